@@ -238,7 +238,7 @@ func diffText(d apitypes.Definition, noun string) string {
 }
 
 func diffLine(d apitypes.Definition, c apitypes.DefinitionChange) string {
-	words := model.Change{Field: c.Field, From: c.From, To: c.To}.DefinitionWords()
+	words := model.Change{Field: c.Field, From: c.From, To: c.To}.DescribeDefinition()
 	switch {
 	case strings.HasPrefix(c.Field, "custom_fields."):
 		return words

@@ -62,10 +62,10 @@ func (k *keptLog) compare(report *apitypes.EventVerify, seq int64, e *apitypes.E
 	for k.seq != 0 && k.seq <= seq {
 		switch {
 		case k.seq < seq:
-			differ(report, model.FlawMissing, k.seq, "the export has it")
+			differ(report, model.DefectMissing, k.seq, "the export has it")
 		case e == nil:
 		case k.hash != e.Hash:
-			differ(report, model.FlawChanged, k.seq, "the export has another one")
+			differ(report, model.DefectChanged, k.seq, "the export has another one")
 		case !k.same(*e):
 			differ(report, flawExport, k.seq, "its line in the export is not what its hash was sealed for")
 		default:

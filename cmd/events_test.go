@@ -107,7 +107,7 @@ func resealed(t *testing.T, dir string, from uint64) {
 			if seq >= from {
 				e.Actor.Name = "somebody else"
 				var err error
-				if e, err = e.Seal(prev); err != nil {
+				if e, err = e.WithHash(prev); err != nil {
 					return err
 				}
 				payload, err := json.Marshal(e)

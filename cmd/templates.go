@@ -42,7 +42,7 @@ func (s *shell) templatesList() *cobra.Command {
 				}
 				rows := [][]string{{"ID", "NAME", "FIELDS", "STATUSES", ""}}
 				for _, t := range list {
-					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), model.StatusWords(t.Statuses), templateState(t)})
+					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), model.FormatStatuses(t.Statuses), templateState(t)})
 				}
 				return s.printTable(rows)
 			})
@@ -74,7 +74,7 @@ func (s *shell) templatesShow() *cobra.Command {
 				if state != "" {
 					state = " (" + state + ")"
 				}
-				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, model.StatusWords(t.Statuses)); err != nil {
+				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, model.FormatStatuses(t.Statuses)); err != nil {
 					return err
 				}
 				return s.printFields(t.CustomFields)

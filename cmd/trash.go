@@ -255,7 +255,7 @@ func (s *shell) confirm(question, words string) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
 	}
-	if !model.SameWords(line, words) {
+	if !model.ConfirmationMatches(line, words) {
 		return errors.New("not confirmed; nothing was deleted")
 	}
 	return nil

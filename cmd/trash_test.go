@@ -36,7 +36,7 @@ func discarded(t *testing.T, data string) (order, file, abstract string) {
 		t.Fatal(err)
 	}
 	defer empty.Discard()
-	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("12 Elm St")}}, empty, vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}, empty, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTrashCommands(t *testing.T) {
 		{"twice", nil, []string{"purge", order, "--yes"}, exitFailed, nil},
 		{"under the retention", nil, []string{"purge", abstract, "--yes"}, exitFailed, []string{"the retention setting keeps this record until", "--lift-retention with --reason"}},
 		{"under the retention, before any question", says(""), []string{"purge", abstract}, exitFailed, []string{"the retention setting keeps this record until"}},
-		{"a reason too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", strings.Repeat("x", model.MaxLine+1)}, exitUsage, []string{"reason must not be longer than"}},
+		{"a reason too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", strings.Repeat("x", model.MaxLineLength+1)}, exitUsage, []string{"reason must not be longer than"}},
 		{"empty, not confirmed", says("yes\n"), []string{"empty"}, exitFailed, []string{"not confirmed"}},
 		{"empty", says("Empty  Trash\n"), []string{"empty", "--json"}, exitDone, []string{`"records": 1`, `"documents": 1`, `"kept": 1`, `"freed_bytes": 19`, `"waits": false`}},
 		{"lifted", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", "court order"}, exitDone, []string{"permanently deleted 1 record"}},

@@ -75,7 +75,7 @@ func (s *shell) firstLink(ctx context.Context, v *vault.Vault, origin string) {
 	token, err := v.Users.FirstLink(ctx)
 	switch {
 	case err == nil:
-		s.say("make the first administrator within 24 hours at %s%s%s", origin, model.LinkPath, token)
+		s.say("make the first administrator within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
 	case errs.KindOf(err) != errs.Conflict:
 		s.say("no link for the first administrator: %v", message(err))
 	}
@@ -100,7 +100,7 @@ func (s *shell) readSecret(what string) (string, error) {
 		fmt.Fprintln(s.messages) //nolint:errcheck // no one else to tell
 		return string(line), err
 	}
-	line, err := bufio.NewReader(io.LimitReader(s.in, 2*model.MostPassword)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(s.in, 2*model.MaxPasswordLength)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the %s: %w", what, err)
 	}

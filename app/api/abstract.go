@@ -46,8 +46,8 @@ func (h abstractHandler) create(c *call) (answer, error) {
 		PropertyDraft: model.PropertyDraft{
 			Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state"),
 		},
-		TaxMap:  f.input("tax_map"),
-		NotFile: form.notFile,
+		TaxMap:      f.input("tax_map"),
+		NonFilePart: form.notFile,
 	}, form.tray, keep(c, render))
 	if err != nil {
 		return answer{}, err
@@ -93,8 +93,8 @@ var abstractListing = listing{
 	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
 	filters: slices.Concat([]filter{
-		byText("status", vault.ColumnStatus, model.MaxLine), byNumber("template_id", vault.ColumnTemplate),
-		byText("county", vault.ColumnCounty, model.MaxLine), byText("state", vault.ColumnState, model.MaxLine),
+		byText("status", vault.ColumnStatus, model.MaxLineLength), byNumber("template_id", vault.ColumnTemplate),
+		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
 	}, byCreation(), byUpdate()),
 }
 

@@ -50,7 +50,7 @@ func (c control) events(r *http.Request) (any, error) {
 func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err error) {
 	q = vault.Query{Sort: vault.SortCreated, Descending: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
-		return 0, q, errs.InvalidField("limit", model.NotBetween("limit", 1, mostEvents))
+		return 0, q, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, mostEvents))
 	}
 	for _, filter := range []struct {
 		name   string
@@ -62,7 +62,7 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 		}
 		if filter.column == vault.ColumnRecord {
 			if value = ids.number(value); !recordText.MatchString(value) {
-				return 0, q, errs.InvalidField("record", model.NotSelectable("record"))
+				return 0, q, errs.InvalidField("record", model.MsgInvalidChoice("record"))
 			}
 		}
 		q.Filters = append(q.Filters, vault.Filter{Column: filter.column, Value: value})
@@ -86,7 +86,7 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		c.answer(func(*http.Request) (any, error) {
-			return nil, errs.InvalidField("from", model.NotInteger("from"))
+			return nil, errs.InvalidField("from", model.MsgNotInteger("from"))
 		})(w, r)
 		return
 	}

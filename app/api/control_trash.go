@@ -29,7 +29,7 @@ const mostTrashed = 10_000
 func (c control) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > mostTrashed {
-		return nil, errs.InvalidField("limit", model.NotBetween("limit", 1, mostTrashed))
+		return nil, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, mostTrashed))
 	}
 	ids, out := newOpaque(c.Vault.Secrets), apitypes.TrashList{}
 	query := vault.Query{Sort: vault.SortCreated, Descending: true}

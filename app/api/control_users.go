@@ -55,7 +55,7 @@ func (c control) linked(token string, user model.User, err error) (any, error) {
 	}
 	link := ""
 	if token != "" {
-		link = c.Origin + model.LinkPath + token
+		link = c.Origin + model.PasswordLinkPath + token
 	}
 	return apitypes.UserLinked{Link: link, Data: userShape(user)}, nil
 }
@@ -101,11 +101,11 @@ func userID(r *http.Request) (uint64, error) {
 
 func userShape(u model.User) apitypes.User {
 	shape := apitypes.User{
-		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), Joined: u.Password != "", SecondFactor: u.Factor != nil,
+		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), Joined: u.Password != "", SecondFactor: u.TwoFactor != nil,
 		CreatedAt: apitypes.At(u.CreatedAt), LastSeenAt: spoken(u.LastSeenAt), DisabledAt: spoken(u.DisabledAt),
 	}
-	if u.Link != nil {
-		shape.LinkExpiresAt = spoken(&u.Link.ExpiresAt)
+	if u.PasswordLink != nil {
+		shape.LinkExpiresAt = spoken(&u.PasswordLink.ExpiresAt)
 	}
 	return shape
 }

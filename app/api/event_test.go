@@ -164,8 +164,8 @@ func TestEventShape(t *testing.T) {
 			Detail: map[string]string{"abstract": "abstract:7", "name": "abstract:7", "order": "order"},
 			Changes: []model.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)}, {Field: "abstract_id", From: nil, To: []byte("7")},
 				{Field: "folder_id", From: []byte("7"), To: []byte("null")}}},
-			model.Event{At: at, Actor: model.System(), Kind: "abstract.purged", Record: "abstract:7"},
-			model.Event{At: at, Actor: model.System(), Kind: "vault.opened"})
+			model.Event{At: at, Actor: model.SystemActor(), Kind: "abstract.purged", Record: "abstract:7"},
+			model.Event{At: at, Actor: model.SystemActor(), Kind: "vault.opened"})
 	})
 	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
 	abstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(7)

@@ -23,7 +23,7 @@ var eventListing = listing{
 	sorts:  []sorting{{"created_at", vault.SortCreated}},
 	follow: "after",
 	filters: append([]filter{
-		byText("actor", vault.ColumnActor, model.MaxName), byText("kind", vault.ColumnKind, model.MaxName), byRecord("record"),
+		byText("actor", vault.ColumnActor, model.MaxNameLength), byText("kind", vault.ColumnKind, model.MaxNameLength), byRecord("record"),
 	}, byCreation()...),
 }
 
@@ -47,7 +47,7 @@ func byRecord(name string) filter {
 	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		record := e.opaque().number(text)
 		if !recordText.MatchString(record) {
-			return model.NotSelectable(name)
+			return model.MsgInvalidChoice(name)
 		}
 		where(q, vault.ColumnRecord, record)
 		return ""

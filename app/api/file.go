@@ -159,13 +159,13 @@ func (e *edge) files(c *call, files []model.File) []apitypes.File {
 
 func (e *edge) file(c *call, f model.File) apitypes.File {
 	return apitypes.File{
-		ID: int64(f.ID), Filename: f.Filename, FileType: f.Type(), MimeType: f.MIME, PageCount: f.Pages,
+		ID: int64(f.ID), Filename: f.Filename, FileType: f.Extension(), MimeType: f.MIME, PageCount: f.Pages,
 		FileSize: f.Size, FileSizeHuman: apitypes.HumanSize(f.Size), FolderID: optionalID(f.FolderID), IsProcessing: f.Processing,
 		DownloadURL: fmt.Sprintf("%s/v1/file-vault/files/%d/download", c.origin, f.ID), CreatedAt: apitypes.At(f.CreatedAt),
 	}
 }
 
-func failures(refused []model.FileFailure) []apitypes.FileFailure {
+func failures(refused []model.RejectedFile) []apitypes.FileFailure {
 	list := make([]apitypes.FileFailure, 0, len(refused))
 	for _, f := range refused {
 		list = append(list, apitypes.FileFailure{Filename: f.Filename, Error: f.Reason})

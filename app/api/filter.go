@@ -36,9 +36,9 @@ func byText(name string, column vault.Column, most int) filter {
 	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		switch {
 		case !decode.ValidText(text):
-			return model.BadCharacters(name)
+			return model.MsgInvalidCharacters(name)
 		case utf8.RuneCountInString(text) > most:
-			return model.TooLong(name, most)
+			return model.MsgTooLong(name, most)
 		}
 		where(q, column, text)
 		return ""
@@ -51,9 +51,9 @@ func byNumber(name string, column vault.Column) filter {
 		n, _, ok := decode.Integer(text)
 		switch {
 		case !ok:
-			return model.NotInteger(name)
+			return model.MsgNotInteger(name)
 		case n <= 0:
-			return model.NotSelectable(name)
+			return model.MsgInvalidChoice(name)
 		}
 		where(q, column, strconv.FormatInt(n, 10))
 		return ""
@@ -77,7 +77,7 @@ func byAbstract(name string) filter {
 	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		id, ok := e.abstracts.Decode(text)
 		if !ok {
-			return model.NotSelectable(name)
+			return model.MsgInvalidChoice(name)
 		}
 		where(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
 		return ""
@@ -92,7 +92,7 @@ func byBoolean(name string, column vault.Column) filter {
 		case "false", "0":
 			where(q, column, "false")
 		default:
-			return model.NotBoolean(name)
+			return model.MsgNotBoolean(name)
 		}
 		return ""
 	}}
@@ -101,7 +101,7 @@ func byBoolean(name string, column vault.Column) filter {
 func byChoice(name string, column vault.Column, choices ...string) filter {
 	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
-			return model.NotSelectable(name)
+			return model.MsgInvalidChoice(name)
 		}
 		where(q, column, text)
 		return ""
@@ -130,7 +130,7 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 		{name: from, read: func(_ *edge, text string, q *vault.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
-				return model.NotInstant(from)
+				return model.MsgNotDateTime(from)
 			}
 			end, _ := ends(q)
 			if *end = at.Truncate(time.Microsecond); end.Before(at) {
@@ -141,7 +141,7 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 		{name: to, read: func(_ *edge, text string, q *vault.Query) string {
 			at, day, ok := instant(text)
 			if !ok {
-				return model.NotInstant(to)
+				return model.MsgNotDateTime(to)
 			}
 			if day {
 				at = at.AddDate(0, 0, 1).Add(-time.Microsecond)

@@ -56,7 +56,7 @@ func (g *gate) check(c *gin.Context) (model.Actor, error) {
 	address := g.edge.address(c.Request)
 	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
 	if errs.KindOf(err) == errs.Unauthenticated {
-		if _, retry, ok := g.failing.take(model.Network(address).String()); !ok {
+		if _, retry, ok := g.failing.take(model.ClientNetwork(address).String()); !ok {
 			return actor, tooMany(g.failing.limit, retry)
 		}
 	}

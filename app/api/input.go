@@ -116,7 +116,7 @@ func input(raw json.RawMessage) model.Input {
 	switch decode.Kind(raw) {
 	case decode.KindString:
 		if s, err := decode.String(raw); err == nil {
-			return model.Given(s)
+			return model.StringInput(s)
 		}
 	case decode.KindNull:
 		return model.Input{}
@@ -124,13 +124,13 @@ func input(raw json.RawMessage) model.Input {
 	if len(raw) == 0 {
 		return model.Input{}
 	}
-	return model.Input{Form: model.NotAText}
+	return model.Input{Kind: model.InputNotString}
 }
 
 // number is a member of a JSON body as an id.
-func number(raw json.RawMessage) model.Number {
+func number(raw json.RawMessage) model.IDInput {
 	n, present, valid := decode.IntegerJSON(raw)
-	return model.Number{Present: present || !valid, Valid: valid, Value: n}
+	return model.IDInput{Present: present || !valid, Valid: valid, Value: n}
 }
 
 // custom is a member of a JSON body as a map of custom fields.
@@ -148,20 +148,20 @@ func custom(raw json.RawMessage) model.Custom {
 	case decode.KindObject:
 		sent, err := decode.Object(raw)
 		if err != nil {
-			return model.Custom{Form: model.CustomNotJSON}
+			return model.Custom{Kind: model.CustomNotJSON}
 		}
-		return model.Custom{Sent: sent}
+		return model.Custom{Values: sent}
 	case decode.KindArray:
 		if items, err := decode.Array(raw); err == nil && len(items) == 0 {
 			return model.Custom{} // the empty map of PHP
 		}
 	}
-	return model.Custom{Form: model.CustomNotAMap}
+	return model.Custom{Kind: model.CustomNotObject}
 }
 
 // custom has the keys noted that no definition names.
 func (c *call) custom(in model.Custom) model.Custom {
-	in.Ignored = c.ignored.keys
+	in.OnUnknownKeys = c.ignored.keys
 	return in
 }
 
@@ -173,23 +173,23 @@ func (f fields) input(name string) model.Input {
 	if !sent {
 		return model.Input{}
 	}
-	return model.Given(value)
+	return model.StringInput(value)
 }
 
-func (f fields) number(name string) model.Number {
+func (f fields) number(name string) model.IDInput {
 	n, present, valid := decode.Integer(f[name])
-	return model.Number{Present: present || !valid, Valid: valid, Value: n}
+	return model.IDInput{Present: present || !valid, Valid: valid, Value: n}
 }
 
 func (f fields) custom(name string) model.Custom {
 	value, ok := decode.Text(f[name])
 	switch {
 	case !ok:
-		return model.Custom{Form: model.CustomBadString}
+		return model.Custom{Kind: model.CustomInvalidText}
 	case value == "":
 		return model.Custom{}
 	case decode.Valid([]byte(value)) != nil:
-		return model.Custom{Form: model.CustomNotJSON}
+		return model.Custom{Kind: model.CustomNotJSON}
 	}
 	return custom(json.RawMessage(value))
 }

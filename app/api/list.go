@@ -114,11 +114,11 @@ func perPage(text string, refused *errs.Fields) int {
 	n, present, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		refused.Add(field, model.NotInteger(field))
+		refused.Add(field, model.MsgNotInteger(field))
 	case !present:
 		return standardPage
 	case n < 1 || n > mostPage:
-		refused.Add(field, model.NotBetween(field, 1, mostPage))
+		refused.Add(field, model.MsgNotBetween(field, 1, mostPage))
 	}
 	return int(n)
 }
@@ -149,11 +149,11 @@ func (e *edge) follows(l listing, values map[string]string, a *asked, refused *e
 	n, _, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		refused.Add(l.follow, model.NotInteger(l.follow))
+		refused.Add(l.follow, model.MsgNotInteger(l.follow))
 	case n < 0, n == 0 && strings.Trim(text, "0") != "": // more digits than a number has
-		refused.Add(l.follow, model.NotSelectable(l.follow))
+		refused.Add(l.follow, model.MsgInvalidChoice(l.follow))
 	case sorted:
-		refused.Add("sort", model.NotWith("sort", l.follow))
+		refused.Add("sort", model.MsgNotCombinable("sort", l.follow))
 	}
 	a.Sort, a.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
 	return true
@@ -172,7 +172,7 @@ func (l listing) sort(text string, q *vault.Query, refused *errs.Fields) string 
 			return text
 		}
 	}
-	refused.Add("sort", model.NotSelectable("sort"))
+	refused.Add("sort", model.MsgInvalidChoice("sort"))
 	return ""
 }
 
@@ -185,7 +185,7 @@ const (
 func (e *edge) place(text string, a *asked, refused *errs.Fields) {
 	place, ok := e.cursors.Decode(a.scope, text)
 	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
-		refused.Add("cursor", model.NotSelectable("cursor"))
+		refused.Add("cursor", model.MsgInvalidChoice("cursor"))
 		return
 	}
 	a.Position, a.Backward = place[1:], place[0] == back

@@ -92,8 +92,8 @@ func (e *edge) once(h handler) handler {
 }
 
 // again answers with what was kept, if the request, which was read, is the same.
-func again(c *call, replay model.Replay) (answer, error) {
-	if c.content.sum() != replay.Request {
+func again(c *call, replay model.StoredResponse) (answer, error) {
+	if c.content.sum() != replay.RequestHash {
 		return answer{}, errOtherRequest
 	}
 	header := map[string]string{replayedHeader: "true"}
@@ -112,11 +112,11 @@ func onceKey(h http.Header) (string, error) {
 	key := values[0]
 	switch {
 	case key == "":
-		return "", errs.InvalidField(idempotencyField, model.Required(idempotencyField))
+		return "", errs.InvalidField(idempotencyField, model.MsgRequired(idempotencyField))
 	case len(key) > mostKey:
-		return "", errs.InvalidField(idempotencyField, model.TooLong(idempotencyField, mostKey))
+		return "", errs.InvalidField(idempotencyField, model.MsgTooLong(idempotencyField, mostKey))
 	case len(values) > 1 || !visible(key):
-		return "", errs.InvalidField(idempotencyField, model.BadCharacters(idempotencyField))
+		return "", errs.InvalidField(idempotencyField, model.MsgInvalidCharacters(idempotencyField))
 	}
 	return key, nil
 }

@@ -80,8 +80,8 @@ var orderListing = listing{
 	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue}, {"order_number", vault.SortOrderNumber}},
 	filters: slices.Concat([]filter{
-		byText("status", vault.ColumnStatus, model.MaxLine), byText("county", vault.ColumnCounty, model.MaxLine),
-		byText("state", vault.ColumnState, model.MaxLine), unsearched(byText("order_number", vault.ColumnOrderNumber, model.MaxName)),
+		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
+		byText("state", vault.ColumnState, model.MaxLineLength), unsearched(byText("order_number", vault.ColumnOrderNumber, model.MaxNameLength)),
 	}, byCreation(), byUpdate()),
 }
 

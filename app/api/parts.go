@@ -191,5 +191,5 @@ func (f *form) takeFile(part *sentPart) error {
 
 // upload is the draft of documents without a record of their own.
 func (f *form) upload() model.UploadDraft {
-	return model.UploadDraft{FolderID: f.fields.number("folder_id"), NotFile: f.notFile}
+	return model.UploadDraft{FolderID: f.fields.number("folder_id"), NonFilePart: f.notFile}
 }

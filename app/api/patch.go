@@ -16,40 +16,40 @@ func (e *edge) changes(c *call, taken ...string) (changes, error) {
 	return c.object(e.Limits.JSON, taken...)
 }
 
-func (m changes) input(name string) model.Sent[model.Input] {
+func (m changes) input(name string) model.Optional[model.Input] {
 	raw, sent := m[name]
-	return model.Sent[model.Input]{Present: sent, Value: input(raw)}
+	return model.Optional[model.Input]{Present: sent, Value: input(raw)}
 }
 
-func (m changes) number(name string) model.Sent[model.Number] {
+func (m changes) number(name string) model.Optional[model.IDInput] {
 	raw, sent := m[name]
-	return model.Sent[model.Number]{Present: sent, Value: number(raw)}
+	return model.Optional[model.IDInput]{Present: sent, Value: number(raw)}
 }
 
 // custom is the member custom_fields; null takes all values away.
-func (m changes) custom(of *call) model.Sent[model.Custom] {
+func (m changes) custom(of *call) model.Optional[model.Custom] {
 	raw, sent := m["custom_fields"]
-	c := model.Sent[model.Custom]{Present: sent, Value: of.custom(custom(raw))}
+	c := model.Optional[model.Custom]{Present: sent, Value: of.custom(custom(raw))}
 	if sent && decode.Kind(raw) == decode.KindNull {
-		c.Value.Form = model.CustomNull
+		c.Value.Kind = model.CustomNull
 	}
 	return c
 }
 
 // numbers is a member that lists ids, or records as a GET gives them, by their ids.
-func (m changes) numbers(name string) model.Sent[model.Numbers] {
+func (m changes) numbers(name string) model.Optional[model.IDListInput] {
 	raw, sent := m[name]
-	list := model.Sent[model.Numbers]{Present: sent}
+	list := model.Optional[model.IDListInput]{Present: sent}
 	items, err := decode.Array(raw)
 	if err != nil {
 		return list
 	}
-	list.Value.Array = true
+	list.Value.IsArray = true
 	for _, item := range items {
 		if decode.Kind(item) == decode.KindObject {
 			record, err := decode.Object(item)
 			if err != nil {
-				return model.Sent[model.Numbers]{Present: sent}
+				return model.Optional[model.IDListInput]{Present: sent}
 			}
 			item = record["id"]
 		}
@@ -59,9 +59,9 @@ func (m changes) numbers(name string) model.Sent[model.Numbers] {
 }
 
 // filename is a member that names a file, made a label as that of an upload is.
-func (m changes) filename(name string) model.Sent[model.Input] {
+func (m changes) filename(name string) model.Optional[model.Input] {
 	in := m.input(name)
-	if in.Value.Form == model.String && strings.TrimSpace(in.Value.Value) != "" {
+	if in.Value.Kind == model.InputString && strings.TrimSpace(in.Value.Value) != "" {
 		in.Value.Value = decode.Filename(in.Value.Value)
 	}
 	return in

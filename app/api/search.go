@@ -26,8 +26,8 @@ var searchListing = listing{
 	never: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
 		byChoice("kind", vault.ColumnKind, abstractNoun, orderNoun, fileNoun), byNumber("template_id", vault.ColumnTemplate),
-		byText("status", vault.ColumnStatus, model.MaxLine), byText("county", vault.ColumnCounty, model.MaxLine),
-		byText("state", vault.ColumnState, model.MaxLine),
+		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
+		byText("state", vault.ColumnState, model.MaxLineLength),
 	}, byCreation()...),
 }
 
@@ -100,7 +100,7 @@ func (l listing) textOf(values map[string]string, fields *errs.Fields) string {
 	switch {
 	case text == "":
 		if l.text == needed {
-			fields.Add(field, model.Required(field))
+			fields.Add(field, model.MsgRequired(field))
 		}
 		return ""
 	case l.text == refused:
@@ -112,12 +112,12 @@ func (l listing) textOf(values map[string]string, fields *errs.Fields) string {
 	}
 	for _, f := range l.filters {
 		if f.unsearched && strings.TrimSpace(values[f.name]) != "" {
-			fields.Add(f.name, model.NotWith(f.name, field))
+			fields.Add(f.name, model.MsgNotCombinable(f.name, field))
 		}
 	}
 	l.neverWith(field, values, fields)
 	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
-		fields.Add("sort", model.NotWith("sort", field))
+		fields.Add("sort", model.MsgNotCombinable("sort", field))
 	}
 	return text
 }
@@ -126,7 +126,7 @@ func (l listing) textOf(values map[string]string, fields *errs.Fields) string {
 func (l listing) neverWith(field string, values map[string]string, fields *errs.Fields) {
 	for _, name := range l.never {
 		if strings.TrimSpace(values[name]) != "" {
-			fields.Add(name, model.NotWith(name, field))
+			fields.Add(name, model.MsgNotCombinable(name, field))
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (h uploadHandler) begin(c *call) (answer, error) {
 // plan reads what the metadata say.
 func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err error) {
 	sent := fields(meta)
-	draft := model.ResumableDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
+	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
 	abstract, known := h.edge.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
 	if !known {
 		abstract = 0
@@ -87,9 +87,9 @@ func beginError(err error, plan vault.UploadPlan) error {
 	case !is || len(named.Fields) > 0:
 		return err
 	case named.Kind == errs.NotFound && plan.Abstract != 0:
-		return errs.InvalidField("abstract_id", model.NotSelectable("abstract_id"))
+		return errs.InvalidField("abstract_id", model.MsgInvalidChoice("abstract_id"))
 	case named.Kind == errs.NotFound:
-		return errs.InvalidField("folder_id", model.NotSelectable("folder_id"))
+		return errs.InvalidField("folder_id", model.MsgInvalidChoice("folder_id"))
 	case named.Kind == errs.Invalid:
 		return errs.InvalidField("file", named.Message)
 	}

@@ -66,7 +66,7 @@ var everywhere = map[string]bool{
 // quotesPlain makes every kind of double quotes the plain one.
 func quotesPlain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(model.Quotes, r) {
+		if strings.ContainsRune(model.QuoteMarks, r) {
 			return '"'
 		}
 		return r

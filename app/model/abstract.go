@@ -13,43 +13,43 @@ type Abstract struct {
 	TemplateID uint64 `json:"template_id,omitempty"` // 0: made where there was no template
 	Status     string `json:"status,omitempty"`      // "" when the template has statuses off
 	Property
-	TaxMap    string    `json:"tax_map,omitempty"`
-	Custom    Values    `json:"custom,omitempty"`
-	Files     []uint64  `json:"files,omitempty"` // in the order attached
-	Gone      []uint64  `json:"gone,omitempty"`  // documents that were taken off it, the last one last; at most MostGone
-	Version   uint64    `json:"version"`         // moves with UpdatedAt
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	Trashed   *Trashed  `json:"trashed,omitempty"`
+	TaxMap       string    `json:"tax_map,omitempty"`
+	Custom       Values    `json:"custom,omitempty"`
+	Files        []uint64  `json:"files,omitempty"` // in the order attached
+	RemovedFiles []uint64  `json:"gone,omitempty"`  // documents that were taken off it, the last one last; at most MaxRemovedFiles
+	Version      uint64    `json:"version"`         // moves with UpdatedAt
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+	Trashed      *Trashed  `json:"trashed,omitempty"`
 }
 
-// MostGone is how many of the documents that were taken off an abstract it knows; of
+// MaxRemovedFiles is how many of the documents that were taken off an abstract it knows; of
 // more it forgets the first.
-const MostGone = 1_000
+const MaxRemovedFiles = 1_000
 
-// Drop takes a document off, and gives its place; 0 for one that it does not have.
-func (a *Abstract) Drop(file uint64) (place int) {
+// RemoveFile takes a document off, and gives its place; 0 for one that it does not have.
+func (a *Abstract) RemoveFile(file uint64) (place int) {
 	place = max(0, slices.Index(a.Files, file))
 	a.Files = slices.DeleteFunc(a.Files, func(id uint64) bool { return id == file })
-	a.Gone = append(a.Gone, file)
-	a.Gone = slices.Clone(a.Gone[max(0, len(a.Gone)-MostGone):])
+	a.RemovedFiles = append(a.RemovedFiles, file)
+	a.RemovedFiles = slices.Clone(a.RemovedFiles[max(0, len(a.RemovedFiles)-MaxRemovedFiles):])
 	return place
 }
 
-// TakeBack puts a document that was dropped at a place, or at the end where there are
+// RestoreFile puts a document that was dropped at a place, or at the end where there are
 // fewer.
-func (a *Abstract) TakeBack(file uint64, place int) {
-	a.Gone = slices.DeleteFunc(a.Gone, func(id uint64) bool { return id == file })
+func (a *Abstract) RestoreFile(file uint64, place int) {
+	a.RemovedFiles = slices.DeleteFunc(a.RemovedFiles, func(id uint64) bool { return id == file })
 	a.Files = slices.Insert(a.Files, min(place, len(a.Files)), file)
 }
 
 // AbstractDraft is an abstract as it arrived, before any rule was applied.
 type AbstractDraft struct {
-	TemplateID Number
+	TemplateID IDInput
 	Custom     Custom
 	PropertyDraft
-	TaxMap  Input
-	NotFile bool // a part named like a file was none
+	TaxMap      Input
+	NonFilePart bool // a part named like a file was none
 }
 
 // Check applies every rule to the draft at once. The template is the one the draft
@@ -64,25 +64,25 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 		f.Add(field, notSelectable(field))
 	}
 	f.customForm(d.Custom)
-	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLine)}
-	f.files(d.NotFile, true)
+	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLineLength)}
+	f.files(d.NonFilePart, true)
 	if template == nil {
 		d.Custom.tellIgnored(nil)
 		return a, f.Fields
 	}
-	a.TemplateID, a.Status = template.ID, template.FirstStatus()
+	a.TemplateID, a.Status = template.ID, template.InitialStatus()
 	a.Custom = f.checkCustom(d.Custom, template.Fields, rules)
 	return a, f.Fields
 }
 
 // AbstractPatch is a change of an abstract as it arrived: only what is Present of it.
 type AbstractPatch struct {
-	TemplateID Sent[Number] // may be named, not changed
-	Status     Sent[Input]
-	Custom     Sent[Custom]
+	TemplateID Optional[IDInput] // may be named, not changed
+	Status     Optional[Input]
+	Custom     Optional[Custom]
 	PropertyPatch
-	TaxMap Sent[Input]
-	Files  Sent[Numbers] // its documents in another order
+	TaxMap Optional[Input]
+	Files  Optional[IDListInput] // its documents in another order
 }
 
 // Check applies the change to the abstract as it is, and every rule to what was
@@ -108,7 +108,7 @@ func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abs
 }
 
 // fixed refuses another number than the one there is.
-func (f *validation) fixed(field string, in Sent[Number], have uint64) {
+func (f *validation) fixed(field string, in Optional[IDInput], have uint64) {
 	n := in.Value
 	switch {
 	case !in.Present || !n.Present && have == 0:
@@ -120,11 +120,11 @@ func (f *validation) fixed(field string, in Sent[Number], have uint64) {
 }
 
 // reordered gives the same numbers in the order sent.
-func (f *validation) reordered(field string, in Sent[Numbers], have []uint64) []uint64 {
+func (f *validation) reordered(field string, in Optional[IDListInput], have []uint64) []uint64 {
 	switch {
 	case !in.Present:
 		return have
-	case !in.Value.Array:
+	case !in.Value.IsArray:
 		f.Add(field, notArray(field))
 		return have
 	}

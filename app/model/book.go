@@ -7,51 +7,51 @@ import (
 	"strings"
 )
 
-// Place is what a word says of the number behind it, where somebody refers to a book
+// ReferenceWord is what a word says of the number behind it, where somebody refers to a book
 // and page of a recorder.
-type Place uint8
+type ReferenceWord uint8
 
 // The places.
 const (
-	NoPlace Place = iota
-	Records       // which records these are: deed, conveyance, official
-	Book          // the number of a book is behind it
-	Page          // the number of a page is
+	NotReferenceWord ReferenceWord = iota
+	RecordsWord                    // which records these are: deed, conveyance, official
+	BookWord                       // the number of a book is behind it
+	PageWord                       // the number of a page is
 )
 
-// Register is the records that a book is one of: book 12 of the mortgages is another
-// than book 12 of the deeds. A book that is called nothing but so is of AnyRegister.
-type Register string
+// BookType is the records that a book is one of: book 12 of the mortgages is another
+// than book 12 of the deeds. A book that is called nothing but so is of AnyBook.
+type BookType string
 
 // The registers.
 const (
-	AnyRegister Register = ""
-	Deeds       Register = "deeds"
-	Mortgages   Register = "mortgages"
-	Plats       Register = "plats"
-	Official    Register = "official"
-	Wills       Register = "wills"
-	Misc        Register = "misc"
+	AnyBook         BookType = ""
+	DeedBook        BookType = "deeds"
+	MortgageBook    BookType = "mortgages"
+	PlatBook        BookType = "plats"
+	OfficialRecords BookType = "official"
+	WillBook        BookType = "wills"
+	MiscBook        BookType = "misc"
 )
 
-// Registers are all of them, AnyRegister too.
-var Registers = []Register{AnyRegister, Deeds, Mortgages, Plats, Official, Wills, Misc}
+// BookTypes are all of them, AnyBook too.
+var BookTypes = []BookType{AnyBook, DeedBook, MortgageBook, PlatBook, OfficialRecords, WillBook, MiscBook}
 
 // The words of references to recorded instruments, folded: the one list of them. MB is a
 // book of maps in one state and of mortgages in another.
 var (
-	recordWords = map[string]Register{
-		"deed": Deeds, "deeds": Deeds, "conveyance": Deeds, "conveyances": Deeds, "conv": Deeds,
-		"mortgage": Mortgages, "mortgages": Mortgages, "mtg": Mortgages, "mtge": Mortgages, "mort": Mortgages,
-		"map": Plats, "maps": Plats, "plat": Plats, "plats": Plats, "official": Official,
-		"will": Wills, "wills": Wills, "misc": Misc, "miscellaneous": Misc,
-		"record": AnyRegister, "records": AnyRegister, "public": AnyRegister, "land": AnyRegister, "real": AnyRegister, "property": AnyRegister,
+	recordWords = map[string]BookType{
+		"deed": DeedBook, "deeds": DeedBook, "conveyance": DeedBook, "conveyances": DeedBook, "conv": DeedBook,
+		"mortgage": MortgageBook, "mortgages": MortgageBook, "mtg": MortgageBook, "mtge": MortgageBook, "mort": MortgageBook,
+		"map": PlatBook, "maps": PlatBook, "plat": PlatBook, "plats": PlatBook, "official": OfficialRecords,
+		"will": WillBook, "wills": WillBook, "misc": MiscBook, "miscellaneous": MiscBook,
+		"record": AnyBook, "records": AnyBook, "public": AnyBook, "land": AnyBook, "real": AnyBook, "property": AnyBook,
 	}
-	bookWords = map[string]Register{
-		"book": AnyRegister, "bk": AnyRegister, "liber": AnyRegister, "lib": AnyRegister, "l": AnyRegister,
-		"volume": AnyRegister, "vol": AnyRegister, "reel": AnyRegister, "rb": AnyRegister, "mb": AnyRegister,
-		"cob": Deeds, "db": Deeds, "mob": Mortgages, "pb": Plats, "wb": Wills,
-		"or": Official, "orb": Official, "ob": Official, "opr": Official,
+	bookWords = map[string]BookType{
+		"book": AnyBook, "bk": AnyBook, "liber": AnyBook, "lib": AnyBook, "l": AnyBook,
+		"volume": AnyBook, "vol": AnyBook, "reel": AnyBook, "rb": AnyBook, "mb": AnyBook,
+		"cob": DeedBook, "db": DeedBook, "mob": MortgageBook, "pb": PlatBook, "wb": WillBook,
+		"or": OfficialRecords, "orb": OfficialRecords, "ob": OfficialRecords, "opr": OfficialRecords,
 	}
 	pageWords = set("page", "pages", "pg", "pgs", "pp", "p", "folio", "folios", "fol", "f")
 	// labels say what kind of number is behind them; true: so do the keys of fields that
@@ -64,51 +64,51 @@ var (
 	}
 )
 
-// PlaceOf is what a folded word says of the number behind it. Most words that are
+// ClassifyWord is what a folded word says of the number behind it. Most words that are
 // Records stand for something else where no Book or Page is with them.
-func PlaceOf[T string | []byte](word T) Place {
+func ClassifyWord[T string | []byte](word T) ReferenceWord {
 	if _, is := bookWords[string(word)]; is {
-		return Book
+		return BookWord
 	}
 	if pageWords[string(word)] {
-		return Page
+		return PageWord
 	}
 	if _, is := recordWords[string(word)]; is {
-		return Records
+		return RecordsWord
 	}
-	return NoPlace
+	return NotReferenceWord
 }
 
-// IsLabel reports a folded word that says what kind of number is behind it, and is no
+// IsNumberLabel reports a folded word that says what kind of number is behind it, and is no
 // part of that: order 2026-0117, Inst. No. 88123.
-func IsLabel[T string | []byte](word T) bool {
+func IsNumberLabel[T string | []byte](word T) bool {
 	_, is := labels[string(word)]
 	return is
 }
 
-// Reference is a book and page.
-type Reference struct {
-	Register Register
-	Numbers  []string // of the book, and of pages
+// BookPage is a book and page.
+type BookPage struct {
+	Type    BookType
+	Numbers []string // of the book, and of pages
 }
 
-// ReferenceOf reads the folded words of a reference, letters and digits apart: bk 1022
+// ParseBookPage reads the folded words of a reference, letters and digits apart: bk 1022
 // pg 311, conveyance book no 1022 at folio 311, c o b 1022 311, 1022 page 311. It is
 // false for what has no word for book or page, or another one, or a single number.
-func ReferenceOf(words []string) (r Reference, ok bool) {
+func ParseBookPage(words []string) (r BookPage, ok bool) {
 	words = initials(words)
 	said := false
 	for len(words) > 0 && !isNumeric(words[0]) {
-		place := PlaceOf(words[0])
-		if place == Book || place == Records {
+		place := ClassifyWord(words[0])
+		if place == BookWord || place == RecordsWord {
 			register := bookWords[words[0]]
-			if place == Records {
+			if place == RecordsWord {
 				register = recordWords[words[0]]
 			}
-			if register != AnyRegister {
-				r.Register = register // a mortgage deed book is one of deeds
+			if register != AnyBook {
+				r.Type = register // a mortgage deed book is one of deeds
 			}
-			said = said || place == Book
+			said = said || place == BookWord
 		} else if !said || !isNo(words[0]) {
 			break
 		}
@@ -120,12 +120,12 @@ func ReferenceOf(words []string) (r Reference, ok bool) {
 		case isNumeric(w):
 			r.Numbers = append(r.Numbers, w)
 		case last || len(r.Numbers) == 0:
-			return Reference{}, false
-		case PlaceOf(w) == Page && !paged:
+			return BookPage{}, false
+		case ClassifyWord(w) == PageWord && !paged:
 			paged = true
-		case w == "at" && PlaceOf(words[i+1]) == Page || isNo(w) && paged && !isNumeric(words[i-1]):
+		case w == "at" && ClassifyWord(words[i+1]) == PageWord || isNo(w) && paged && !isNumeric(words[i-1]):
 		default:
-			return Reference{}, false
+			return BookPage{}, false
 		}
 	}
 	return r, (said || paged) && len(r.Numbers) > 1
@@ -137,7 +137,7 @@ func initials(words []string) []string {
 	for n < len(words) && len(words[n]) == 1 && !isNumeric(words[n]) {
 		n++
 	}
-	if joined := strings.Join(words[:n], ""); n > 1 && PlaceOf(joined) == Book {
+	if joined := strings.Join(words[:n], ""); n > 1 && ClassifyWord(joined) == BookWord {
 		return append([]string{joined}, words[n:]...)
 	}
 	return words
@@ -166,7 +166,7 @@ func isWord(w string) bool { return w == "or" }
 func alternatives(words []string) string {
 	slices.Sort(words)
 	for i, w := range words {
-		if len(w) <= 3 && bookWords[w] != AnyRegister || w == "mb" || w == "rb" {
+		if len(w) <= 3 && bookWords[w] != AnyBook || w == "mb" || w == "rb" {
 			words[i] = strings.Join(strings.Split(w, ""), `\.?\s?`)
 		}
 	}

@@ -9,43 +9,43 @@ import (
 // The usual ways in which deeds and indices refer to a book and page.
 var references = []struct {
 	text     string
-	register Register
+	register BookType
 	want     string
 }{
-	{"Bk 1022 Pg 311", AnyRegister, "1022 311"},
-	{"Bk1022-Pg311", AnyRegister, "1022 311"},
-	{"Book 1022, Page 311", AnyRegister, "1022 311"},
-	{"Book No. 1022 at Page No. 311", AnyRegister, "1022 311"},
-	{"book #1022, pages 311", AnyRegister, "1022 311"},
-	{"Book 1022/311", AnyRegister, "1022 311"},
-	{"Liber 7 f. 12", AnyRegister, "7 12"},
-	{"L. 7 fol. 12", AnyRegister, "7 12"},
-	{"Volume 7, Folio 12", AnyRegister, "7 12"},
-	{"Vol. 7 Pg. 12", AnyRegister, "7 12"},
-	{"Reel 7 Page 12", AnyRegister, "7 12"},
-	{"Record Book 7 Page 12", AnyRegister, "7 12"},
-	{"MB 7 Pg 12", AnyRegister, "7 12"},
-	{"COB 1022, folio 312", Deeds, "1022 312"},
-	{"C.O.B. 1022, Pg. 312", Deeds, "1022 312"},
-	{"Conveyance Book 1505 Page 205", Deeds, "1505 205"},
-	{"conv. bk 1022 pg 311", Deeds, "1022 311"},
-	{"Deed Book 12 Page 3", Deeds, "12 3"},
-	{"D.B. 12, p. 3", Deeds, "12 3"},
-	{"db 12/3", Deeds, "12 3"},
-	{"MOB 12 Folio 3", Mortgages, "12 3"},
-	{"Mortgage Book 12, Page 3", Mortgages, "12 3"},
-	{"Mtg Bk 12 Pg 3", Mortgages, "12 3"},
-	{"Map Book 12 Page 3", Plats, "12 3"},
-	{"Plat Bk. 12 Pg. 3", Plats, "12 3"},
-	{"PB 12 PG 3", Plats, "12 3"},
-	{"OR Book 1022 Page 311", Official, "1022 311"},
-	{"O.R. Book 1022, Page 311", Official, "1022 311"},
-	{"OR 1022/311", Official, "1022 311"},
-	{"ORB 1022 PG 311", Official, "1022 311"},
-	{"ob 1022 pg 311", Official, "1022 311"},
-	{"Official Records Book 1022, Page 311", Official, "1022 311"},
-	{"Misc. Book 12 Page 3", Misc, "12 3"},
-	{"Will Book 12 Page 3", Wills, "12 3"},
+	{"Bk 1022 Pg 311", AnyBook, "1022 311"},
+	{"Bk1022-Pg311", AnyBook, "1022 311"},
+	{"Book 1022, Page 311", AnyBook, "1022 311"},
+	{"Book No. 1022 at Page No. 311", AnyBook, "1022 311"},
+	{"book #1022, pages 311", AnyBook, "1022 311"},
+	{"Book 1022/311", AnyBook, "1022 311"},
+	{"Liber 7 f. 12", AnyBook, "7 12"},
+	{"L. 7 fol. 12", AnyBook, "7 12"},
+	{"Volume 7, Folio 12", AnyBook, "7 12"},
+	{"Vol. 7 Pg. 12", AnyBook, "7 12"},
+	{"Reel 7 Page 12", AnyBook, "7 12"},
+	{"Record Book 7 Page 12", AnyBook, "7 12"},
+	{"MB 7 Pg 12", AnyBook, "7 12"},
+	{"COB 1022, folio 312", DeedBook, "1022 312"},
+	{"C.O.B. 1022, Pg. 312", DeedBook, "1022 312"},
+	{"Conveyance Book 1505 Page 205", DeedBook, "1505 205"},
+	{"conv. bk 1022 pg 311", DeedBook, "1022 311"},
+	{"Deed Book 12 Page 3", DeedBook, "12 3"},
+	{"D.B. 12, p. 3", DeedBook, "12 3"},
+	{"db 12/3", DeedBook, "12 3"},
+	{"MOB 12 Folio 3", MortgageBook, "12 3"},
+	{"Mortgage Book 12, Page 3", MortgageBook, "12 3"},
+	{"Mtg Bk 12 Pg 3", MortgageBook, "12 3"},
+	{"Map Book 12 Page 3", PlatBook, "12 3"},
+	{"Plat Bk. 12 Pg. 3", PlatBook, "12 3"},
+	{"PB 12 PG 3", PlatBook, "12 3"},
+	{"OR Book 1022 Page 311", OfficialRecords, "1022 311"},
+	{"O.R. Book 1022, Page 311", OfficialRecords, "1022 311"},
+	{"OR 1022/311", OfficialRecords, "1022 311"},
+	{"ORB 1022 PG 311", OfficialRecords, "1022 311"},
+	{"ob 1022 pg 311", OfficialRecords, "1022 311"},
+	{"Official Records Book 1022, Page 311", OfficialRecords, "1022 311"},
+	{"Misc. Book 12 Page 3", MiscBook, "12 3"},
+	{"Will Book 12 Page 3", WillBook, "12 3"},
 }
 
 // wordsOf is what a search makes of a text.
@@ -72,9 +72,9 @@ func wordsOf(text string) (words []string) {
 func TestReferenceOf(t *testing.T) {
 	for _, row := range references {
 		t.Run(row.text, func(t *testing.T) {
-			r, ok := ReferenceOf(wordsOf(row.text))
-			if got := strings.Join(r.Numbers, " "); !ok || got != row.want || r.Register != row.register {
-				t.Errorf("%q of %q (%t), want %q of %q", got, r.Register, ok, row.want, row.register)
+			r, ok := ParseBookPage(wordsOf(row.text))
+			if got := strings.Join(r.Numbers, " "); !ok || got != row.want || r.Type != row.register {
+				t.Errorf("%q of %q (%t), want %q of %q", got, r.Type, ok, row.want, row.register)
 			}
 			for _, text := range []string{row.text, "recorded in " + row.text + " of the land records", "Deed-" + row.text + "-Hebert"} {
 				if found := bookPage.FindAllString(text, 9); !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, row.text) }) {
@@ -91,7 +91,7 @@ func TestNoReference(t *testing.T) {
 		"Bk 1022 Pg", "Bk 1022 see 311", "Book 1022 Page 311 Page 4 of 5", "COB", "no 12 3", "deed book", "Bk 12 at 3",
 	} {
 		t.Run(text, func(t *testing.T) {
-			if r, ok := ReferenceOf(wordsOf(text)); ok {
+			if r, ok := ParseBookPage(wordsOf(text)); ok {
 				t.Errorf("%v", r)
 			}
 		})
@@ -111,7 +111,7 @@ func FuzzReferenceOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		words := wordsOf(text)
 		before := slices.Clone(words)
-		r, ok := ReferenceOf(words)
+		r, ok := ParseBookPage(words)
 		if !slices.Equal(words, before) {
 			t.Errorf("%q became %q", before, words)
 		}

@@ -13,7 +13,7 @@ import (
 func TestEventMembersArePinned(t *testing.T) {
 	e := anEvent()
 	e.Changes = []Change{{"county", nil, json.RawMessage(`"Essex <&>"`)}, {"custom_fields.fee", json.RawMessage(`1.50`), json.RawMessage(`null`)}}
-	e, given, err := e.SealJSON("00ff")
+	e, given, err := e.EncodeWithHash("00ff")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func chained(t *testing.T, n int) []Event {
 	list := make([]Event, 0, n)
 	prev := ""
 	for i := range n {
-		e, err := Event{Seq: uint64(i + 1), At: time.Date(2026, 5, 29, 4, 0, i, 0, time.UTC), Actor: System(), Kind: "file.filed", Record: fmt.Sprint("file:", i)}.Seal(prev)
+		e, err := Event{Seq: uint64(i + 1), At: time.Date(2026, 5, 29, 4, 0, i, 0, time.UTC), Actor: SystemActor(), Kind: "file.filed", Record: fmt.Sprint("file:", i)}.WithHash(prev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func chained(t *testing.T, n int) []Event {
 
 func sealed(t *testing.T, e Event, prev string) Event {
 	t.Helper()
-	e, err := e.Seal(prev)
+	e, err := e.WithHash(prev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestChainNamesWhatWasDone(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []string
-			c := Chain{Find: func(f Flaw) { got = append(got, f.Kind+" "+f.Subject()) }}
+			c := ChainVerifier{Report: func(f ChainDefect) { got = append(got, f.Kind+" "+f.Subject()) }}
 			for _, p := range row.change(chain30(t)[:9:9]) {
 				c.Add(p.seq, p.Event, p.err)
 			}
-			c.End(row.written)
+			c.Finish(row.written)
 			if !slices.Equal(got, row.want) {
 				t.Errorf("found %q, want %q", got, row.want)
 			}

@@ -31,9 +31,9 @@ func FoldCounty(s string) string {
 	return strings.Join(words, " ")
 }
 
-// CountyWord says whether a word, in small letters, says that a county stands before it:
+// IsCountyWord says whether a word, in small letters, says that a county stands before it:
 // county, parish or borough, and where it is being typed, the beginning of one.
-func CountyWord(word string, open bool) bool {
+func IsCountyWord(word string, open bool) bool {
 	const least = 2 // letters of a beginning
 	if !open || len(word) < least {
 		return isCountyWord(word)

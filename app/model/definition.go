@@ -24,7 +24,7 @@ var fieldKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // FieldTypes are all types, in the order in which help lists them.
 func FieldTypes() []FieldType {
-	return []FieldType{Text, Paragraph, Date, Dropdown, Multiselect, NumberType, Checkbox, Money, Email, Phone, URL}
+	return []FieldType{Text, Paragraph, Date, Dropdown, Multiselect, Number, Checkbox, Money, Email, Phone, URL}
 }
 
 // named is the type in a sentence, with its article.
@@ -38,8 +38,8 @@ func (t FieldType) named() string {
 	return "a " + string(t)
 }
 
-// Chooses reports a type whose values come from options.
-func (t FieldType) Chooses() bool { return t == Dropdown || t == Multiselect }
+// HasOptions reports a type whose values come from options.
+func (t FieldType) HasOptions() bool { return t == Dropdown || t == Multiselect }
 
 // abstractOwn and orderOwn are what a record has beside its custom fields. A custom
 // field of the same name would be one word for two things in every filter, export
@@ -49,12 +49,12 @@ var (
 	orderOwn    = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields", "created_at", "updated_at"}
 )
 
-// AbstractKey makes the key of a new custom field of abstracts out of its label, one
+// NewAbstractFieldKey makes the key of a new custom field of abstracts out of its label, one
 // that none of defs has and every abstract has not anyway.
-func AbstractKey(label string, defs []Field) string { return keyOf(label, defs, abstractOwn) }
+func NewAbstractFieldKey(label string, defs []Field) string { return keyOf(label, defs, abstractOwn) }
 
-// OrderKey is AbstractKey for orders.
-func OrderKey(label string, defs []Field) string { return keyOf(label, defs, orderOwn) }
+// NewOrderFieldKey is NewAbstractFieldKey for orders.
+func NewOrderFieldKey(label string, defs []Field) string { return keyOf(label, defs, orderOwn) }
 
 func keyOf(label string, defs []Field, own []string) string {
 	const most = 60 // of 64: a number may follow
@@ -132,9 +132,9 @@ func (f *validation) options(at string, def Field) []string {
 	switch {
 	case !slices.Contains(FieldTypes(), def.Type):
 		f.Add(at+".type", fmt.Sprintf("The type %q is none; there are %s.", def.Type, join(FieldTypes())))
-	case !def.Type.Chooses() && len(def.Options) > 0:
+	case !def.Type.HasOptions() && len(def.Options) > 0:
 		f.Add(at+".options", fmt.Sprintf("Options belong to a dropdown or a multiselect, not to %s.", def.Type.named()))
-	case def.Type.Chooses() && len(def.Options) == 0:
+	case def.Type.HasOptions() && len(def.Options) == 0:
 		f.Add(at+".options", fmt.Sprintf("A %s needs options.", def.Type))
 	default:
 		return f.names(at+".options", "option", def.Options, MaxOptions)
@@ -168,7 +168,7 @@ func (f *validation) names(path, noun string, list []string, most int) []string 
 // line that shows as it is. Sentences call it by the noun.
 func (f *validation) name(path, noun, text string) string {
 	var refused validation
-	value := refused.line(noun, Given(text), MaxName)
+	value := refused.line(noun, StringInput(text), MaxNameLength)
 	switch {
 	case len(refused.Fields) > 0:
 	case value == "":

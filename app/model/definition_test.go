@@ -31,7 +31,7 @@ func TestDefinitionRules(t *testing.T) {
 		want string // field: sentence, joined
 	}{
 		{"none", nil, ""},
-		{"all types", []Field{{"a", "A", Text, false, nil}, {"b", "B", Paragraph, true, nil}, {"c", "C", Date, false, nil}, {"d", "D", NumberType, false, nil},
+		{"all types", []Field{{"a", "A", Text, false, nil}, {"b", "B", Paragraph, true, nil}, {"c", "C", Date, false, nil}, {"d", "D", Number, false, nil},
 			{"e", "E", Checkbox, false, nil}, {"f", "F", Dropdown, false, []string{"x"}}, {"g", "G", Multiselect, false, []string{"x", "y"}},
 			{"h", "H", Money, false, nil}, {"i", "I", Email, false, nil}, {"j", "J", Phone, false, nil}, {"k", "K", URL, false, nil}}, ""},
 		{"options of an email", one(Field{"a", "L", Email, false, []string{"x"}}), "custom_fields.0.options: Options belong to a dropdown or a multiselect, not to an email."},
@@ -124,9 +124,9 @@ func TestSettleTemplates(t *testing.T) {
 	}{
 		{"nothing", []Template{a, b, c}, nil, "", ""},
 		{"a new default", []Template{a, b, c}, []Template{with(b, standard)}, "2", ""},
-		{"the default retired", []Template{a, b}, []Template{with(a, retired)}, "1", "templates.0.retired: " + RetiredDefault},
+		{"the default retired", []Template{a, b}, []Template{with(a, retired)}, "1", "templates.0.retired: " + MsgRetireDefault},
 		{"another default first", []Template{a, b}, []Template{with(a, retired), with(b, standard)}, "2", ""},
-		{"a retired default", []Template{a, b, c}, []Template{with(c, standard)}, "3", "templates.0.retired: " + RetiredDefault},
+		{"a retired default", []Template{a, b, c}, []Template{with(c, standard)}, "3", "templates.0.retired: " + MsgRetireDefault},
 		{"two defaults", []Template{a, b, c}, []Template{with(b, standard), with(Template{Name: "D"}, standard)}, "2 0", "templates.1.default: Only one template can be the default."},
 		{"the first of all", nil, []Template{with(Template{Name: "R"}, retired), {Name: "D"}}, "0", ""},
 		{"none but retired ones", nil, []Template{with(Template{Name: "R"}, retired)}, "", ""},
@@ -136,7 +136,7 @@ func TestSettleTemplates(t *testing.T) {
 		{"a name twice in the file", []Template{a}, []Template{{Name: "X"}, {Name: "x"}}, "", `templates.1.name: Another template has the name "x"; capital letters make no difference.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			wanted, refused := SettleTemplates(row.list, row.wanted)
+			wanted, refused := CheckTemplates(row.list, row.wanted)
 			var defaults []string
 			for _, t := range wanted {
 				if t.Default {
@@ -191,7 +191,7 @@ func TestLosses(t *testing.T) {
 		{"text to paragraph", fields(text), fields(as(text, Paragraph)), `"v"`, "", ``},
 		{"paragraph to text", fields(as(text, Paragraph)), fields(text), `"v"`, "", `The field "k" of "T" cannot become a text: 1 abstract has a value of type paragraph for it.`},
 		{"text to email", fields(text), fields(as(text, Email)), `"a@b.co"`, "", `The field "k" of "T" cannot become an email: 1 abstract has a value of type text for it.`},
-		{"number to money", fields(as(text, NumberType)), fields(as(text, Money)), `12.5`, "", `The field "k" of "T" cannot become money: 1 abstract has a value of type number for it.`},
+		{"number to money", fields(as(text, Number)), fields(as(text, Money)), `12.5`, "", `The field "k" of "T" cannot become money: 1 abstract has a value of type number for it.`},
 		{"phone to url", fields(as(text, Phone)), fields(as(text, URL)), `"9855550142"`, "", `The field "k" of "T" cannot become a url: 1 abstract has a value of type phone for it.`},
 		{"money to text", fields(as(text, Money)), fields(text), `"12.50"`, "", ``},
 		{"email to text", fields(as(text, Email)), fields(text), `"a@b.co"`, "", ``},
@@ -216,9 +216,9 @@ func TestLosses(t *testing.T) {
 				values["k"] = json.RawMessage(row.value)
 			}
 			var got []string
-			for _, loss := range Losses(row.old, row.now) {
-				if loss.Hits(values, row.status) {
-					got = append(got, loss.Sentence(1, "abstract"))
+			for _, loss := range TemplateImpact(row.old, row.now) {
+				if loss.Affects(values, row.status) {
+					got = append(got, loss.Message(1, "abstract"))
 				}
 			}
 			if strings.Join(got, " ") != row.want {
@@ -226,7 +226,7 @@ func TestLosses(t *testing.T) {
 			}
 		})
 	}
-	if got := (Loss{Key: "k", From: Text}).Sentence(12, "order"); got != `The field "k" cannot go: 12 orders have a value for it.` {
+	if got := (Impact{Key: "k", OldType: Text}).Message(12, "order"); got != `The field "k" cannot go: 12 orders have a value for it.` {
 		t.Error(got)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// DefinitionWords says for people what became of a definition, in one line; "" when
+// DescribeDefinition says for people what became of a definition, in one line; "" when
 // that is nothing:
 //
 //   - parcel_id "Parcel ID", text
 //     ~ tax_status: label "Tax" → "Tax Status"; options (+ "Unknown" - "Due")
 //     statuses: New, Done (+ "Done")
 //     name: "Residential" → "Residential Abstract"
-func (c Change) DefinitionWords() string {
+func (c Change) DescribeDefinition() string {
 	key, isField := strings.CutPrefix(c.Field, "custom_fields.")
 	switch {
 	case isField:
@@ -23,13 +23,13 @@ func (c Change) DefinitionWords() string {
 		return "order of the fields: " + strings.Join(decoded[[]string](c.To), ", ")
 	case c.Field == "statuses":
 		from, to := decoded[[]string](c.From), decoded[[]string](c.To)
-		return "statuses: " + StatusWords(to) + listWords(from, to)
+		return "statuses: " + FormatStatuses(to) + listWords(from, to)
 	}
 	return fmt.Sprintf("%s: %s → %s", c.Field, c.From, c.To)
 }
 
-// StatusWords lists statuses, or says that they are off.
-func StatusWords(statuses []string) string {
+// FormatStatuses lists statuses, or says that they are off.
+func FormatStatuses(statuses []string) string {
 	if len(statuses) == 0 {
 		return "off"
 	}

@@ -16,7 +16,7 @@ func TestDefinitionWords(t *testing.T) {
 		{"what is no field", "custom_fields.rush", "7", "[]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (Change{c.field, []byte(c.from), []byte(c.to)}).DefinitionWords(); got != c.want {
+			if got := (Change{c.field, []byte(c.from), []byte(c.to)}).DescribeDefinition(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -30,12 +30,12 @@ func TestNewKeys(t *testing.T) {
 		{"日本", "field"}, {"", "field"}, {"_x_", "x"}, {"Ünit", "nit"},
 		{"A label that is so very long that no key of the sixty-four characters could ever hold it", "a_label_that_is_so_very_long_that_no_key_of_the_sixty_four_c"},
 	} {
-		got := AbstractKey(c.label, defs)
+		got := NewAbstractFieldKey(c.label, defs)
 		if got != c.want || !fieldKey.MatchString(got) {
 			t.Errorf("%q: %s, want %s", c.label, got, c.want)
 		}
 	}
-	if got := OrderKey("Due Date", nil); got != "due_date_2" {
+	if got := NewOrderFieldKey("Due Date", nil); got != "due_date_2" {
 		t.Error(got)
 	}
 }
@@ -43,16 +43,16 @@ func TestNewKeys(t *testing.T) {
 // Whatever of a template changes, its mark does.
 func TestTemplateMark(t *testing.T) {
 	base := Template{ID: 1, Name: "A", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text}}}
-	seen := map[string]string{base.Mark(): "the first"}
+	seen := map[string]string{base.Fingerprint(): "the first"}
 	for name, change := range map[string]func(*Template){
 		"name": func(t *Template) { t.Name = "B" }, "default": func(t *Template) { t.Default = true }, "retired": func(t *Template) { t.Retired = true },
 		"statuses": func(t *Template) { t.Statuses = nil }, "fields": func(t *Template) { t.Fields = []Field{{Key: "a", Label: "A", Type: Text, Required: true}} },
 	} {
 		other := base
 		change(&other)
-		if twin := seen[other.Mark()]; twin != "" {
+		if twin := seen[other.Fingerprint()]; twin != "" {
 			t.Errorf("%s has the mark of %s", name, twin)
 		}
-		seen[other.Mark()] = name
+		seen[other.Fingerprint()] = name
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestAbstractDraft(t *testing.T) {
 	template := &Template{ID: 3, Statuses: []string{"New", "Done"}, Fields: []Field{{Key: "kind", Type: Dropdown, Options: []string{"A"}}}}
-	wrong := Input{Form: NotAText}
+	wrong := Input{Kind: InputNotString}
 	for _, row := range []struct {
 		name     string
 		draft    AbstractDraft
@@ -21,23 +21,23 @@ func TestAbstractDraft(t *testing.T) {
 		refused  []string
 	}{
 		{"nothing", AbstractDraft{}, template, true, nil},
-		{"no template at all", AbstractDraft{Custom: Custom{Sent: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}}, nil, true, nil},
-		{"a template that is none", AbstractDraft{TemplateID: Number{Present: true}}, nil, false,
+		{"no template at all", AbstractDraft{Custom: Custom{Values: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}}, nil, true, nil},
+		{"a template that is none", AbstractDraft{TemplateID: IDInput{Present: true}}, nil, false,
 			[]string{"template_id: The template id field must be an integer."}},
-		{"an unknown template", AbstractDraft{TemplateID: Number{true, true, 9}}, nil, false,
+		{"an unknown template", AbstractDraft{TemplateID: IDInput{true, true, 9}}, nil, false,
 			[]string{"template_id: The selected template id is invalid."}},
-		{"custom_fields is no map", AbstractDraft{Custom: Custom{Form: CustomNotAMap}}, template, true,
+		{"custom_fields is no map", AbstractDraft{Custom: Custom{Kind: CustomNotObject}}, template, true,
 			[]string{"custom_fields: The custom fields field must be an array."}},
-		{"custom_fields is no JSON", AbstractDraft{Custom: Custom{Form: CustomNotJSON}}, template, true,
+		{"custom_fields is no JSON", AbstractDraft{Custom: Custom{Kind: CustomNotJSON}}, template, true,
 			[]string{"custom_fields: The custom fields field must be a valid JSON string."}},
-		{"custom_fields is no text", AbstractDraft{Custom: Custom{Form: CustomBadString}}, template, true,
+		{"custom_fields is no text", AbstractDraft{Custom: Custom{Kind: CustomInvalidText}}, template, true,
 			[]string{"custom_fields: The custom fields field contains invalid characters."}},
-		{"all at once, in the order of the table", AbstractDraft{TemplateID: Number{true, true, 0}, Custom: Custom{Form: CustomNotJSON},
-			PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong}, TaxMap: wrong, NotFile: true}, nil, false,
+		{"all at once, in the order of the table", AbstractDraft{TemplateID: IDInput{true, true, 0}, Custom: Custom{Kind: CustomNotJSON},
+			PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong}, TaxMap: wrong, NonFilePart: true}, nil, false,
 			[]string{"template_id: The selected template id is invalid.", "custom_fields: The custom fields field must be a valid JSON string.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "tax_map: The tax map field must be a string.", "files: The files field must be a file."}},
-		{"custom fields come last", AbstractDraft{Custom: Custom{Sent: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}, TaxMap: wrong, NotFile: true},
+		{"custom fields come last", AbstractDraft{Custom: Custom{Values: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}, TaxMap: wrong, NonFilePart: true},
 			template, true, []string{"tax_map: The tax map field must be a string.", "files: The files field must be a file.",
 				"custom_fields.kind: The selected kind is invalid."}},
 	} {
@@ -46,7 +46,7 @@ func TestAbstractDraft(t *testing.T) {
 			wantTold(t, refused, row.refused...)
 		})
 	}
-	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{Given(" 1 Main St "), Given("Troy"), Given("Rensselaer"), Given("NY")}, TaxMap: Given("12-3")}.Check(template, true, Rules{})
+	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{StringInput(" 1 Main St "), StringInput("Troy"), StringInput("Rensselaer"), StringInput("NY")}, TaxMap: StringInput("12-3")}.Check(template, true, Rules{})
 	if a.TemplateID != 3 || a.Status != "New" || a.Property != (Property{"1 Main St", "Troy", "Rensselaer", "NY"}) || a.TaxMap != "12-3" {
 		t.Errorf("made %+v", a)
 	}
@@ -57,26 +57,26 @@ func TestAbstractDraft(t *testing.T) {
 }
 
 func TestOrderDraft(t *testing.T) {
-	wrong := Input{Form: NotAText}
-	defs := []Field{{Key: "note", Type: Text}, {Key: "fee", Type: NumberType}}
+	wrong := Input{Kind: InputNotString}
+	defs := []Field{{Key: "note", Type: Text}, {Key: "fee", Type: Number}}
 	for _, row := range []struct {
 		name    string
 		draft   OrderDraft
 		refused []string
 		message string
 	}{
-		{"least", OrderDraft{Number: Given("A-1")}, nil, ""},
+		{"least", OrderDraft{Number: StringInput("A-1")}, nil, ""},
 		{"nothing", OrderDraft{}, []string{"order_number: The order number field is required."}, "The order number field is required."},
-		{"blanks", OrderDraft{Number: Given(" \t")}, []string{"order_number: The order number field is required."}, "The order number field is required."},
+		{"blanks", OrderDraft{Number: StringInput(" \t")}, []string{"order_number: The order number field is required."}, "The order number field is required."},
 		{"a number is no string, and not missing too", OrderDraft{Number: wrong}, []string{"order_number: The order number field must be a string."},
 			"The order number field must be a string."},
 		{"all at once, in the order of the table", OrderDraft{DueDate: wrong, PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong},
-			Custom: Custom{Form: CustomNotAMap}},
+			Custom: Custom{Kind: CustomNotObject}},
 			[]string{"order_number: The order number field is required.", "due_date: The due date field must match the format Y-m-d.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "custom_fields: The custom fields field must be an array."},
 			"The order number field is required. (and 6 more errors)"},
-		{"custom fields in order of definition", OrderDraft{Custom: Custom{Sent: map[string]json.RawMessage{"fee": json.RawMessage(`"x"`), "note": json.RawMessage(`{}`)}}},
+		{"custom fields in order of definition", OrderDraft{Custom: Custom{Values: map[string]json.RawMessage{"fee": json.RawMessage(`"x"`), "note": json.RawMessage(`{}`)}}},
 			[]string{"order_number: The order number field is required.", "custom_fields.note: The note field must be a string.", "custom_fields.fee: The fee field must be a number."},
 			"The order number field is required. (and 2 more errors)"},
 	} {
@@ -89,7 +89,7 @@ func TestOrderDraft(t *testing.T) {
 			}
 		})
 	}
-	o, refused := OrderDraft{Number: Given(" A-1 "), DueDate: Given("2026-06-15")}.Check(defs, Rules{})
+	o, refused := OrderDraft{Number: StringInput(" A-1 "), DueDate: StringInput("2026-06-15")}.Check(defs, Rules{})
 	if len(refused) > 0 || o.Number != "A-1" || o.DueDate != "2026-06-15" {
 		t.Errorf("made %+v, %v", o, refused)
 	}
@@ -103,15 +103,15 @@ func TestFolderDraft(t *testing.T) {
 		parent  uint64
 		refused []string
 	}{
-		{"at the root", FolderDraft{Name: Given("Plats")}, false, 0, nil},
-		{"in another", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, 7}}, true, 7, nil},
-		{"unknown parent", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, 7}}, false, 0, []string{"parent_id: The selected parent id is invalid."}},
-		{"parent 0", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, 0}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
-		{"negative parent", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, -1}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
-		{"parent is no integer", FolderDraft{Name: Given("Plats"), ParentID: Number{Present: true}}, true, 0, []string{"parent_id: The parent id field must be an integer."}},
-		{"nothing", FolderDraft{ParentID: Number{Present: true}}, false, 0,
+		{"at the root", FolderDraft{Name: StringInput("Plats")}, false, 0, nil},
+		{"in another", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 7}}, true, 7, nil},
+		{"unknown parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 7}}, false, 0, []string{"parent_id: The selected parent id is invalid."}},
+		{"parent 0", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 0}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
+		{"negative parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, -1}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
+		{"parent is no integer", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{Present: true}}, true, 0, []string{"parent_id: The parent id field must be an integer."}},
+		{"nothing", FolderDraft{ParentID: IDInput{Present: true}}, false, 0,
 			[]string{"name: The name field is required.", "parent_id: The parent id field must be an integer."}},
-		{"a name of another type is not missing too", FolderDraft{Name: Input{Form: NotAText}}, false, 0, []string{"name: The name field must be a string."}},
+		{"a name of another type is not missing too", FolderDraft{Name: Input{Kind: InputNotString}}, false, 0, []string{"name: The name field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			folder, refused := row.draft.Check(row.known)
@@ -132,10 +132,10 @@ func TestUploadDraft(t *testing.T) {
 		refused     []string
 	}{
 		{"into no folder", UploadDraft{}, true, false, 0, nil},
-		{"into a folder", UploadDraft{FolderID: Number{true, true, 2}}, true, true, 2, nil},
+		{"into a folder", UploadDraft{FolderID: IDInput{true, true, 2}}, true, true, 2, nil},
 		{"nothing sent", UploadDraft{}, false, false, 0, []string{"files: The files field is required."}},
-		{"no file", UploadDraft{NotFile: true}, false, false, 0, []string{"files: The files field must be a file."}},
-		{"both, in the order of the table", UploadDraft{FolderID: Number{true, true, 2}}, false, false, 0,
+		{"no file", UploadDraft{NonFilePart: true}, false, false, 0, []string{"files: The files field must be a file."}},
+		{"both, in the order of the table", UploadDraft{FolderID: IDInput{true, true, 2}}, false, false, 0,
 			[]string{"files: The files field is required.", "folder_id: The selected folder id is invalid."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestKeyLive(t *testing.T) {
 		{"revoked, not expired", Key{RevokedAt: &before, ExpiresAt: &after}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := row.key.Live(now); got != row.want {
+			if got := row.key.Active(now); got != row.want {
 				t.Errorf("live %v", got)
 			}
 		})

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// ByKey is the kind of an actor that speaks by an API key; ByLink that of one who
+// ActorKey is the kind of an actor that speaks by an API key; ActorLink that of one who
 // followed a signed link and is known by nothing but an address.
 const (
-	ByKey  = "key"
-	ByLink = "link"
+	ActorKey  = "key"
+	ActorLink = "link"
 )
 
 // Actor is who does something: a key, a user, the operator at the machine, somebody
@@ -37,8 +37,8 @@ func (a Actor) Record() string {
 	return fmt.Sprintf("%s:%d", a.Kind, a.ID)
 }
 
-// System is the vault's own hand.
-func System() Actor { return Actor{Kind: "system"} }
+// SystemActor is the vault's own hand.
+func SystemActor() Actor { return Actor{Kind: "system"} }
 
 // Event is one entry of the log of who did what. The entries form a chain: Hash
 // covers the entry and the Hash of the one before it, so that a changed or missing
@@ -55,17 +55,17 @@ type Event struct {
 	Hash    string            `json:"hash,omitempty"`
 }
 
-// Seal links the event to the hash before it and sets its own: SHA-256, in hex, of
+// WithHash links the event to the hash before it and sets its own: SHA-256, in hex, of
 // the event's JSON with Prev set and Hash absent. The JSON is that of the event as
 // it will be read again, so text that JSON cannot carry is replaced first; its
 // member order is that of the struct and must never change.
-func (e Event) Seal(prev string) (Event, error) {
-	e, _, err := e.SealJSON(prev)
+func (e Event) WithHash(prev string) (Event, error) {
+	e, _, err := e.EncodeWithHash(prev)
 	return e, err
 }
 
-// SealJSON is Seal, and gives the JSON of the sealed event, which was made on the way.
-func (e Event) SealJSON(prev string) (Event, []byte, error) {
+// EncodeWithHash is Seal, and gives the JSON of the sealed event, which was made on the way.
+func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	e.Prev, e.Hash = prev, ""
 	raw, err := json.Marshal(e)
 	if err != nil {

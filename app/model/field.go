@@ -19,7 +19,7 @@ const (
 	Date        FieldType = "date"
 	Dropdown    FieldType = "dropdown"
 	Multiselect FieldType = "multiselect"
-	NumberType  FieldType = "number"
+	Number      FieldType = "number"
 	Checkbox    FieldType = "checkbox"
 	Money       FieldType = "money"
 	Email       FieldType = "email"
@@ -47,7 +47,7 @@ func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) Values {
 	in.tellIgnored(defs)
 	values := Values{}
 	for _, def := range defs {
-		if value := f.custom(def, in.Sent[def.Key], rules); value != nil {
+		if value := f.custom(def, in.Values[def.Key], rules); value != nil {
 			values[def.Key] = value
 		}
 	}
@@ -70,12 +70,12 @@ func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.Ra
 // in the table of fields, before the refusals of single keys.
 func (f *validation) customForm(in Custom) {
 	const field = "custom_fields"
-	switch in.Form {
-	case CustomNotAMap:
+	switch in.Kind {
+	case CustomNotObject:
 		f.Add(field, notArray(field))
 	case CustomNotJSON:
 		f.Add(field, notJSON(field))
-	case CustomBadString:
+	case CustomInvalidText:
 		f.Add(field, badCharacters(field))
 	}
 }
@@ -94,7 +94,7 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 			return nil
 		}
 		return slices.Clone(raw)
-	case NumberType:
+	case Number:
 		return f.number(field, raw)
 	default:
 		return f.text(field, def, raw)
@@ -103,11 +103,11 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 
 // text takes a string, or a number as its literal text, for the textual types.
 func (f *validation) text(field string, def Field, raw json.RawMessage) json.RawMessage {
-	in := Input{Form: NotAText}
+	in := Input{Kind: InputNotString}
 	if s, ok := stringOf(raw); ok {
-		in = Given(s)
+		in = StringInput(s)
 	} else if isNumber(raw) && def.Type != Date {
-		in = Given(string(raw))
+		in = StringInput(string(raw))
 	}
 	var value string
 	switch def.Type {
@@ -124,7 +124,7 @@ func (f *validation) text(field string, def Field, raw json.RawMessage) json.Raw
 	case URL:
 		value = f.url(field, in)
 	default:
-		value = f.line(field, in, MaxLine)
+		value = f.line(field, in, MaxLineLength)
 	}
 	if value == "" {
 		return nil
@@ -138,7 +138,7 @@ func (f *validation) text(field string, def Field, raw json.RawMessage) json.Raw
 
 // paragraph is kept as sent: its white space is the writer's.
 func (f *validation) paragraph(field string, in Input) string {
-	if in.Form == NotAText {
+	if in.Kind == InputNotString {
 		f.Add(field, notString(field))
 		return ""
 	}
@@ -146,8 +146,8 @@ func (f *validation) paragraph(field string, in Input) string {
 		f.Add(field, badCharacters(field))
 		return ""
 	}
-	if utf8.RuneCountInString(in.Value) > MaxParagraph {
-		f.Add(field, tooLong(field, MaxParagraph))
+	if utf8.RuneCountInString(in.Value) > MaxParagraphLength {
+		f.Add(field, tooLong(field, MaxParagraphLength))
 		return ""
 	}
 	return in.Value
@@ -167,8 +167,8 @@ func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
 	case !numberText.MatchString(literal):
 		f.Add(field, notNumber(field))
 		return nil
-	case len(literal) > MaxLine:
-		f.Add(field, tooLong(field, MaxLine))
+	case len(literal) > MaxLineLength:
+		f.Add(field, tooLong(field, MaxLineLength))
 		return nil
 	case quoted:
 		return quote(s)

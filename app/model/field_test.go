@@ -72,20 +72,20 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"multiselect, number", Multiselect, `2024`, "", "must be an array"},
 		{"multiselect, boolean", Multiselect, `false`, "", "must be an array"},
 
-		{"number", NumberType, `1.50`, `1.50`, ""},
-		{"number, exponent", NumberType, `-1E+400`, `-1E+400`, ""},
-		{"number as a string", NumberType, `" 007 "`, "", "must be a number"},
-		{"number in a string", NumberType, `" 1.50 "`, `"1.50"`, ""},
-		{"number, empty", NumberType, `"  "`, "", ""},
-		{"number, hexadecimal", NumberType, `"0x1F"`, "", "must be a number"},
-		{"number, words", NumberType, `"12 acres"`, "", "must be a number"},
-		{"number, NaN", NumberType, `"NaN"`, "", "must be a number"},
-		{"number, boolean", NumberType, `true`, "", "must be a number"},
-		{"number, object", NumberType, `{}`, "", "must be a number"},
-		{"number, at most", NumberType, number63(2000), number63(2000), ""},
-		{"number, too long", NumberType, number63(2001), "", "must not be greater than 2000 characters"},
-		{"number in a string, at most", NumberType, `"` + number63(2000) + `"`, `"` + number63(2000) + `"`, ""},
-		{"number, a long object is none", NumberType, `{"a":` + quoted(2001) + `}`, "", "must be a number"},
+		{"number", Number, `1.50`, `1.50`, ""},
+		{"number, exponent", Number, `-1E+400`, `-1E+400`, ""},
+		{"number as a string", Number, `" 007 "`, "", "must be a number"},
+		{"number in a string", Number, `" 1.50 "`, `"1.50"`, ""},
+		{"number, empty", Number, `"  "`, "", ""},
+		{"number, hexadecimal", Number, `"0x1F"`, "", "must be a number"},
+		{"number, words", Number, `"12 acres"`, "", "must be a number"},
+		{"number, NaN", Number, `"NaN"`, "", "must be a number"},
+		{"number, boolean", Number, `true`, "", "must be a number"},
+		{"number, object", Number, `{}`, "", "must be a number"},
+		{"number, at most", Number, number63(2000), number63(2000), ""},
+		{"number, too long", Number, number63(2001), "", "must not be greater than 2000 characters"},
+		{"number in a string, at most", Number, `"` + number63(2000) + `"`, `"` + number63(2000) + `"`, ""},
+		{"number, a long object is none", Number, `{"a":` + quoted(2001) + `}`, "", "must be a number"},
 
 		{"checkbox, true", Checkbox, ` true `, `true`, ""},
 		{"checkbox, false is a value", Checkbox, `false`, `false`, ""},
@@ -185,7 +185,7 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 			var f validation
 			defs := []Field{{Key: "the_key", Type: row.kind, Options: options}}
 			raw := json.RawMessage(row.sent)
-			got := f.checkCustom(Custom{Sent: map[string]json.RawMessage{"the_key": raw}}, defs, Rules{})
+			got := f.checkCustom(Custom{Values: map[string]json.RawMessage{"the_key": raw}}, defs, Rules{})
 			if string(raw) != row.sent {
 				t.Errorf("the check changed what was sent to %.80s", raw)
 			}
@@ -238,7 +238,7 @@ func TestCheckCustomOfASet(t *testing.T) {
 				t.Fatal(err)
 			}
 			var f validation
-			got, err := json.Marshal(f.checkCustom(Custom{Sent: sent}, defs, Rules{EnforceRequired: row.enforce}))
+			got, err := json.Marshal(f.checkCustom(Custom{Values: sent}, defs, Rules{EnforceRequired: row.enforce}))
 			if err != nil || string(got) != row.values {
 				t.Errorf("values %s, %v, want %s", got, err, row.values)
 			}
@@ -249,7 +249,7 @@ func TestCheckCustomOfASet(t *testing.T) {
 
 // A draft is checked twice: before its bytes are kept, and inside the transaction.
 func TestMultiselectSurvivesASecondCheck(t *testing.T) {
-	sent := Custom{Sent: map[string]json.RawMessage{"k": json.RawMessage(`["Purchase","Lease"]`)}}
+	sent := Custom{Values: map[string]json.RawMessage{"k": json.RawMessage(`["Purchase","Lease"]`)}}
 	defs := []Field{{Key: "k", Type: Multiselect, Options: []string{"Purchase", "Lease"}}}
 	for range 2 {
 		var f validation
@@ -261,13 +261,13 @@ func TestMultiselectSurvivesASecondCheck(t *testing.T) {
 }
 
 func TestValuesDoNotShareTheBody(t *testing.T) {
-	for _, kind := range []FieldType{NumberType, Checkbox} {
+	for _, kind := range []FieldType{Number, Checkbox} {
 		raw := json.RawMessage(`true`)
-		if kind == NumberType {
+		if kind == Number {
 			raw = json.RawMessage(`1234`)
 		}
 		var f validation
-		got := f.checkCustom(Custom{Sent: map[string]json.RawMessage{"k": raw}}, []Field{{Key: "k", Type: kind}}, Rules{})
+		got := f.checkCustom(Custom{Values: map[string]json.RawMessage{"k": raw}}, []Field{{Key: "k", Type: kind}}, Rules{})
 		before := string(got["k"])
 		copy(raw, "####")
 		if string(got["k"]) != before {
@@ -298,14 +298,14 @@ func FuzzCheckCustom(f *testing.F) {
 			}
 		}
 		var refused validation
-		values := refused.checkCustom(Custom{Sent: sent}, defs, Rules{})
+		values := refused.checkCustom(Custom{Values: sent}, defs, Rules{})
 		for key, value := range values {
 			if !json.Valid(value) {
 				t.Errorf("%s: %q is no JSON", key, value)
 			}
 		}
 		var again validation
-		second := again.checkCustom(Custom{Sent: values}, defs, Rules{})
+		second := again.checkCustom(Custom{Values: values}, defs, Rules{})
 		if len(again.Fields) > 0 || len(second) != len(values) {
 			t.Fatalf("what was accepted is refused: %v", told(again.Fields))
 		}

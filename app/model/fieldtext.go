@@ -12,8 +12,8 @@ import (
 
 // Bounds of the types of text that have a form of their own.
 const (
-	MaxEmail = 254 // Unicode code points; RFC 5321 allows no longer address
-	MaxPhone = 64  // Unicode code points, with an extension
+	MaxEmailLength = 254 // Unicode code points; RFC 5321 allows no longer address
+	MaxPhoneLength = 64  // Unicode code points, with an extension
 
 	moneyDigits = 13 // before the point: a double still holds every cent
 	leastPhone  = 7  // digits without an extension
@@ -31,9 +31,9 @@ var (
 	numericHost = regexp.MustCompile(`(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$`)
 )
 
-// Amount gives an amount of money as a decimal with two places: 1234.50 of $1,234.5.
+// NormalizeMoney gives an amount of money as a decimal with two places: 1234.50 of $1,234.5.
 // It is false for what is none.
-func Amount(text string) (string, bool) {
+func NormalizeMoney(text string) (string, bool) {
 	m := moneyText.FindStringSubmatch(strings.TrimSpace(text))
 	if len(m) == 0 || m[1]+m[2] == "" {
 		return "", false
@@ -48,8 +48,8 @@ func Amount(text string) (string, bool) {
 // money stores an amount as Amount gives it. There is none below zero: a field of type
 // number takes that.
 func (f *validation) money(field string, in Input) string {
-	amount := f.formed(field, in, MaxLine, notMoney, func(text string) string {
-		amount, _ := Amount(text)
+	amount := f.formed(field, in, MaxLineLength, notMoney, func(text string) string {
+		amount, _ := NormalizeMoney(text)
 		return amount
 	})
 	if len(amount) > moneyDigits+len(".00") {
@@ -61,7 +61,7 @@ func (f *validation) money(field string, in Input) string {
 
 // email is kept as sent.
 func (f *validation) email(field string, in Input) string {
-	return f.formed(field, in, MaxEmail, notEmail, func(text string) string {
+	return f.formed(field, in, MaxEmailLength, notEmail, func(text string) string {
 		// An address alone; parsing takes apart what has a name, a comment, or quotes.
 		parsed, err := mail.ParseAddress(text)
 		if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsFunc(text, unseen) {
@@ -78,7 +78,7 @@ func (f *validation) email(field string, in Input) string {
 
 // phone is kept as sent, with one blank for any white space inside.
 func (f *validation) phone(field string, in Input) string {
-	return f.formed(field, in, MaxPhone, notPhone, func(text string) string {
+	return f.formed(field, in, MaxPhoneLength, notPhone, func(text string) string {
 		text = strings.Join(strings.Fields(text), " ")
 		m := phoneText.FindStringSubmatch(text)
 		if len(m) == 0 || digits(m[1]) < leastPhone || digits(m[1]) > mostPhone {
@@ -90,7 +90,7 @@ func (f *validation) phone(field string, in Input) string {
 
 // url is kept as sent.
 func (f *validation) url(field string, in Input) string {
-	return f.formed(field, in, MaxLine, notURL, func(text string) string {
+	return f.formed(field, in, MaxLineLength, notURL, func(text string) string {
 		if !isURL(text) {
 			return ""
 		}
@@ -101,7 +101,7 @@ func (f *validation) url(field string, in Input) string {
 // formed applies the rules of a one-line text and gives its stored form. A text that has
 // none gets the sentence, and so does JSON of another type.
 func (f *validation) formed(field string, in Input, most int, sentence func(field string) string, form func(text string) string) string {
-	if in.Form == NotAText {
+	if in.Kind == InputNotString {
 		f.Add(field, sentence(field))
 		return ""
 	}
@@ -116,8 +116,8 @@ func (f *validation) formed(field string, in Input, most int, sentence func(fiel
 	return stored
 }
 
-// Takes reports a text that a field of the type stores as it is.
-func (t FieldType) Takes(text string) bool {
+// Accepts reports a text that a field of the type stores as it is.
+func (t FieldType) Accepts(text string) bool {
 	var f validation
 	raw := quote(text)
 	return string(f.value("", Field{Type: t}, raw)) == string(raw)

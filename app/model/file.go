@@ -28,33 +28,33 @@ type File struct {
 	Trashed    *Trashed  `json:"trashed,omitempty"`
 }
 
-// Type is the extension as sent, lower-cased (API.md, "Files").
-func (f File) Type() string {
+// Extension is the extension as sent, lower-cased (API.md, "Files").
+func (f File) Extension() string {
 	at := strings.LastIndexByte(f.Filename, '.')
 	return strings.ToLower(f.Filename[at+1:])
 }
 
-// extension is how the name ends, with its dot; "" without one.
-func (f File) extension() string {
+// dotExtension is how the name ends, with its dot; "" without one.
+func (f File) dotExtension() string {
 	if at := strings.LastIndexByte(f.Filename, '.'); at >= 0 {
 		return f.Filename[at:]
 	}
 	return ""
 }
 
-// Renamed is the name that somebody means who typed one: the extension says what the
+// CompleteFilename is the name that somebody means who typed one: the extension says what the
 // document is and stays, whether it was typed or not. Of blanks it is "", which Check refuses.
-func (f File) Renamed(typed string) string {
+func (f File) CompleteFilename(typed string) string {
 	typed = strings.TrimSpace(typed)
-	if typed == "" || extensionKind(File{Filename: typed}.Type()) == extensionKind(f.Type()) && strings.Contains(typed, ".") {
+	if typed == "" || extensionKind(File{Filename: typed}.Extension()) == extensionKind(f.Extension()) && strings.Contains(typed, ".") {
 		return typed
 	}
-	return typed + f.extension()
+	return typed + f.dotExtension()
 }
 
-// Kind is what people call its type.
-func (f File) Kind() string {
-	switch ext := f.Type(); ext {
+// TypeName is what people call its type.
+func (f File) TypeName() string {
+	switch ext := f.Extension(); ext {
 	case "jpg", "jpeg":
 		return "JPEG"
 	case "tif", "tiff":
@@ -75,12 +75,12 @@ func (f File) Kind() string {
 // MIMEPDF is the type of a PDF document.
 const MIMEPDF = "application/pdf"
 
-// Drawn reports a kind whose pages are shown as pictures; the others are shown as text.
-func (f File) Drawn() bool { return f.MIME == MIMEPDF || strings.HasPrefix(f.MIME, "image/") }
+// ShownAsImages reports a kind whose pages are shown as pictures; the others are shown as text.
+func (f File) ShownAsImages() bool { return f.MIME == MIMEPDF || strings.HasPrefix(f.MIME, "image/") }
 
-// Pictured reports whether there is a picture of it: its kind has some, and its
+// HasPreview reports whether there is a picture of it: its kind has some, and its
 // processing has come to a good end.
-func (f File) Pictured() bool { return f.Drawn() && !f.Processing && f.Failure == "" }
+func (f File) HasPreview() bool { return f.ShownAsImages() && !f.Processing && f.Failure == "" }
 
 // PageCount is the number of its pages; 0 where there are none to count.
 func (f File) PageCount() int {
@@ -97,36 +97,36 @@ func (f File) Unsearchable() bool {
 		return false
 	}
 	if f.TextPages == nil {
-		return f.Drawn() && f.MIME != MIMEPDF
+		return f.ShownAsImages() && f.MIME != MIMEPDF
 	}
 	return *f.TextPages == 0
 }
 
-// UnsearchablePages is how many pages of a document with text have none; 0 where no one
+// PagesWithoutText is how many pages of a document with text have none; 0 where no one
 // counted them.
-func (f File) UnsearchablePages() int {
+func (f File) PagesWithoutText() int {
 	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {
 		return 0
 	}
 	return max(f.PageCount()-*f.TextPages, 0)
 }
 
-// FileFailure is a file that was refused, and why.
-type FileFailure struct{ Filename, Reason string }
+// RejectedFile is a file that was refused, and why.
+type RejectedFile struct{ Filename, Reason string }
 
-// Task is a file that waits for its processing.
-type Task struct {
+// ProcessingTask is a file that waits for its processing.
+type ProcessingTask struct {
 	Seq      uint64    `json:"seq"`
 	FileID   uint64    `json:"file_id"`
 	Owner    string    `json:"owner,omitempty"` // whose work it is; owners take turns
 	Attempts int       `json:"attempts,omitempty"`
-	At       time.Time `json:"at"` // when it is due
+	DueAt    time.Time `json:"at"` // when it is due
 }
 
 // FilePatch is a change of a file as it arrived: only what is Present of it.
 type FilePatch struct {
-	Filename Sent[Input] // cleaned already, as the name of an upload is
-	FolderID Sent[Number]
+	Filename Optional[Input] // cleaned already, as the name of an upload is
+	FolderID Optional[IDInput]
 }
 
 // Check applies the change to the file as it is. Known says whether the folder that
@@ -151,17 +151,17 @@ func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
 func (f *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {
-	case in.Form == NotAText:
+	case in.Kind == InputNotString:
 		f.Add(field, notString(field))
-	case in.Form == Missing || strings.TrimSpace(name) == "":
+	case in.Kind == InputMissing || strings.TrimSpace(name) == "":
 		f.Add(field, required(field))
 	case name == old.Filename:
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
 		f.Add(field, badCharacters(field))
-	case len(name) > MaxName:
-		f.Add(field, tooLong(field, MaxName))
-	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Type()) != extensionKind(old.Type()):
-		f.Add(field, "The "+spoken(field)+" must keep its ."+old.Type()+" extension.")
+	case len(name) > MaxNameLength:
+		f.Add(field, tooLong(field, MaxNameLength))
+	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Extension()) != extensionKind(old.Extension()):
+		f.Add(field, "The "+spoken(field)+" must keep its ."+old.Extension()+" extension.")
 	}
 	return name
 }

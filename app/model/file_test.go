@@ -16,7 +16,7 @@ func TestFileRenamed(t *testing.T) {
 		{"Scan.tiff", "Photo.tif", "Photo.tif"},
 		{"Deed.pdf", " \t", ""},
 	} {
-		if got := (File{Filename: c.name}).Renamed(c.typed); got != c.want {
+		if got := (File{Filename: c.name}).CompleteFilename(c.typed); got != c.want {
 			t.Errorf("%s as %q: %q, want %q", c.name, c.typed, got, c.want)
 		}
 	}
@@ -27,7 +27,7 @@ func TestFileKind(t *testing.T) {
 	for name, want := range map[string]string{
 		"Deed 1.2.pdf": "PDF", "a.JPEG": "JPEG", "a.docx": "Word", "a.xls": "Excel", "a.pptx": "PowerPoint", "a.txt": "Text", ".tif": "TIFF", "bare": "BARE", "": "",
 	} {
-		if got := (File{Filename: name}).Kind(); got != want {
+		if got := (File{Filename: name}).TypeName(); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -48,8 +48,8 @@ func TestFilePictured(t *testing.T) {
 		{File{MIME: MIMEPDF, Failure: "It is damaged."}, true, false, 0},
 		{File{MIME: "text/plain"}, false, false, 0},
 	} {
-		if f := c.file; f.Drawn() != c.drawn || f.Pictured() != c.there || f.PageCount() != c.pages {
-			t.Errorf("%+v: %v, %v, %d", f, f.Drawn(), f.Pictured(), f.PageCount())
+		if f := c.file; f.ShownAsImages() != c.drawn || f.HasPreview() != c.there || f.PageCount() != c.pages {
+			t.Errorf("%+v: %v, %v, %d", f, f.ShownAsImages(), f.HasPreview(), f.PageCount())
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestUnsearchable(t *testing.T) {
 		{"partly scanned", File{MIME: MIMEPDF, Pages: &three, TextPages: &some}, false, 2},
 		{"a letter", File{MIME: "text/plain", TextPages: &some}, false, 0},
 	} {
-		if got, pages := row.file.Unsearchable(), row.file.UnsearchablePages(); got != row.want || pages != row.pages {
+		if got, pages := row.file.Unsearchable(), row.file.PagesWithoutText(); got != row.want || pages != row.pages {
 			t.Errorf("%s: got %t, %d pages, want %t, %d", row.name, got, pages, row.want, row.pages)
 		}
 	}

@@ -10,16 +10,16 @@ import (
 // How records are looked up by what people call them. Plain and Squeezed are part of
 // the keys of an index (app/store): a change of either is a new schema.
 
-// Plain is how lines are sorted and looked up: folded, and each run of anything but
+// NormalizeText is how lines are sorted and looked up: folded, and each run of anything but
 // letters and digits one blank, none at the ends.
-func Plain(s string) string { return bare(s, " ") }
+func NormalizeText(s string) string { return bare(s, " ") }
 
-// Quotes are the marks that quote words to be looked for one behind the other.
-const Quotes = `"“”„‟«»`
+// QuoteMarks are the marks that quote words to be looked for one behind the other.
+const QuoteMarks = `"“”„‟«»`
 
-// Squeezed is how numbers of files and parcels are: Plain without its blanks, so that
+// NormalizeNumber is how numbers of files and parcels are: Plain without its blanks, so that
 // 12-34-567 and 1234567 are one.
-func Squeezed(s string) string { return bare(s, "") }
+func NormalizeNumber(s string) string { return bare(s, "") }
 
 // bare keeps the letters and digits of the folded text, with gap for what was between
 // them.
@@ -76,20 +76,20 @@ func (v Values) text(key string) string {
 // FileNumber is the number of the firm's own file; "" where the abstract has none.
 func (a Abstract) FileNumber() string { return a.Custom.text(keyFileNumber) }
 
-// Parcel is the tax map or parcel number; "" where the abstract has none.
-func (a Abstract) Parcel() string {
+// ParcelID is the tax map or parcel number; "" where the abstract has none.
+func (a Abstract) ParcelID() string {
 	if a.TaxMap != "" {
 		return a.TaxMap
 	}
 	return a.Custom.text(keyParcel)
 }
 
-// Parcel is the parcel number that came with the order; "" where it has none.
-func (o Order) Parcel() string { return o.Custom.text(keyParcel) }
+// ParcelID is the parcel number that came with the order; "" where it has none.
+func (o Order) ParcelID() string { return o.Custom.text(keyParcel) }
 
-// Line is where the parcel lies as people write it, "12 Elm St, Troy, Rensselaer
+// FullAddress is where the parcel lies as people write it, "12 Elm St, Troy, Rensselaer
 // County, NY", without what is not known.
-func (p Property) Line() string {
+func (p Property) FullAddress() string {
 	return joined(", ", p.Address, p.City, p.countyNamed(), p.State)
 }
 
@@ -111,21 +111,21 @@ func (p Property) countyNamed() string {
 	return p.County + " County"
 }
 
-// Street is what an address is looked up by: with its city and state, without the
+// LookupAddress is what an address is looked up by: with its city and state, without the
 // county, which stands differently with everybody.
-func (p Property) Street() string {
+func (p Property) LookupAddress() string {
 	if p.Address == "" {
 		return ""
 	}
 	return joined(" ", p.Address, p.City, p.State)
 }
 
-// Place is Street with commas, to be read.
-func (p Property) Place() string { return joined(", ", p.Address, p.City, p.State) }
+// ShortAddress is Street with commas, to be read.
+func (p Property) ShortAddress() string { return joined(", ", p.Address, p.City, p.State) }
 
-// Streets are the shorter forms of Street that people take for the whole.
-func (p Property) Streets() []string {
-	return []string{p.Address, joined(" ", p.Address, p.City), p.Street()}
+// LookupAddresses are the shorter forms of Street that people take for the whole.
+func (p Property) LookupAddresses() []string {
+	return []string{p.Address, joined(" ", p.Address, p.City), p.LookupAddress()}
 }
 
 func joined(by string, parts ...string) string {
@@ -144,16 +144,16 @@ func (a Abstract) Heading() string {
 	if n := a.FileNumber(); n != "" {
 		return n
 	}
-	if line := a.Line(); line != "" {
+	if line := a.FullAddress(); line != "" {
 		return line
 	}
-	return a.Parcel()
+	return a.ParcelID()
 }
 
-// Under is the line below its Heading: where the parcel lies and its number, without
+// Subheading is the line below its Heading: where the parcel lies and its number, without
 // what the heading says.
-func (a Abstract) Under() string {
-	line, parcel, heading := a.Line(), a.Parcel(), a.Heading()
+func (a Abstract) Subheading() string {
+	line, parcel, heading := a.FullAddress(), a.ParcelID(), a.Heading()
 	if line == heading {
 		line = ""
 	}
@@ -163,5 +163,5 @@ func (a Abstract) Under() string {
 	return joined(" · ", line, parcel)
 }
 
-// Under is the line below an order's number: where the parcel lies, and its number.
-func (o Order) Under() string { return joined(" · ", o.Line(), o.Parcel()) }
+// Subheading is the line below an order's number: where the parcel lies, and its number.
+func (o Order) Subheading() string { return joined(" · ", o.FullAddress(), o.ParcelID()) }

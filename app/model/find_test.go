@@ -19,7 +19,7 @@ func TestPlainAndSqueezed(t *testing.T) {
 		"10½ Main":               {"10½ main", "10½main"},
 		"\u00a012\u2013A\u2028b": {"12 a b", "12ab"},
 	} {
-		if got := [2]string{Plain(text), Squeezed(text)}; got != want {
+		if got := [2]string{NormalizeText(text), NormalizeNumber(text)}; got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
@@ -41,12 +41,12 @@ func TestHeadings(t *testing.T) {
 		{"a county in full", Abstract{Property: Property{County: "Orleans Parish", State: "LA"}}, "Orleans Parish, LA", ""},
 		{"a parcel among the fields", Abstract{Custom: Values{"parcel_id": json.RawMessage(`"9-9"`)}}, "9-9", ""},
 	} {
-		if heading, under := row.abstract.Heading(), row.abstract.Under(); heading != row.heading || under != row.under {
+		if heading, under := row.abstract.Heading(), row.abstract.Subheading(); heading != row.heading || under != row.under {
 			t.Errorf("%s: %q, %q", row.name, heading, under)
 		}
 	}
-	if o := (Order{Property: elm, Custom: number}); o.Under() != "12 Elm St, Troy, Rensselaer County, NY · 9-9" {
-		t.Errorf("under an order: %q", o.Under())
+	if o := (Order{Property: elm, Custom: number}); o.Subheading() != "12 Elm St, Troy, Rensselaer County, NY · 9-9" {
+		t.Errorf("under an order: %q", o.Subheading())
 	}
 }
 
@@ -65,7 +65,7 @@ func TestCountyNamed(t *testing.T) {
 		"LA":                            {State: "LA"},
 		"":                              {},
 	} {
-		if got := p.Line(); got != want {
+		if got := p.FullAddress(); got != want {
 			t.Errorf("%+v: %q, want %q", p, got, want)
 		}
 	}
@@ -76,8 +76,8 @@ func TestOpenOrders(t *testing.T) {
 		"": true, "active": true, "on_hold": true, "In Search": true, "Not completed": true, "Complete search needed": true, "Doneness": true,
 		"completed": false, "COMPLETED": false, " cancelled ": false, "Canceled": false, "Closed": false, "Cancelled (by client)": false, "Completed - billed": false, "done/invoiced": false, "Void": false,
 	} {
-		if o := (Order{Status: status}); o.Open() != open {
-			t.Errorf("%q: open %v", status, o.Open())
+		if o := (Order{Status: status}); o.IsOpen() != open {
+			t.Errorf("%q: open %v", status, o.IsOpen())
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestOpenOrders(t *testing.T) {
 func FuzzPlain(f *testing.F) {
 	f.Add("12-34 Elm, İ ß\xff\x00")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, form := range []func(string) string{Plain, Squeezed} {
+		for _, form := range []func(string) string{NormalizeText, NormalizeNumber} {
 			once := form(text)
 			if form(once) != once {
 				t.Errorf("%q: %q, then %q", text, once, form(once))

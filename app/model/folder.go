@@ -18,20 +18,20 @@ type Folder struct {
 // top of the vault.
 const MaxFolderDepth = 32
 
-// FolderTooDeep is the sentence for a folder that would lie deeper.
-var FolderTooDeep = fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth)
+// MsgFolderTooDeep is the sentence for a folder that would lie deeper.
+var MsgFolderTooDeep = fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth)
 
 // FolderDraft is a folder as it arrived.
 type FolderDraft struct {
 	Name     Input
-	ParentID Number
+	ParentID IDInput
 }
 
 // Check applies the rules that need no store. Known says whether the parent that
 // the draft names is there.
 func (d FolderDraft) Check(known bool) (Folder, errs.Fields) {
 	var f validation
-	folder := Folder{Name: f.line("name", d.Name, MaxName)}
+	folder := Folder{Name: f.line("name", d.Name, MaxNameLength)}
 	if folder.Name == "" && len(f.Fields) == 0 {
 		f.Add("name", required("name"))
 	}
@@ -41,8 +41,8 @@ func (d FolderDraft) Check(known bool) (Folder, errs.Fields) {
 
 // FolderPatch is a change of a folder as it arrived: only what is Present of it.
 type FolderPatch struct {
-	Name     Sent[Input]
-	ParentID Sent[Number]
+	Name     Optional[Input]
+	ParentID Optional[IDInput]
 }
 
 // Check applies the change to the folder as it is. Fits says whether the parent
@@ -57,15 +57,15 @@ func (p FolderPatch) Check(old Folder, fits bool) (Folder, errs.Fields) {
 
 // UploadDraft is documents as they arrived, and the folder that was named for them.
 type UploadDraft struct {
-	FolderID Number
-	NotFile  bool // a part named like a file was none
+	FolderID    IDInput
+	NonFilePart bool // a part named like a file was none
 }
 
 // Check applies the rules of an upload: something was sent, and the folder that is
 // named, if any, is there.
 func (d UploadDraft) Check(sent, known bool) (uint64, errs.Fields) {
 	var f validation
-	f.files(d.NotFile, sent)
+	f.files(d.NonFilePart, sent)
 	folder := f.reference("folder_id", d.FolderID, known)
 	return folder, f.Fields
 }
@@ -80,7 +80,7 @@ func (f *validation) files(odd, sent bool) {
 }
 
 // reference is the number of another record, 0 when none is named.
-func (f *validation) reference(field string, n Number, known bool) uint64 {
+func (f *validation) reference(field string, n IDInput, known bool) uint64 {
 	switch {
 	case !n.Present:
 		return 0

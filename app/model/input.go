@@ -10,33 +10,33 @@ import (
 
 // At most so many Unicode code points (API.md, "strings in").
 const (
-	MaxName      = 255    // order_number, a folder's name
-	MaxLine      = 2000   // every other one-line field
-	MaxParagraph = 65_535 // a field of type paragraph
+	MaxNameLength      = 255    // order_number, a folder's name
+	MaxLineLength      = 2000   // every other one-line field
+	MaxParagraphLength = 65_535 // a field of type paragraph
 )
 
-// Form says in which shape an Input came.
-type Form int
+// InputKind says in which shape an Input came.
+type InputKind int
 
 // The forms of an Input.
 const (
-	Missing  Form = iota // absent, or JSON null
-	String               // a string, as sent
-	NotAText             // JSON of another type
+	InputMissing   InputKind = iota // absent, or JSON null
+	InputString                     // a string, as sent
+	InputNotString                  // JSON of another type
 )
 
 // Input is a one-line field as it arrived, before any rule was applied.
 type Input struct {
-	Form  Form
+	Kind  InputKind
 	Value string
 }
 
-// Given is an Input that carries a string.
-func Given(value string) Input { return Input{String, value} }
+// StringInput is an Input that carries a string.
+func StringInput(value string) Input { return Input{InputString, value} }
 
-// Number is an id as it arrived. Present is false when it was absent or empty;
+// IDInput is an id as it arrived. Present is false when it was absent or empty;
 // Valid is false when it was there but no integer. Value may still name nothing.
-type Number struct {
+type IDInput struct {
 	Present, Valid bool
 	Value          int64
 }
@@ -45,49 +45,49 @@ type Number struct {
 // value, numbers as they were sent.
 type Values map[string]json.RawMessage
 
-// CustomForm says in which shape custom_fields arrived.
-type CustomForm int
+// CustomKind says in which shape custom_fields arrived.
+type CustomKind int
 
 // The forms of Custom.
 const (
-	CustomMap       CustomForm = iota // absent, empty, null, {}, [] or an object
-	CustomNotAMap                     // JSON of another type
-	CustomNotJSON                     // a form field that is no JSON
-	CustomBadString                   // a form field that is no text
-	CustomNull                        // JSON null in a change, where it takes all values away
+	CustomObject      CustomKind = iota // absent, empty, null, {}, [] or an object
+	CustomNotObject                     // JSON of another type
+	CustomNotJSON                       // a form field that is no JSON
+	CustomInvalidText                   // a form field that is no text
+	CustomNull                          // JSON null in a change, where it takes all values away
 )
 
 // Custom is a custom_fields input as it arrived; Sent holds valid JSON values.
 type Custom struct {
-	Form CustomForm
-	Sent map[string]json.RawMessage
-	// Ignored, where it is set, gets the keys of Sent that no definition names, sorted.
+	Kind   CustomKind
+	Values map[string]json.RawMessage
+	// OnUnknownKeys, where it is set, gets the keys of Sent that no definition names, sorted.
 	// A change that is applied again calls it again.
-	Ignored func(keys []string)
+	OnUnknownKeys func(keys []string)
 }
 
 // tellIgnored tells which keys no definition names.
 func (c Custom) tellIgnored(defs []Field) {
-	if c.Ignored == nil {
+	if c.OnUnknownKeys == nil {
 		return
 	}
 	var keys []string
-	for key := range c.Sent {
+	for key := range c.Values {
 		if !slices.ContainsFunc(defs, func(def Field) bool { return def.Key == key }) {
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
-	c.Ignored(keys)
+	c.OnUnknownKeys(keys)
 }
 
 // line applies the rules of a one-line text: trimmed, no NUL, valid UTF-8, at
 // most so many code points. What is refused comes back as "".
 func (f *validation) line(field string, in Input, most int) string {
-	switch in.Form {
-	case Missing:
+	switch in.Kind {
+	case InputMissing:
 		return ""
-	case NotAText:
+	case InputNotString:
 		f.Add(field, notString(field))
 		return ""
 	}
@@ -105,11 +105,11 @@ func (f *validation) line(field string, in Input, most int) string {
 
 // date applies the rules of a date: YYYY-MM-DD of the real calendar.
 func (f *validation) date(field string, in Input) string {
-	if in.Form == NotAText {
+	if in.Kind == InputNotString {
 		f.Add(field, notDate(field))
 		return ""
 	}
-	value := f.line(field, in, MaxLine)
+	value := f.line(field, in, MaxLineLength)
 	if value != "" && !isDate(value) {
 		f.Add(field, notDate(field))
 		return ""
@@ -138,9 +138,9 @@ type PropertyDraft struct{ Address, City, County, State Input }
 
 func (d PropertyDraft) check(f *validation) Property {
 	return Property{
-		Address: f.line("address", d.Address, MaxLine),
-		City:    f.line("city", d.City, MaxLine),
-		County:  f.line("county", d.County, MaxLine),
-		State:   f.line("state", d.State, MaxLine),
+		Address: f.line("address", d.Address, MaxLineLength),
+		City:    f.line("city", d.City, MaxLineLength),
+		County:  f.line("county", d.County, MaxLineLength),
+		State:   f.line("state", d.State, MaxLineLength),
 	}
 }

@@ -14,19 +14,19 @@ func TestLine(t *testing.T) {
 		refused string
 	}{
 		{"absent", Input{}, "", ""},
-		{"empty", Given(""), "", ""},
-		{"only white space", Given(" \t\r\n\u00a0\u3000"), "", ""},
-		{"trimmed", Given("  1 A \n"), "1 A", ""},
-		{"at most", Given("ABCDE"), "ABCDE", ""},
-		{"at most, after trimming", Given("  ABCDE  "), "ABCDE", ""},
-		{"code points, not bytes", Given("Äß語🏠é"), "Äß語🏠é", ""},
-		{"one too long", Given("ABCDEF"), "", "The address field must not be greater than 5 characters."},
-		{"NUL", Given("a\x00b"), "", "The address field contains invalid characters."},
-		{"NUL at the end", Given("a\x00"), "", "The address field contains invalid characters."},
-		{"not UTF-8", Given("caf\xe9"), "", "The address field contains invalid characters."},
-		{"a surrogate in UTF-8", Given("\xed\xa0\x80"), "", "The address field contains invalid characters."},
-		{"JSON of another type", Input{Form: NotAText, Value: "x"}, "", "The address field must be a string."},
-		{"inner line break stays", Given("a\nb"), "a\nb", ""},
+		{"empty", StringInput(""), "", ""},
+		{"only white space", StringInput(" \t\r\n\u00a0\u3000"), "", ""},
+		{"trimmed", StringInput("  1 A \n"), "1 A", ""},
+		{"at most", StringInput("ABCDE"), "ABCDE", ""},
+		{"at most, after trimming", StringInput("  ABCDE  "), "ABCDE", ""},
+		{"code points, not bytes", StringInput("Äß語🏠é"), "Äß語🏠é", ""},
+		{"one too long", StringInput("ABCDEF"), "", "The address field must not be greater than 5 characters."},
+		{"NUL", StringInput("a\x00b"), "", "The address field contains invalid characters."},
+		{"NUL at the end", StringInput("a\x00"), "", "The address field contains invalid characters."},
+		{"not UTF-8", StringInput("caf\xe9"), "", "The address field contains invalid characters."},
+		{"a surrogate in UTF-8", StringInput("\xed\xa0\x80"), "", "The address field contains invalid characters."},
+		{"JSON of another type", Input{Kind: InputNotString, Value: "x"}, "", "The address field must be a string."},
+		{"inner line break stays", StringInput("a\nb"), "a\nb", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation
@@ -43,7 +43,7 @@ func TestLine(t *testing.T) {
 }
 
 func TestLimitsOfLength(t *testing.T) {
-	long := func(n int) Input { return Given(strings.Repeat("é", n)) }
+	long := func(n int) Input { return StringInput(strings.Repeat("é", n)) }
 	_, f := OrderDraft{Number: long(255), PropertyDraft: PropertyDraft{long(2000), long(2000), long(2000), long(2000)}}.Check(nil, Rules{})
 	wantTold(t, f)
 	_, f = OrderDraft{Number: long(256), PropertyDraft: PropertyDraft{long(2001), long(2001), long(2001), long(2001)}}.Check(nil, Rules{})
@@ -72,26 +72,26 @@ func TestDate(t *testing.T) {
 		refused string
 	}{
 		{"absent", Input{}, "", ""},
-		{"empty", Given(" "), "", ""},
-		{"a day", Given("2026-06-15"), "2026-06-15", ""},
-		{"blanks around", Given(" 2026-06-15\n"), "2026-06-15", ""},
-		{"leap day", Given("2028-02-29"), "2028-02-29", ""},
-		{"leap century", Given("2000-02-29"), "2000-02-29", ""},
-		{"no such day", Given("2026-02-30"), "", bad},
-		{"no leap day", Given("2026-02-29"), "", bad},
-		{"no leap century", Given("1900-02-29"), "", bad},
-		{"month 13", Given("2026-13-01"), "", bad},
-		{"month 0", Given("2026-00-10"), "", bad},
-		{"day 0", Given("2026-01-00"), "", bad},
-		{"one digit", Given("2026-6-15"), "", bad},
-		{"slashes", Given("2026/06/15"), "", bad},
-		{"American", Given("06/15/2026"), "", bad},
-		{"with a time", Given("2026-06-15T00:00:00Z"), "", bad},
-		{"signed year", Given("-026-06-15"), "", bad},
-		{"other digits", Given("２０２６-06-15"), "", bad},
-		{"words", Given("tomorrow"), "", bad},
-		{"a number", Input{Form: NotAText}, "", bad},
-		{"NUL", Given("2026-06-15\x00"), "", "due_date: The due date field contains invalid characters."},
+		{"empty", StringInput(" "), "", ""},
+		{"a day", StringInput("2026-06-15"), "2026-06-15", ""},
+		{"blanks around", StringInput(" 2026-06-15\n"), "2026-06-15", ""},
+		{"leap day", StringInput("2028-02-29"), "2028-02-29", ""},
+		{"leap century", StringInput("2000-02-29"), "2000-02-29", ""},
+		{"no such day", StringInput("2026-02-30"), "", bad},
+		{"no leap day", StringInput("2026-02-29"), "", bad},
+		{"no leap century", StringInput("1900-02-29"), "", bad},
+		{"month 13", StringInput("2026-13-01"), "", bad},
+		{"month 0", StringInput("2026-00-10"), "", bad},
+		{"day 0", StringInput("2026-01-00"), "", bad},
+		{"one digit", StringInput("2026-6-15"), "", bad},
+		{"slashes", StringInput("2026/06/15"), "", bad},
+		{"American", StringInput("06/15/2026"), "", bad},
+		{"with a time", StringInput("2026-06-15T00:00:00Z"), "", bad},
+		{"signed year", StringInput("-026-06-15"), "", bad},
+		{"other digits", StringInput("２０２６-06-15"), "", bad},
+		{"words", StringInput("tomorrow"), "", bad},
+		{"a number", Input{Kind: InputNotString}, "", bad},
+		{"NUL", StringInput("2026-06-15\x00"), "", "due_date: The due date field contains invalid characters."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation

@@ -36,8 +36,8 @@ type Key struct {
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
 }
 
-// Live reports whether the key opens anything at the given time.
-func (k Key) Live(now time.Time) bool {
+// Active reports whether the key opens anything at the given time.
+func (k Key) Active(now time.Time) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
 
@@ -57,8 +57,8 @@ func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 		f.Add("name", required("name"))
 	case !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, isControl):
 		f.Add("name", badCharacters("name"))
-	case utf8.RuneCountInString(k.Name) > MaxName:
-		f.Add("name", tooLong("name", MaxName))
+	case utf8.RuneCountInString(k.Name) > MaxNameLength:
+		f.Add("name", tooLong("name", MaxNameLength))
 	}
 	if len(k.Abilities) == 0 {
 		k.Abilities = []string{AbilityAPI}

@@ -10,17 +10,17 @@ import (
 	"unicode"
 )
 
-// Known is what a record is known by when somebody searches for it. Labels are no
+// SearchTerms is what a record is known by when somebody searches for it. Labels are no
 // part of it, nor what a box is ticked for.
-type Known struct {
+type SearchTerms struct {
 	Numbers []string // what it is called by: of files, orders, parcels, instruments; book and page
 	Names   []string // of people, companies, places and documents
-	Others  []string // every other value
+	Other   []string // every other value
 }
 
-// Known is what an abstract is known by.
-func (a Abstract) Known() Known {
-	var k Known
+// SearchTerms is what an abstract is known by.
+func (a Abstract) SearchTerms() SearchTerms {
+	var k SearchTerms
 	k.number(a.TaxMap)
 	k.property(a.Property)
 	k.custom(a.Custom)
@@ -28,9 +28,9 @@ func (a Abstract) Known() Known {
 	return k
 }
 
-// Known is what an order is known by.
-func (o Order) Known() Known {
-	var k Known
+// SearchTerms is what an order is known by.
+func (o Order) SearchTerms() SearchTerms {
+	var k SearchTerms
 	k.number(o.Number)
 	k.property(o.Property)
 	k.custom(o.Custom)
@@ -39,13 +39,13 @@ func (o Order) Known() Known {
 	return k
 }
 
-// Known is what a document is known by: its name, and what is called a number there: all
+// SearchTerms is what a document is known by: its name, and what is called a number there: all
 // of it, as in "26-0017.pdf", or books, pages and longer numbers, as in "Deed
 // Bk1022-Pg311.pdf". The 20 of "20_Deed.pdf" is a word of the name, and so is a date.
-func (f File) Known() Known {
-	var k Known
+func (f File) SearchTerms() SearchTerms {
+	var k SearchTerms
 	k.name(f.Filename)
-	stem := strings.TrimSuffix(f.Filename, f.extension())
+	stem := strings.TrimSuffix(f.Filename, f.dotExtension())
 	apart := strings.ReplaceAll(stem, "_", " ")
 	parts := strings.FieldsFunc(bookPage.ReplaceAllString(apart, " "), nameGap)
 	if numberLike(stem) && !slices.ContainsFunc(parts, func(part string) bool { return !hasDigit(part) }) {
@@ -66,7 +66,7 @@ const leastDigits = 4
 
 func nameGap(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("_,;()[]", r) }
 
-func (k *Known) property(p Property) {
+func (k *SearchTerms) property(p Property) {
 	k.name(p.Address)
 	k.name(p.City)
 	k.name(p.County)
@@ -75,7 +75,7 @@ func (k *Known) property(p Property) {
 
 // custom sorts the values of custom fields by key and by shape, whatever the template
 // of today says of them.
-func (k *Known) custom(values Values) {
+func (k *SearchTerms) custom(values Values) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		raw := bytes.TrimSpace(values[key])
 		if text := values.text(key); text != "" {
@@ -92,13 +92,13 @@ func (k *Known) custom(values Values) {
 }
 
 // value puts one value where it belongs. Of names there is one a line.
-func (k *Known) value(key, text string) {
+func (k *SearchTerms) value(key, text string) {
 	words := strings.Split(Fold(key), "_")
 	switch {
 	case dateLike.MatchString(text):
 		k.other(text)
 		return
-	case namesNumber(words) && hasDigit(text) && len(text) <= MaxName, numberLike(text):
+	case namesNumber(words) && hasDigit(text) && len(text) <= MaxNameLength, numberLike(text):
 		k.number(text)
 		return
 	case slices.ContainsFunc(words, func(w string) bool { return nameWords[w] }):
@@ -112,7 +112,7 @@ func (k *Known) value(key, text string) {
 }
 
 // numbersIn adds the books and pages, and the instruments, that a text names.
-func (k *Known) numbersIn(text string) {
+func (k *SearchTerms) numbersIn(text string) {
 	for _, called := range []*regexp.Regexp{bookPage, instrumentNumber} {
 		for _, found := range called.FindAllString(text, mostNumbersIn) {
 			k.number(found)
@@ -120,9 +120,9 @@ func (k *Known) numbersIn(text string) {
 	}
 }
 
-func (k *Known) number(s string) { add(&k.Numbers, s) }
-func (k *Known) name(s string)   { add(&k.Names, s) }
-func (k *Known) other(s string)  { add(&k.Others, s) }
+func (k *SearchTerms) number(s string) { add(&k.Numbers, s) }
+func (k *SearchTerms) name(s string)   { add(&k.Names, s) }
+func (k *SearchTerms) other(s string)  { add(&k.Other, s) }
 
 func add(list *[]string, s string) {
 	if s = strings.TrimSpace(s); s != "" && !slices.Contains((*list)[:min(len(*list), mostNumbersIn)], s) {
@@ -156,8 +156,8 @@ func set(words ...string) map[string]bool {
 // namesNumber reports a key like file_number, parcel_id, deed_book_page or cob.
 func namesNumber(words []string) bool {
 	last := words[len(words)-1]
-	place := PlaceOf(last)
-	return labels[last] || (place == Book || place == Page) && len(last) > 1 && !isWord(last)
+	place := ClassifyWord(last)
+	return labels[last] || (place == BookWord || place == PageWord) && len(last) > 1 && !isWord(last)
 }
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
@@ -165,7 +165,7 @@ func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 // numberLike reports a short text that has at least as many digits as letters, such as
 // "12-3-045" or "Bk 1022 Pg 311".
 func numberLike(s string) bool {
-	if len(s) > MaxName {
+	if len(s) > MaxNameLength {
 		return false
 	}
 	letters := 0

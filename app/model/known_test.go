@@ -17,57 +17,57 @@ func TestKnown(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name string
-		have Known
-		want Known
+		have SearchTerms
+		want SearchTerms
 	}{
-		{"nothing", Abstract{}.Known(), Known{}},
+		{"nothing", Abstract{}.SearchTerms(), SearchTerms{}},
 		{
 			"an abstract of its own fields",
-			Abstract{Status: "In Search", TaxMap: "12-3-045", Property: Property{Address: "7 Elm St.", City: "Troy", County: "Rensselaer", State: "NY"}}.Known(),
-			Known{Numbers: []string{"12-3-045"}, Names: []string{"7 Elm St.", "Troy", "Rensselaer"}, Others: []string{"NY", "In Search"}},
+			Abstract{Status: "In Search", TaxMap: "12-3-045", Property: Property{Address: "7 Elm St.", City: "Troy", County: "Rensselaer", State: "NY"}}.SearchTerms(),
+			SearchTerms{Numbers: []string{"12-3-045"}, Names: []string{"7 Elm St.", "Troy", "Rensselaer"}, Other: []string{"NY", "In Search"}},
 		},
 		{
 			"the usual template",
 			Abstract{Custom: custom("file_number", `"26-0017"`, "search_type", `"Two Owner"`, "effective_date", `"2026-05-29"`, "current_owner", `"Ann O'Neil"`,
 				"vesting", `"Ann O'Neil, by deed in Book 1022, Page 311"`, "deed_book_page", `"Bk 1022 Pg 311"`, "subdivision_lot_block", `"Oak Hill, Lot 5, Block 3"`,
-				"indices_searched", `["Probate","UCC"]`, "names_run", `"Ann O'Neil\nBob Ames\n"`, "legal_description", `"All that lot"`)}.Known(),
-			Known{
+				"indices_searched", `["Probate","UCC"]`, "names_run", `"Ann O'Neil\nBob Ames\n"`, "legal_description", `"All that lot"`)}.SearchTerms(),
+			SearchTerms{
 				Numbers: []string{"Bk 1022 Pg 311", "26-0017", "Book 1022, Page 311"},
 				Names:   []string{"Ann O'Neil", "Bob Ames", "Oak Hill, Lot 5, Block 3", "Ann O'Neil, by deed in Book 1022, Page 311"},
-				Others:  []string{"2026-05-29", "Probate", "UCC", "All that lot", "Two Owner"},
+				Other:   []string{"2026-05-29", "Probate", "UCC", "All that lot", "Two Owner"},
 			},
 		},
 		{
 			"an order",
-			Order{Number: "A-1", Status: "active", DueDate: "2026-06-01", Custom: custom("parcel_id", `"12.-3-4"`, "client_file_number", `77`, "buyer_borrower", `"Cy Dee"`, "rush", `true`)}.Known(),
-			Known{Numbers: []string{"A-1", "77", "12.-3-4"}, Names: []string{"Cy Dee"}, Others: []string{"2026-06-01", "active"}},
+			Order{Number: "A-1", Status: "active", DueDate: "2026-06-01", Custom: custom("parcel_id", `"12.-3-4"`, "client_file_number", `77`, "buyer_borrower", `"Cy Dee"`, "rush", `true`)}.SearchTerms(),
+			SearchTerms{Numbers: []string{"A-1", "77", "12.-3-4"}, Names: []string{"Cy Dee"}, Other: []string{"2026-06-01", "active"}},
 		},
 		{
 			"money, email, phone, and url",
-			Order{Number: "A-1", Custom: custom("fee", `"1234.50"`, "reply_to", `"ann@bayou-title.com"`, "call", `"+1 (985) 555-0142 x7"`, "web", `"https://a.b/deeds?book=12"`)}.Known(),
-			Known{Numbers: []string{"1234.50", "A-1", "+1 (985) 555-0142 x7"}, Others: []string{"ann@bayou-title.com", "https://a.b/deeds?book=12"}},
+			Order{Number: "A-1", Custom: custom("fee", `"1234.50"`, "reply_to", `"ann@bayou-title.com"`, "call", `"+1 (985) 555-0142 x7"`, "web", `"https://a.b/deeds?book=12"`)}.SearchTerms(),
+			SearchTerms{Numbers: []string{"1234.50", "A-1", "+1 (985) 555-0142 x7"}, Other: []string{"ann@bayou-title.com", "https://a.b/deeds?book=12"}},
 		},
-		{"by shape", Abstract{Custom: custom("remarks", `"1022/311"`, "x", `"no number"`)}.Known(), Known{Numbers: []string{"1022/311"}, Others: []string{"no number"}}},
-		{"a number field without one", Abstract{Custom: custom("file_number", `"none"`)}.Known(), Known{Others: []string{"none"}}},
-		{"what is no value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e", ``)}.Known(), Known{}},
-		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.Known(), Known{Numbers: []string{"Deed Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
-		{"a file of words", File{Filename: "Ann's Plat.pdf"}.Known(), Known{Names: []string{"Ann's Plat.pdf"}}},
-		{"a file that is a number", File{Filename: "26-0017.pdf"}.Known(), Known{Numbers: []string{"26-0017"}, Names: []string{"26-0017.pdf"}}},
-		{"a number among words", File{Filename: "Plat_26-0017 (copy).pdf"}.Known(), Known{Numbers: []string{"26-0017"}, Names: []string{"Plat_26-0017 (copy).pdf"}}},
-		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.Known(), Known{Numbers: []string{"Deed Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
-		{"a short number among words", File{Filename: "2019 Taxes.txt"}.Known(), Known{Names: []string{"2019 Taxes.txt"}}},
-		{"a number before words", File{Filename: "20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}.Known(), Known{Numbers: []string{"Bk1022-Pg311"}, Names: []string{"20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}}},
-		{"an exhibit", File{Filename: "Exhibit 3-1 of 12.pdf"}.Known(), Known{Names: []string{"Exhibit 3-1 of 12.pdf"}}},
-		{"six digits", File{Filename: "Deed 883120 rev 3.pdf"}.Known(), Known{Numbers: []string{"883120"}, Names: []string{"Deed 883120 rev 3.pdf"}}},
-		{"a book of Louisiana", File{Filename: "Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}.Known(), Known{Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}}},
-		{"a book between underscores", File{Filename: "Deed_COB_1022_Pg_311.pdf"}.Known(), Known{Numbers: []string{"Deed COB 1022 Pg 311"}, Names: []string{"Deed_COB_1022_Pg_311.pdf"}}},
-		{"an instrument", File{Filename: "Deed Inst No. 88123.pdf"}.Known(), Known{Numbers: []string{"Inst No. 88123"}, Names: []string{"Deed Inst No. 88123.pdf"}}},
-		{"keys of books", Abstract{Custom: custom("cob", `"1505/205"`, "mortgage_book", `"12, see 7"`, "entry", `"No. 88 123"`, "this_or", `"Ann 1"`)}.Known(),
-			Known{Numbers: []string{"1505/205", "12, see 7", "No. 88 123"}, Others: []string{"Ann 1"}}},
+		{"by shape", Abstract{Custom: custom("remarks", `"1022/311"`, "x", `"no number"`)}.SearchTerms(), SearchTerms{Numbers: []string{"1022/311"}, Other: []string{"no number"}}},
+		{"a number field without one", Abstract{Custom: custom("file_number", `"none"`)}.SearchTerms(), SearchTerms{Other: []string{"none"}}},
+		{"what is no value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e", ``)}.SearchTerms(), SearchTerms{}},
+		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"Deed Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
+		{"a file of words", File{Filename: "Ann's Plat.pdf"}.SearchTerms(), SearchTerms{Names: []string{"Ann's Plat.pdf"}}},
+		{"a file that is a number", File{Filename: "26-0017.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"26-0017"}, Names: []string{"26-0017.pdf"}}},
+		{"a number among words", File{Filename: "Plat_26-0017 (copy).pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"26-0017"}, Names: []string{"Plat_26-0017 (copy).pdf"}}},
+		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"Deed Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
+		{"a short number among words", File{Filename: "2019 Taxes.txt"}.SearchTerms(), SearchTerms{Names: []string{"2019 Taxes.txt"}}},
+		{"a number before words", File{Filename: "20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"Bk1022-Pg311"}, Names: []string{"20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}}},
+		{"an exhibit", File{Filename: "Exhibit 3-1 of 12.pdf"}.SearchTerms(), SearchTerms{Names: []string{"Exhibit 3-1 of 12.pdf"}}},
+		{"six digits", File{Filename: "Deed 883120 rev 3.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"883120"}, Names: []string{"Deed 883120 rev 3.pdf"}}},
+		{"a book of Louisiana", File{Filename: "Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}}},
+		{"a book between underscores", File{Filename: "Deed_COB_1022_Pg_311.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"Deed COB 1022 Pg 311"}, Names: []string{"Deed_COB_1022_Pg_311.pdf"}}},
+		{"an instrument", File{Filename: "Deed Inst No. 88123.pdf"}.SearchTerms(), SearchTerms{Numbers: []string{"Inst No. 88123"}, Names: []string{"Deed Inst No. 88123.pdf"}}},
+		{"keys of books", Abstract{Custom: custom("cob", `"1505/205"`, "mortgage_book", `"12, see 7"`, "entry", `"No. 88 123"`, "this_or", `"Ann 1"`)}.SearchTerms(),
+			SearchTerms{Numbers: []string{"1505/205", "12, see 7", "No. 88 123"}, Other: []string{"Ann 1"}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for what, lists := range map[string][2][]string{
-				"numbers": {row.have.Numbers, row.want.Numbers}, "names": {row.have.Names, row.want.Names}, "others": {row.have.Others, row.want.Others},
+				"numbers": {row.have.Numbers, row.want.Numbers}, "names": {row.have.Names, row.want.Names}, "others": {row.have.Other, row.want.Other},
 			} {
 				slices.Sort(lists[0])
 				slices.Sort(lists[1])
@@ -85,7 +85,7 @@ func TestKnownOfALongText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := (Abstract{Custom: Values{"exceptions": raw}}).Known(); len(k.Numbers) != 2 || len(k.Others) != 1 {
-		t.Errorf("%d numbers, %d others", len(k.Numbers), len(k.Others))
+	if k := (Abstract{Custom: Values{"exceptions": raw}}).SearchTerms(); len(k.Numbers) != 2 || len(k.Other) != 1 {
+		t.Errorf("%d numbers, %d others", len(k.Numbers), len(k.Other))
 	}
 }

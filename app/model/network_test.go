@@ -13,11 +13,11 @@ func TestNetwork(t *testing.T) {
 		"fe80::1%eth0":      "fe80::/64",
 		"::1":               "::/64",
 	} {
-		if got := Network(netip.MustParseAddr(address)); got.String() != want {
+		if got := ClientNetwork(netip.MustParseAddr(address)); got.String() != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
-	if got := Network(netip.Addr{}); got.IsValid() {
+	if got := ClientNetwork(netip.Addr{}); got.IsValid() {
 		t.Errorf("no address: %s", got)
 	}
 }

@@ -18,7 +18,7 @@ func anEvent() Event {
 // Chains that are on disk were made with this hash: when this test fails, the form
 // of an event was changed and every kept chain would look tampered with.
 func TestSealIsPinned(t *testing.T) {
-	e, err := anEvent().Seal("00ff")
+	e, err := anEvent().WithHash("00ff")
 	const want = "331bcc4a0e79dbd465e2c763fef9871abe694f7c19683d8a45a46624735232ab"
 	if err != nil || e.Hash != want || e.Prev != "00ff" {
 		t.Errorf("hash %s (prev %s, %v), want %s", e.Hash, e.Prev, err, want)
@@ -36,7 +36,7 @@ func TestSealHoldsAfterReading(t *testing.T) {
 	bare := Event{Kind: "vault.created", Detail: map[string]string{}}
 	for name, e := range map[string]Event{"usual": anEvent(), "text that is not UTF-8": odd, "a zone with seconds": local, "least": bare} {
 		t.Run(name, func(t *testing.T) {
-			sealed, err := e.Seal("p")
+			sealed, err := e.WithHash("p")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestSealHoldsAfterReading(t *testing.T) {
 			if err := json.Unmarshal(raw, &read); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := read.Seal("p"); err != nil || again.Hash != sealed.Hash {
+			if again, err := read.WithHash("p"); err != nil || again.Hash != sealed.Hash {
 				t.Errorf("read again: %s, %v; sealed as %s", again.Hash, err, sealed.Hash)
 			}
 		})
@@ -56,7 +56,7 @@ func TestSealHoldsAfterReading(t *testing.T) {
 }
 
 func TestSealCoversEveryMember(t *testing.T) {
-	first, err := anEvent().Seal("p")
+	first, err := anEvent().WithHash("p")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,25 +70,25 @@ func TestSealCoversEveryMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := anEvent()
 			change(&e)
-			if changed, err := e.Seal("p"); err != nil || changed.Hash == first.Hash {
+			if changed, err := e.WithHash("p"); err != nil || changed.Hash == first.Hash {
 				t.Errorf("the hash does not cover it (%v)", err)
 			}
 		})
 	}
-	if other, err := anEvent().Seal("q"); err != nil || other.Hash == first.Hash {
+	if other, err := anEvent().WithHash("q"); err != nil || other.Hash == first.Hash {
 		t.Errorf("the hash does not cover the one before (%v)", err)
 	}
 }
 
 func TestActorRecord(t *testing.T) {
-	if got := (Actor{Kind: "key", ID: 7}).Record() + " " + System().Record(); got != "key:7 system" {
+	if got := (Actor{Kind: "key", ID: 7}).Record() + " " + SystemActor().Record(); got != "key:7 system" {
 		t.Errorf("records %s", got)
 	}
 }
 
 func TestFileType(t *testing.T) {
 	for name, want := range map[string]string{"a.PDF": "pdf", "a.b.TiF": "tif", "Übersicht.ÄÖ": "äö", "README": "readme", "a.": ""} {
-		if got := (File{Filename: name}).Type(); got != want {
+		if got := (File{Filename: name}).Extension(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestStoredShapes(t *testing.T) {
 		"order":    Order{ID: 1, Number: "A", Status: "active", DueDate: "2026-06-15", Property: Property{State: "NY"}, Custom: Values{"a": json.RawMessage(`"<&>"`)}, Version: 2, CreatedAt: at, UpdatedAt: at},
 		"file":     File{ID: 1, Filename: "a.pdf", MIME: "application/pdf", Pages: &pages, Size: 1, Digest: "ab", FolderID: 1, AbstractID: 2, Processing: true, Version: 1, CreatedAt: at},
 		"folder":   Folder{ID: 1, Name: "Inbox", ParentID: 2},
-		"task":     Task{Seq: 1, FileID: 2, Attempts: 1, At: at},
+		"task":     ProcessingTask{Seq: 1, FileID: 2, Attempts: 1, DueAt: at},
 		"key":      Key{ID: 1, Name: "k", Prefix: "dk", Hash: "ab", Abilities: []string{"events"}, CreatedAt: at, LastUsedAt: &at, UseCount: 2, ExpiresAt: &at, RevokedAt: &at},
 		"template": Template{ID: 1, Name: "t", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text, Required: true, Options: []string{"x"}}}, Retired: true},
 	} {
@@ -160,7 +160,7 @@ func TestNewWorkspace(t *testing.T) {
 			t.Errorf("%s has %d fields, want %d", names[i], got, want)
 		}
 	}
-	if got := w.Templates[0].FirstStatus() + w.Templates[1].FirstStatus() + w.Templates[2].FirstStatus() + w.Templates[3].FirstStatus(); got != "NewNew" {
+	if got := w.Templates[0].InitialStatus() + w.Templates[1].InitialStatus() + w.Templates[2].InitialStatus() + w.Templates[3].InitialStatus(); got != "NewNew" {
 		t.Errorf("first statuses %q", got)
 	}
 	if len(w.OrderFields) != 10 || !slices.Equal(w.OrderStatuses, []string{"active", "on_hold", "completed", "cancelled"}) || len(w.Folders) != 4 {

@@ -34,7 +34,7 @@ type OrderDraft struct {
 func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 	var f validation
 	const field = "order_number"
-	o := Order{Number: f.line(field, d.Number, MaxName)}
+	o := Order{Number: f.line(field, d.Number, MaxNameLength)}
 	if o.Number == "" && len(f.Fields) == 0 {
 		f.Add(field, required(field))
 	}
@@ -47,9 +47,9 @@ func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 
 // OrderPatch is a change of an order as it arrived: only what is Present of it.
 type OrderPatch struct {
-	Number, Status, DueDate Sent[Input]
+	Number, Status, DueDate Optional[Input]
 	PropertyPatch
-	Custom Sent[Custom]
+	Custom Optional[Custom]
 }
 
 // Check applies the change to the order as it is, and every rule but uniqueness to

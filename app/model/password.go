@@ -10,8 +10,8 @@ import (
 
 // The length of a password, in bytes (PROMISES.md, "its length capped").
 const (
-	LeastPassword = 10
-	MostPassword  = 1024
+	MinPasswordLength = 10
+	MaxPasswordLength = 1024
 )
 
 // CheckPassword applies the rules of a password; how hard it is to guess is judged by
@@ -28,9 +28,9 @@ func checkPassword(f *validation, password string) {
 		f.Add("password", required("password"))
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
 		f.Add("password", badCharacters("password"))
-	case len(password) < LeastPassword:
-		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", LeastPassword))
-	case len(password) > MostPassword:
-		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MostPassword))
+	case len(password) < MinPasswordLength:
+		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", MinPasswordLength))
+	case len(password) > MaxPasswordLength:
+		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MaxPasswordLength))
 	}
 }

@@ -7,24 +7,24 @@ import (
 	"slices"
 )
 
-// Sent is one field of a change as it arrived. What is not Present stays as it is;
+// Optional is one field of a change as it arrived. What is not Present stays as it is;
 // what is Present with an empty value, or null, is cleared (API.md, "PATCH").
-type Sent[T any] struct {
+type Optional[T any] struct {
 	Present bool
 	Value   T
 }
 
-// Send gives a field that is part of a change.
-func Send[T any](value T) Sent[T] { return Sent[T]{true, value} }
+// Some gives a field that is part of a change.
+func Some[T any](value T) Optional[T] { return Optional[T]{true, value} }
 
-// Numbers is a list of ids as it arrived. Array is false when it was none.
-type Numbers struct {
-	Array bool
-	Items []Number
+// IDListInput is a list of ids as it arrived. Array is false when it was none.
+type IDListInput struct {
+	IsArray bool
+	Items   []IDInput
 }
 
 // PropertyPatch is a change of a Property as it arrived.
-type PropertyPatch struct{ Address, City, County, State Sent[Input] }
+type PropertyPatch struct{ Address, City, County, State Optional[Input] }
 
 func (p PropertyPatch) check(f *validation, old Property) Property {
 	return Property{
@@ -36,20 +36,20 @@ func (p PropertyPatch) check(f *validation, old Property) Property {
 }
 
 // changedLine is the value of a one-line text after a change.
-func (f *validation) changedLine(field string, in Sent[Input], old string) string {
+func (f *validation) changedLine(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
 	}
-	return f.line(field, in.Value, MaxLine)
+	return f.line(field, in.Value, MaxLineLength)
 }
 
 // changedName is changedLine for a text that cannot be absent.
-func (f *validation) changedName(field string, in Sent[Input], old string) string {
+func (f *validation) changedName(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
 	}
 	before := len(f.Fields)
-	name := f.line(field, in.Value, MaxName)
+	name := f.line(field, in.Value, MaxNameLength)
 	if name == "" && len(f.Fields) == before {
 		f.Add(field, required(field))
 	}
@@ -58,13 +58,13 @@ func (f *validation) changedName(field string, in Sent[Input], old string) strin
 
 // changedStatus is the status after a change: one of the list, or the one it has,
 // which the list may have lost since. Where the list is empty there is none.
-func (f *validation) changedStatus(in Sent[Input], old string, list []string) string {
+func (f *validation) changedStatus(in Optional[Input], old string, list []string) string {
 	const field = "status"
 	if !in.Present {
 		return old
 	}
 	before := len(f.Fields)
-	status := f.line(field, in.Value, MaxLine)
+	status := f.line(field, in.Value, MaxLineLength)
 	if len(f.Fields) > before || status == old {
 		return status
 	}
@@ -78,7 +78,7 @@ func (f *validation) changedStatus(in Sent[Input], old string, list []string) st
 }
 
 // changedReference is the number of another record after a change, 0 for none.
-func (f *validation) changedReference(field string, in Sent[Number], old uint64, known bool) uint64 {
+func (f *validation) changedReference(field string, in Optional[IDInput], old uint64, known bool) uint64 {
 	if !in.Present {
 		return old
 	}
@@ -91,22 +91,22 @@ func (f *validation) changedReference(field string, in Sent[Number], old uint64,
 // changedCustom merges what was sent into the values there are, key by key: a key
 // that was sent without a value goes, one that was not sent stays and is not
 // judged, nor is one that was sent as it is. CustomNull takes all away.
-func (f *validation) changedCustom(in Sent[Custom], old Values, defs []Field, rules Rules) Values {
-	if !in.Present || in.Value.Form != CustomMap && in.Value.Form != CustomNull {
+func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field, rules Rules) Values {
+	if !in.Present || in.Value.Kind != CustomObject && in.Value.Kind != CustomNull {
 		return old
 	}
 	in.Value.tellIgnored(defs)
 	values := maps.Clone(old)
-	if in.Value.Form == CustomNull {
+	if in.Value.Kind == CustomNull {
 		values = nil
 	}
 	if values == nil {
 		values = Values{}
 	}
 	for _, def := range defs {
-		raw, sent := in.Value.Sent[def.Key]
+		raw, sent := in.Value.Values[def.Key]
 		switch {
-		case !sent && in.Value.Form != CustomNull:
+		case !sent && in.Value.Kind != CustomNull:
 		case sent && sameJSON(raw, old[def.Key]):
 		default:
 			if value := f.custom(def, raw, rules); value != nil {

@@ -10,27 +10,27 @@ import (
 )
 
 var (
-	cleared = Send(Input{})
-	noText  = Send(Input{Form: NotAText})
+	cleared = Some(Input{})
+	noText  = Some(Input{Kind: InputNotString})
 )
 
-func send(text string) Sent[Input] { return Send(Given(text)) }
-func sendID(n int64) Sent[Number]  { return Send(Number{true, true, n}) }
-func sendIDs(ids ...int64) Sent[Numbers] {
-	n := Numbers{Array: true}
+func send(text string) Optional[Input] { return Some(StringInput(text)) }
+func sendID(n int64) Optional[IDInput] { return Some(IDInput{true, true, n}) }
+func sendIDs(ids ...int64) Optional[IDListInput] {
+	n := IDListInput{IsArray: true}
 	for _, id := range ids {
-		n.Items = append(n.Items, Number{true, true, id})
+		n.Items = append(n.Items, IDInput{true, true, id})
 	}
-	return Send(n)
+	return Some(n)
 }
 
 // customOf is custom_fields as JSON says.
-func customOf(text string) Sent[Custom] {
+func customOf(text string) Optional[Custom] {
 	sent := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(text), &sent); err != nil {
 		panic(err)
 	}
-	return Send(Custom{Sent: sent})
+	return Some(Custom{Values: sent})
 }
 
 // became writes changes as "field from to" lines.
@@ -84,7 +84,7 @@ func TestAbstractPatch(t *testing.T) {
 		{"an unknown key is ignored", AbstractPatch{Custom: customOf(`{"zz":"1"}`)}, nil},
 		{"a key the template lost is not reached", AbstractPatch{Custom: customOf(`{"lost":"x"}`)}, nil},
 		{"a value the options lost may come back as it is", AbstractPatch{Custom: customOf(`{"was": "before"}`)}, nil},
-		{"null takes all away", AbstractPatch{Custom: Send(Custom{Form: CustomNull})},
+		{"null takes all away", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})},
 			[]string{`custom_fields.kind "A" null`, `custom_fields.lost "kept" null`, `custom_fields.owner "Doe" null`, `custom_fields.was "before" null`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -109,9 +109,9 @@ func TestAbstractPatchRefused(t *testing.T) {
 		refused []string
 	}{
 		{"another template", AbstractPatch{TemplateID: sendID(4)}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
-		{"no template", AbstractPatch{TemplateID: Send(Number{})}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
+		{"no template", AbstractPatch{TemplateID: Some(IDInput{})}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
 		{"a template below zero", AbstractPatch{TemplateID: sendID(-3)}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
-		{"a template that is none", AbstractPatch{TemplateID: Send(Number{Present: true})}, Rules{}, []string{"template_id: The template id field must be an integer."}},
+		{"a template that is none", AbstractPatch{TemplateID: Some(IDInput{Present: true})}, Rules{}, []string{"template_id: The template id field must be an integer."}},
 		{"an unknown status", AbstractPatch{Status: send("new")}, Rules{}, []string{notSelected}},
 		{"a status of another type", AbstractPatch{Status: noText}, Rules{}, []string{"status: The status field must be a string."}},
 		{"no status", AbstractPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}},
@@ -120,13 +120,13 @@ func TestAbstractPatchRefused(t *testing.T) {
 		{"a file twice", AbstractPatch{Files: sendIDs(4, 7, 7)}, Rules{}, []string{noFiles}},
 		{"another's file", AbstractPatch{Files: sendIDs(4, 7, 8)}, Rules{}, []string{noFiles}},
 		{"a file below zero", AbstractPatch{Files: sendIDs(4, 7, -9)}, Rules{}, []string{noFiles}},
-		{"a file that is no number", AbstractPatch{Files: Send(Numbers{Array: true, Items: []Number{{Present: true}}})}, Rules{}, []string{noFiles}},
+		{"a file that is no number", AbstractPatch{Files: Some(IDListInput{IsArray: true, Items: []IDInput{{Present: true}}})}, Rules{}, []string{noFiles}},
 		{"no files", AbstractPatch{Files: sendIDs()}, Rules{}, []string{noFiles}},
-		{"files are no list", AbstractPatch{Files: Send(Numbers{})}, Rules{}, []string{"files: The files field must be an array."}},
-		{"custom_fields is no map", AbstractPatch{Custom: Send(Custom{Form: CustomNotAMap})}, Rules{}, []string{"custom_fields: The custom fields field must be an array."}},
+		{"files are no list", AbstractPatch{Files: Some(IDListInput{})}, Rules{}, []string{"files: The files field must be an array."}},
+		{"custom_fields is no map", AbstractPatch{Custom: Some(Custom{Kind: CustomNotObject})}, Rules{}, []string{"custom_fields: The custom fields field must be an array."}},
 		{"outside the options", AbstractPatch{Custom: customOf(`{"kind":"C"}`)}, Rules{}, []string{"custom_fields.kind: The selected kind is invalid."}},
 		{"a required one cleared", AbstractPatch{Custom: customOf(`{"owner":null}`)}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
-		{"all cleared", AbstractPatch{Custom: Send(Custom{Form: CustomNull})}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
+		{"all cleared", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
 		{"all at once, in the order of the table", AbstractPatch{TemplateID: sendID(4), Status: send("x"), Custom: customOf(`{"run":"Z","kind":1}`),
 			PropertyPatch: PropertyPatch{noText, noText, noText, noText}, TaxMap: noText, Files: sendIDs()}, Rules{},
 			[]string{"template_id: The template id field cannot be changed.", notSelected, "address: The address field must be a string.",
@@ -151,7 +151,7 @@ func TestPatchJudgesWhatWasSent(t *testing.T) {
 	old.Status, old.TemplateID = "", 0
 	_, refused = AbstractPatch{Status: send("New")}.Check(old, nil, Rules{})
 	wantTold(t, refused, "status: The selected status is invalid.")
-	now, refused = AbstractPatch{Status: cleared, TemplateID: Send(Number{}), Custom: customOf(`{"kind":"Z"}`)}.Check(old, nil, Rules{})
+	now, refused = AbstractPatch{Status: cleared, TemplateID: Some(IDInput{}), Custom: customOf(`{"kind":"Z"}`)}.Check(old, nil, Rules{})
 	wantTold(t, refused)
 	if !maps.EqualFunc(now.Custom, old.Custom, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
 		t.Errorf("custom fields without a template: %s", now.Custom)
@@ -159,7 +159,7 @@ func TestPatchJudgesWhatWasSent(t *testing.T) {
 }
 
 func TestOrderPatch(t *testing.T) {
-	defs := []Field{{Key: "note", Type: Text, Required: true}, {Key: "fee", Type: NumberType}}
+	defs := []Field{{Key: "note", Type: Text, Required: true}, {Key: "fee", Type: Number}}
 	statuses := []string{"active", "done"}
 	old := Order{Number: "A-1", Status: "active", DueDate: "2026-06-15", Property: Property{City: "Troy"}, Custom: Values{"note": json.RawMessage(`"x"`), "fee": json.RawMessage(`1.50`)}}
 	for _, row := range []struct {
@@ -216,12 +216,12 @@ func TestFilePatch(t *testing.T) {
 		{"characters", File{Filename: "a.pdf"}, FilePatch{Filename: send("a\n.pdf")}, false, []string{"filename: The filename field contains invalid characters."}, nil},
 		{"long", File{Filename: "a.pdf"}, FilePatch{Filename: send(strings.Repeat("a", 252) + ".pdf")}, false, []string{"filename: The filename field must not be greater than 255 characters."}, nil},
 		{"into a folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(2)}, true, nil, []string{"folder_id null 2"}},
-		{"out of it", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: Send(Number{})}, false, nil, []string{"folder_id 2 null"}},
+		{"out of it", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: Some(IDInput{})}, false, nil, []string{"folder_id 2 null"}},
 		{"where it is", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: sendID(2)}, true, nil, nil},
 		{"an unknown folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(9)}, false, []string{"folder_id: The selected folder id is invalid."}, nil},
-		{"a folder that is none", File{Filename: "a.pdf"}, FilePatch{FolderID: Send(Number{Present: true})}, false, []string{"folder_id: The folder id field must be an integer."}, nil},
+		{"a folder that is none", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false, []string{"folder_id: The folder id field must be an integer."}, nil},
 		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true, []string{"folder_id: A document of an abstract cannot be in a folder."}, nil},
-		{"of an abstract, in none", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Send(Number{})}, true, nil, nil},
+		{"of an abstract, in none", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Some(IDInput{})}, true, nil, nil},
 		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, true,
 			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract cannot be in a folder."}, nil},
 	} {
@@ -246,12 +246,12 @@ func TestFolderPatch(t *testing.T) {
 	}{
 		{"nothing sent", FolderPatch{}, false, nil, nil},
 		{"another name", FolderPatch{Name: send(" Surveys ")}, false, nil, []string{`name "Plats" "Surveys"`}},
-		{"to the root", FolderPatch{ParentID: Send(Number{})}, false, nil, []string{"parent_id 2 null"}},
+		{"to the root", FolderPatch{ParentID: Some(IDInput{})}, false, nil, []string{"parent_id 2 null"}},
 		{"where it is", FolderPatch{ParentID: sendID(2)}, true, nil, nil},
 		{"elsewhere", FolderPatch{ParentID: sendID(3)}, true, nil, []string{"parent_id 2 3"}},
 		{"where it does not fit, without a name", FolderPatch{Name: cleared, ParentID: sendID(1)}, false,
 			[]string{"name: The name field is required.", "parent_id: The selected parent id is invalid."}, nil},
-		{"a parent that is none", FolderPatch{ParentID: Send(Number{Present: true})}, false, []string{"parent_id: The parent id field must be an integer."}, nil},
+		{"a parent that is none", FolderPatch{ParentID: Some(IDInput{Present: true})}, false, []string{"parent_id: The parent id field must be an integer."}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			now, refused := row.patch.Check(old, row.fits)

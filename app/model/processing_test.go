@@ -16,8 +16,8 @@ func TestMayPass(t *testing.T) {
 		"It could not be opened here; it can be tried again.":                               {may: true, textless: true},
 	} {
 		f := model.File{Failure: failure}
-		if f.MayPass() != want.may || f.Pictureless() != want.pictureless || f.Textless() != want.textless {
-			t.Errorf("%q: may pass %v, pictureless %v, textless %v", failure, f.MayPass(), f.Pictureless(), f.Textless())
+		if f.Retryable() != want.may || f.CannotPreview() != want.pictureless || f.MissingText() != want.textless {
+			t.Errorf("%q: may pass %v, pictureless %v, textless %v", failure, f.Retryable(), f.CannotPreview(), f.MissingText())
 		}
 	}
 }

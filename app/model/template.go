@@ -21,17 +21,17 @@ type Template struct {
 	Default  bool     `json:"-"` // kept as one pointer by the store: exactly one template is it
 }
 
-// FirstStatus is the status a new abstract gets; "" when statuses are off.
-func (t Template) FirstStatus() string {
+// InitialStatus is the status a new abstract gets; "" when statuses are off.
+func (t Template) InitialStatus() string {
 	if len(t.Statuses) == 0 {
 		return ""
 	}
 	return t.Statuses[0]
 }
 
-// Mark names the state that the template is in, in 16 hex digits: whoever changes one
+// Fingerprint names the state that the template is in, in 16 hex digits: whoever changes one
 // that others may change too says by it which one he saw.
-func (t Template) Mark() string {
+func (t Template) Fingerprint() string {
 	raw, _ := json.Marshal(struct { // texts, numbers and lists of them always encode
 		Template
 		Default bool
@@ -73,23 +73,23 @@ func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) 
 // The refusals to have a default template that is retired: of retiring the default
 // one, and of making a retired one the default.
 const (
-	RetiredDefault = "The default template cannot be retired; make another one the default first."
-	DefaultRetired = "A retired template cannot be the default."
+	MsgRetireDefault  = "The default template cannot be retired; make another one the default first."
+	MsgDefaultRetired = "A retired template cannot be the default."
 )
 
-// SettleTemplates applies the rules between templates to those that are there and
+// CheckTemplates applies the rules between templates to those that are there and
 // those that are to be (new ones have no number): exactly one default where any
 // exist, names unique without regard to case among those in use. It gives wanted,
 // and after them the template that stops being the default. Refusals are under
 // templates.INDEX of wanted.
-func SettleTemplates(list, wanted []Template) ([]Template, errs.Fields) {
+func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 	var f validation
 	wanted = settleDefault(list, slices.Clone(wanted), &f)
 	after := map[uint64]int{}
 	for i, t := range wanted {
 		after[t.ID] = i
 		if t.Default && t.Retired {
-			f.Add(fmt.Sprintf("templates.%d.retired", i), RetiredDefault)
+			f.Add(fmt.Sprintf("templates.%d.retired", i), MsgRetireDefault)
 		}
 	}
 	names, live := map[string]bool{}, 0

@@ -41,8 +41,8 @@ func TestSentences(t *testing.T) {
 		{"bad JSON", notJSON("custom_fields"), "The custom fields field must be a valid JSON string."},
 		{"no such id", notSelectable("template_id"), "The selected template id is invalid."},
 		{"outside the options", notSelectable("custom_fields.search_type"), "The selected search type is invalid."},
-		{"taken", Taken("name"), "The name has already been taken."},
-		{"order number taken", Taken("order_number"), "The order number has already been taken."},
+		{"taken", MsgTaken("name"), "The name has already been taken."},
+		{"order number taken", MsgTaken("order_number"), "The order number has already been taken."},
 		{"characters", badCharacters("address"), "The address field contains invalid characters."},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 // the trash is as good as absent to every reader, until it is restored or its time
 // is over.
 type Trashed struct {
-	At    time.Time `json:"at"`
-	By    Actor     `json:"by"`
-	With  string    `json:"with,omitempty"`  // the record it went along with, like "abstract:7"; it comes back with it alone
-	Place int       `json:"place,omitempty"` // where it stood among its abstract's documents
+	At       time.Time `json:"at"`
+	By       Actor     `json:"by"`
+	With     string    `json:"with,omitempty"`  // the record it went along with, like "abstract:7"; it comes back with it alone
+	Position int       `json:"place,omitempty"` // where it stood among its abstract's documents
 }
 
-// SameWords compares what someone typed to confirm with what was asked for: neither
+// ConfirmationMatches compares what someone typed to confirm with what was asked for: neither
 // capitals nor the number of spaces count.
-func SameWords(typed, asked string) bool {
+func ConfirmationMatches(typed, asked string) bool {
 	words := func(s string) string { return strings.Join(strings.Fields(Fold(s)), " ") }
 	return words(typed) == words(asked) && words(asked) != ""
 }

@@ -6,17 +6,17 @@ import (
 	"deedkeep/app/errs"
 )
 
-// ResumableDraft is what an API client says of a document that it sends in several
+// ResumableUploadDraft is what an API client says of a document that it sends in several
 // requests.
-type ResumableDraft struct {
+type ResumableUploadDraft struct {
 	Filename   Input
 	AbstractID Input // as sent
-	FolderID   Number
+	FolderID   IDInput
 }
 
 // Check applies the rules; abstract is the number of the abstract, 0 where the id that
 // was sent names none. Whether abstract and folder exist is found out with them.
-func (d ResumableDraft) Check(abstract uint64) (uint64, errs.Fields) {
+func (d ResumableUploadDraft) Check(abstract uint64) (uint64, errs.Fields) {
 	var f validation
 	if strings.TrimSpace(d.Filename.Value) == "" {
 		f.Add("filename", required("filename"))

@@ -19,10 +19,10 @@ func TestRights(t *testing.T) {
 		{"owner", false, false, false},
 		{"Admin", false, false, false},
 	} {
-		if row.role.May(MayRead) != row.read || row.role.May(MayWrite) != row.write || row.role.May(MayAdminister) != row.administer {
+		if row.role.Can(PermRead) != row.read || row.role.Can(PermWrite) != row.write || row.role.Can(PermAdmin) != row.administer {
 			t.Errorf("%q", row.role)
 		}
-		if row.role.May("") || row.role.May("everything") {
+		if row.role.Can("") || row.role.Can("everything") {
 			t.Errorf("%q may what nobody may", row.role)
 		}
 		if slices.Contains(Roles(), row.role) != row.read {
@@ -64,7 +64,7 @@ func FuzzPasswordRules(f *testing.F) {
 	f.Add("tall lilac")
 	f.Add("\xff")
 	f.Fuzz(func(t *testing.T, password string) {
-		if refused := CheckPassword(password); len(refused) == 0 && (len(password) < LeastPassword || len(password) > MostPassword) {
+		if refused := CheckPassword(password); len(refused) == 0 && (len(password) < MinPasswordLength || len(password) > MaxPasswordLength) {
 			t.Errorf("%q is taken", password)
 		}
 	})
@@ -102,7 +102,7 @@ func TestSessionLive(t *testing.T) {
 		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false}, // begun by a clock ahead of time
 	} {
 		s := Session{CreatedAt: began, LastSeenAt: began.Add(row.seen)}
-		if s.Live(began.Add(row.now), limits) != row.want {
+		if s.Active(began.Add(row.now), limits) != row.want {
 			t.Errorf("seen after %s, now %s", row.seen, row.now)
 		}
 	}

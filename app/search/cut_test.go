@@ -80,7 +80,7 @@ func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			o.Trashed = &model.Trashed{At: founded, By: model.System()}
+			o.Trashed = &model.Trashed{At: founded, By: model.SystemActor()}
 			return t.PutOrder(o)
 		})
 		if _, err := h.await(); err != nil && !errors.Is(err, errKilled) {

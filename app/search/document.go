@@ -56,7 +56,7 @@ func (r *indexed) abstract(t *store.Tx) error {
 	}
 	r.place(a.Property, a.TemplateID, a.CreatedAt)
 	r.Status = a.Status
-	r.known(a.Known())
+	r.known(a.SearchTerms())
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (r *indexed) order(t *store.Tx) error {
 	}
 	r.place(o.Property, 0, o.CreatedAt)
 	r.Status = o.Status
-	r.known(o.Known())
+	r.known(o.SearchTerms())
 	return nil
 }
 
@@ -85,9 +85,9 @@ func (r *indexed) file(t *store.Tx) error {
 		}
 	}
 	r.place(of.Property, of.TemplateID, f.CreatedAt)
-	r.known(f.Known())
+	r.known(f.SearchTerms())
 	if !f.Processing { // whose end is a change
-		r.digest, r.failed = f.Digest, f.Textless()
+		r.digest, r.failed = f.Digest, f.MissingText()
 	}
 	return nil
 }
@@ -96,7 +96,9 @@ func (r *indexed) place(p model.Property, template uint64, created time.Time) {
 	r.County, r.State, r.Template, r.CreatedDay = p.County, p.State, template, Day(created)
 }
 
-func (r *indexed) known(k model.Known) { r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Others }
+func (r *indexed) known(k model.SearchTerms) {
+	r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Other
+}
 
 // Day is the day of a time as the index has it, in days since 1970 in UTC.
 func Day(at time.Time) int32 {

@@ -198,7 +198,7 @@ func (c *crowd) placeOf(ip netip.Addr) netip.Prefix {
 		slices.ContainsFunc(c.trusted, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return near
 	}
-	return model.Network(ip)
+	return model.ClientNetwork(ip)
 }
 
 // watch is the http.Server.ConnState of servers whose listener is limited. A

@@ -113,7 +113,7 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := r.vault.Orders.Create(t.Context(), operator, model.OrderDraft{Number: model.Given("T-1")}, vault.Keep[model.Order]{})
+	order, err := r.vault.Orders.Create(t.Context(), operator, model.OrderDraft{Number: model.StringInput("T-1")}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 
 func folder(t *testing.T, r *running, name string) uint64 {
 	t.Helper()
-	made, err := r.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given(strings.ReplaceAll(name, "/", " "))}, vault.Keep[model.Folder]{})
+	made, err := r.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput(strings.ReplaceAll(name, "/", " "))}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ var abstracts = indexedTable[model.Abstract]{
 	indexLayout: indexLayout{indexBucket: bucketAbstractIndex, columnTags: "ykst"},
 	sortLayout:  indexLayout{indexBucket: bucketAbstractSorts, columnTags: "ykst", sortTags: "fpau"},
 	textSorts: []textSort[model.Abstract]{
-		{sort: SortFileNumber, normalize: model.Squeezed, text: (*model.Abstract).FileNumber},
-		{sort: SortParcel, normalize: model.Squeezed, text: (*model.Abstract).Parcel},
-		{sort: SortAddress, normalize: model.Plain, text: func(a *model.Abstract) string { return a.Street() }, exactForms: func(a *model.Abstract) []string { return a.Streets() }},
+		{sort: SortFileNumber, normalize: model.NormalizeNumber, text: (*model.Abstract).FileNumber},
+		{sort: SortParcel, normalize: model.NormalizeNumber, text: (*model.Abstract).ParcelID},
+		{sort: SortAddress, normalize: model.NormalizeText, text: func(a *model.Abstract) string { return a.LookupAddress() }, exactForms: func(a *model.Abstract) []string { return a.LookupAddresses() }},
 	},
 	columns: []indexColumn[model.Abstract]{
 		{name: ColumnCounty, value: func(a *model.Abstract) columnValue { return parseValue(a.County) }},

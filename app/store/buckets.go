@@ -104,7 +104,7 @@ func initialize(t *Tx, opts Options) error {
 			return err
 		}
 	}
-	if err := t.AddEvent(model.Event{At: now, Actor: model.System(), Kind: "vault.created"}); err != nil {
+	if err := t.AddEvent(model.Event{At: now, Actor: model.SystemActor(), Kind: "vault.created"}); err != nil {
 		return err
 	}
 	return t.flush()

@@ -146,7 +146,7 @@ func (k *checker) checkRecords() {
 	checkTable(k, abstracts.table, k.checkAbstract)
 	checkTable(k, orders.table, k.checkOrder)
 	checkTable(k, files.table, k.checkFile)
-	checkTable(k, tasks, func(task model.Task) {
+	checkTable(k, tasks, func(task model.ProcessingTask) {
 		k.counts[CountTasks]++
 		k.checkReference("task", task.Seq, "file", files.has(k.t, task.FileID), task.FileID)
 	})
@@ -290,7 +290,7 @@ func (k *checker) checkKey(key model.Key) {
 
 // checkEvents holds each event against the one before it.
 func (k *checker) checkEvents() {
-	chain := model.Chain{Find: func(f model.Flaw) { k.addFinding("event", f.Subject(), "%s: %s", f.Kind, f.Problem) }}
+	chain := model.ChainVerifier{Report: func(f model.ChainDefect) { k.addFinding("event", f.Subject(), "%s: %s", f.Kind, f.Problem) }}
 	events.each(k.t, 0, func(seq uint64, e model.Event, err error) bool {
 		k.summary.Records++
 		chain.Add(seq, e, err)
@@ -300,7 +300,7 @@ func (k *checker) checkEvents() {
 		}
 		return k.ctx.Err() == nil
 	})
-	chain.End(k.t.bucket(bucketEvents).Sequence())
+	chain.Finish(k.t.bucket(bucketEvents).Sequence())
 }
 
 // checkIndexes holds every entry against the record that it names.

@@ -143,7 +143,7 @@ func (k *checker) checkStoredResponses() {
 	c := k.t.bucket(bucketStoredResponses).Cursor()
 	for slot, raw := c.First(); slot != nil && k.ctx.Err() == nil; slot, raw = c.Next() {
 		k.summary.Records++
-		var r model.Replay
+		var r model.StoredResponse
 		if err := decodeRecord(bucketStoredResponses, slot, raw, &r); err != nil {
 			k.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
 		} else if k.t.bucket(bucketStoredResponseTimes).Get(responseTimeKey(r.At, slot)) == nil {

@@ -41,7 +41,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		want   Finding // its Problem in part
 	}{
 		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }), Finding{"event", "2", "changed: it does not hold to its hash"}},
-		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.Seal(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
+		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.WithHash(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
 		{"an event is missing", remove(bucketEvents, encodeUint64(2)), Finding{"event", "2", "missing: it was written and is not there"}},
 		{"the first event is missing", remove(bucketEvents, encodeUint64(1)), Finding{"event", "1", "missing: it was written and is not there"}},
 		{"the last event is missing", remove(bucketEvents, encodeUint64(4)), Finding{"event", "4", "missing: 4 were written"}},
@@ -50,7 +50,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		}, Finding{"event", "1-4", "missing: 4 were written"}},
 		{"an event is added", func(tx *bolt.Tx) error {
 			last, err := events.get(&Tx{tx: tx, caches: new(caches)}, 4)
-			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.Seal(last.Hash)
+			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.WithHash(last.Hash)
 			return errors.Join(err, err2, events.put(&Tx{tx: tx, caches: new(caches)}, 5, e))
 		}, Finding{"event", "5", "added: 4 were written"}},
 		{"two events change places", func(tx *bolt.Tx) error {
@@ -99,7 +99,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		{"a count of nothing", put(bucketCounts, []byte("order\x00status\x00gone"), encodeUint64(1)), Finding{"counter", "order status gone", "there are 0"}},
 		{"a kept answer that is damaged", put(bucketStoredResponses, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
 		{"a kept answer without its time", func(tx *bolt.Tx) error {
-			raw, err := encodeRecord(bucketStoredResponses, make([]byte, 32), model.Replay{Status: 201})
+			raw, err := encodeRecord(bucketStoredResponses, make([]byte, 32), model.StoredResponse{Status: 201})
 			return errors.Join(err, tx.Bucket(bucketStoredResponses).Put(make([]byte, 32), raw))
 		}, Finding{"replay", strings.Repeat("00", 32), "missing in the index replay_times"}},
 		{"a time without its answer", put(bucketStoredResponseTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},

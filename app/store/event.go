@@ -96,7 +96,7 @@ func (t *Tx) AddEvent(e model.Event) error {
 	if e.Seq, err = events.nextID(t); err != nil {
 		return err
 	}
-	e, payload, err := e.SealJSON(last.Hash)
+	e, payload, err := e.EncodeWithHash(last.Hash)
 	if err != nil {
 		return err
 	}

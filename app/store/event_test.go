@@ -16,9 +16,9 @@ import (
 )
 
 // walkLog hands every entry to a chain, in stretches.
-func walkLog(t *testing.T, s *Store, limit int) (c model.Chain, flaws []model.Flaw) {
+func walkLog(t *testing.T, s *Store, limit int) (c model.ChainVerifier, flaws []model.ChainDefect) {
 	t.Helper()
-	c.Find = func(f model.Flaw) { flaws = append(flaws, f) }
+	c.Report = func(f model.ChainDefect) { flaws = append(flaws, f) }
 	var place []byte
 	for {
 		var log LogPage
@@ -27,7 +27,7 @@ func walkLog(t *testing.T, s *Store, limit int) (c model.Chain, flaws []model.Fl
 			c.Add(e.Seq, e.Event, e.Err)
 		}
 		if place = log.Next; place == nil {
-			c.End(log.Total)
+			c.Finish(log.Total)
 			return c, flaws
 		}
 	}
@@ -49,12 +49,12 @@ func TestTheChainOfEveryPastSchemaHolds(t *testing.T) {
 			overwrite(content)(t, path)
 			s := open(t, path)
 			update(t, s, func(tx *Tx) error {
-				return tx.AddEvent(model.Event{At: testTime, Actor: model.System(), Kind: "order.changed", Record: "order:1",
+				return tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "order.changed", Record: "order:1",
 					Changes: []model.Change{{Field: "county", From: []byte(`"Essex"`), To: []byte(`"<Kent>"`)}}})
 			})
 			c, flaws := walkLog(t, s, 3)
-			if len(flaws) > 0 || c.Entries != 5 || c.Last != 5 || len(c.Head) != 64 {
-				t.Errorf("%d entries to %d, head %q, flaws %v", c.Entries, c.Last, c.Head, flaws)
+			if len(flaws) > 0 || c.Entries != 5 || c.LastSeq != 5 || len(c.LastHash) != 64 {
+				t.Errorf("%d entries to %d, head %q, flaws %v", c.Entries, c.LastSeq, c.LastHash, flaws)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestFollowEvents(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		for i := range 60 {
 			// A clock that goes back makes no difference.
-			e := model.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: model.System(), Kind: "a.b", Record: "order:1"}
+			e := model.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: model.SystemActor(), Kind: "a.b", Record: "order:1"}
 			if i%20 == 19 {
 				e.Kind, e.Record = "c.d", "order:2"
 			}

@@ -47,14 +47,14 @@ func TestFindAgainstAModel(t *testing.T) {
 		var wantOrders, wantAbstracts []string
 		for _, o := range orderLister.records(w) {
 			number, want := model.Fold(o.Number), model.Fold(text)
-			begins, exact := calledBy(text, []string{o.Parcel()}, o.Property)
+			begins, exact := calledBy(text, []string{o.ParcelID()}, o.Property)
 			begins, exact = begins || want != "" && strings.HasPrefix(number, want), exact || want != "" && number == want
 			if begins {
 				wantOrders = append(wantOrders, fmt.Sprint(o.ID, " ", exact))
 			}
 		}
 		for _, a := range abstractLister.records(w) {
-			if begins, exact := calledBy(text, []string{a.Parcel(), a.FileNumber()}, a.Property); begins {
+			if begins, exact := calledBy(text, []string{a.ParcelID(), a.FileNumber()}, a.Property); begins {
 				wantAbstracts = append(wantAbstracts, fmt.Sprint(a.ID, " ", exact))
 			}
 		}
@@ -75,18 +75,18 @@ func TestFindAgainstAModel(t *testing.T) {
 
 // calledBy is whether a text is one of the numbers or the place, or begins one.
 func calledBy(text string, numbers []string, p model.Property) (begins, exact bool) {
-	squeezed, plain := model.Squeezed(text), model.Plain(text)
+	squeezed, plain := model.NormalizeNumber(text), model.NormalizeText(text)
 	if squeezed == "" {
 		return false, false
 	}
 	for _, n := range numbers {
-		n = model.Squeezed(n)
+		n = model.NormalizeNumber(n)
 		begins, exact = begins || strings.HasPrefix(n, squeezed), exact || n == squeezed
 	}
-	begins = begins || strings.HasPrefix(model.Plain(p.Street()), plain)
+	begins = begins || strings.HasPrefix(model.NormalizeText(p.LookupAddress()), plain)
 	if p.Address != "" {
-		for _, whole := range p.Streets() {
-			exact = exact || model.Plain(whole) == plain
+		for _, whole := range p.LookupAddresses() {
+			exact = exact || model.NormalizeText(whole) == plain
 		}
 	}
 	return begins, exact

@@ -37,8 +37,8 @@ func TestMakeFixture(t *testing.T) {
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
 		revoked := testTime.Add(time.Hour)
-		gone := &model.Trashed{At: revoked, By: model.System()}
-		return errors.Join(tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7}, model.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
+		gone := &model.Trashed{At: revoked, By: model.SystemActor()}
+		return errors.Join(tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7}, model.StoredResponse{RequestHash: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
 			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: gone}),
 			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
 			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", Custom: model.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
@@ -161,6 +161,6 @@ func knownBy(t *testing.T, tx *Tx) {
 func fillMore(t *testing.T, s *Store) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(putAbstract(tx), tx.AddEvent(model.Event{At: testTime, Actor: model.System(), Kind: "abstract.created", Record: "abstract:4"}))
+		return errors.Join(putAbstract(tx), tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "abstract.created", Record: "abstract:4"}))
 	})
 }

@@ -60,9 +60,9 @@ var abstractLister = lister[model.Abstract]{
 		return same(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, w)
 	},
 	texts: map[Sort]func(model.Abstract) string{
-		SortFileNumber: func(a model.Abstract) string { return model.Squeezed(a.FileNumber()) },
-		SortParcel:     func(a model.Abstract) string { return model.Squeezed(a.Parcel()) },
-		SortAddress:    func(a model.Abstract) string { return model.Plain(a.Street()) },
+		SortFileNumber: func(a model.Abstract) string { return model.NormalizeNumber(a.FileNumber()) },
+		SortParcel:     func(a model.Abstract) string { return model.NormalizeNumber(a.ParcelID()) },
+		SortAddress:    func(a model.Abstract) string { return model.NormalizeText(a.LookupAddress()) },
 	},
 }
 
@@ -79,10 +79,10 @@ var orderLister = lister[model.Order]{
 	has: func(o model.Order, w Filter) bool {
 		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnOrderNumber: o.Number}, w)
 	},
-	open: func(o model.Order) bool { return o.Open() },
+	open: func(o model.Order) bool { return o.IsOpen() },
 	texts: map[Sort]func(model.Order) string{
-		SortParcel:  func(o model.Order) string { return model.Squeezed(o.Parcel()) },
-		SortAddress: func(o model.Order) string { return model.Plain(o.Street()) },
+		SortParcel:  func(o model.Order) string { return model.NormalizeNumber(o.ParcelID()) },
+		SortAddress: func(o model.Order) string { return model.NormalizeText(o.LookupAddress()) },
 	},
 }
 

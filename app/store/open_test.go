@@ -99,9 +99,9 @@ func fill(t testing.TB, s *Store, n int) {
 				tx.PutAbstract(model.Abstract{ID: abstract, TemplateID: 1, Property: model.Property{City: "Troy"}, Custom: model.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
 				tx.PutOrder(model.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
 				tx.PutFile(model.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Processing: true, Version: 1, CreatedAt: testTime}),
-				tx.AddTask(model.Task{FileID: file, At: testTime}),
+				tx.AddTask(model.ProcessingTask{FileID: file, DueAt: testTime}),
 				tx.PutKey(model.Key{ID: key, Name: "k", Hash: digest(1000 + i), Abilities: []string{"events"}, CreatedAt: testTime}),
-				tx.AddEvent(model.Event{At: testTime, Actor: model.System(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))
+				tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))
 			if err != nil {
 				return err
 			}

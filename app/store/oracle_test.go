@@ -62,7 +62,7 @@ func (w *world) trashed(with string) *model.Trashed {
 	if w.rng.IntN(4) > 0 {
 		return nil
 	}
-	return &model.Trashed{At: w.at(), By: model.System(), With: with}
+	return &model.Trashed{At: w.at(), By: model.SystemActor(), With: with}
 }
 
 // key gives a number that is there, or 0.
@@ -150,7 +150,7 @@ func (w *world) stepFile(tx *Tx, isNew, remove bool) (err error) {
 		return tx.RemoveFile(f.ID)
 	}
 	if w.rng.IntN(5) == 0 {
-		err = tx.AddTask(model.Task{FileID: f.ID, At: testTime})
+		err = tx.AddTask(model.ProcessingTask{FileID: f.ID, DueAt: testTime})
 		w.queued[f.ID] = true
 	}
 	f.FolderID, f.Processing, f.Failure = w.rng.Uint64N(4), w.rng.IntN(2) == 0 || w.queued[f.ID], pick(w.rng, "", "", "no")

@@ -97,7 +97,7 @@ func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, j *predicate) {
 	}
 	j.statusColumn = slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
 	for _, s := range t.ValueCounts(l.typeName, ColumnStatus) {
-		if model.OpenStatus(s.Value) {
+		if model.IsOpenStatus(s.Value) {
 			j.openStatuses = append(j.openStatuses, t.hashValue(parseValue(s.Value)).hash32())
 		}
 	}

@@ -92,7 +92,7 @@ func (r *rebuilder) rebuildFolders() error {
 }
 
 func (r *rebuilder) rebuildTasks() error {
-	return eachRecord(r, tasks, func(t *Tx, _ uint64, _ *model.Task) error {
+	return eachRecord(r, tasks, func(t *Tx, _ uint64, _ *model.ProcessingTask) error {
 		t.addCount(CountTasks, 1)
 		return nil
 	})
@@ -120,7 +120,7 @@ func (r *rebuilder) rebuildKeys() error {
 
 func (r *rebuilder) rebuildStoredResponses() error {
 	err := r.eachEntry(bucketStoredResponses, func(t *Tx, slot, raw []byte) error {
-		var kept model.Replay
+		var kept model.StoredResponse
 		if err := decodeRecord(bucketStoredResponses, slot, raw, &kept); err != nil {
 			r.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
 			return nil

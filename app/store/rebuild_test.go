@@ -25,7 +25,7 @@ func fillAll(t testing.TB, s *Store) {
 	t.Helper()
 	fill(t, s, 6)
 	update(t, s, func(tx *Tx) error {
-		err := errors.Join(tx.PutStoredResponse([32]byte{1}, model.Replay{Status: 201, At: testTime}), tx.PutStoredResponse([32]byte{2}, model.Replay{Status: 201, At: testTime.Add(time.Hour)}))
+		err := errors.Join(tx.PutStoredResponse([32]byte{1}, model.StoredResponse{Status: 201, At: testTime}), tx.PutStoredResponse([32]byte{2}, model.StoredResponse{Status: 201, At: testTime.Add(time.Hour)}))
 		property := model.Property{County: "Rensselaer", State: "NY"}
 		for i := range uint64(6) {
 			order := model.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property, CreatedAt: testTime}

@@ -13,7 +13,7 @@ import (
 )
 
 // StoredResponse reads the answer that is kept in a slot; found is false when there is none.
-func (t *Tx) StoredResponse(slot [32]byte) (r model.Replay, found bool, err error) {
+func (t *Tx) StoredResponse(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	raw := t.bucket(bucketStoredResponses).Get(slot[:])
 	if raw == nil {
 		return r, false, nil
@@ -22,16 +22,16 @@ func (t *Tx) StoredResponse(slot [32]byte) (r model.Replay, found bool, err erro
 	if err := decodeRecord(bucketStoredResponses, slot[:], raw, &kept); err != nil {
 		return r, false, err
 	}
-	if r = kept.Replay; len(kept.Packed) > 0 {
+	if r = kept.StoredResponse; len(kept.Packed) > 0 {
 		if r.Body, err = decompress(kept.Packed); err != nil {
-			return model.Replay{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
+			return model.StoredResponse{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
 		}
 	}
 	return r, true, nil
 }
 
 // PutStoredResponse keeps an answer in a slot, in place of one that may be there.
-func (t *Tx) PutStoredResponse(slot [32]byte, r model.Replay) error {
+func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	old, found, err := t.StoredResponse(slot)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.Replay) error {
 			return fmt.Errorf("index replay: %w", err)
 		}
 	}
-	kept := responseRecord{Replay: r}
+	kept := responseRecord{StoredResponse: r}
 	if len(r.Body) >= minCompressSize {
 		kept.Body = nil
 		if kept.Packed, err = compress(r.Body); err != nil {
@@ -94,7 +94,7 @@ func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error
 // responseRecord is a replay as it is written. An answer that names a thousand files says
 // much the same of each.
 type responseRecord struct {
-	model.Replay
+	model.StoredResponse
 	Packed []byte `json:"packed,omitempty"` // the body by gzip (RFC 1952), in its place
 }
 

@@ -12,8 +12,8 @@ import (
 
 func TestReplays(t *testing.T) {
 	s := openNew(t)
-	kept := func(n int) model.Replay {
-		return model.Replay{Request: digest(n), Status: 201, Header: map[string]string{"Location": "x"}, Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
+	kept := func(n int) model.StoredResponse {
+		return model.StoredResponse{RequestHash: digest(n), Status: 201, Header: map[string]string{"Location": "x"}, Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
 	}
 	slot := func(n byte) [32]byte { return [32]byte{9 - n, 31: n} }
 	update(t, s, func(tx *Tx) (err error) {
@@ -67,7 +67,7 @@ func TestReplays(t *testing.T) {
 // What answers say again and again is kept once.
 func TestReplaysAreCompressed(t *testing.T) {
 	s := openNew(t)
-	long := model.Replay{Request: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
+	long := model.StoredResponse{RequestHash: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
 	slot := [32]byte{1}
 	update(t, s, func(tx *Tx) error { return tx.PutStoredResponse(slot, long) })
 	view(t, s, func(tx *Tx) error {
@@ -91,7 +91,7 @@ func TestReplaysAreCompressed(t *testing.T) {
 		}
 		return err
 	})
-	cut := responseRecord{Replay: model.Replay{Request: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
+	cut := responseRecord{StoredResponse: model.StoredResponse{RequestHash: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
 	update(t, s, func(tx *Tx) error {
 		raw, err := encodeRecord(bucketStoredResponses, slot[:], cut)
 		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))

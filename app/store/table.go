@@ -18,7 +18,7 @@ type table[T any] struct {
 var (
 	templates = table[model.Template]{bucketTemplates, "template"}
 	folders   = table[model.Folder]{bucketFolders, "folder"}
-	tasks     = table[model.Task]{bucketTasks, "task"}
+	tasks     = table[model.ProcessingTask]{bucketTasks, "task"}
 	keys      = table[model.Key]{bucketKeys, "key"}
 	users     = table[model.User]{bucketUsers, "user"}
 )

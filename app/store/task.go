@@ -9,7 +9,7 @@ import (
 
 // AddTask puts a file, which is Processing as long as it has a task, into the queue;
 // Seq is set here.
-func (t *Tx) AddTask(task model.Task) error {
+func (t *Tx) AddTask(task model.ProcessingTask) error {
 	var err error
 	if task.Seq, err = tasks.nextID(t); err != nil {
 		return err
@@ -22,14 +22,14 @@ func (t *Tx) AddTask(task model.Task) error {
 }
 
 // Tasks reads at most limit tasks, the oldest first, without those that are damaged.
-func (t *Tx) Tasks(limit int) ([]model.Task, error) { return t.TasksAfter(0, limit) }
+func (t *Tx) Tasks(limit int) ([]model.ProcessingTask, error) { return t.TasksAfter(0, limit) }
 
 // TasksAfter is Tasks for those with a greater number; 0 is before all.
-func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.Task, err error) {
+func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.ProcessingTask, err error) {
 	if seq > 0 {
 		seq++
 	}
-	tasks.each(t, seq, func(_ uint64, task model.Task, e error) bool {
+	tasks.each(t, seq, func(_ uint64, task model.ProcessingTask, e error) bool {
 		if e != nil {
 			return true // those behind a damaged one need not wait; Check reports it
 		}
@@ -40,7 +40,7 @@ func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.Task, err error) {
 }
 
 // Task reads one task: NotFound when it has ended, ErrDamaged when it can't be read.
-func (t *Tx) Task(seq uint64) (model.Task, error) { return tasks.get(t, seq) }
+func (t *Tx) Task(seq uint64) (model.ProcessingTask, error) { return tasks.get(t, seq) }
 
 // RemoveTask takes a task out of the queue; one that is gone already is no error.
 func (t *Tx) RemoveTask(seq uint64) error {
@@ -70,7 +70,7 @@ func (t *Tx) loadTasksByFile() {
 		return
 	}
 	t.tasksByFile = map[uint64][]uint64{}
-	tasks.each(t, 0, func(seq uint64, task model.Task, err error) bool {
+	tasks.each(t, 0, func(seq uint64, task model.ProcessingTask, err error) bool {
 		if err == nil { // Check reports a damaged one
 			t.tasksByFile[task.FileID] = append(t.tasksByFile[task.FileID], seq)
 		}
@@ -104,7 +104,7 @@ func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	var stray [][]byte
 	c := t.bucket(bucketTasks).Cursor()
 	for key, raw := c.First(); key != nil && len(stray) < limit; key, raw = c.Next() {
-		var task model.Task
+		var task model.ProcessingTask
 		_, numbered := decodeUint64(key)
 		sound := numbered && decodeRecord(bucketTasks, key, raw, &task) == nil
 		if sound && files.has(t, task.FileID) {

@@ -12,7 +12,7 @@ import (
 
 // gone is a time in the trash, hours after the test's.
 func gone(hours int, with string) *model.Trashed {
-	return &model.Trashed{At: testTime.Add(time.Duration(hours) * time.Hour), By: model.System(), With: with}
+	return &model.Trashed{At: testTime.Add(time.Duration(hours) * time.Hour), By: model.SystemActor(), With: with}
 }
 
 func TestTrash(t *testing.T) {
@@ -69,7 +69,7 @@ func TestTrash(t *testing.T) {
 		return nil
 	})
 	update(t, s, func(tx *Tx) error { // a file of two tasks, and one of the same transaction
-		return errors.Join(tx.AddTask(model.Task{FileID: 1}), tx.RemoveFile(1), tx.RemoveAbstract(1), tx.RemoveOrder(2))
+		return errors.Join(tx.AddTask(model.ProcessingTask{FileID: 1}), tx.RemoveFile(1), tx.RemoveAbstract(1), tx.RemoveOrder(2))
 	})
 	view(t, s, func(tx *Tx) error {
 		if tx.Count(CountTrashed) != 0 || tx.Count(CountTasks) != 2 || tx.Count(CountFileRecords) != 2 || tx.DigestInUse([32]byte{}) {
@@ -102,7 +102,7 @@ func TestTasksOfRemovedFiles(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(tx.RemoveTask(2), tx.RemoveFile(3), tx.RemoveAbstract(3), tx.AddTask(model.Task{FileID: 1}), tx.AddTask(model.Task{FileID: 2}),
+		return errors.Join(tx.RemoveTask(2), tx.RemoveFile(3), tx.RemoveAbstract(3), tx.AddTask(model.ProcessingTask{FileID: 1}), tx.AddTask(model.ProcessingTask{FileID: 2}),
 			tx.RemoveFile(1), tx.RemoveAbstract(1))
 	})
 	view(t, s, func(tx *Tx) error {

@@ -146,7 +146,7 @@ func (p *pages) templateOf(ctx context.Context, a model.Abstract) (model.Templat
 // abstractSheet is what needs no more reading.
 func (p *pages) abstractSheet(a model.Abstract, template model.Template) abstractSheet {
 	s := abstractSheet{
-		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Under(),
+		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Subheading(),
 		Template: template, Statuses: template.Statuses, Groups: groupsOf(a, template),
 	}
 	if a.Status != "" && !slices.Contains(s.Statuses, a.Status) {

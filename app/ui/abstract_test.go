@@ -32,8 +32,8 @@ func (h *house) abstractOf(t *testing.T, actor model.Actor, custom map[string]st
 		}
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
-		Address: model.Given(property.Address), City: model.Given(property.City), County: model.Given(property.County), State: model.Given(property.State)}}
-	draft.Custom.Sent = jsonTexts(custom)
+		Address: model.StringInput(property.Address), City: model.StringInput(property.City), County: model.StringInput(property.County), State: model.StringInput(property.State)}}
+	draft.Custom.Values = jsonTexts(custom)
 	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestAbstractList(t *testing.T) {
 		h.clock.Move(24 * time.Hour)
 		_, filed := h.abstractOf(t, actor, map[string]string{"file_number": a.number}, model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
-			patch := model.AbstractPatch{Status: model.Send(model.Given("In Exam"))}
+			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}
 			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func TestNewAbstract(t *testing.T) {
 	fields := []model.Field{
 		{Key: "line", Label: "Line", Type: model.Text, Required: true}, {Key: "long", Label: "Long", Type: model.Paragraph}, {Key: "day", Label: "Day", Type: model.Date},
 		{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}}, {Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y"}},
-		{Key: "amount", Label: "Amount", Type: model.NumberType}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
+		{Key: "amount", Label: "Amount", Type: model.Number}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
 	}
 	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
 	if err != nil {

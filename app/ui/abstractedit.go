@@ -38,12 +38,12 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 
 // patchOf is the change that was sent.
 func patchOf(defs []model.Field, sent map[string][]string) model.AbstractPatch {
-	line := func(name string) model.Sent[model.Input] { return sentLine(sent, name) }
+	line := func(name string) model.Optional[model.Input] { return sentLine(sent, name) }
 	custom := sentCustom(defs, url.Values(sent))
 	return model.AbstractPatch{
 		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
-		Custom:        model.Sent[model.Custom]{Present: len(custom.Sent) > 0, Value: custom},
+		Custom:        model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
 	}
 }
 

@@ -130,11 +130,11 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	defer tray.Discard()
-	line := func(name string) model.Input { return model.Given(form.Get(name)) }
+	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // none: the default one
 	keep := once(who, form, "/abstracts", func(made vault.Filed) string { return p.abstractPath(made.Abstract.ID) })
 	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, model.AbstractDraft{
-		TemplateID:    model.Number{Present: number > 0, Valid: true, Value: number},
+		TemplateID:    model.IDInput{Present: number > 0, Valid: true, Value: number},
 		Custom:        sentCustom(template.Fields, form),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),

@@ -67,7 +67,7 @@ func TestEditAbstract(t *testing.T) {
 
 	// Somebody else changes the county while the form is open that was made before.
 	form = hidden(h.status(t, 200, "GET", path+"?edit=property", cookie))
-	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Send(model.Given("Greene"))}}, vault.Match{}); err != nil {
+	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county as it stood: theirs stays

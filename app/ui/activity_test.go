@@ -28,7 +28,7 @@ func (h *house) abstract(t *testing.T, actor model.Actor, address string) vault.
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given(address)}}, tray, vault.Keep[vault.Filed]{})
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestActivity(t *testing.T) {
 	h.sit(t, formula, model.RoleStaff)
 	made := h.abstract(t, admin.actor, `12 <b>Mill</b> Road`)
 	id := made.Abstract.ID
-	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Send(model.Given("Ada"))}}, vault.Match{}); err != nil {
+	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
@@ -198,7 +198,7 @@ func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	for i := range 1100 {
-		h.vault.Events.Note(model.Actor{Kind: model.ByKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
+		h.vault.Events.Note(model.Actor{Kind: model.ActorKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
 	}
 	w := &slow{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/admin/activity.csv?kind=file.downloaded", nil)

@@ -169,7 +169,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	h := openEmpty(t, verifying)
 	h.user(t, "Owner", model.RoleAdmin)
 	cookie := h.as(t, "Owner")
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given("Deeds")}, vault.Keep[model.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	var files []model.File
 	for i, content := range contents {
 		file := h.put(t, fmt.Sprintf("%d.%s", i, []string{"pdf", "txt", "pdf"}[i]), content)
-		patch := model.FilePatch{FolderID: model.Send(model.Number{Present: true, Valid: true, Value: int64(folder.ID)})}
+		patch := model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: int64(folder.ID)})}
 		if file, err = h.vault.Files.Patch(t.Context(), model.Actor{Kind: "operator"}, file.ID, patch, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ type fieldKind struct {
 
 var fieldKinds = []fieldKind{
 	{model.Text, "Text, one line", false}, {model.Paragraph, "Paragraph, many lines", false}, {model.Date, "Date", false},
-	{model.Dropdown, "Dropdown, one of a list", true}, {model.Multiselect, "Several of a list", true}, {model.NumberType, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
+	{model.Dropdown, "Dropdown, one of a list", true}, {model.Multiselect, "Several of a list", true}, {model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
 	{model.Money, "Money, dollars and cents", false}, {model.Email, "Email address", false}, {model.Phone, "Phone number", false}, {model.URL, "Web address (URL)", false},
 }
 

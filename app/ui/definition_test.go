@@ -108,7 +108,7 @@ func TestTemplateRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := h.vault.Templates.Get(t.Context(), 1)
 			admin.change(t, c.status, at, c.form...).has(t, c.says...)
-			if after, _ := h.vault.Templates.Get(t.Context(), 1); after.Mark() != before.Mark() {
+			if after, _ := h.vault.Templates.Get(t.Context(), 1); after.Fingerprint() != before.Fingerprint() {
 				t.Errorf("it was changed: %+v", after)
 			}
 		})
@@ -128,7 +128,7 @@ func TestTemplateLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Sent: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Keep[vault.Filed]{})
+	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestOrderDefinitions(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	order, err := h.vault.Orders.Create(t.Context(), admin.actor, model.OrderDraft{
-		Number: model.Given("2026-1"), Custom: model.Custom{Sent: map[string]jsonText{"rush": jsonText(`"Rush"`)}},
+		Number: model.StringInput("2026-1"), Custom: model.Custom{Values: map[string]jsonText{"rush": jsonText(`"Rush"`)}},
 	}, vault.Keep[model.Order]{})
 	if err != nil || order.Status != "active" {
 		t.Fatal(order, err)

@@ -109,7 +109,7 @@ func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, err
 func (b *bench) saveField(form url.Values) (string, error) {
 	kind := model.FieldType(form.Get("type"))
 	made := model.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
-	if kind.Chooses() {
+	if kind.HasOptions() {
 		made.Options = lines(form.Get("options"))
 	}
 	if made.Key == "" {

@@ -49,7 +49,7 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 	}
 	view := deskView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = deskWarnings(d, who, p.now())
-	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.MayPass() })
+	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
 	if view.New {
 		if view.Steps, err = p.steps(r, who, d); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (p *pages) steps(r *http.Request, who visitor, d vault.Desk) (list []step, 
 	}
 	live := false
 	for _, k := range keys {
-		live = live || k.Live(p.Now())
+		live = live || k.Active(p.Now())
 	}
 	people, err := p.Vault.Users.List(r.Context())
 	return append(list,
@@ -137,7 +137,7 @@ func daysBetween(from, to time.Time) int { return int((to.Unix() - from.Unix()) 
 func lateness(o model.Order, today string) late {
 	due, err := time.Parse(time.DateOnly, o.DueDate)
 	now, err2 := time.Parse(time.DateOnly, today)
-	if err != nil || err2 != nil || !o.Open() {
+	if err != nil || err2 != nil || !o.IsOpen() {
 		return late{}
 	}
 	switch days := daysBetween(now, due); {

@@ -16,7 +16,7 @@ import (
 func (h *house) order(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
-	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.Given(number), DueDate: model.Given(due), PropertyDraft: at}, vault.Keep[model.Order]{})
+	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func (h *house) orderPath(o model.Order) string {
 }
 
 func elm() model.PropertyDraft {
-	return model.PropertyDraft{Address: model.Given("12 Elm <St>"), City: model.Given("Troy"), State: model.Given("NY")}
+	return model.PropertyDraft{Address: model.StringInput("12 Elm <St>"), City: model.StringInput("Troy"), State: model.StringInput("NY")}
 }
 
 func TestDeskOfANewVault(t *testing.T) {

@@ -112,7 +112,7 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 		return err
 	}
 	s.As = asText
-	if !s.File.Drawn() {
+	if !s.File.ShownAsImages() {
 		err = p.text(r, who, s)
 		if errs.KindOf(err) != errs.NotFound {
 			return err
@@ -126,7 +126,7 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 // blank reports a document of one page whose picture cannot be made, now or later: the
 // sheet would stay empty.
 func blank(f model.File, pages int) bool {
-	return pages <= 1 && f.Pictureless() && !f.MayPass()
+	return pages <= 1 && f.CannotPreview() && !f.Retryable()
 }
 
 // pictures takes what the address says about the page to look at.
@@ -254,7 +254,7 @@ func (p *pages) amongFolder(ctx context.Context, s *documentSheet) error {
 
 func (s *documentSheet) neighbor(f model.File) *neighbor {
 	n := &neighbor{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
-	if f.Failure == "" && f.Drawn() {
+	if f.Failure == "" && f.ShownAsImages() {
 		n.Warm = documentPath(f.ID) + "/pages/1"
 	}
 	return n

@@ -76,7 +76,7 @@ func library(t *testing.T) (h *house, abstract string, files []model.File) {
 			t.Fatal(err)
 		}
 	}
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("118 Orchard <Lane>")}}
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("118 Orchard <Lane>")}}
 	draft.Custom = model.Custom{}
 	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, tray, vault.Keep[vault.Filed]{})
 	if err != nil {

@@ -44,11 +44,11 @@ func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	typed := r.PostForm.Get("name")
-	name := file.Renamed(typed)
+	name := file.CompleteFilename(typed)
 	if name != "" {
 		name = decode.Filename(name)
 	}
-	patch := model.FilePatch{Filename: model.Send(model.Given(name))}
+	patch := model.FilePatch{Filename: model.Some(model.StringInput(name))}
 	now, err := p.Vault.Files.Patch(r.Context(), who.Actor, file.ID, patch, vault.Match{})
 	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
 		return p.refuseName(w, r, who, file, nameRefusal{file.ID, typed, plainly(named.Message)})

@@ -224,7 +224,7 @@ func (s documentSheet) Plain() bool { return s.File.MIME == "text/plain" }
 // Lacks says what of an Office document its text does not show; "" for all others.
 func (s documentSheet) Lacks() string {
 	switch {
-	case s.File.Drawn(), s.Plain():
+	case s.File.ShownAsImages(), s.Plain():
 		return ""
 	case isTable(s.File.MIME):
 		return "Cells only: formatting, charts, and pictures are not shown. Download the original to see them."

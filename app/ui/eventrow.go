@@ -86,7 +86,7 @@ func (p *pages) eventRow(e model.Event, names map[string]vault.RecordName) event
 	definitions := strings.HasPrefix(e.Kind, "template.") || strings.HasPrefix(e.Kind, "order_")
 	for _, c := range e.Changes {
 		if definitions {
-			row.Changes = append(row.Changes, changeLine{Words: c.DefinitionWords()})
+			row.Changes = append(row.Changes, changeLine{Words: c.DescribeDefinition()})
 		} else {
 			row.Changes = append(row.Changes, changeWords(c, nil, names))
 		}

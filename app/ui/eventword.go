@@ -108,11 +108,11 @@ func (w eventWord) Kind() string { return w.kind }
 func actorWords(a model.Actor) string {
 	name := a.Name
 	switch a.Kind {
-	case model.ByUser:
+	case model.ActorUser:
 		return name
-	case model.ByKey:
+	case model.ActorKey:
 		return "API key " + name
-	case model.ByLink:
+	case model.ActorLink:
 		return "Somebody with a link"
 	case "operator":
 		if name == "" {

@@ -116,7 +116,7 @@ func (h *house) someAbstract(t *testing.T) (string, uint64) {
 
 func (h *house) someOrder(t *testing.T) string {
 	t.Helper()
-	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (h *house) someOrder(t *testing.T) string {
 
 func (h *house) someFolder(t *testing.T) uint64 {
 	t.Helper()
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given("Deeds")}, vault.Keep[model.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

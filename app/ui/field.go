@@ -91,7 +91,7 @@ func newInput(def model.Field, values []string) input {
 // offer adds values to the options of a field that has options, where they are none.
 func (i *input) offer(values []string) {
 	for _, v := range values {
-		if v != "" && i.Type.Chooses() && !slices.Contains(i.Options, v) {
+		if v != "" && i.Type.HasOptions() && !slices.Contains(i.Options, v) {
 			i.Options = append(slices.Clone(i.Options), v)
 		}
 	}
@@ -200,7 +200,7 @@ func sentCustom(defs []model.Field, form url.Values) model.Custom {
 			sent[def.Key] = rawOf(def.Type, sentTexts(def.Type, values))
 		}
 	}
-	return model.Custom{Sent: sent}
+	return model.Custom{Values: sent}
 }
 
 // rawOf is the JSON of what stands in a field; null for nothing.
@@ -216,7 +216,7 @@ func rawOf(kind model.FieldType, values []string) json.RawMessage {
 		return json.RawMessage("false")
 	case kind == model.Money:
 		return encoded(plainMoney(values[0])) // which is refused, if it is no amount
-	case kind == model.NumberType && len(values) == 1:
+	case kind == model.Number && len(values) == 1:
 		text := plainNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
 			return number
@@ -253,7 +253,7 @@ func amount(kind model.FieldType, text string) string {
 	}
 	plain := plainMoney(text)
 	whole, cents, _ := strings.Cut(plain, ".")
-	if amount, ok := model.Amount(plain); !ok || amount != plain {
+	if amount, ok := model.NormalizeMoney(plain); !ok || amount != plain {
 		return text
 	}
 	return "$" + commas(whole) + "." + cents
@@ -262,7 +262,7 @@ func amount(kind model.FieldType, text string) string {
 // plainMoney is an amount of money as it is stored, of any way in which people write one;
 // any other text stays as it is.
 func plainMoney(text string) string {
-	if amount, ok := model.Amount(plainNumber(text)); ok {
+	if amount, ok := model.NormalizeMoney(plainNumber(text)); ok {
 		return amount
 	}
 	return text
@@ -274,7 +274,7 @@ func plainMoney(text string) string {
 func (i input) Control() string {
 	kind, special := map[model.FieldType]string{model.Email: "email", model.Phone: "tel", model.URL: "url"}[i.Type]
 	foreign := strings.ContainsFunc(i.Value(), func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(strings.ToLower(i.Value()), "xn--")
-	if !special || foreign || !i.Empty() && !i.Type.Takes(i.Value()) {
+	if !special || foreign || !i.Empty() && !i.Type.Accepts(i.Value()) {
 		return "text"
 	}
 	return kind
@@ -283,9 +283,9 @@ func (i input) Control() string {
 // Link is the address that a value leads to; "" for none.
 func (i input) Link() string {
 	switch {
-	case i.Type == model.URL && i.Type.Takes(i.Value()):
+	case i.Type == model.URL && i.Type.Accepts(i.Value()):
 		return i.Value()
-	case i.Type == model.Email && i.Type.Takes(i.Value()):
+	case i.Type == model.Email && i.Type.Accepts(i.Value()):
 		return "mailto:" + i.Value()
 	}
 	return ""
@@ -294,7 +294,7 @@ func (i input) Link() string {
 // Keyboard is the one that a telephone shows for the field.
 func (i input) Keyboard() string {
 	switch i.Type {
-	case model.NumberType, model.Money:
+	case model.Number, model.Money:
 		return "decimal"
 	case model.Phone:
 		return "tel"
@@ -368,7 +368,7 @@ func shown(kind model.FieldType, values []string) string {
 		return ""
 	case kind == model.Date:
 		return date(values[0])
-	case (kind == model.NumberType || kind == model.Money) && len(values) == 1:
+	case (kind == model.Number || kind == model.Money) && len(values) == 1:
 		return amount(kind, values[0])
 	case kind == model.Checkbox && values[0] == "true":
 		return "Yes"
@@ -391,7 +391,7 @@ func fingerprint(kind model.FieldType, values []string) string {
 			v = strings.TrimSpace(strings.ReplaceAll(v, "\n", ""))
 		}
 		switch kind {
-		case model.NumberType:
+		case model.Number:
 			v = plainNumber(v)
 		case model.Money:
 			v = plainMoney(v)

@@ -20,7 +20,7 @@ var everyField = []model.Field{
 	{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}},
 	{Key: "many", Label: "Many", Type: model.Dropdown, Options: []string{"1", "2", "3", "4", "5"}},
 	{Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y", "Z"}},
-	{Key: "amount", Label: "Amount", Type: model.NumberType},
+	{Key: "amount", Label: "Amount", Type: model.Number},
 	{Key: "yes", Label: "Yes", Type: model.Checkbox},
 	{Key: "fee", Label: "Fee", Type: model.Money},
 	{Key: "mail", Label: "Mail", Type: model.Email},
@@ -37,7 +37,7 @@ func TestSentCustom(t *testing.T) {
 		"custom_fields.fee": {"$1,234.5"}, "custom_fields.mail": {"a@b.co"}, "custom_fields.phone": {"(985) 555-0142"}, "custom_fields.web": {"https://a.b/"},
 		"custom_fields.unknown": {"no"},
 	}
-	got := sentCustom(everyField, form).Sent
+	got := sentCustom(everyField, form).Values
 	want := map[string]string{
 		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`, "amount": "1200.50", "yes": "true",
 		"fee": `"1234.50"`, "mail": `"a@b.co"`, "phone": `"(985) 555-0142"`, "web": `"https://a.b/"`,
@@ -65,7 +65,7 @@ func TestDateText(t *testing.T) {
 		}
 	}
 	form := url.Values{"custom_fields.day": {"3/14/2026"}}
-	if got := string(sentCustom(everyField, form).Sent["day"]); got != `"2026-03-14"` {
+	if got := string(sentCustom(everyField, form).Values["day"]); got != `"2026-03-14"` {
 		t.Errorf("sent as %s", got)
 	}
 	if in := typed(everyField, form, nil)[2]; in.Value() != "2026-03-14" {
@@ -83,11 +83,11 @@ func TestWrittenNumbers(t *testing.T) {
 		{"2026", "2026", "2026"}, {"10000", "10000", "10,000"}, {"1234567890123", "1234567890123", "1,234,567,890,123"}, {"0.125", "0.125", "0.125"}, {"1e5", "1e5", "1e5"},
 		{"38,75", `"38,75"`, "38,75"}, {"3,875,00", `"3,875,00"`, "3,875,00"}, {"387.500,00", `"387.500,00"`, "387.500,00"}, {"$", `"$"`, "$"}, {"five", `"five"`, "five"}, {"007", `"007"`, "007"},
 	} {
-		sent := string(sentCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}).Sent["amount"])
+		sent := string(sentCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}).Values["amount"])
 		if sent != row.sent {
 			t.Errorf("%q is sent as %s, want %s", row.typed, sent, row.sent)
 		}
-		if got := shown(model.NumberType, texts(json.RawMessage(sent))); got != row.shown {
+		if got := shown(model.Number, texts(json.RawMessage(sent))); got != row.shown {
 			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
 		}
 		if in := newInput(everyField[6], texts(json.RawMessage(sent))); in.Amount() != row.shown {
@@ -105,7 +105,7 @@ func TestWrittenMoney(t *testing.T) {
 		{"12,000.", "12000.00", "$12,000.00"}, {".5", "0.50", "$0.50"}, {"999.99", "999.99", "$999.99"}, {"1,234,567,890,123", "1234567890123.00", "$1,234,567,890,123.00"},
 		{"-5", "-5", "-5"}, {"38,75", "38,75", "38,75"}, {"1.005", "1.005", "1.005"}, {"five", "five", "five"}, {"$", "$", "$"}, {"1e5", "1e5", "1e5"},
 	} {
-		sent := string(sentCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}).Sent["fee"])
+		sent := string(sentCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}).Values["fee"])
 		if want := string(encoded(row.sent)); sent != want {
 			t.Errorf("%q is sent as %s, want %s", row.typed, sent, want)
 		}

@@ -39,7 +39,7 @@ func TestFindPage(t *testing.T) {
 	h := open(t)
 	one := h.order(t, "26-<1>", 5, elm())
 	other := h.order(t, "26-2", 5, elm())
-	h.order(t, "77", 5, model.PropertyDraft{Address: model.Given("8 Mill Lane")})
+	h.order(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
 	viewer := h.visit(t, model.RoleViewer)
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
@@ -161,7 +161,7 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 func TestFindLoose(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.order(t, "77", 5, model.PropertyDraft{Address: model.Given("8 Mill Lane")})
+	h.order(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
 	h.indexed(t)
 	viewer := h.visit(t, model.RoleViewer)
 	ask := func(path string) reply { return viewer.get(t, 200, path, "HX-Request", "true") }

@@ -240,7 +240,7 @@ func (p *pages) createFolder(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	draft := model.FolderDraft{Name: model.Given(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
+	draft := model.FolderDraft{Name: model.StringInput(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
 	made, err := p.Vault.Folders.Create(r.Context(), who.Actor, draft, vault.Keep[model.Folder]{})
 	if err != nil {
 		return p.refusedFolder(w, r, who, parent, "new", err, func(s *folderSheet) { s.NewName = r.PostForm.Get("name") })
@@ -248,8 +248,8 @@ func (p *pages) createFolder(w http.ResponseWriter, r *http.Request, who visitor
 	return p.see(w, r, folderPath(made.ID), "The folder is made.")
 }
 
-func folderNumber(id uint64) model.Number {
-	return model.Number{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
+func folderNumber(id uint64) model.IDInput {
+	return model.IDInput{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
 }
 
 // formFolder is a folder that a form names; 0 for "".
@@ -270,7 +270,7 @@ func (p *pages) renameFolder(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	patch := model.FolderPatch{Name: model.Send(model.Given(r.PostForm.Get("name")))}
+	patch := model.FolderPatch{Name: model.Some(model.StringInput(r.PostForm.Get("name")))}
 	if _, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{}); err != nil {
 		return p.refusedFolder(w, r, who, id, "rename", err, func(s *folderSheet) { s.OwnName = r.PostForm.Get("name") })
 	}
@@ -290,7 +290,7 @@ func (p *pages) moveFolder(w http.ResponseWriter, r *http.Request, who visitor) 
 	if err != nil {
 		return err
 	}
-	patch := model.FolderPatch{ParentID: model.Send(folderNumber(parent))}
+	patch := model.FolderPatch{ParentID: model.Some(folderNumber(parent))}
 	now, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{})
 	if err != nil {
 		return p.refusedFolder(w, r, who, id, "move", err, func(*folderSheet) {})

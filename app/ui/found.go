@@ -61,7 +61,9 @@ func (f foundRow) Icon() string {
 
 // Paged reports whether the page that the snippet stands on says something: what is shown
 // as one text mostly has just one.
-func (f foundRow) Paged() bool { return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.Drawn()) }
+func (f foundRow) Paged() bool {
+	return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.ShownAsImages())
+}
 
 // found looks for a text. What is wrong with it is put under problems. While there is no
 // index, or it takes too long, what is called by the number is shown, and that it is so.
@@ -151,12 +153,12 @@ func said(snippet []vault.SnippetPiece, lines ...[]query.Piece) bool {
 	for _, line := range lines {
 		for _, part := range line {
 			if part.Marked {
-				shown.WriteString(" " + model.Squeezed(part.Text) + " " + part.Text)
+				shown.WriteString(" " + model.NormalizeNumber(part.Text) + " " + part.Text)
 			}
 		}
 	}
 	for _, piece := range snippet {
-		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.Squeezed(piece.Text), piece.Text)) { // a sign has no letters
+		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.NormalizeNumber(piece.Text), piece.Text)) { // a sign has no letters
 			return false
 		}
 	}
@@ -177,7 +179,7 @@ func (f *found) reading(hit vault.SearchHit) string {
 	query.Set("find", f.standing(hit))
 	query.Set("words", "1")
 	to := address(documentPath(hit.ID), query)
-	if hit.File != nil && !hit.File.Drawn() { // all of its text is on one page of ours
+	if hit.File != nil && !hit.File.ShownAsImages() { // all of its text is on one page of ours
 		to += "#p" + n
 	}
 	return to

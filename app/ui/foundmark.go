@@ -95,7 +95,7 @@ func marked(line []query.Piece) string {
 	var b strings.Builder
 	for _, piece := range line {
 		if piece.Marked {
-			b.WriteString(cmp.Or(model.Squeezed(piece.Text), piece.Text))
+			b.WriteString(cmp.Or(model.NormalizeNumber(piece.Text), piece.Text))
 		}
 	}
 	return b.String()
@@ -106,7 +106,7 @@ func without(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
 	quotes := 0
 	for _, r := range text {
-		if strings.ContainsRune(model.Quotes, r) {
+		if strings.ContainsRune(model.QuoteMarks, r) {
 			quotes++
 		}
 	}

@@ -91,7 +91,7 @@ func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in 
 		First      bool
 		Least      int
 		Problems   map[string]string
-	}{text, name, in.First, model.LeastPassword, problems}})
+	}{text, name, in.First, model.MinPasswordLength, problems}})
 }
 
 // spent tells of a link that opens nothing how to go on; other failures stay what

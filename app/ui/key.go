@@ -66,7 +66,7 @@ func (p *pages) keyLine(key model.Key) keyLine {
 	switch {
 	case key.RevokedAt != nil:
 		line.State = "revoked"
-	case !key.Live(now):
+	case !key.Active(now):
 		line.State = "expired"
 	case key.ExpiresAt != nil && key.ExpiresAt.Sub(now) < soon:
 		line.State = "soon"

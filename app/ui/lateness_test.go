@@ -33,7 +33,7 @@ func TestLateness(t *testing.T) {
 
 func TestDeskWarnings(t *testing.T) {
 	t.Parallel()
-	as := func(role model.Role) visitor { return visitor{model.Actor{Kind: model.ByUser, Role: role}} }
+	as := func(role model.Role) visitor { return visitor{model.Actor{Kind: model.ActorUser, Role: role}} }
 	roomy := vault.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
 	full := vault.Status{DiskFree: 1, DiskReserve: 1 << 30}
 	stuck := roomy

@@ -11,7 +11,7 @@ func TestListsFindWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	elm := h.order(t, "26-1", 5, elm())
-	mill := h.order(t, "77", 5, model.PropertyDraft{Address: model.Given("8 Mill Lane"), County: model.Given("Dane")})
+	mill := h.order(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane"), County: model.StringInput("Dane")})
 	g := h.visit(t, model.RoleViewer)
 	const button = `href="/find?all=1&amp;q=lane">`
 	// Without an index there is what begins so, and the way on.

@@ -38,11 +38,11 @@ func expected(pattern string) string {
 	case within("/sign-out"), within("/me"):
 		return "signed in"
 	case within("/admin"):
-		return string(model.MayAdminister)
+		return string(model.PermAdmin)
 	case method != http.MethodGet, within("/trash"), strings.HasSuffix(path, "/new"), within("/uploads"):
-		return string(model.MayWrite)
+		return string(model.PermWrite)
 	}
-	return string(model.MayRead)
+	return string(model.PermRead)
 }
 
 // The table says of each page what its address promises.

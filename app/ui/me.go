@@ -44,8 +44,8 @@ func (p *pages) accountWith(w http.ResponseWriter, r *http.Request, who visitor,
 		return err
 	}
 	shown := account{User: user, Once: rand.Text(), Required: p.Vault.Users.FactorRequired(), Must: who.Role == "", Problems: problems, Form: form}
-	if user.Factor != nil {
-		shown.Codes = len(user.Factor.Recovery)
+	if user.TwoFactor != nil {
+		shown.Codes = len(user.TwoFactor.RecoveryHashes)
 	}
 	for _, s := range sessions {
 		shown.Sessions = append(shown.Sessions, device{s, deviceName(s.Device), s.Hash == who.Session})

@@ -39,7 +39,7 @@ func (s orderSheet) MoreAbstracts() bool {
 }
 
 // Placed reports an order whose property can be recognized elsewhere.
-func (s orderSheet) Placed() bool { return s.Parcel() != "" || s.Street() != "" }
+func (s orderSheet) Placed() bool { return s.ParcelID() != "" || s.LookupAddress() != "" }
 
 // Group is one of the groups by its name; the zero one where there is none.
 func (s orderSheet) Group(name string) fieldGroup {

@@ -162,7 +162,7 @@ func TestOrderList(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	at := func(address, county string) model.PropertyDraft {
-		return model.PropertyDraft{Address: model.Given(address), County: model.Given(county), State: model.Given("NY")}
+		return model.PropertyDraft{Address: model.StringInput(address), County: model.StringInput(county), State: model.StringInput("NY")}
 	}
 	for i, o := range []struct {
 		number string
@@ -178,7 +178,7 @@ func TestOrderList(t *testing.T) {
 			t.Fatal(made.ID)
 		}
 		if o.status != "" {
-			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, model.OrderPatch{Status: model.Send(model.Given(o.status))}, vault.Match{}); err != nil {
+			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, model.OrderPatch{Status: model.Some(model.StringInput(o.status))}, vault.Match{}); err != nil {
 				t.Fatal(err)
 			}
 		}

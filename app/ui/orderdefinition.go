@@ -11,7 +11,7 @@ func (p *pages) orderFieldBench(r *http.Request) (bench, error) {
 	fields, err := p.Vault.Orders.Fields(r.Context())
 	now := model.Template{Fields: fields}
 	return bench{
-		path: "/admin/fields", heading: "Order fields", noun: "order", hasFields: true, now: now, seen: now.Mark(), key: model.OrderKey,
+		path: "/admin/fields", heading: "Order fields", noun: "order", hasFields: true, now: now, seen: now.Fingerprint(), key: model.NewOrderFieldKey,
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Orders.EditFields(ctx, actor, now.Fields, seen, false)
 			return err
@@ -23,7 +23,7 @@ func (p *pages) orderStatusBench(r *http.Request) (bench, error) {
 	statuses, err := p.Vault.Orders.Statuses(r.Context())
 	now := model.Template{Statuses: statuses}
 	return bench{
-		path: "/admin/statuses", heading: "Order statuses", noun: "order", hasStatuses: true, now: now, seen: now.Mark(),
+		path: "/admin/statuses", heading: "Order statuses", noun: "order", hasStatuses: true, now: now, seen: now.Fingerprint(),
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Orders.EditStatuses(ctx, actor, now.Statuses, seen, false)
 			return err

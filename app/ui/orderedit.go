@@ -32,12 +32,12 @@ func (p *pages) changeOrder(w http.ResponseWriter, r *http.Request, who visitor)
 
 // orderPatch is the change that was sent.
 func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
-	line := func(name string) model.Sent[model.Input] { return sentLine(sent, name) }
+	line := func(name string) model.Optional[model.Input] { return sentLine(sent, name) }
 	custom := sentCustom(defs, url.Values(sent))
 	return model.OrderPatch{
 		Number: line("order_number"), DueDate: line("due_date"),
 		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		Custom:        model.Sent[model.Custom]{Present: len(custom.Sent) > 0, Value: custom},
+		Custom:        model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
 	}
 }
 

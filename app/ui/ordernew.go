@@ -55,10 +55,10 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 	if old := oldDates(append(orderInputs(form.Get, nil), typed(defs, form, nil)...), form); len(old) > 0 {
 		return p.newOrderForm(w, r, who, http.StatusUnprocessableEntity, form, old)
 	}
-	line := func(name string) model.Input { return model.Given(form.Get(name)) }
+	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	keep := once(who, form, "/orders", func(made model.Order) string { return p.orderPath(made.ID) })
 	made, err := p.Vault.Orders.Create(r.Context(), who.Actor, model.OrderDraft{
-		Number: line("order_number"), DueDate: model.Given(dateText(form.Get("due_date"))),
+		Number: line("order_number"), DueDate: model.StringInput(dateText(form.Get("due_date"))),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		Custom:        sentCustom(defs, form),
 	}, keep)

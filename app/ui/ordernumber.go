@@ -35,7 +35,7 @@ func (p *pages) orderNumber(w http.ResponseWriter, r *http.Request, who visitor)
 	}
 	asked := r.URL.Query()
 	same := sameNumber{Number: strings.TrimSpace(asked.Get("order_number"))}
-	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxName {
+	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxNameLength {
 		own, _ := p.orders.Decode(asked.Get("not")) // of none, every order is another
 		var err error
 		if same.Same, same.SameMore, err = p.Vault.Orders.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {

@@ -202,7 +202,7 @@ func (p *pages) readable(r *http.Request, who visitor, id uint64) bool {
 
 // sendDrawing sends a sheet of paper with the kind of a document on it.
 func (p *pages) sendDrawing(w http.ResponseWriter, file model.File, keep string) error {
-	kind := strings.ToUpper(shorten(file.Type(), 4))
+	kind := strings.ToUpper(shorten(file.Extension(), 4))
 	drawn := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 85 110" width="170" height="220">` +
 		`<rect width="85" height="110" fill="#fff"/><path d="M14 22h57M14 34h57M14 46h57M14 58h40" stroke="#d5d8dc" stroke-width="4"/>` +
 		`<text x="42.5" y="92" text-anchor="middle" font-family="system-ui,sans-serif" font-size="18" font-weight="600" fill="#6b7280">` +
@@ -260,7 +260,7 @@ func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 func (p *pages) unread(r *http.Request, who visitor, id uint64, typed string, hits int) (int, error) {
 	file, err := p.Vault.Files.Get(r.Context(), id)
 	if err != nil || typed == "" || hits > 0 {
-		return file.UnsearchablePages(), err
+		return file.PagesWithoutText(), err
 	}
 	text, err := p.Vault.Files.TextPages(r.Context(), who.Actor, id)
 	return max(file.PageCount()-text, 0), err

@@ -124,12 +124,12 @@ func merged(g fieldGroup, form url.Values, by printer) edited {
 const pickTheirs = "theirs"
 
 // sentLine is a text field as it was sent, or that it was not.
-func sentLine(sent map[string][]string, name string) model.Sent[model.Input] {
+func sentLine(sent map[string][]string, name string) model.Optional[model.Input] {
 	values, there := sent[name]
 	if !there {
-		return model.Sent[model.Input]{}
+		return model.Optional[model.Input]{}
 	}
-	return model.Send(model.Given(values[len(values)-1]))
+	return model.Some(model.StringInput(values[len(values)-1]))
 }
 
 // refuse puts the sentences of a refusal beside the fields.

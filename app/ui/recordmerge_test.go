@@ -37,7 +37,7 @@ var meanings = map[model.FieldType][]meaning{
 	model.Date:        {{[]string{""}, []string{""}}, {[]string{`"2026-03-14"`}, []string{"2026-03-14"}}, {[]string{`"1899-12-01"`}, []string{"1899-12-01"}}},
 	model.Dropdown:    {{[]string{""}, []string{""}}, {[]string{`"A"`}, []string{"A"}}, {[]string{`"B  C"`}, []string{"B  C"}}},
 	model.Multiselect: {{[]string{""}, nil}, {[]string{`["X"]`}, []string{"X"}}, {[]string{`["X","Z"]`, `["Z","X"]`}, []string{"X", "Z"}}},
-	model.NumberType:  {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}}, {[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
+	model.Number:      {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}}, {[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
 	model.Checkbox:    {{[]string{""}, nil}, {[]string{`true`}, nil}, {[]string{`false`}, nil}},
 	model.Money:       {{[]string{""}, []string{""}}, {[]string{`"387500.00"`}, []string{"387500", "$387,500.00", "387,500.0"}}, {[]string{`"0.05"`}, []string{".05", "$0.05"}}},
 	model.Email:       {{[]string{""}, []string{""}}, {[]string{`"a@b.co"`}, []string{"a@b.co", " a@b.co "}}, {[]string{`"ä@bücher.example"`}, []string{"ä@bücher.example"}}},
@@ -50,7 +50,7 @@ var mergeFields = []model.Field{
 	{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B  C"}},
 	{Key: "many", Label: "Many", Type: model.Dropdown, Options: []string{"1", "2", "3", "A", "B  C"}},
 	{Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y", "Z"}},
-	{Key: "amount", Label: "Amount", Type: model.NumberType}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
+	{Key: "amount", Label: "Amount", Type: model.Number}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
 	{Key: "fee", Label: "Fee", Type: model.Money}, {Key: "mail", Label: "Mail", Type: model.Email}, {Key: "phone", Label: "Phone", Type: model.Phone}, {Key: "web", Label: "Web", Type: model.URL},
 }
 

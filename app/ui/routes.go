@@ -19,9 +19,9 @@ const (
 	anyone        need = ""
 	invited       need = "invited"   // anyone, also before there is an administrator
 	signedIn      need = "signed in" // also while a second factor has to be set up first
-	mayRead            = need(model.MayRead)
-	mayWrite           = need(model.MayWrite)
-	mayAdminister      = need(model.MayAdminister)
+	mayRead            = need(model.PermRead)
+	mayWrite           = need(model.PermWrite)
+	mayAdminister      = need(model.PermAdmin)
 )
 
 // handler answers a request of somebody who may have the page; its error becomes one
@@ -288,7 +288,7 @@ func may(who visitor, need need) error {
 		return nil
 	case who.Role == "":
 		return errEnroll
-	case !who.Role.May(model.Right(need)):
+	case !who.Role.Can(model.Permission(need)):
 		return &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
 	}
 	return nil

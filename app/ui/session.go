@@ -18,16 +18,16 @@ type visitor struct {
 }
 
 // Known reports whether somebody is signed in.
-func (v visitor) Known() bool { return v.Kind == model.ByUser }
+func (v visitor) Known() bool { return v.Kind == model.ActorUser }
 
 // MayRead reports whether pages about records are shown.
-func (v visitor) MayRead() bool { return v.Role.May(model.MayRead) }
+func (v visitor) MayRead() bool { return v.Role.Can(model.PermRead) }
 
 // MayWrite reports whether forms that change records are shown.
-func (v visitor) MayWrite() bool { return v.Role.May(model.MayWrite) }
+func (v visitor) MayWrite() bool { return v.Role.Can(model.PermWrite) }
 
 // MayAdminister reports whether pages about running the service are shown.
-func (v visitor) MayAdminister() bool { return v.Role.May(model.MayAdminister) }
+func (v visitor) MayAdminister() bool { return v.Role.Can(model.PermAdmin) }
 
 // The reasons to go elsewhere first; see elsewhere.
 var (

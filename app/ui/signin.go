@@ -53,7 +53,7 @@ func (p *pages) signInPage(w http.ResponseWriter, r *http.Request, who visitor) 
 		redirect(w, r, to)
 		return nil
 	}
-	return p.signInForm(w, r, who, http.StatusOK, signInForm{To: to, Name: shorten(query.Get("name"), model.MaxName)})
+	return p.signInForm(w, r, who, http.StatusOK, signInForm{To: to, Name: shorten(query.Get("name"), model.MaxNameLength)})
 }
 
 func (p *pages) signInForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form signInForm) error {
@@ -101,7 +101,7 @@ func (p *pages) letIn(w http.ResponseWriter, r *http.Request, who visitor, draft
 	if !errors.As(err, &refused) {
 		return err
 	}
-	again := signInForm{Name: shorten(draft.Name, model.MaxName), To: to, Problem: refused.Error(), Wait: int(refused.Wait.Seconds()), Code: draft.Step != ""}
+	again := signInForm{Name: shorten(draft.Name, model.MaxNameLength), To: to, Problem: refused.Error(), Wait: int(refused.Wait.Seconds()), Code: draft.Step != ""}
 	switch refused.Reason {
 	case vault.CodeNeeded:
 		p.setCookie(w, r, stepCookie, refused.Step, vault.StepLife, http.SameSiteStrictMode)

@@ -71,7 +71,7 @@ func (t turned) undo(path, now string, statuses []string) string {
 // turnAbstract sets the status that a form asks for, or says why it did not: somebody
 // else has set it since the form was shown.
 func (p *pages) turnAbstract(r *http.Request, who visitor) (filed vault.Filed, turn turned, err error) {
-	status := model.Send(model.Given(r.PostForm.Get("status")))
+	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if filed, _, err = p.abstractRead(r); err != nil {
 			return filed, turn, err
@@ -95,7 +95,7 @@ func (p *pages) turnOrder(r *http.Request, who visitor) (o model.Order, turn tur
 	if err != nil {
 		return o, turn, err
 	}
-	status := model.Send(model.Given(r.PostForm.Get("status")))
+	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if o, err = p.Vault.Orders.Get(r.Context(), id); err != nil {
 			return o, turn, err

@@ -88,7 +88,7 @@ func (p *pages) templateBench(r *http.Request) (bench, error) {
 	}
 	now, err := p.Vault.Templates.Get(r.Context(), id)
 	return bench{
-		path: templatePath(id), heading: now.Name, noun: "abstract", named: true, hasStatuses: true, hasFields: true, now: now, seen: now.Mark(), key: model.AbstractKey,
+		path: templatePath(id), heading: now.Name, noun: "abstract", named: true, hasStatuses: true, hasFields: true, now: now, seen: now.Fingerprint(), key: model.NewAbstractFieldKey,
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
 			return err
@@ -126,7 +126,7 @@ func (p *pages) useTemplate(w http.ResponseWriter, r *http.Request, who visitor)
 		said = t.Name + " is retired: no new abstracts are made from it, and those that are there stay."
 	case "return":
 		if t, err = verbs.Get(ctx, id); err == nil {
-			_, err = verbs.Edit(ctx, who.Actor, model.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Mark(), false)
+			_, err = verbs.Edit(ctx, who.Actor, model.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Fingerprint(), false)
 		}
 		said = t.Name + " is in use again."
 	default:

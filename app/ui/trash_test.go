@@ -18,7 +18,7 @@ func TestTrash(t *testing.T) {
 	h := open(t)
 	staff := h.sit(t, "sue", model.RoleStaff)
 	abstract := h.abstract(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
-	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.Given("2026-7")}, vault.Keep[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestPurgeFromThePage(t *testing.T) {
 	admin.get(t, 200, kept, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
 	form = url.Values{"item": {ofAbstract}, "confirm": {"12 elm st"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "Enter the reason.", "reason-problem")
-	form.Set("reason", strings.Repeat("x", model.MaxLine+1))
+	form.Set("reason", strings.Repeat("x", model.MaxLineLength+1))
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "must not be longer")
 
 	admin.get(t, 200, "/admin/trash/empty", "permanently deletes 1 item", "1 item stays", "empty trash")

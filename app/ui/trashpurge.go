@@ -68,7 +68,7 @@ func (p *pages) purge(w http.ResponseWriter, r *http.Request, who visitor) error
 		return err
 	}
 	form.Typed, form.Reason, form.Problems = r.PostForm.Get("confirm"), strings.TrimSpace(r.PostForm.Get("reason")), map[string]string{}
-	if !model.SameWords(form.Typed, form.Asked) {
+	if !model.ConfirmationMatches(form.Typed, form.Asked) {
 		form.Problems["confirm"] = "The text does not match. Nothing was deleted."
 	}
 	if form.UnderRetention && form.Reason == "" {
@@ -112,7 +112,7 @@ func (p *pages) showEmpty(w http.ResponseWriter, r *http.Request, who visitor, s
 }
 
 func (p *pages) emptyTrash(w http.ResponseWriter, r *http.Request, who visitor) error {
-	if !model.SameWords(r.PostForm.Get("confirm"), emptyWords) {
+	if !model.ConfirmationMatches(r.PostForm.Get("confirm"), emptyWords) {
 		return p.showEmpty(w, r, who, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
 	}
 	done, err := p.Vault.Trash.Empty(r.Context(), who.Actor)

@@ -84,7 +84,7 @@ func TestTus(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("12 Oak St")}}, h.tray(t), vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.tray(t), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}

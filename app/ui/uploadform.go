@@ -42,7 +42,7 @@ func (p *pages) sendToFolder(w http.ResponseWriter, r *http.Request, who visitor
 		if err != nil {
 			return err
 		}
-		draft.FolderID, to = model.Number{Present: true, Valid: true, Value: int64(id)}, folderPath(id)
+		draft.FolderID, to = model.IDInput{Present: true, Valid: true, Value: int64(id)}, folderPath(id)
 	}
 	return p.takeForm(w, r, to, func(tray *vault.Tray) (vault.Filed, error) {
 		return p.Vault.Files.Upload(r.Context(), who.Actor, draft, tray, vault.Keep[vault.Filed]{})

@@ -35,9 +35,9 @@ func (p *pages) person(user model.User, who visitor) person {
 	switch {
 	case !user.Enabled():
 		one.State = "disabled"
-	case user.Joined():
-	case user.Link.Live(p.Now()):
-		one.State, one.Until = "invited", user.Link.ExpiresAt
+	case user.CanSignIn():
+	case user.PasswordLink.Active(p.Now()):
+		one.State, one.Until = "invited", user.PasswordLink.ExpiresAt
 	default:
 		one.State = "lapsed"
 	}
@@ -109,7 +109,7 @@ func (p *pages) linked(w http.ResponseWriter, r *http.Request, who visitor, user
 		return err
 	}
 	return p.show(w, r, who, http.StatusOK, "userlink.html", page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
-		User: user, Address: origin + model.LinkPath + token, Reset: user.Link.Reset,
+		User: user, Address: origin + model.PasswordLinkPath + token, Reset: user.PasswordLink.Reset,
 	}})
 }
 

@@ -28,7 +28,7 @@ func TestInvite(t *testing.T) {
 	list.lacks(t, "/join/")
 	path := strings.TrimPrefix(link, "http://vault.test")
 	h.status(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
-	h.clock.Move(model.LinkLife)
+	h.clock.Move(model.PasswordLinkTTL)
 	h.status(t, 404, "GET", path)
 	cookie = h.as(t, "Owner")
 	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")

@@ -73,5 +73,5 @@ func (p *pages) tooFast(w http.ResponseWriter, who visitor) error {
 }
 
 func (p *pages) reader(w http.ResponseWriter, r *http.Request) model.Actor {
-	return model.Actor{Kind: model.ByLink, Address: p.Address(r), RequestID: requestID(w)}
+	return model.Actor{Kind: model.ActorLink, Address: p.Address(r), RequestID: requestID(w)}
 }

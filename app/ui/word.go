@@ -25,7 +25,7 @@ func tone(status string) string {
 	switch {
 	case strings.HasPrefix(word, "cancel"), strings.HasPrefix(word, "void"), strings.HasPrefix(word, "withdrawn"):
 		return ""
-	case !model.OpenStatus(status):
+	case !model.IsOpenStatus(status):
 		return "good"
 	case strings.HasPrefix(word, "need"), strings.Contains(word, "hold"), strings.Contains(word, "curative"), strings.Contains(word, "problem"):
 		return "warn"

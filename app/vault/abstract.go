@@ -20,7 +20,7 @@ type Abstracts struct{ v *Vault }
 type Filed struct {
 	Abstract model.Abstract
 	Files    []model.File
-	Failures []model.FileFailure
+	Failures []model.RejectedFile
 }
 
 var abstractNoun = noun[Filed]{
@@ -133,7 +133,7 @@ func sameTemplate(a, b *model.Template) bool {
 
 // draftTemplate is the template a draft is checked by. One that is retired cannot
 // be used for new abstracts (API.md, "Templates").
-func draftTemplate(t *store.Tx, id model.Number) (template *model.Template, found bool, err error) {
+func draftTemplate(t *store.Tx, id model.IDInput) (template *model.Template, found bool, err error) {
 	if !id.Present {
 		standard, ok, err := t.DefaultTemplate()
 		if err != nil || !ok {
@@ -181,7 +181,7 @@ func numbers(files []model.File) []uint64 {
 // good among them is no error: Failures says why. NotFound when there is no such
 // abstract.
 func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
-	draft.FolderID = model.Number{} // an abstract's documents are in no folder
+	draft.FolderID = model.IDInput{} // an abstract's documents are in no folder
 	if _, refused := draft.Check(tray.Has(), true); len(refused) > 0 {
 		return Filed{}, refused.Err()
 	}
@@ -306,7 +306,7 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 		abstract.Trashed = &in
 		for i, file := range live.Files {
 			along := in
-			along.With, along.Place = record(abstractNoun.name, id), i
+			along.With, along.Position = record(abstractNoun.name, id), i
 			file.Trashed = &along
 			if err := t.PutFile(file); err != nil {
 				return nil, err

@@ -18,13 +18,13 @@ import (
 )
 
 func custom(key, value string) model.Custom {
-	return model.Custom{Sent: map[string]json.RawMessage{key: json.RawMessage(value)}}
+	return model.Custom{Values: map[string]json.RawMessage{key: json.RawMessage(value)}}
 }
 
 func TestAbstractCreate(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{City: model.Given(" Camden ")}, Custom: custom("file_number", `"24-1"`)}
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{City: model.StringInput(" Camden ")}, Custom: custom("file_number", `"24-1"`)}
 	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -58,12 +58,12 @@ func TestAbstractCreateRefused(t *testing.T) {
 		field string
 	}{
 		{"unknown template", model.AbstractDraft{TemplateID: id(99)}, "template_id"},
-		{"template zero", model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true}}, "template_id"},
-		{"template below zero", model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: -1}}, "template_id"},
-		{"no integer", model.AbstractDraft{TemplateID: model.Number{Present: true}}, "template_id"},
+		{"template zero", model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true}}, "template_id"},
+		{"template below zero", model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: -1}}, "template_id"},
+		{"no integer", model.AbstractDraft{TemplateID: model.IDInput{Present: true}}, "template_id"},
 		{"outside the options", model.AbstractDraft{Custom: custom("search_type", `"Psychic"`)}, "custom_fields.search_type"},
-		{"bad characters", model.AbstractDraft{TaxMap: model.Given("a\x00b")}, "tax_map"},
-		{"no file", model.AbstractDraft{NotFile: true}, "files"},
+		{"bad characters", model.AbstractDraft{TaxMap: model.StringInput("a\x00b")}, "tax_map"},
+		{"no file", model.AbstractDraft{NonFilePart: true}, "files"},
 	}
 	v, opts := opened(t, nil)
 	for _, tt := range tests {

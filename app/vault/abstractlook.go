@@ -43,13 +43,13 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 		if err != nil {
 			return err
 		}
-		gone := abstract.Gone
+		gone := abstract.RemovedFiles
 		if documents == nil {
 			documents = abstract.Files
 		} else {
 			gone = gone[max(0, len(gone)-lastGone):]
 		}
-		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.May(model.MayAdminister)}
+		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.Can(model.PermAdmin)}
 		h, err = g.history(ctx, record("abstract", id), slices.Concat(documents, gone))
 		return err
 	})

@@ -15,8 +15,8 @@ import (
 
 func abstractCalled(t *testing.T, v *vault.Vault, number, parcel, address string, docs ...doc) vault.Filed {
 	t.Helper()
-	draft := model.AbstractDraft{TaxMap: model.Given(parcel), PropertyDraft: model.PropertyDraft{Address: model.Given(address)}}
-	draft.Custom.Sent = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}
+	draft := model.AbstractDraft{TaxMap: model.StringInput(parcel), PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}
+	draft.Custom.Values = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}
 	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestAbstractsCalled(t *testing.T) {
 		t.Errorf("called: %v, %v, %v", fileNumbers(found), more, err)
 	}
 	// However many begin so, the filters find the one among them.
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, model.AbstractPatch{Status: model.Send(model.Given("In Exam"))}, vault.Match{}); err != nil {
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
@@ -67,7 +67,7 @@ func TestAbstractHistory(t *testing.T) {
 	id := filed.Abstract.ID
 	abstractCalled(t, v, "2", "", "", pdf("z.pdf", "z"))
 	for i := range 5 {
-		patch := model.AbstractPatch{Status: model.Send(model.Given([]string{"In Search", "In Exam"}[i%2]))}
+		patch := model.AbstractPatch{Status: model.Some(model.StringInput([]string{"In Search", "In Exam"}[i%2]))}
 		if _, err := v.Abstracts.Patch(t.Context(), clerk, id, patch, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +95,8 @@ func TestAbstractHistory(t *testing.T) {
 	if err != nil || len(part.Events) != 8 || part.Events[0].Kind != "file.detached" {
 		t.Errorf("of no documents: %+v, %v", part.Events, err)
 	}
-	if now, err := v.Abstracts.Get(t.Context(), id); err != nil || !slices.Equal(now.Abstract.Gone, []uint64{filed.Files[1].ID}) {
-		t.Errorf("gone are %v, %v", now.Abstract.Gone, err)
+	if now, err := v.Abstracts.Get(t.Context(), id); err != nil || !slices.Equal(now.Abstract.RemovedFiles, []uint64{filed.Files[1].ID}) {
+		t.Errorf("gone are %v, %v", now.Abstract.RemovedFiles, err)
 	}
 	var paged []uint64
 	for before := uint64(0); ; {
@@ -144,14 +144,14 @@ func TestGoneDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, err := v.Abstracts.Get(t.Context(), id)
-	if err != nil || !slices.Equal(now.Abstract.Files, []uint64{filed.Files[0].ID, b}) || !slices.Equal(now.Abstract.Gone, []uint64{filed.Files[2].ID}) {
+	if err != nil || !slices.Equal(now.Abstract.Files, []uint64{filed.Files[0].ID, b}) || !slices.Equal(now.Abstract.RemovedFiles, []uint64{filed.Files[2].ID}) {
 		t.Errorf("%+v, %v", now.Abstract, err)
 	}
 	one := model.Abstract{Files: []uint64{1}}
-	for n := range uint64(model.MostGone + 5) {
-		one.Drop(n + 2)
+	for n := range uint64(model.MaxRemovedFiles + 5) {
+		one.RemoveFile(n + 2)
 	}
-	if len(one.Gone) != model.MostGone || one.Gone[0] != 7 || len(one.Files) != 1 {
-		t.Errorf("%d are gone, the first %d", len(one.Gone), one.Gone[0])
+	if len(one.RemovedFiles) != model.MaxRemovedFiles || one.RemovedFiles[0] != 7 || len(one.Files) != 1 {
+		t.Errorf("%d are gone, the first %d", len(one.RemovedFiles), one.RemovedFiles[0])
 	}
 }

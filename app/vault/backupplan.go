@@ -179,7 +179,7 @@ func (b *Backups) turn(ctx context.Context) {
 	if state.Next == nil || state.Next.After(b.v.now()) {
 		return
 	}
-	made, err := b.Create(ctx, model.System(), "", func(BackupProgress) {})
+	made, err := b.Create(ctx, model.SystemActor(), "", func(BackupProgress) {})
 	if err != nil {
 		if ctx.Err() == nil && errs.KindOf(err) != errs.Locked {
 			b.v.log.Error("backup", "error", err)
@@ -207,7 +207,7 @@ func (b *Backups) thin(ctx context.Context, to string) error {
 	}
 	p, err := a.Prune(ctx, b.v.set.Backup.Keep, false, func(int64, int64) {})
 	if len(p.Removed) > 0 {
-		err = errors.Join(err, b.Pruned(context.WithoutCancel(ctx), model.System(), to, p.Removed))
+		err = errors.Join(err, b.Pruned(context.WithoutCancel(ctx), model.SystemActor(), to, p.Removed))
 	}
 	if len(p.Removed) > 0 || p.Blobs > 0 {
 		b.v.log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)

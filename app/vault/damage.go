@@ -149,7 +149,7 @@ func (v *Vault) logDamage(ctx context.Context, digest blobstore.Digest) {
 		return
 	}
 	err := v.store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.event(t, v.now(), model.System(), "file.damaged", record("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
+		return v.event(t, v.now(), model.SystemActor(), "file.damaged", record("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
 		if !takesNoWrites(err) {

@@ -31,8 +31,8 @@ var findings = []struct {
 	{extract.ErrTooLarge, "the document is beyond the limits"},
 	{extract.ErrDamaged, "the document is damaged"},
 	{extract.ErrNoPage, "the document has no such page"},
-	{sandbox.ErrDeadline, model.TooSlow},
-	{sandbox.ErrMemory, model.TooBig},
+	{sandbox.ErrDeadline, model.FailureTooSlow},
+	{sandbox.ErrMemory, model.FailureTooMuchMemory},
 }
 
 // finding is the sentence for what came of a part; final is false for trouble of
@@ -62,8 +62,8 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 		name string
 		make func(context.Context, model.File, string, sandbox.Class) error
 	}{
-		{model.NoText, blobstore.TextFile, v.deriveText},
-		{model.NoPicture, blobstore.ThumbnailFile, v.deriveThumbnail},
+		{model.FailureNoText, blobstore.TextFile, v.deriveText},
+		{model.FailureNoPreview, blobstore.ThumbnailFile, v.deriveThumbnail},
 		{"", blobstore.PageSizesFile, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derivedWhole(file.Digest, part.name) {
@@ -101,7 +101,7 @@ func (v *Vault) textPages(file model.File, failure string) *int {
 		return nil
 	})
 	file.Failure = failure
-	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, blobstore.NoTextFile) || file.Textless())
+	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, blobstore.NoTextFile) || file.MissingText())
 	if err != nil && !none {
 		return nil
 	}

@@ -113,7 +113,7 @@ func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
 	list := counted(t.ValueCounts(orderNoun.name, store.ColumnStatus), names)
 	for i := range list {
-		list[i].Open = model.OpenStatus(list[i].Status)
+		list[i].Open = model.IsOpenStatus(list[i].Status)
 	}
 	return list, err
 }
@@ -187,7 +187,7 @@ func (v *Vault) failed(t *store.Tx) ([]Document, error) {
 	files, err := t.FailedFiles(1, failedLooked)
 	// What nobody can mend is told for a week; after that only where it lies.
 	since := v.now().Add(-weekOld)
-	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.MayPass() && f.CreatedAt.Before(since) })
+	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.Retryable() && f.CreatedAt.Before(since) })
 	return v.placed(t, files[:min(len(files), onDesk)]), err
 }
 

@@ -56,7 +56,7 @@ func TestDeskWork(t *testing.T) {
 		order(t, v, o[0], o[1], "", none)
 	}
 	for id, status := range map[uint64]string{7: "on_hold", 8: "completed"} {
-		if _, err := v.Orders.Patch(t.Context(), clerk, id, model.OrderPatch{Status: model.Send(model.Given(status))}, vault.Match{}); err != nil {
+		if _, err := v.Orders.Patch(t.Context(), clerk, id, model.OrderPatch{Status: model.Some(model.StringInput(status))}, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestDeskDocuments(t *testing.T) {
 	files := upload(t, v, pdf("1.pdf", "1"))
 	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
 	done(t, err)
-	if _, err := v.Files.Patch(t.Context(), clerk, files[0].ID, model.FilePatch{FolderID: model.Send(model.Number{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
+	if _, err := v.Files.Patch(t.Context(), clerk, files[0].ID, model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	idle(t, v)
@@ -219,7 +219,7 @@ func TestStatusesOfAbstracts(t *testing.T) {
 	old, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]model.Field{}})
 	done(t, err)
 	made := abstractOf(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, made.ID, model.AbstractPatch{Status: model.Send(model.Given("Title Plant"))}, vault.Match{}); err != nil {
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, made.ID, model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	names := func() (text string) {

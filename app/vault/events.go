@@ -39,7 +39,7 @@ func (e *Events) GoesOn(actor model.Actor, kind, record string) {
 // Fast reports whether a user has written so much to the log by reading in the last
 // minute that whoever asks should wait for the next. Zips do not count.
 func (e *Events) Fast(actor model.Actor) bool {
-	return actor.Kind == model.ByUser && e.v.notes.fast(actor.Record())
+	return actor.Kind == model.ActorUser && e.v.notes.fast(actor.Record())
 }
 
 // flush writes the views that wait; a vault that takes no writes still shows its log.
@@ -135,7 +135,7 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 		}
 		r.Findings = append(r.Findings, f)
 	}
-	chain := model.Chain{Find: func(f model.Flaw) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
+	chain := model.ChainVerifier{Report: func(f model.ChainDefect) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
 	var written uint64
 	err := e.stretches(ctx, nil, func(log store.LogPage) error {
 		for _, entry := range log.Entries {
@@ -149,9 +149,9 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 		find(store.Finding{Kind: "database", Subject: "events", Problem: problem(err)})
 		err = nil
 	} else if err == nil {
-		chain.End(written)
+		chain.Finish(written)
 	}
-	r.Entries, r.Last, r.Head = chain.Entries, chain.Last, chain.Head
+	r.Entries, r.Last, r.Head = chain.Entries, chain.LastSeq, chain.LastHash
 	return r, err
 }
 

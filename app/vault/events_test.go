@@ -95,7 +95,7 @@ func (l tampered) put(b *bolt.Bucket, seq uint64, e model.Event) {
 
 func (l tampered) seal(e model.Event, prev string) model.Event {
 	l.t.Helper()
-	e, err := e.Seal(prev)
+	e, err := e.WithHash(prev)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestEventsList(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	upload(t, v, pdf("a.pdf", "a"), pdf("b.pdf", "b"))
-	v.Events.Note(model.Actor{Kind: model.ByLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
+	v.Events.Note(model.Actor{Kind: model.ActorLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
 	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Descending: true, Limit: 10})
 	if err != nil || len(page.Items) != 4 || page.Items[0].Kind != "file.opened" {
 		t.Errorf("%+v, %v", page.Items, err)

@@ -26,7 +26,7 @@ func (b *Backups) Turn(ctx context.Context) { b.turn(ctx) }
 func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required }
 
 // Kept reads a slot, however old its answer is.
-func (v *Vault) Kept(slot [32]byte) (r model.Replay, found bool, err error) {
+func (v *Vault) Kept(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.store.View(context.Background(), func(t *store.Tx) (err error) {
 		r, found, err = t.StoredResponse(slot)
 		return err

@@ -45,7 +45,7 @@ func (u *Users) BeginFactor(ctx context.Context, actor model.Actor, password str
 		return FactorOffer{}, err
 	}
 	err = u.own(ctx, actor, user.Password, nil, func(_ *store.Tx, user *model.User) error {
-		user.Begun = &model.Factor{Sealed: sealed, Since: u.v.now()}
+		user.PendingTwoFactor = &model.TwoFactor{EncryptedSecret: sealed, EnabledAt: u.v.now()}
 		return nil
 	})
 	if err != nil {
@@ -64,10 +64,10 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 	}
 	var step uint64
 	err = u.own(ctx, actor, "", func(user model.User) error {
-		if user.Begun == nil {
+		if user.PendingTwoFactor == nil {
 			return errNotBegun
 		}
-		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), user.Begun.Sealed)
+		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
 			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
@@ -77,9 +77,9 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
-		factor := *user.Begun
-		factor.Step, factor.Recovery, factor.Since = step, hashes, u.v.now()
-		user.Factor, user.Begun = &factor, nil
+		factor := *user.PendingTwoFactor
+		factor.LastStep, factor.RecoveryHashes, factor.EnabledAt = step, hashes, u.v.now()
+		user.TwoFactor, user.PendingTwoFactor = &factor, nil
 		ended, err := u.v.Sessions.endAll(t, user.ID, actor.Session)
 		if err != nil {
 			return err
@@ -101,14 +101,14 @@ func (u *Users) RemoveFactor(ctx context.Context, actor model.Actor, password st
 	}
 	return u.own(ctx, actor, user.Password, func(user model.User) error {
 		switch {
-		case user.Factor == nil:
+		case user.TwoFactor == nil:
 			return errNoFactor
 		case u.v.set.Users.RequireSecondFactor:
 			return errRequired
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
-		user.Factor, user.Begun = nil, nil
+		user.TwoFactor, user.PendingTwoFactor = nil, nil
 		return u.event(t, actor, *user, "user.second_factor_removed", nil)
 	})
 }
@@ -125,14 +125,14 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, passwor
 		return nil, err
 	}
 	err = u.own(ctx, actor, user.Password, func(user model.User) error {
-		if user.Factor == nil {
+		if user.TwoFactor == nil {
 			return errNoFactor
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
-		factor := *user.Factor
-		factor.Recovery = hashes
-		user.Factor = &factor
+		factor := *user.TwoFactor
+		factor.RecoveryHashes = hashes
+		user.TwoFactor = &factor
 		return u.event(t, actor, *user, "user.recovery_codes_made", nil)
 	})
 	if err != nil {

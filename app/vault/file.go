@@ -133,7 +133,7 @@ func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]strin
 		if err != nil {
 			return nil, err
 		}
-		in.Place = abstract.Drop(live.ID)
+		in.Position = abstract.RemoveFile(live.ID)
 		if err := t.PutAbstract(touched(abstract, in.At)); err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep 
 }
 
 func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[string]string, error) {
-	out, place := in, in.Trashed.Place
+	out, place := in, in.Trashed.Position
 	out.Trashed = nil
 	if out.FolderID != 0 && !t.HasFolder(out.FolderID) {
 		out.FolderID = 0
@@ -178,7 +178,7 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 		case err != nil:
 			return out, nil, err
 		default:
-			abstract.TakeBack(out.ID, place)
+			abstract.RestoreFile(out.ID, place)
 			if err := t.PutAbstract(touched(abstract, at)); err != nil {
 				return out, nil, err
 			}

@@ -105,39 +105,39 @@ func hits[T any](known []store.Match[T], hit func(*T, store.Sort) Hit) (list []H
 }
 
 func orderHit(o *model.Order, by store.Sort) Hit {
-	h := Hit{Noun: orderNoun.name, ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
+	h := Hit{Noun: orderNoun.name, ID: o.ID, Heading: o.Number, Under: o.Subheading(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
 	case store.SortOrderNumber:
 		h.Value = o.Number
 	case store.SortParcel:
-		h.Value = o.Parcel()
+		h.Value = o.ParcelID()
 	default:
-		h.Value = o.Place()
+		h.Value = o.ShortAddress()
 	}
 	return h
 }
 
 func (v *Vault) abstractHit(a *model.Abstract, by store.Sort) Hit {
-	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, model.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, model.Template{}), Under: a.Subheading(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFileNumber:
 		h.Value = a.FileNumber()
 	case store.SortParcel:
-		h.Value = a.Parcel()
+		h.Value = a.ParcelID()
 	default:
-		h.Value = a.Place()
+		h.Value = a.ShortAddress()
 	}
 	return h
 }
 
 // marked is how many bytes of a value are the text, as it is compared.
 func marked(value, text string, by store.Sort) int {
-	form := model.Squeezed
+	form := model.NormalizeNumber
 	switch by {
 	case store.SortOrderNumber:
 		form = model.Fold
 	case store.SortAddress:
-		form = model.Plain
+		form = model.NormalizeText
 	}
 	want := form(text)
 	for end := range value {
@@ -155,13 +155,13 @@ const mostRelated = 10
 // address, the newest first; a county or state that differs parts two, and of addresses
 // the city.
 func (o *Orders) Related(ctx context.Context, order model.Order) (Found, error) {
-	return o.v.related(ctx, orderNoun.name, order.ID, order.Parcel(), order.Property)
+	return o.v.related(ctx, orderNoun.name, order.ID, order.ParcelID(), order.Property)
 }
 
 // Related gives the other records of the same property as an abstract, as
 // Orders.Related does: a prior search of a parcel saves days.
 func (a *Abstracts) Related(ctx context.Context, abstract model.Abstract) (Found, error) {
-	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
+	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.ParcelID(), abstract.Property)
 }
 
 func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (Found, error) {
@@ -172,7 +172,7 @@ func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel stri
 		for _, way := range []struct {
 			by   store.Sort
 			text string
-		}{{store.SortParcel, parcel}, {store.SortAddress, at.Street()}} {
+		}{{store.SortParcel, parcel}, {store.SortAddress, at.LookupAddress()}} {
 			found, _, err := t.FindOrders(way.text, MostFound)
 			if err != nil {
 				return err
@@ -201,7 +201,7 @@ func alike[T any](list, found []store.Match[T], by store.Sort, at model.Property
 		id, _ := of(&list[i].Record)
 		seen[id] = true
 	}
-	differs := func(a, b string) bool { return a != "" && b != "" && model.Plain(a) != model.Plain(b) }
+	differs := func(a, b string) bool { return a != "" && b != "" && model.NormalizeText(a) != model.NormalizeText(b) }
 	for i := range found {
 		id, p := of(&found[i].Record)
 		if found[i].Exact && found[i].By == by && !seen[id] && !differs(p.County, at.County) && !differs(p.State, at.State) &&

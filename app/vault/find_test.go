@@ -13,7 +13,7 @@ import (
 // order makes one, with a parcel and an address.
 func order(t *testing.T, v *vault.Vault, number, due, parcel string, at model.PropertyDraft) model.Order {
 	t.Helper()
-	draft := model.OrderDraft{Number: model.Given(number), DueDate: model.Given(due), PropertyDraft: at}
+	draft := model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}
 	if parcel != "" {
 		draft.Custom = custom("parcel_id", fmt.Sprintf("%q", parcel))
 	}
@@ -26,7 +26,7 @@ func order(t *testing.T, v *vault.Vault, number, due, parcel string, at model.Pr
 
 func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at model.PropertyDraft) model.Abstract {
 	t.Helper()
-	draft := model.AbstractDraft{PropertyDraft: at, TaxMap: model.Given(parcel)}
+	draft := model.AbstractDraft{PropertyDraft: at, TaxMap: model.StringInput(parcel)}
 	if number != "" {
 		draft.Custom = custom("file_number", fmt.Sprintf("%q", number))
 	}
@@ -38,7 +38,7 @@ func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at model
 }
 
 func elm(city, county string) model.PropertyDraft {
-	return model.PropertyDraft{Address: model.Given("12 Elm St."), City: model.Given(city), County: model.Given(county), State: model.Given("NY")}
+	return model.PropertyDraft{Address: model.StringInput("12 Elm St."), City: model.StringInput(city), County: model.StringInput(county), State: model.StringInput("NY")}
 }
 
 // said lists hits as "noun id by value|marked".

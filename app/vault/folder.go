@@ -120,7 +120,7 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
 	last = from
 	for i, name := range names {
-		wanted, refused := model.FolderDraft{Name: model.Given(name)}.Check(true)
+		wanted, refused := model.FolderDraft{Name: model.StringInput(name)}.Check(true)
 		if err := refused.Err(); err != nil {
 			return last, nil, err
 		}
@@ -130,7 +130,7 @@ func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []mo
 				continue
 			}
 			if !fitsDepth(t, last, len(names)-i) {
-				return last, nil, errs.InvalidField("path", model.FolderTooDeep)
+				return last, nil, errs.InvalidField("path", model.MsgFolderTooDeep)
 			}
 		}
 		missing = append(missing, wanted)
@@ -155,10 +155,10 @@ func (f *Folders) path(t *store.Tx, actor model.Actor, at time.Time, from uint64
 func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, error) {
 	made, refused := draft.Check(knownFolder(t, draft.ParentID))
 	if len(refused) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
-		refused.Add("name", model.Taken("name"))
+		refused.Add("name", model.MsgTaken("name"))
 	}
 	if len(refused) == 0 && !fitsDepth(t, made.ParentID, 1) {
-		refused.Add("parent_id", model.FolderTooDeep)
+		refused.Add("parent_id", model.MsgFolderTooDeep)
 	}
 	return made, refused.Err()
 }
@@ -197,7 +197,7 @@ func levels(t *store.Tx, id uint64) (int, error) {
 	return n, nil
 }
 
-func knownFolder(t *store.Tx, id model.Number) bool {
+func knownFolder(t *store.Tx, id model.IDInput) bool {
 	return id.Valid && id.Value > 0 && t.HasFolder(uint64(id.Value))
 }
 
@@ -212,7 +212,7 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 		now, refused := p.Check(old, fits)
 		moved := now.ParentID != old.ParentID || model.Fold(now.Name) != model.Fold(old.Name)
 		if len(refused) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
-			refused.Add("name", model.Taken("name"))
+			refused.Add("name", model.MsgTaken("name"))
 		}
 		if len(refused) == 0 && now.ParentID != old.ParentID {
 			high, err := levels(t, id)
@@ -220,7 +220,7 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 				return old, err
 			}
 			if !fitsDepth(t, now.ParentID, high) {
-				refused.Add("parent_id", model.FolderTooDeep)
+				refused.Add("parent_id", model.MsgFolderTooDeep)
 			}
 		}
 		return now, refused.Err()
@@ -229,7 +229,7 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 
 // fitsUnder reports whether a folder may be put into another: one that is there,
 // and neither the folder itself nor beneath it.
-func fitsUnder(t *store.Tx, id uint64, parent model.Number) (bool, error) {
+func fitsUnder(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 	if !knownFolder(t, parent) {
 		return false, nil
 	}

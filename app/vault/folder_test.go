@@ -20,13 +20,13 @@ func TestFolderCreate(t *testing.T) {
 		draft  model.FolderDraft
 		refuse bool
 	}{
-		{"new", model.FolderDraft{Name: model.Given("Deeds")}, false},
-		{"same in another case", model.FolderDraft{Name: model.Given(" DEEDS ")}, true},
-		{"below it the same name", model.FolderDraft{Name: model.Given("deeds"), ParentID: id(5)}, false},
-		{"no name", model.FolderDraft{Name: model.Given("  ")}, true},
-		{"unknown parent", model.FolderDraft{Name: model.Given("x"), ParentID: id(77)}, true},
-		{"parent below zero", model.FolderDraft{Name: model.Given("x"), ParentID: model.Number{Present: true, Valid: true, Value: -5}}, true},
-		{"a seeded one", model.FolderDraft{Name: model.Given("inbox")}, true},
+		{"new", model.FolderDraft{Name: model.StringInput("Deeds")}, false},
+		{"same in another case", model.FolderDraft{Name: model.StringInput(" DEEDS ")}, true},
+		{"below it the same name", model.FolderDraft{Name: model.StringInput("deeds"), ParentID: id(5)}, false},
+		{"no name", model.FolderDraft{Name: model.StringInput("  ")}, true},
+		{"unknown parent", model.FolderDraft{Name: model.StringInput("x"), ParentID: id(77)}, true},
+		{"parent below zero", model.FolderDraft{Name: model.StringInput("x"), ParentID: model.IDInput{Present: true, Valid: true, Value: -5}}, true},
+		{"a seeded one", model.FolderDraft{Name: model.StringInput("inbox")}, true},
 	}
 	for _, tt := range tests {
 		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Keep[model.Folder]{})
@@ -61,7 +61,7 @@ func TestFolderNameRace(t *testing.T) {
 	for n := range 64 {
 		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
 		all.Go(func() {
-			_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given(name), ParentID: id(1)}, vault.Keep[model.Folder]{})
+			_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput(name), ParentID: id(1)}, vault.Keep[model.Folder]{})
 			if err == nil {
 				won.Add(1)
 				return
@@ -89,7 +89,7 @@ func TestFolderDepth(t *testing.T) {
 		}
 		at = one.ID
 	}
-	_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("x"), ParentID: id(at)}, vault.Keep[model.Folder]{})
+	_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x"), ParentID: id(at)}, vault.Keep[model.Folder]{})
 	kind(t, "made", err, errs.Invalid)
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, 0, "x", false)
 	kind(t, "ensured", err, errs.Invalid)
@@ -97,8 +97,8 @@ func TestFolderDepth(t *testing.T) {
 	done(t, err)
 	top := folder(t, v, "top", 0)
 	inner := folder(t, v, "inner", top.ID)
-	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, model.FolderPatch{ParentID: model.Send(id(low.ParentID))}, vault.Match{})
+	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, model.FolderPatch{ParentID: model.Some(id(low.ParentID))}, vault.Match{})
 	kind(t, "moved with another in it", err, errs.Invalid)
-	_, err = v.Folders.Patch(t.Context(), clerk, inner.ID, model.FolderPatch{ParentID: model.Send(id(low.ParentID))}, vault.Match{})
+	_, err = v.Folders.Patch(t.Context(), clerk, inner.ID, model.FolderPatch{ParentID: model.Some(id(low.ParentID))}, vault.Match{})
 	done(t, err)
 }

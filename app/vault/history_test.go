@@ -25,7 +25,7 @@ func TestHistoryTellsAdministratorsAloneWhoRead(t *testing.T) {
 		model.RoleViewer: {"file.filed", "abstract.created"},
 		"":               {"file.filed", "abstract.created"},
 	} {
-		h, err := v.Abstracts.History(t.Context(), model.Actor{Kind: model.ByUser, ID: 1, Role: role}, filed.Abstract.ID, 0, nil, 4)
+		h, err := v.Abstracts.History(t.Context(), model.Actor{Kind: model.ActorUser, ID: 1, Role: role}, filed.Abstract.ID, 0, nil, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,8 +125,8 @@ func kind(t *testing.T, what string, err error, want errs.Kind) {
 	}
 }
 
-func id(n uint64) model.Number {
-	return model.Number{Present: true, Valid: true, Value: int64(n)}
+func id(n uint64) model.IDInput {
+	return model.IDInput{Present: true, Valid: true, Value: int64(n)}
 }
 
 // hookedReader is a reader whose inspections a test may hold up or break.

@@ -125,11 +125,11 @@ func (f *Files) Judge(tray *Tray) (refusal string, err error) {
 // have, a folder that would be too deep, or a parent that is gone.
 func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string, dry bool) (folder model.Folder, made bool, err error) {
 	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {
-		return folder, false, errs.InvalidField("missing", model.FolderTooDeep)
+		return folder, false, errs.InvalidField("missing", model.MsgFolderTooDeep)
 	}
-	draft := model.FolderDraft{Name: model.Given(name)}
+	draft := model.FolderDraft{Name: model.StringInput(name)}
 	if parent != 0 {
-		draft.ParentID = model.Number{Present: true, Valid: true, Value: int64(parent)}
+		draft.ParentID = model.IDInput{Present: true, Valid: true, Value: int64(parent)}
 	}
 	look := func(t *store.Tx) error {
 		made = false
@@ -143,7 +143,7 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 		}
 		if !found {
 			if !fitsDepth(t, parent, missing+1) {
-				return errs.InvalidField("parent_id", model.FolderTooDeep)
+				return errs.InvalidField("parent_id", model.MsgFolderTooDeep)
 			}
 			folder, made = wanted, true
 			return nil

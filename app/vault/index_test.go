@@ -148,11 +148,11 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 		{"an order", nil, "123045", []string{"order 1"}},
 		{"a document", nil, "bk 1022 pg 311", []string{"file 1"}},
 		{"a status", func() error {
-			_, err := v.Orders.Patch(t.Context(), clerk, o.ID, model.OrderPatch{Status: model.Sent[model.Input]{Present: true, Value: model.Given("on_hold")}}, vault.Match{})
+			_, err := v.Orders.Patch(t.Context(), clerk, o.ID, model.OrderPatch{Status: model.Optional[model.Input]{Present: true, Value: model.StringInput("on_hold")}}, vault.Match{})
 			return err
 		}, "hold", []string{"order 1"}},
 		{"a new name", func() error {
-			_, err := v.Files.Patch(t.Context(), clerk, loose.ID, model.FilePatch{Filename: model.Sent[model.Input]{Present: true, Value: model.Given("Easement.pdf")}}, vault.Match{})
+			_, err := v.Files.Patch(t.Context(), clerk, loose.ID, model.FilePatch{Filename: model.Optional[model.Input]{Present: true, Value: model.StringInput("Easement.pdf")}}, vault.Match{})
 			return err
 		}, "easement", []string{"file 2"}},
 		{"the old name", nil, "survey", nil},
@@ -174,7 +174,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 			return err
 		}, "bk1022", []string{"file 1"}},
 		{"another county", func() error {
-			p := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Sent[model.Input]{Present: true, Value: model.Given("Kings")}}}
+			p := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Optional[model.Input]{Present: true, Value: model.StringInput("Kings")}}}
 			_, err := v.Abstracts.Patch(t.Context(), clerk, a, p, vault.Match{})
 			return err
 		}, "kings", []string{"abstract 1"}},
@@ -523,7 +523,7 @@ func TestEachAskerHasAShare(t *testing.T) {
 	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { h.WordIndex = in; return h })
 	indexes(t, v)
 	var all sync.WaitGroup
-	actors := []model.Actor{{Kind: model.ByKey, ID: 7}, {Kind: model.ByUser, ID: 7}}
+	actors := []model.Actor{{Kind: model.ActorKey, ID: 7}, {Kind: model.ActorUser, ID: 7}}
 	for _, actor := range actors {
 		for range 5 { // one more than his share
 			all.Go(func() {

@@ -178,7 +178,7 @@ type filing struct {
 	v        *Vault
 	all      []*item // good or not, as sent
 	good     []*item
-	failures []model.FileFailure
+	failures []model.RejectedFile
 	turn     *turn
 	some     *filing // of the good, where others were refused after their bytes were kept; else nil
 	release  func()  // the sweep may look at the bytes again
@@ -229,7 +229,7 @@ func (f *filing) within(has int) *filing {
 			reason = inspect.FullAbstract
 		}
 		if reason != "" {
-			some.failures = append(some.failures, model.FileFailure{Filename: it.filename, Reason: reason})
+			some.failures = append(some.failures, model.RejectedFile{Filename: it.filename, Reason: reason})
 			continue
 		}
 		some.good = append(some.good, it)
@@ -255,7 +255,7 @@ func (t *Tray) judged() (*filing, error) {
 		case it.err != nil:
 			return nil, it.err
 		case it.refusal != "":
-			f.failures = append(f.failures, model.FileFailure{Filename: it.filename, Reason: it.refusal})
+			f.failures = append(f.failures, model.RejectedFile{Filename: it.filename, Reason: it.refusal})
 		default:
 			f.good = append(f.good, it)
 		}
@@ -297,7 +297,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, pl
 		file := model.File{ID: id, Filename: it.filename, MIME: it.report.MIME, Pages: it.report.Pages, Size: it.staged.Size(),
 			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
 			Processing: true, Version: 1, CreatedAt: at}
-		err = errors.Join(t.PutFile(file), t.AddTask(model.Task{FileID: id, Owner: actor.Record(), At: at}),
+		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
 			v.event(t, at, actor, "file.filed", record("file", id), fileDetail(file)))
 		if err != nil {
 			return nil, err

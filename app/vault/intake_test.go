@@ -53,13 +53,13 @@ func TestIntakeRefusals(t *testing.T) {
 	v, opts := opened(t, small)
 	var docs []doc
 	var good []string
-	var want []model.FileFailure
+	var want []model.RejectedFile
 	for _, tt := range tests {
 		docs = append(docs, tt.doc)
 		if tt.want == "" {
 			good = append(good, tt.name)
 		} else {
-			want = append(want, model.FileFailure{Filename: tt.name, Reason: tt.want})
+			want = append(want, model.RejectedFile{Filename: tt.name, Reason: tt.want})
 		}
 	}
 	tray := tray(t, v, docs...)
@@ -166,7 +166,7 @@ func TestIntakeUploadRefused(t *testing.T) {
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
 	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(99)}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "unknown folder", err, errs.Invalid)
-	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{NotFile: true}, tr, vault.Keep[vault.Filed]{})
+	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{NonFilePart: true}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "not a file", err, errs.Invalid)
 	tr.Discard()
 	tr.Discard()

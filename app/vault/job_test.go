@@ -87,7 +87,7 @@ func TestBeginRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := model.Actor{Kind: model.ByKey, ID: 1}
+	key := model.Actor{Kind: model.ActorKey, ID: 1}
 	for name, err := range map[string]error{
 		"backup": v.Backups.Begin(t.Context(), key), "backups": v.Backups.BeginVerify(t.Context(), key, ""), "log": v.Events.BeginVerify(t.Context(), key),
 	} {
@@ -127,7 +127,7 @@ func TestTemplateEdit(t *testing.T) {
 		name, mark string
 		dry        bool
 		kind       errs.Kind
-	}{{"Tried", seen.Mark(), true, -1}, {"First", seen.Mark(), false, -1}, {"Second", seen.Mark(), false, errs.PreconditionFailed}, {"Second", "", false, errs.PreconditionFailed}} {
+	}{{"Tried", seen.Fingerprint(), true, -1}, {"First", seen.Fingerprint(), false, -1}, {"Second", seen.Fingerprint(), false, errs.PreconditionFailed}, {"Second", "", false, errs.PreconditionFailed}} {
 		if err := edit(c.name, c.mark, c.dry); c.kind == -1 && err != nil || c.kind != -1 && errs.KindOf(err) != c.kind {
 			t.Errorf("%s: %v", c.name, err)
 		}

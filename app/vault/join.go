@@ -16,11 +16,11 @@ import (
 // memory alone: a start without an administrator makes a new one.
 type firstLink struct {
 	mu   sync.Mutex
-	link *model.Link
+	link *model.PasswordLink
 	over atomic.Bool // there was an administrator already
 }
 
-func (f *firstLink) set(link *model.Link) {
+func (f *firstLink) set(link *model.PasswordLink) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.link = link
@@ -29,7 +29,7 @@ func (f *firstLink) set(link *model.Link) {
 func (f *firstLink) is(hash string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.link.Live(now) && f.link.Hash == hash
+	return f.link.Active(now) && f.link.Hash == hash
 }
 
 var (
@@ -59,7 +59,7 @@ func noAdmins(t *store.Tx) error {
 		return err
 	}
 	for _, user := range list {
-		if user.Joined() && user.Role.May(model.MayAdminister) {
+		if user.CanSignIn() && user.Role.Can(model.PermAdmin) {
 			return errHasAdmins
 		}
 	}
@@ -95,7 +95,7 @@ type Invitation struct {
 func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) error {
 		user, first, err := u.invited(t, hashOf(token))
-		in = Invitation{Name: user.Name, First: first, Reset: user.Link != nil && user.Link.Reset}
+		in = Invitation{Name: user.Name, First: first, Reset: user.PasswordLink != nil && user.PasswordLink.Reset}
 		return err
 	})
 	if err != nil {
@@ -121,7 +121,7 @@ func (u *Users) invited(t *store.Tx, hash string) (user model.User, first bool, 
 		return user, false, err
 	}
 	for _, user := range list {
-		if user.Enabled() && user.Link.Live(now) && user.Link.Hash == hash {
+		if user.Enabled() && user.PasswordLink.Active(now) && user.PasswordLink.Hash == hash {
 			return user, false, nil
 		}
 	}
@@ -181,7 +181,7 @@ func (u *Users) join(t *store.Tx, user *model.User, password, address string) (e
 	} else {
 		user.Version++
 	}
-	user.Password, user.Link = password, nil
+	user.Password, user.PasswordLink = password, nil
 	if err := t.PutUser(*user); err != nil {
 		return err
 	}

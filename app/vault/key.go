@@ -35,11 +35,11 @@ func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor,
 		return model.Actor{}, err
 	}
 	now := k.v.now()
-	if !ok || !key.Live(now) {
+	if !ok || !key.Active(now) {
 		return model.Actor{}, errUnauthenticated
 	}
 	k.v.usage.note(key.ID, now)
-	return model.Actor{Kind: model.ByKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
+	return model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
 // Create makes a key and gives its text, which is shown once and kept nowhere.
@@ -133,7 +133,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 		if old, err = t.Key(id); err != nil {
 			return err
 		}
-		if !old.Live(k.v.now()) {
+		if !old.Active(k.v.now()) {
 			return &errs.Error{Kind: errs.Conflict, Message: "The key has ended already; create a new one."}
 		}
 		return nil

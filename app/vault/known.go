@@ -48,15 +48,15 @@ func (u *Users) isHome(ctx context.Context, address string, now time.Time) (home
 
 // isKnown reports whether the user signed in from the address lately.
 func (u *Users) isKnown(user model.User, address string, now time.Time) bool {
-	return user.KnownAt(network(address), now.Add(-u.v.set.Users.KnownAddress))
+	return user.KnowsAddress(network(address), now.Add(-u.v.set.Users.KnownAddress))
 }
 
 // remember keeps in the user's record, which signing in writes anyway, from where that was.
 func (u *Users) remember(user *model.User, address string, now time.Time) {
 	place, keep := network(address), u.v.set.Users.KnownAddress
 	if keep == 0 || place == unknownNetwork {
-		user.Known = nil
+		user.KnownAddresses = nil
 		return
 	}
-	user.SignedIn(place, now, now.Add(-keep))
+	user.RememberAddress(place, now, now.Add(-keep))
 }

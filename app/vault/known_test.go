@@ -192,7 +192,7 @@ func TestKnownAddressesAreFew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(kept.Known) != model.MostKnownAddresses || kept.Known[0].Network != "203.0.113.29" {
-		t.Errorf("got %d addresses, the first %+v; want %d, the first 203.0.113.29", len(kept.Known), kept.Known[0], model.MostKnownAddresses)
+	if len(kept.KnownAddresses) != model.MaxKnownAddresses || kept.KnownAddresses[0].Network != "203.0.113.29" {
+		t.Errorf("got %d addresses, the first %+v; want %d, the first 203.0.113.29", len(kept.KnownAddresses), kept.KnownAddresses[0], model.MaxKnownAddresses)
 	}
 }

@@ -31,13 +31,13 @@ type holding struct {
 // losses judges one change of definitions against the records of one noun.
 type losses struct {
 	noun  string // "abstract" or "order"
-	list  []model.Loss
+	list  []model.Impact
 	count []uint64
 	event uint64 // the newest that was looked at
 	walk  func(t *store.Tx, from uint64, limit int) ([]holding, error)
 }
 
-func abstractLosses(list []model.Loss) *losses {
+func abstractLosses(list []model.Impact) *losses {
 	return &losses{noun: "abstract", list: list, count: make([]uint64, len(list)), walk: func(t *store.Tx, from uint64, limit int) (held []holding, err error) {
 		records, err := t.ScanAbstracts(from, limit)
 		for _, r := range records {
@@ -47,7 +47,7 @@ func abstractLosses(list []model.Loss) *losses {
 	}}
 }
 
-func orderLosses(list []model.Loss) *losses {
+func orderLosses(list []model.Impact) *losses {
 	return &losses{noun: "order", list: list, count: make([]uint64, len(list)), walk: func(t *store.Tx, from uint64, limit int) (held []holding, err error) {
 		records, err := t.ScanOrders(from, limit)
 		for _, r := range records {
@@ -138,7 +138,7 @@ func (l *losses) catchUp(t *store.Tx) (more bool, err error) {
 func (l *losses) judge(held ...holding) {
 	for _, h := range held {
 		for i, loss := range l.list {
-			if loss.Template == h.template && loss.Hits(h.custom, h.status) {
+			if loss.TemplateID == h.template && loss.Affects(h.custom, h.status) {
 				l.count[i]++
 			}
 		}
@@ -155,7 +155,7 @@ func (l *losses) refused() errs.Fields {
 	var f errs.Fields
 	for i, loss := range l.list {
 		if l.count[i] > 0 {
-			f.Add(loss.Field(), loss.Sentence(l.count[i], l.noun))
+			f.Add(loss.Path(), loss.Message(l.count[i], l.noun))
 		}
 	}
 	return f

@@ -30,7 +30,7 @@ type view struct{ kind, as, record, actor, address string }
 
 func viewOf(e model.Event) view {
 	v := view{e.Kind, e.Detail["as"], e.Record, e.Actor.Record(), e.Actor.Address}
-	if e.Actor.Kind == model.ByUser {
+	if e.Actor.Kind == model.ActorUser {
 		v.address = ""
 	}
 	return v
@@ -75,7 +75,7 @@ const (
 )
 
 func countable(e model.Event) bool {
-	return e.Kind == opened || e.Kind == searchedBy || e.Kind == downloaded && e.Actor.Kind == model.ByUser
+	return e.Kind == opened || e.Kind == searchedBy || e.Kind == downloaded && e.Actor.Kind == model.ActorUser
 }
 
 // note takes down what happened now, or counts it with what is known already.
@@ -87,7 +87,7 @@ func (n *notes) note(e model.Event, goesOn bool) {
 	if countable(e) && n.counted(e, goesOn) {
 		return
 	}
-	if e.Actor.Kind == model.ByUser && e.Detail["as"] == "" {
+	if e.Actor.Kind == model.ActorUser && e.Detail["as"] == "" {
 		n.pace(e.Actor.Record(), e.At).count++
 	}
 	n.add(e)

@@ -20,7 +20,7 @@ import (
 )
 
 func follower(address string) model.Actor {
-	return model.Actor{Kind: model.ByLink, Address: address, RequestID: "r"}
+	return model.Actor{Kind: model.ActorLink, Address: address, RequestID: "r"}
 }
 
 // views are the entries of views in the log: record, address, count.
@@ -271,7 +271,7 @@ func TestViewsOfADamagedLog(t *testing.T) {
 func TestNoViewIsLeftOut(t *testing.T) {
 	t.Parallel()
 	v, _ := clocked(t)
-	many := model.Actor{Kind: model.ByUser, ID: 7}
+	many := model.Actor{Kind: model.ActorUser, ID: 7}
 	for i := range 4096 + 500 {
 		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
 		if i%1000 == 999 {
@@ -291,7 +291,7 @@ func TestNoViewIsLeftOut(t *testing.T) {
 func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	kim := model.Actor{Kind: model.ByUser, ID: 7}
+	kim := model.Actor{Kind: model.ActorUser, ID: 7}
 	for i := range 1000 {
 		kim.Address = fmt.Sprint("192.0.2.", i)
 		v.Events.Note(kim, "file.opened", "file:1", nil)
@@ -315,7 +315,7 @@ func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 func TestReadingHasAPace(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	kim, lee := model.Actor{Kind: model.ByUser, ID: 7}, model.Actor{Kind: model.ByUser, ID: 8}
+	kim, lee := model.Actor{Kind: model.ActorUser, ID: 7}, model.Actor{Kind: model.ActorUser, ID: 8}
 	for i := range 600 {
 		if v.Events.Fast(kim) {
 			t.Fatalf("after %d", i)

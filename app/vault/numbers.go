@@ -167,10 +167,10 @@ func (v *Vault) Numbers(ctx context.Context) (n Numbers, err error) {
 		return n, err
 	}
 	err = v.store.View(ctx, func(t *store.Tx) error {
-		var oldest []model.Task
+		var oldest []model.ProcessingTask
 		oldest, err = t.Tasks(1)
 		for _, task := range oldest {
-			n.Oldest = task.At
+			n.Oldest = task.DueAt
 		}
 		return err
 	})

@@ -33,7 +33,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 		t.Errorf("%d filed of %d bytes, %d refused", n.Filed, n.FiledBytes, n.Refused)
 	}
 	// What is refused as a whole files nothing.
-	draft := model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: 99}}
+	draft := model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 99}}
 	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Keep[vault.Filed]{})
 	kind(t, "another template", err, errs.Invalid)
 	before := numbers(t, v)

@@ -148,7 +148,7 @@ func (o *Orders) unique(t *store.Tx, number string, refused errs.Fields) errs.Fi
 	if !o.v.set.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
 		return refused
 	}
-	taken := errs.FieldError{Field: "order_number", Sentences: []string{model.Taken("order_number")}}
+	taken := errs.FieldError{Field: "order_number", Sentences: []string{model.MsgTaken("order_number")}}
 	return append(errs.Fields{taken}, refused...)
 }
 

@@ -27,7 +27,7 @@ func (u *Users) again(ctx context.Context, actor model.Actor, password string) (
 	if wait := u.tries.take(now, mine); wait > 0 {
 		return user, &SignInError{Reason: TooManyTries, Wait: seconds(wait)}
 	}
-	if len(password) > model.MostPassword {
+	if len(password) > model.MaxPasswordLength {
 		password = ""
 	}
 	fits, _, err := u.passwords.Verify(ctx, network(actor.Address), user.Password, password)

@@ -29,7 +29,7 @@ func create(t *testing.T, v *vault.Vault, docs ...doc) vault.Filed {
 // ordered makes an order.
 func ordered(t *testing.T, v *vault.Vault, number string) model.Order {
 	t.Helper()
-	order, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(number)}, vault.Keep[model.Order]{})
+	order, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func ordered(t *testing.T, v *vault.Vault, number string) model.Order {
 // folder makes a folder in another, 0 for the root.
 func folder(t *testing.T, v *vault.Vault, name string, parent uint64) model.Folder {
 	t.Helper()
-	draft := model.FolderDraft{Name: model.Given(name)}
+	draft := model.FolderDraft{Name: model.StringInput(name)}
 	if parent != 0 {
 		draft.ParentID = id(parent)
 	}
@@ -81,7 +81,7 @@ func wantLogged(t *testing.T, v *vault.Vault, want ...string) {
 	}
 }
 
-func sent(value string) model.Sent[model.Input] { return model.Send(model.Given(value)) }
+func sent(value string) model.Optional[model.Input] { return model.Some(model.StringInput(value)) }
 
 func versions(list ...uint64) vault.Match { return vault.Match{Given: true, Versions: list} }
 
@@ -92,8 +92,8 @@ func TestAbstractPatch(t *testing.T) {
 	first, second := before.Files[0].ID, before.Files[1].ID
 	patch := model.AbstractPatch{
 		Status: sent("In Search"), PropertyPatch: model.PropertyPatch{City: sent("Troy")},
-		Custom: model.Send(custom("file_number", `"24-1"`)),
-		Files:  model.Send(model.Numbers{Array: true, Items: []model.Number{id(second), id(first)}}),
+		Custom: model.Some(custom("file_number", `"24-1"`)),
+		Files:  model.Some(model.IDListInput{IsArray: true, Items: []model.IDInput{id(second), id(first)}}),
 	}
 	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, patch, versions(before.Abstract.Version))
 	if err != nil {
@@ -135,8 +135,8 @@ func TestAbstractPatchRetiredTemplate(t *testing.T) {
 	if err := retire(v, 1); err != nil {
 		t.Fatal(err)
 	}
-	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{TemplateID: model.Send(id(1)), Status: sent("Complete"),
-		Custom: model.Send(custom("search_type", `"Update"`))}, vault.Match{})
+	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{TemplateID: model.Some(id(1)), Status: sent("Complete"),
+		Custom: model.Some(custom("search_type", `"Update"`))}, vault.Match{})
 	if err != nil || after.Abstract.Status != "Complete" || string(after.Abstract.Custom["search_type"]) != `"Update"` {
 		t.Errorf("%+v, %v", after.Abstract, err)
 	}
@@ -202,7 +202,7 @@ func TestFilePatch(t *testing.T) {
 	v, _ := opened(t, nil)
 	plain := upload(t, v, pdf("a.pdf", "a"))[0]
 	of := create(t, v, pdf("b.pdf", "b")).Files[0]
-	after, err := v.Files.Patch(t.Context(), clerk, plain.ID, model.FilePatch{Filename: sent("Deed.PDF"), FolderID: model.Send(id(1))}, versions(1))
+	after, err := v.Files.Patch(t.Context(), clerk, plain.ID, model.FilePatch{Filename: sent("Deed.PDF"), FolderID: model.Some(id(1))}, versions(1))
 	if err != nil || after.Filename != "Deed.PDF" || after.FolderID != 1 || after.Version != 2 {
 		t.Fatalf("%+v, %v", after, err)
 	}
@@ -212,9 +212,9 @@ func TestFilePatch(t *testing.T) {
 		file  uint64
 		patch model.FilePatch
 	}{
-		{"unknown folder", plain.ID, model.FilePatch{FolderID: model.Send(id(99))}},
+		{"unknown folder", plain.ID, model.FilePatch{FolderID: model.Some(id(99))}},
 		{"another kind", plain.ID, model.FilePatch{Filename: sent("a.txt")}},
-		{"of an abstract", of.ID, model.FilePatch{FolderID: model.Send(id(1))}},
+		{"of an abstract", of.ID, model.FilePatch{FolderID: model.Some(id(1))}},
 	} {
 		_, err := v.Files.Patch(t.Context(), clerk, row.file, row.patch, vault.Match{})
 		kind(t, row.name, err, errs.Invalid)
@@ -223,7 +223,7 @@ func TestFilePatch(t *testing.T) {
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != plain.ID {
 		t.Errorf("%+v, %v", page, err)
 	}
-	if after, err = v.Files.Patch(t.Context(), clerk, plain.ID, model.FilePatch{FolderID: model.Send(model.Number{})}, vault.Match{}); err != nil || after.FolderID != 0 {
+	if after, err = v.Files.Patch(t.Context(), clerk, plain.ID, model.FilePatch{FolderID: model.Some(model.IDInput{})}, vault.Match{}); err != nil || after.FolderID != 0 {
 		t.Errorf("out of its folder: %+v, %v", after, err)
 	}
 }
@@ -241,15 +241,15 @@ func TestFolderPatch(t *testing.T) {
 		patch   model.FolderPatch
 		refused string // a field
 	}{
-		{"into itself", top.ID, model.FolderPatch{ParentID: model.Send(id(top.ID))}, "parent_id"},
-		{"beneath itself", top.ID, model.FolderPatch{ParentID: model.Send(id(low.ID))}, "parent_id"},
-		{"into an unknown one", top.ID, model.FolderPatch{ParentID: model.Send(id(99))}, "parent_id"},
-		{"a name taken where it goes", low.ID, model.FolderPatch{ParentID: model.Send(id(top.ID))}, "name"},
+		{"into itself", top.ID, model.FolderPatch{ParentID: model.Some(id(top.ID))}, "parent_id"},
+		{"beneath itself", top.ID, model.FolderPatch{ParentID: model.Some(id(low.ID))}, "parent_id"},
+		{"into an unknown one", top.ID, model.FolderPatch{ParentID: model.Some(id(99))}, "parent_id"},
+		{"a name taken where it goes", low.ID, model.FolderPatch{ParentID: model.Some(id(top.ID))}, "name"},
 		{"a name taken where it is", mid.ID, model.FolderPatch{Name: sent("LOW")}, "name"},
-		{"no name", mid.ID, model.FolderPatch{Name: model.Send(model.Input{})}, "name"},
+		{"no name", mid.ID, model.FolderPatch{Name: model.Some(model.Input{})}, "name"},
 		{"its own name in capitals", mid.ID, model.FolderPatch{Name: sent("MID")}, ""},
-		{"to the root", low.ID, model.FolderPatch{ParentID: model.Send(model.Number{})}, ""},
-		{"then the other way round", top.ID, model.FolderPatch{ParentID: model.Send(id(low.ID)), Name: sent("Under")}, ""},
+		{"to the root", low.ID, model.FolderPatch{ParentID: model.Some(model.IDInput{})}, ""},
+		{"then the other way round", top.ID, model.FolderPatch{ParentID: model.Some(id(low.ID)), Name: sent("Under")}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Folders.Patch(t.Context(), clerk, row.folder, row.patch, vault.Match{})
@@ -319,11 +319,11 @@ func TestPatchEnforcesRequired(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	create(t, v) // without its other required one, search_type
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Send(custom("file_number", `"24-1"`))}, vault.Match{}); err != nil {
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Some(custom("file_number", `"24-1"`))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	v.Enforce(true)
-	_, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Send(custom("file_number", "null"))}, vault.Match{})
+	_, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Some(custom("file_number", "null"))}, vault.Match{})
 	wantRefused(t, err, "custom_fields.file_number")
 	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{TaxMap: sent("9")}, vault.Match{})
 	if err != nil || string(after.Abstract.Custom["file_number"]) != `"24-1"` || after.Abstract.TaxMap != "9" {

@@ -29,7 +29,7 @@ func TestDataDirectoryGone(t *testing.T) {
 			v.Start(time.Hour)
 			kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 			kind(t, "status", status(t, v).Denied, errs.Unavailable)
-			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, vault.Keep[model.Order]{})
+			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Keep[model.Order]{})
 			kind(t, "an order", err, errs.Unavailable)
 			_, err = v.Files.NewTray(t.Context())
 			kind(t, "an upload", err, errs.Unavailable)

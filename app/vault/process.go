@@ -74,7 +74,7 @@ func (p *processor) run(ctx context.Context) {
 func (p *processor) look(ctx context.Context) (next time.Duration, err error) {
 	idle := p.turns.idle()
 	for more := true; more && err == nil; {
-		var list []model.Task
+		var list []model.ProcessingTask
 		var queued uint64
 		err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
 			queued = t.Count(store.CountTasks)
@@ -139,7 +139,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	gone := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !gone {
 		p.v.log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
-		failure = model.Unread
+		failure = model.FailureNotOpened
 	}
 	again := err != nil && !gone && task.Attempts+1 < processAttempts
 	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {
@@ -158,7 +158,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 }
 
 // task reads a task, whose number is 0 when it can't be read, and its file.
-func (p *processor) task(ctx context.Context, seq uint64) (task model.Task, file model.File, err error) {
+func (p *processor) task(ctx context.Context, seq uint64) (task model.ProcessingTask, file model.File, err error) {
 	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
 		if task, err = t.Task(seq); err != nil {
 			task.Seq = 0
@@ -172,7 +172,7 @@ func (p *processor) task(ctx context.Context, seq uint64) (task model.Task, file
 
 // postpone puts the task behind all others, due later with each attempt; that of a
 // file that was purged meanwhile ends.
-func (p *processor) postpone(t *store.Tx, task model.Task) error {
+func (p *processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
 	}
@@ -180,13 +180,13 @@ func (p *processor) postpone(t *store.Tx, task model.Task) error {
 		return nil
 	}
 	task.Attempts++
-	task.At = p.v.now().Add(processRetry << (task.Attempts - 1))
+	task.DueAt = p.v.now().Add(processRetry << (task.Attempts - 1))
 	return t.AddTask(task)
 }
 
 // finish marks a file as processed and takes its task out of the queue, together.
 // A file whose record is damaged can not be marked, now or later.
-func (p *processor) finish(t *store.Tx, task model.Task, failure string, text *int) error {
+func (p *processor) finish(t *store.Tx, task model.ProcessingTask, failure string, text *int) error {
 	file, err := t.FileIncludingTrash(task.FileID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):

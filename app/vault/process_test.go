@@ -124,7 +124,7 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 func TestProcessingOfNoFile(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(model.Task{FileID: 99}) })
+	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(model.ProcessingTask{FileID: 99}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestProcessingBesideSlowDocuments(t *testing.T) {
 	slow := upload(t, v, doc{"slow.txt", []byte("slow")})[0]
 	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) (err error) {
 		for range 5000 {
-			err = errors.Join(err, tx.AddTask(model.Task{FileID: slow.ID, Owner: "key:7"}))
+			err = errors.Join(err, tx.AddTask(model.ProcessingTask{FileID: slow.ID, Owner: "key:7"}))
 		}
 		return err
 	})

@@ -28,11 +28,11 @@ type oneTurn struct {
 }
 
 // add notes a task that has come.
-func (t *turns) add(task model.Task) {
+func (t *turns) add(task model.ProcessingTask) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = task.Seq
-	heap.Push(&t.later, oneTurn{task.Seq, task.Owner, task.At})
+	heap.Push(&t.later, oneTurn{task.Seq, task.Owner, task.DueAt})
 }
 
 // due moves the tasks that are due into their lines, and returns how long until the

@@ -69,7 +69,7 @@ func (p *purged) add(more purged) {
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Every time is in microseconds: this is the first at which nothing is due yet.
-	due := purging{v: v, actor: model.System(), before: v.now().Add(time.Microsecond - v.set.TrashKeep)}
+	due := purging{v: v, actor: model.SystemActor(), before: v.now().Add(time.Microsecond - v.set.TrashKeep)}
 	gone, err := due.run(ctx)
 	if gone.records > 0 {
 		v.log.Info("purged the trash", "records", gone.records, "files", gone.files)

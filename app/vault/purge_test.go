@@ -289,7 +289,7 @@ func many(t *testing.T, v *vault.Vault, filed vault.Filed, count int) {
 			if err := tx.PutFile(file); err != nil {
 				return err
 			}
-			if err := tx.AddTask(model.Task{FileID: file.ID}); err != nil {
+			if err := tx.AddTask(model.ProcessingTask{FileID: file.ID}); err != nil {
 				return err
 			}
 			abstract.Files = append(abstract.Files, file.ID)

@@ -80,7 +80,7 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 // Purgeable counts the entries of the trash that Empty would purge, and those that it
 // would leave.
 func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
-	p := s.v.byHand(ctx, model.System())
+	p := s.v.byHand(ctx, model.SystemActor())
 	for behind := (store.TrashEntry{}); ; {
 		list, last, stay, err := p.look(ctx, behind)
 		due, kept = due+len(list), kept+stay
@@ -109,7 +109,7 @@ func (p *purging) refuses(item Trashed) error {
 }
 
 // mostReason is how long a reason may be, in characters.
-const mostReason = model.MaxLine
+const mostReason = model.MaxLineLength
 
 func liftReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)

@@ -37,7 +37,7 @@ func TestPurgeByHand(t *testing.T) {
 	if until := filed.Abstract.CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006"); !strings.Contains(err.Error(), until) {
 		t.Errorf("%q does not say %s", err, until)
 	}
-	for _, reason := range []string{"two\nlines", strings.Repeat("x", model.MaxLine+1), "\xff"} {
+	for _, reason := range []string{"two\nlines", strings.Repeat("x", model.MaxLineLength+1), "\xff"} {
 		_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, reason)
 		kind(t, fmt.Sprintf("reason %.10q", reason), err, errs.Invalid)
 	}
@@ -133,7 +133,7 @@ func TestWhoMayPurge(t *testing.T) {
 		want  errs.Kind
 	}{
 		{"a viewer", p.actor(t, "viewer"), errs.Forbidden}, {"staff", p.actor(t, "staff"), errs.Forbidden},
-		{"a key", model.Actor{Kind: model.ByKey, ID: key.ID}, errs.Forbidden}, {"a session that ended", model.Actor{Kind: model.ByUser, ID: 1, Session: "00"}, errs.Unauthenticated},
+		{"a key", model.Actor{Kind: model.ActorKey, ID: key.ID}, errs.Forbidden}, {"a session that ended", model.Actor{Kind: model.ActorUser, ID: 1, Session: "00"}, errs.Unauthenticated},
 	} {
 		_, err := p.Trash.Purge(t.Context(), row.actor, "order", 1, "")
 		kind(t, row.name+" purges", err, row.want)

@@ -73,9 +73,9 @@ func (p *player) step() {
 // number names a record that was made, or will be.
 func (p *player) number() uint64 { return 1 + p.r.Uint64N(12) }
 
-func (p *player) folder() model.Number {
+func (p *player) folder() model.IDInput {
 	if p.r.IntN(3) == 0 {
-		return model.Number{}
+		return model.IDInput{}
 	}
 	return id(p.number())
 }
@@ -125,11 +125,11 @@ func abstractVerbs() []verb {
 			if err != nil {
 				return err
 			}
-			order := model.Numbers{Array: true}
+			order := model.IDListInput{IsArray: true}
 			for _, i := range p.r.Perm(len(filed.Files)) {
 				order.Items = append(order.Items, id(filed.Files[i].ID))
 			}
-			return fails(p.v.Abstracts.Patch(p.Context(), clerk, filed.Abstract.ID, model.AbstractPatch{Files: model.Send(order)}, vault.Match{}))
+			return fails(p.v.Abstracts.Patch(p.Context(), clerk, filed.Abstract.ID, model.AbstractPatch{Files: model.Some(order)}, vault.Match{}))
 		}},
 		{"abstract trash", func(p *player) error { return p.v.Abstracts.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"abstract restore", func(p *player) error {
@@ -151,17 +151,17 @@ func fileVerbs() []verb {
 			return fails(p.v.Files.Upload(p.Context(), clerk, model.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Keep[vault.Filed]{}))
 		}},
 		{"file patch", func(p *player) error {
-			return fails(p.v.Files.Patch(p.Context(), clerk, p.number(), model.FilePatch{FolderID: model.Send(p.folder())}, p.match()))
+			return fails(p.v.Files.Patch(p.Context(), clerk, p.number(), model.FilePatch{FolderID: model.Some(p.folder())}, p.match()))
 		}},
 		{"file trash", func(p *player) error { return p.v.Files.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"file restore", func(p *player) error {
 			return fails(p.v.Files.Restore(p.Context(), clerk, p.number(), vault.Keep[model.File]{}))
 		}},
 		{"folder create", func(p *player) error {
-			return fails(p.v.Folders.Create(p.Context(), clerk, model.FolderDraft{Name: model.Given(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Keep[model.Folder]{}))
+			return fails(p.v.Folders.Create(p.Context(), clerk, model.FolderDraft{Name: model.StringInput(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Keep[model.Folder]{}))
 		}},
 		{"folder patch", func(p *player) error {
-			return fails(p.v.Folders.Patch(p.Context(), clerk, p.number(), model.FolderPatch{ParentID: model.Send(p.folder())}, p.match()))
+			return fails(p.v.Folders.Patch(p.Context(), clerk, p.number(), model.FolderPatch{ParentID: model.Some(p.folder())}, p.match()))
 		}},
 		{"folder remove", func(p *player) error { return p.v.Folders.Remove(p.Context(), clerk, p.number(), p.match()) }},
 	}
@@ -170,7 +170,7 @@ func fileVerbs() []verb {
 func otherVerbs() []verb {
 	return []verb{
 		{"order create", func(p *player) error {
-			return fails(p.v.Orders.Create(p.Context(), clerk, model.OrderDraft{Number: model.Given(fmt.Sprint(p.r.IntN(5)))}, kept[model.Order](byte(p.r.IntN(99)))))
+			return fails(p.v.Orders.Create(p.Context(), clerk, model.OrderDraft{Number: model.StringInput(fmt.Sprint(p.r.IntN(5)))}, kept[model.Order](byte(p.r.IntN(99)))))
 		}},
 		{"order patch", func(p *player) error {
 			return fails(p.v.Orders.Patch(p.Context(), clerk, p.number(), model.OrderPatch{Number: sent(fmt.Sprint(p.r.IntN(5)))}, p.match()))

@@ -135,10 +135,10 @@ func (r *remaker) queue(t *store.Tx, id uint64) error {
 		return nil
 	case err != nil:
 		return err
-	case file.Processing, file.Textless():
+	case file.Processing, file.MissingText():
 		t.MarkFileChanged(id)
 		return nil
 	}
 	file.Processing, file.Failure = true, ""
-	return errors.Join(t.PutFile(file), t.AddTask(model.Task{FileID: id, Owner: remakeOwner, At: r.v.now()}))
+	return errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: remakeOwner, DueAt: r.v.now()}))
 }

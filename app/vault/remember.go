@@ -11,6 +11,6 @@ import (
 // as that of a secret which is shown once. Replay gives it back as its Location.
 func (v *Vault) Remember(ctx context.Context, slot [32]byte, to string) error {
 	return v.store.Update(ctx, nil, func(t *store.Tx) error {
-		return t.PutStoredResponse(slot, model.Replay{Header: map[string]string{"Location": to}, At: v.now()})
+		return t.PutStoredResponse(slot, model.StoredResponse{Header: map[string]string{"Location": to}, At: v.now()})
 	})
 }

@@ -199,7 +199,7 @@ func (v *Vault) requeue(t *store.Tx, actor model.Actor, files []uint64) (added i
 		case err != nil:
 			return 0, err
 		}
-		if err := t.AddTask(model.Task{FileID: id, Owner: actor.Record(), At: v.now()}); err != nil {
+		if err := t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: v.now()}); err != nil {
 			return 0, err
 		}
 		added++

@@ -49,12 +49,12 @@ func (k Keep[T]) put(t *store.Tx, at time.Time, made T) error {
 	if err != nil {
 		return err
 	}
-	return t.PutStoredResponse(k.Slot, model.Replay{Request: k.Request, Status: status, Header: header, Body: body, At: at})
+	return t.PutStoredResponse(k.Slot, model.StoredResponse{RequestHash: k.Request, Status: status, Header: header, Body: body, At: at})
 }
 
 // Replay gives the answer that is kept in a slot; found is false when there is none,
 // or its time is over.
-func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.Replay, found bool, err error) {
+func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.store.View(ctx, func(t *store.Tx) (err error) {
 		r, found, err = v.replay(t, slot)
 		return err
@@ -62,10 +62,10 @@ func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.Replay, foun
 	return r, found, err
 }
 
-func (v *Vault) replay(t *store.Tx, slot [32]byte) (model.Replay, bool, error) {
+func (v *Vault) replay(t *store.Tx, slot [32]byte) (model.StoredResponse, bool, error) {
 	r, found, err := t.StoredResponse(slot)
 	if err != nil || !found || !v.now().Before(r.At.Add(v.set.ReplayKeep)) {
-		return model.Replay{}, false, err
+		return model.StoredResponse{}, false, err
 	}
 	return r, true, nil
 }

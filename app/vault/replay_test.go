@@ -29,7 +29,7 @@ func kept[T any](n byte) vault.Keep[T] {
 	}}
 }
 
-func replay(t *testing.T, v *vault.Vault, n byte) (model.Replay, bool) {
+func replay(t *testing.T, v *vault.Vault, n byte) (model.StoredResponse, bool) {
 	t.Helper()
 	r, found, err := v.Replay(t.Context(), slot(n))
 	if err != nil {
@@ -67,10 +67,10 @@ func TestKeep(t *testing.T) {
 			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
 		}},
 		{"create an order", func(n byte) (any, error) {
-			return v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](n))
+			return v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](n))
 		}},
 		{"create a folder", func(n byte) (any, error) {
-			return v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("Box")}, kept[model.Folder](n))
+			return v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("Box")}, kept[model.Folder](n))
 		}},
 		{"restore a file", func(n byte) (any, error) { return v.Files.Restore(t.Context(), clerk, trashed.ID, kept[model.File](n)) }},
 		{"restore an order", func(n byte) (any, error) { return v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](n)) }},
@@ -87,7 +87,7 @@ func TestKeep(t *testing.T) {
 			}
 			body, err := json.Marshal(made)
 			done(t, err)
-			want := model.Replay{Request: fmt.Sprintf("request %d", n), Status: 201, Header: map[string]string{"Location": "/there"}, Body: body, At: opts.Now()}
+			want := model.StoredResponse{RequestHash: fmt.Sprintf("request %d", n), Status: 201, Header: map[string]string{"Location": "/there"}, Body: body, At: opts.Now()}
 			if r, found := replay(t, v, n); !found || !reflect.DeepEqual(r, want) {
 				t.Errorf("kept %+v, %s\nwant %+v, %s", r, r.Body, want, want.Body)
 			}
@@ -158,7 +158,7 @@ func TestKeepFromAllSides(t *testing.T) {
 	errs := make(chan error)
 	for range 8 {
 		go func() {
-			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](1))
+			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](1))
 			errs <- err
 		}()
 	}
@@ -180,7 +180,7 @@ func TestReplayEnds(t *testing.T) {
 	t.Parallel()
 	v, _, clock := timed(t)
 	make1 := func() error {
-		_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](1))
+		_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](1))
 		return err
 	}
 	done(t, make1())
@@ -209,7 +209,7 @@ func TestReplayEnds(t *testing.T) {
 func TestPruningNothingWritesNothing(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := timed(t)
-	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](1))
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](1))
 	done(t, err)
 	purged := func() (changed bool) {
 		t.Helper()

@@ -15,7 +15,7 @@ func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	p.user(t, "kim", model.RoleAdmin)
 	p.signIn(t, "kim")
 	err := p.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
-		return tx.PutStoredResponse([32]byte{7}, model.Replay{Status: 201, Body: []byte("{}"), At: p.clock.Now()})
+		return tx.PutStoredResponse([32]byte{7}, model.StoredResponse{Status: 201, Body: []byte("{}"), At: p.clock.Now()})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func TestRetention(t *testing.T) {
 			return "abstract", a.Abstract.ID
 		}, years(20)},
 		{"an abstract of another template", func(t *testing.T, v *vault.Vault, _ *vaulttest.Clock) (string, uint64) {
-			a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Keep[vault.Filed]{})
+			a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Keep[vault.Filed]{})
 			done(t, err)
 			_, err = v.Templates.Retire(t.Context(), clerk, 2)
 			done(t, err)

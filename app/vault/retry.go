@@ -65,7 +65,7 @@ func (f *Files) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int
 	at := f.v.now()
 	for _, file := range list {
 		file.Processing, file.Failure = true, ""
-		err := errors.Join(t.PutFile(file), t.AddTask(model.Task{FileID: file.ID, Owner: actor.Record(), At: at}),
+		err := errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: file.ID, Owner: actor.Record(), DueAt: at}),
 			f.v.event(t, at, actor, "file.retried", record("file", file.ID), nil))
 		if err != nil {
 			return 0, from, err

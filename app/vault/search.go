@@ -170,11 +170,11 @@ func SearchText(text string) (sentence string) {
 	const field = "q"
 	switch text = strings.TrimSpace(text); {
 	case text == "":
-		return model.Required(field)
+		return model.MsgRequired(field)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return model.BadCharacters(field)
+		return model.MsgInvalidCharacters(field)
 	case utf8.RuneCountInString(text) > mostSearchText:
-		return model.TooLong(field, mostSearchText)
+		return model.MsgTooLong(field, mostSearchText)
 	}
 	return ""
 }
@@ -208,7 +208,7 @@ func (q *SearchQuery) settle() error {
 		refused.Add("q", sentence)
 	}
 	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
-		refused.Add("kind", model.NotSelectable("kind"))
+		refused.Add("kind", model.MsgInvalidChoice("kind"))
 	}
 	if q.Limit <= 0 {
 		q.Limit = searchPage

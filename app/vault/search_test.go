@@ -496,7 +496,7 @@ func TestSearchSnippetIsCutOut(t *testing.T) {
 	} {
 		file := upload(t, v, pdf(row.name+".pdf", row.text))[0]
 		failure(t, v, file.ID)
-		draft := model.OrderDraft{Number: model.Given(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		draft := model.OrderDraft{Number: model.StringInput(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
 		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 		if err != nil {
 			t.Fatal(err)
@@ -520,7 +520,7 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 		{strings.Repeat("é", 20_000) + " elm", "[elm]"},
 		{strings.Repeat("é", 40_000) + " elm", ""},
 	} {
-		draft := model.OrderDraft{Number: model.Given("26-1"), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		draft := model.OrderDraft{Number: model.StringInput("26-1"), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
 		made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 		if err != nil {
 			t.Fatal(err)
@@ -537,7 +537,7 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 func TestSearchSnippetNamesFields(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	draft := model.OrderDraft{Number: model.Given("26-1"), PropertyDraft: elm("Troy", "Rensselaer"),
+	draft := model.OrderDraft{Number: model.StringInput("26-1"), PropertyDraft: elm("Troy", "Rensselaer"),
 		Custom: several("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
 	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 	if err != nil {
@@ -571,7 +571,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
 	draft := model.AbstractDraft{
-		PropertyDraft: model.PropertyDraft{Address: model.Given("14 Square Rd"), City: model.Given("Mandeville"), County: model.Given("St. Tammany"), State: model.Given("LA")},
+		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"), County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
 		Custom: several("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
 	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
@@ -607,5 +607,5 @@ func several(pairs ...string) model.Custom {
 	for i := 0; i < len(pairs); i += 2 {
 		sent[pairs[i]] = json.RawMessage(pairs[i+1])
 	}
-	return model.Custom{Sent: sent}
+	return model.Custom{Values: sent}
 }

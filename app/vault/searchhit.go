@@ -12,8 +12,8 @@ import (
 // seen is a hit with the words that its snippet is made of.
 type seen struct {
 	SearchHit
-	words []worded           // of its fields
-	known func() model.Known // with its numbers
+	words []worded                 // of its fields
+	known func() model.SearchTerms // with its numbers
 }
 
 // matching says how the record holds a text that the index found it by.
@@ -63,7 +63,7 @@ func (v *Vault) seeAbstract(n *names, id uint64, q *SearchQuery) (s seen, fits b
 	}
 	s.SearchHit = v.abstractHit(&a, "").Found()
 	s.Heading = v.heading(n.t, a)
-	s.words, s.known = wordingOf(&a, n.template(a.TemplateID)), a.Known
+	s.words, s.known = wordingOf(&a, n.template(a.TemplateID)), a.SearchTerms
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
 
@@ -73,7 +73,7 @@ func seeOrder(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error
 		return s, false, err
 	}
 	s.SearchHit = orderHit(&o, "").Found()
-	s.words, s.known = wordingOfOrder(&o, n.orderFields()), o.Known
+	s.words, s.known = wordingOfOrder(&o, n.orderFields()), o.SearchTerms
 	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
 }
 
@@ -97,7 +97,7 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	}
 	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
-	s.words, s.known = []worded{{value: file.Filename}}, file.Known
+	s.words, s.known = []worded{{value: file.Filename}}, file.SearchTerms
 	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil
 }
 

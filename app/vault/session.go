@@ -72,7 +72,7 @@ func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model
 }
 
 func userActor(user model.User) model.Actor {
-	return model.Actor{Kind: model.ByUser, ID: user.ID, Name: user.Name}
+	return model.Actor{Kind: model.ActorUser, ID: user.ID, Name: user.Name}
 }
 
 // live gives a session that speaks for an enabled user; else Unauthenticated.
@@ -82,11 +82,11 @@ func (s *Sessions) live(t *store.Tx, hash []byte) (user model.User, session mode
 		return user, session, orUnauthenticated(err)
 	}
 	session.LastSeenAt = s.last(session)
-	if !session.Live(s.v.now(), s.v.set.Users.limits()) {
+	if !session.Active(s.v.now(), s.v.set.Users.limits()) {
 		return user, session, errUnauthenticated
 	}
 	user, err = t.User(session.UserID)
-	if errs.KindOf(err) == errs.NotFound || err == nil && !user.Joined() {
+	if errs.KindOf(err) == errs.NotFound || err == nil && !user.CanSignIn() {
 		err = errUnauthenticated
 	}
 	return user, session, err
@@ -136,7 +136,7 @@ func (s *Sessions) of(t *store.Tx, user uint64) []model.Session {
 	all := t.SessionsOfUser(user)
 	list := make([]model.Session, 0, len(all))
 	for _, session := range all {
-		if session.LastSeenAt = s.last(session); session.Live(s.v.now(), s.v.set.Users.limits()) {
+		if session.LastSeenAt = s.last(session); session.Active(s.v.now(), s.v.set.Users.limits()) {
 			list = append(list, session)
 		}
 	}
@@ -343,7 +343,7 @@ func (s *Sessions) prune(ctx context.Context) error {
 func (s *Sessions) ended(t *store.Tx) (list []model.Session) {
 	now, limits := s.v.now(), s.v.set.Users.limits()
 	t.EachSession(func(session model.Session) bool {
-		if session.LastSeenAt = s.last(session); !session.Live(now, limits) {
+		if session.LastSeenAt = s.last(session); !session.Active(now, limits) {
 			list = append(list, session)
 		}
 		return len(list) < endedAtOnce

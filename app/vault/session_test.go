@@ -174,7 +174,7 @@ func TestDeviceText(t *testing.T) {
 	for sent, want := range map[string]string{
 		"": "", " Firefox ": "Firefox", "a\x00b\r\nc\x7f": "abc", "caf\xe9 b": "caf b", strings.Repeat("é", 300): strings.Repeat("é", 200),
 	} {
-		if got := model.DeviceText(sent); got != want {
+		if got := model.SanitizeDevice(sent); got != want {
 			t.Errorf("%q: %q", sent, got)
 		}
 	}

@@ -150,7 +150,7 @@ func TestRow(t *testing.T) {
 			}
 		}
 	}
-	if _, err := v.Files.Patch(t.Context(), clerk, one.ID+1, model.FilePatch{Filename: model.Send(model.Given("A.pdf"))}, vault.Match{}); err != nil {
+	if _, err := v.Files.Patch(t.Context(), clerk, one.ID+1, model.FilePatch{Filename: model.Some(model.StringInput("A.pdf"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := row(vault.ByName, false, 0); !strings.HasPrefix(got, "A.pdf to Deed 99.pdf") {

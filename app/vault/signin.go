@@ -156,7 +156,7 @@ func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, cro
 		hash = user.Password // "" when none was chosen yet
 	}
 	known := draft.Password
-	if len(known) > model.MostPassword {
+	if len(known) > model.MaxPasswordLength {
 		known, hash = "", ""
 	}
 	fits, stale, err := u.passwords.Verify(ctx, network(draft.Address), hash, known)
@@ -177,7 +177,7 @@ func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, cro
 
 // enter is SignIn once the password was right.
 func (u *Users) enter(ctx context.Context, draft SignInDraft, checked step, now time.Time) (SignedIn, error) {
-	if checked.user.Factor != nil {
+	if checked.user.TwoFactor != nil {
 		if err := u.askCode(ctx, draft, checked, now); err != nil {
 			return SignedIn{}, err
 		}
@@ -229,11 +229,11 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 	var ahead bool
 	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(checked.ID)
-		if err == nil && (!user.Joined() || user.Password != checked.Password || user.Name != checked.Name) {
+		if err == nil && (!user.CanSignIn() || user.Password != checked.Password || user.Name != checked.Name) {
 			err = errChanged
 		}
 		if err == nil {
-			ahead = user.Factor != nil && secret.TOTPStepInFuture(u.v.now(), user.Factor.Step)
+			ahead = user.TwoFactor != nil && secret.TOTPStepInFuture(u.v.now(), user.TwoFactor.LastStep)
 			spent, err = u.spend(&user, draft.Code)
 		}
 		return err
@@ -245,7 +245,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 		user.LastSeenAt = &now
 		u.remember(&user, draft.Address, now)
 		in.Session = model.Session{
-			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.DeviceText(draft.Device),
+			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.SanitizeDevice(draft.Device),
 		}
 		if err := errors.Join(t.PutUser(user), u.v.Sessions.start(t, in.Session)); err != nil {
 			return err
@@ -254,7 +254,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 		actor.Address = draft.Address
 		detail := map[string]string{"session": in.Session.ID()}
 		if spent == "recovery" {
-			detail["recovery_codes_left"] = strconv.Itoa(len(user.Factor.Recovery))
+			detail["recovery_codes_left"] = strconv.Itoa(len(user.TwoFactor.RecoveryHashes))
 		}
 		if ahead && spent == "code" {
 			if err := u.event(t, actor, user, "user.second_factor_clock_reset", nil); err != nil {
@@ -283,16 +283,16 @@ var errWrongCode = errors.New("the code is wrong")
 // spend uses a code up in the user's record, and says which kind it was; "" where no
 // second factor is set up.
 func (u *Users) spend(user *model.User, code string) (kind string, err error) {
-	if user.Factor == nil {
+	if user.TwoFactor == nil {
 		return "", nil
 	}
-	factor := *user.Factor // the record may be shared
+	factor := *user.TwoFactor // the record may be shared
 	if secret.IsTOTPCode(code) {
-		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), factor.Sealed)
+		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), factor.EncryptedSecret)
 		if err != nil {
 			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
-		now, last := u.v.now(), factor.Step
+		now, last := u.v.now(), factor.LastStep
 		if secret.TOTPStepInFuture(now, last) {
 			last = 0 // and begin tells the log
 		}
@@ -300,15 +300,15 @@ func (u *Users) spend(user *model.User, code string) (kind string, err error) {
 		if !ok {
 			return "", errWrongCode
 		}
-		factor.Step, user.Factor = step, &factor
+		factor.LastStep, user.TwoFactor = step, &factor
 		return "code", nil
 	}
 	hash, ok := u.v.Secrets.HashRecoveryCode(code)
-	at := slices.Index(factor.Recovery, hash)
+	at := slices.Index(factor.RecoveryHashes, hash)
 	if !ok || at < 0 {
 		return "", errWrongCode
 	}
-	factor.Recovery = slices.Delete(slices.Clone(factor.Recovery), at, at+1)
-	user.Factor = &factor
+	factor.RecoveryHashes = slices.Delete(slices.Clone(factor.RecoveryHashes), at, at+1)
+	user.TwoFactor = &factor
 	return "recovery", nil
 }

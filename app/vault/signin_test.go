@@ -196,7 +196,7 @@ func TestSecondFactor(t *testing.T) {
 		t.Errorf("a recovery code: %v", err)
 	}
 	refused(t, "the recovery code once more", in(codes[3]), vault.WrongCode)
-	if user, err := p.Users.Named(t.Context(), "kim"); err != nil || len(user.Factor.Recovery) != 9 {
+	if user, err := p.Users.Named(t.Context(), "kim"); err != nil || len(user.TwoFactor.RecoveryHashes) != 9 {
 		t.Errorf("%v", err)
 	}
 	_, err = p.try(t, "kim", "wrong password", codes[4], "192.0.2.8")
@@ -262,10 +262,10 @@ func TestSecondFactorRequired(t *testing.T) {
 	p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	actor := p.speaks(t, in.Token)
-	if !in.Enroll || actor.Role != "" || actor.Role.May(model.MayRead) {
+	if !in.Enroll || actor.Role != "" || actor.Role.Can(model.PermRead) {
 		t.Errorf("%+v", actor)
 	}
-	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
+	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
 	kind(t, "a write", err, errs.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
 	kind(t, "an administrator's work", err, errs.Forbidden)
@@ -273,7 +273,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if actor = p.speaks(t, in.Token); actor.Role != model.RoleAdmin {
 		t.Errorf("%+v", actor)
 	}
-	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{}); err != nil {
+	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{}); err != nil {
 		t.Error(err)
 	}
 	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), errs.Conflict)

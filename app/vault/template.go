@@ -101,7 +101,7 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 		if at < 0 {
 			return nil, errs.RecordNotFound("template", draft.ID)
 		}
-		if list[at].Mark() != seen {
+		if list[at].Fingerprint() != seen {
 			return nil, errSeenAnother
 		}
 		return planImport(list, []model.TemplateDraft{draft})
@@ -116,7 +116,7 @@ var errSeenAnother = &errs.Error{Kind: errs.PreconditionFailed, Message: "This w
 func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
-			return &errs.Error{Kind: errs.Conflict, Message: model.DefaultRetired}
+			return &errs.Error{Kind: errs.Conflict, Message: model.MsgDefaultRetired}
 		}
 		return nil
 	})
@@ -127,7 +127,7 @@ func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64
 func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
-			return &errs.Error{Kind: errs.Conflict, Message: model.RetiredDefault}
+			return &errs.Error{Kind: errs.Conflict, Message: model.MsgRetireDefault}
 		}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (m
 // definitionPlan is a change of definitions, held against what is there.
 type definitionPlan struct {
 	changed []Changed
-	losses  []model.Loss
+	losses  []model.Impact
 }
 
 func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
@@ -149,7 +149,7 @@ func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Templ
 	if err != nil {
 		return p, err
 	}
-	wanted, refused := model.SettleTemplates(list, wanted)
+	wanted, refused := model.CheckTemplates(list, wanted)
 	for _, now := range wanted {
 		at := slices.IndexFunc(list, func(old model.Template) bool { return now.ID != 0 && old.ID == now.ID })
 		if at < 0 {
@@ -158,7 +158,7 @@ func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Templ
 		}
 		if changes := model.TemplateChanges(list[at], now); len(changes) > 0 {
 			p.changed = append(p.changed, Changed{now, false, changes})
-			p.losses = append(p.losses, model.Losses(list[at], now)...)
+			p.losses = append(p.losses, model.TemplateImpact(list[at], now)...)
 		}
 	}
 	return p, refused.Err()
@@ -176,7 +176,7 @@ func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool, wis
 
 // redefine plans, counts what records would lose, and puts, if neither the
 // definitions nor the records have moved against it.
-func (v *Vault) redefine(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Loss) *losses,
+func (v *Vault) redefine(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Impact) *losses,
 	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []Changed) error) (Definitions, error) {
 	for {
 		var p definitionPlan

@@ -21,7 +21,7 @@ func abstractOf(t *testing.T, v *vault.Vault, template int64, custom map[string]
 		sent[key] = json.RawMessage(value)
 	}
 	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{
-		TemplateID: model.Number{Present: true, Valid: true, Value: template}, Custom: model.Custom{Sent: sent},
+		TemplateID: model.IDInput{Present: true, Valid: true, Value: template}, Custom: model.Custom{Values: sent},
 	}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +296,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 {
-		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Keep[model.Order]{}); err != nil {
+		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Keep[model.Order]{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -333,7 +333,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
 		t.Errorf("%v, %v", list, err)
 	}
-	if made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("n")}, vault.Keep[model.Order]{}); err != nil || made.Status != "open" {
+	if made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("n")}, vault.Keep[model.Order]{}); err != nil || made.Status != "open" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, nil, true)

@@ -297,7 +297,7 @@ func TestChangesByAnEndedKey(t *testing.T) {
 	done(t, err)
 	_, err = v.Keys.Revoke(t.Context(), clerk, key.ID)
 	done(t, err)
-	by := model.Actor{Kind: model.ByKey, ID: key.ID}
+	by := model.Actor{Kind: model.ActorKey, ID: key.ID}
 	events := len(logged(t, v, 100))
 	for name, verb := range map[string]func() error{
 		"trash abstract": func() error { return v.Abstracts.Trash(t.Context(), by, 1, vault.Match{}) },

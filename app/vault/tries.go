@@ -75,7 +75,7 @@ func network(address string) string {
 	if err != nil {
 		return unknownNetwork
 	}
-	return strings.TrimSuffix(model.Network(ip).String(), "/32")
+	return strings.TrimSuffix(model.ClientNetwork(ip).String(), "/32")
 }
 
 // take counts one try of each, or none and how long to wait.

@@ -85,7 +85,7 @@ func TestAttemptsSurviveAReopen(t *testing.T) {
 	}
 	v.Start(time.Hour)
 	upload(t, v, pdf("d.pdf", "a"))
-	var task model.Task
+	var task model.ProcessingTask
 	eventually(t, "an attempt", func() bool { task = only(t, v); return task.Attempts == 1 })
 	closed(t, v)
 	v = vaulttest.Open(t, opts)

@@ -136,7 +136,7 @@ func TestUploadForesees(t *testing.T) {
 		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"a viewer", viewer, vault.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
-		{"nobody", model.Actor{Kind: model.ByUser, ID: 1}, vault.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
+		{"nobody", model.Actor{Kind: model.ActorUser, ID: 1}, vault.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
 	} {
 		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
 		kind(t, row.name, err, row.kind)
@@ -506,7 +506,7 @@ func TestUploadTurns(t *testing.T) {
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("12 Oak St")}}
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}
 	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("a.pdf", "same")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)

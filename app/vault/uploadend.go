@@ -166,7 +166,7 @@ func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) er
 	}
 	draft := model.UploadDraft{}
 	if one.Folder != 0 {
-		draft.FolderID = model.Number{Present: true, Valid: true, Value: int64(one.Folder)}
+		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(one.Folder)}
 	}
 	_, err = u.v.Files.upload(ctx, actor, draft, one.Path, tray, keep)
 	return err
@@ -191,7 +191,7 @@ func (u *Uploads) keep(actor model.Actor, one *arriving) Keep[Filed] {
 func (u *Uploads) refuse(ctx context.Context, actor model.Actor, one *arriving, reason string) error {
 	keep := u.keep(actor, one)
 	err := u.v.change(ctx, actor, func(t *store.Tx) error { return keep.free(t, u.v) }, func(t *store.Tx) error {
-		return keep.put(t, u.v.now(), Filed{Failures: []model.FileFailure{{Filename: one.Filename, Reason: reason}}})
+		return keep.put(t, u.v.now(), Filed{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
 	})
 	if errors.Is(err, ErrKept) {
 		return nil

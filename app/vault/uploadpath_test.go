@@ -42,7 +42,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	before := folderNames(t, v)
-	starters, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("My starters")}, vault.Keep[model.Folder]{})
+	starters, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("My starters")}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +90,9 @@ func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 		plan vault.UploadPlan
 		want string
 	}{
-		{"too deep", vault.UploadPlan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, model.FolderTooDeep},
+		{"too deep", vault.UploadPlan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, model.MsgFolderTooDeep},
 		{"without a name", vault.UploadPlan{Path: []string{"a", "", "b"}}, "The name field is required."},
-		{"a long name", vault.UploadPlan{Path: []string{strings.Repeat("x", model.MaxName+1)}}, "The name field"},
+		{"a long name", vault.UploadPlan{Path: []string{strings.Repeat("x", model.MaxNameLength+1)}}, "The name field"},
 		{"of an abstract", vault.UploadPlan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "An abstract has no folders."},
 	} {
 		row.plan.Filename, row.plan.Size = "a.pdf", 10

@@ -54,14 +54,14 @@ var (
 
 // may holds a user who acts against the records of this very transaction: the
 // session may have ended, the user may have been disabled or got another role.
-func (v *Vault) may(t *store.Tx, actor model.Actor, right model.Right) error {
+func (v *Vault) may(t *store.Tx, actor model.Actor, right model.Permission) error {
 	user, err := v.self(t, actor)
 	switch {
 	case err != nil:
 		return err
 	case v.mustEnroll(user):
 		return errEnroll
-	case !user.Role.May(right):
+	case !user.Role.Can(right):
 		return errRole
 	}
 	return nil
@@ -70,7 +70,7 @@ func (v *Vault) may(t *store.Tx, actor model.Actor, right model.Right) error {
 // self is the user who acts; Unauthenticated when the session speaks for nobody.
 func (v *Vault) self(t *store.Tx, actor model.Actor) (user model.User, err error) {
 	hash, err := hex.DecodeString(actor.Session)
-	if err != nil || actor.Kind != model.ByUser {
+	if err != nil || actor.Kind != model.ActorUser {
 		return user, errUnauthenticated
 	}
 	user, session, err := v.Sessions.live(t, hash)
@@ -81,15 +81,15 @@ func (v *Vault) self(t *store.Tx, actor model.Actor) (user model.User, err error
 }
 
 func (v *Vault) mustEnroll(user model.User) bool {
-	return v.set.Users.RequireSecondFactor && user.Factor == nil
+	return v.set.Users.RequireSecondFactor && user.TwoFactor == nil
 }
 
 // mayAdminister lets in the operator, the vault itself, and users of that right.
 func (v *Vault) mayAdminister(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
-	case model.ByUser:
-		return v.may(t, actor, model.MayAdminister)
-	case model.ByKey:
+	case model.ActorUser:
+		return v.may(t, actor, model.PermAdmin)
+	case model.ActorKey:
 		return errNoKeys
 	}
 	return nil
@@ -137,7 +137,7 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	if draft.Password != nil {
 		user.Password, err = u.hash(ctx, actor.Address, *draft.Password)
 	} else {
-		token, user.Link, err = u.mint(false)
+		token, user.PasswordLink, err = u.mint(false)
 	}
 	if err != nil {
 		return "", user, err
@@ -163,17 +163,17 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 func (u *Users) free(t *store.Tx, name string, but uint64) error {
 	other, taken, err := t.UserByName(name)
 	if err == nil && taken && other.ID != but {
-		return errs.InvalidField("name", model.Taken("name"))
+		return errs.InvalidField("name", model.MsgTaken("name"))
 	}
 	return err
 }
 
 // mint draws a one-time link; only its hash is kept.
-func (u *Users) mint(reset bool) (token string, link *model.Link, err error) {
+func (u *Users) mint(reset bool) (token string, link *model.PasswordLink, err error) {
 	if token, err = secret.NewToken(u.v.chance); err != nil {
 		return "", nil, err
 	}
-	return token, &model.Link{Hash: hashOf(token), Reset: reset, ExpiresAt: u.v.now().Add(model.LinkLife)}, nil
+	return token, &model.PasswordLink{Hash: hashOf(token), Reset: reset, ExpiresAt: u.v.now().Add(model.PasswordLinkTTL)}, nil
 }
 
 // hashOf is the hash of a token in hex, "" for what is none.
@@ -263,11 +263,11 @@ func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name s
 
 // SetRole gives a user another role, from the next request on. Conflict for the last administrator.
 func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {
-	if !role.May(model.MayRead) {
+	if !role.Can(model.PermRead) {
 		return model.User{}, errs.InvalidField("role", "The selected role is invalid.")
 	}
 	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
-		if role.May(model.MayAdminister) {
+		if role.Can(model.PermAdmin) {
 			return user.Role != role, nil
 		}
 		return user.Role != role, u.spare(t, user)
@@ -281,7 +281,7 @@ func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role 
 // spare is Conflict for an administrator without whom there would be none, or none
 // who has a password.
 func (u *Users) spare(t *store.Tx, user model.User) error {
-	if !user.Enabled() || !user.Role.May(model.MayAdminister) {
+	if !user.Enabled() || !user.Role.Can(model.PermAdmin) {
 		return nil
 	}
 	list, err := t.Users()
@@ -290,15 +290,15 @@ func (u *Users) spare(t *store.Tx, user model.User) error {
 	}
 	enabled, joined := 0, 0
 	for _, other := range list {
-		if other.ID == user.ID || !other.Enabled() || !other.Role.May(model.MayAdminister) {
+		if other.ID == user.ID || !other.Enabled() || !other.Role.Can(model.PermAdmin) {
 			continue
 		}
 		enabled++
-		if other.Joined() {
+		if other.CanSignIn() {
 			joined++
 		}
 	}
-	if enabled == 0 || joined == 0 && user.Joined() {
+	if enabled == 0 || joined == 0 && user.CanSignIn() {
 		return errLastAdmin
 	}
 	return nil
@@ -311,7 +311,7 @@ func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (mode
 		return user.Enabled(), u.spare(t, user)
 	}, func(t *store.Tx, user *model.User) error {
 		now := u.v.now()
-		user.DisabledAt, user.Link, user.Begun = &now, nil, nil
+		user.DisabledAt, user.PasswordLink, user.PendingTwoFactor = &now, nil, nil
 		ended, err := u.v.Sessions.endAll(t, id, "")
 		if err != nil {
 			return err
@@ -345,8 +345,8 @@ func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token 
 		return true, nil
 	}, func(t *store.Tx, user *model.User) error {
 		fresh := *link
-		fresh.Reset = user.Password != "" || user.Link != nil && user.Link.Reset
-		user.Password, user.Factor, user.Begun, user.Link = "", nil, nil, &fresh
+		fresh.Reset = user.Password != "" || user.PasswordLink != nil && user.PasswordLink.Reset
+		user.Password, user.TwoFactor, user.PendingTwoFactor, user.PasswordLink = "", nil, nil, &fresh
 		ended, err := u.v.Sessions.endAll(t, id, "")
 		if err != nil {
 			return err

@@ -136,7 +136,7 @@ func TestUserCreate(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
 	token, user, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: " Kim Lee ", Role: model.RoleStaff})
-	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.Joined() || !user.Link.Live(p.clock.Now()) {
+	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.CanSignIn() || !user.PasswordLink.Active(p.clock.Now()) {
 		t.Fatalf("%q, %+v, %v", token, user, err)
 	}
 	short := "too short"
@@ -326,9 +326,9 @@ func TestWhoMayAdminister(t *testing.T) {
 	}{
 		"staff":      {p.actor(t, "staff"), errs.Forbidden},
 		"viewer":     {p.actor(t, "viewer"), errs.Forbidden},
-		"key":        {model.Actor{Kind: model.ByKey, ID: key.ID}, errs.Forbidden},
-		"no session": {model.Actor{Kind: model.ByUser, ID: 1, Role: model.RoleAdmin}, errs.Unauthenticated},
-		"another's":  {model.Actor{Kind: model.ByUser, ID: 1, Session: p.actor(t, "staff").Session}, errs.Unauthenticated},
+		"key":        {model.Actor{Kind: model.ActorKey, ID: key.ID}, errs.Forbidden},
+		"no session": {model.Actor{Kind: model.ActorUser, ID: 1, Role: model.RoleAdmin}, errs.Unauthenticated},
+		"another's":  {model.Actor{Kind: model.ActorUser, ID: 1, Session: p.actor(t, "staff").Session}, errs.Unauthenticated},
 	} {
 		for what, do := range map[string]func() error{
 			"create": func() error {
@@ -397,7 +397,7 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	admin := p.user(t, "admin", model.RoleAdmin)
 	kim := p.user(t, "kim", model.RoleStaff)
 	order := func(actor model.Actor) error {
-		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
+		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
 		return err
 	}
 	actor := p.actor(t, "kim")
@@ -442,7 +442,7 @@ func TestReset(t *testing.T) {
 	in := p.signIn(t, "kim")
 	p.factor(t, p.speaks(t, in.Token))
 	token, user, err := p.Users.Reset(t.Context(), clerk, kim.ID)
-	if err != nil || user.Factor != nil || user.Password != "" {
+	if err != nil || user.TwoFactor != nil || user.Password != "" {
 		t.Fatalf("%+v, %v", user, err)
 	}
 	p.silent(t, "after a reset", in.Token)

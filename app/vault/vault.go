@@ -386,14 +386,14 @@ func (v *Vault) change(ctx context.Context, actor model.Actor, check, write func
 
 func (v *Vault) stillMay(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
-	case model.ByKey:
-	case model.ByUser:
-		return v.may(t, actor, model.MayWrite)
+	case model.ActorKey:
+	case model.ActorUser:
+		return v.may(t, actor, model.PermWrite)
 	default:
 		return nil
 	}
 	key, err := t.Key(actor.ID)
-	if err == nil && !key.Live(v.now()) {
+	if err == nil && !key.Active(v.now()) {
 		return errUnauthenticated
 	}
 	return err

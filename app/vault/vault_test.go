@@ -176,7 +176,7 @@ func TestClosedVaultRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, v)
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{})
 	kind(t, "order", err, errs.Unavailable)
 	_, err = v.Files.NewTray(t.Context())
 	kind(t, "tray", err, errs.Unavailable)
@@ -289,7 +289,7 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	actor := model.Actor{Kind: model.ByKey, ID: key.ID}
+	actor := model.Actor{Kind: model.ActorKey, ID: key.ID}
 	begun := tray(t, v, pdf("Deed.pdf", "a"))
 	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("upload: %v", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
+	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("order: %v", err)
 	}
 }

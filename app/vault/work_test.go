@@ -121,14 +121,14 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 	ofIt := func(a ask) bool { return texts(a) && !strings.Contains(a.body, "other") }
 	due := time.Duration(0)
 	for attempt := 1; attempt < 5; attempt++ {
-		var task model.Task
+		var task model.ProcessingTask
 		eventually(t, fmt.Sprintf("attempt %d", attempt), func() bool { task = only(t, v); return task.Attempts == attempt })
 		due += 10 * time.Second << (attempt - 1)
-		if task.At.Sub(begun) != due || processed(t, v, file.ID) || f.count(ofIt) != attempt {
-			t.Fatalf("after attempt %d: due after %v, want %v; asked %d times", attempt, task.At.Sub(begun), due, f.count(ofIt))
+		if task.DueAt.Sub(begun) != due || processed(t, v, file.ID) || f.count(ofIt) != attempt {
+			t.Fatalf("after attempt %d: due after %v, want %v; asked %d times", attempt, task.DueAt.Sub(begun), due, f.count(ofIt))
 		}
 		// A moment too early nothing happens: another file overtakes it.
-		clock.Move(task.At.Sub(clock.Now()) - time.Millisecond)
+		clock.Move(task.DueAt.Sub(clock.Now()) - time.Millisecond)
 		f.replies(func(_ context.Context, a ask) error {
 			if strings.Contains(a.body, "other") {
 				return nil
@@ -165,7 +165,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 }
 
 // only is the one task of the queue; a zero one when there is none.
-func only(t *testing.T, v *vault.Vault) (task model.Task) {
+func only(t *testing.T, v *vault.Vault) (task model.ProcessingTask) {
 	t.Helper()
 	err := v.Store().View(t.Context(), func(tx *store.Tx) error {
 		list, err := tx.Tasks(2)

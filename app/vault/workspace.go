@@ -60,7 +60,7 @@ func (o *Orders) EditStatuses(ctx context.Context, actor model.Actor, statuses [
 }
 
 func stillSeen(now model.Template, seen string) error {
-	if seen != "" && now.Mark() != seen {
+	if seen != "" && now.Fingerprint() != seen {
 		return errSeenAnother
 	}
 	return nil
@@ -87,7 +87,7 @@ func (o *Orders) define(ctx context.Context, actor model.Actor, dry bool, kind s
 		if err != nil {
 			return p, err
 		}
-		if p.losses = model.Losses(old, now); len(changes) > 0 {
+		if p.losses = model.TemplateImpact(old, now); len(changes) > 0 {
 			p.changed = []Changed{{Changes: changes}}
 		}
 		return p, nil

@@ -217,7 +217,7 @@ func (g *firm) file(t *store.Tx, at time.Time, place model.File) (uint64, error)
 }
 
 func (g *firm) event(t *store.Tx, at time.Time, kind, noun string, id uint64) error {
-	actor := model.Actor{Kind: model.ByKey, ID: 1 + uint64(g.chance.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
+	actor := model.Actor{Kind: model.ActorKey, ID: 1 + uint64(g.chance.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
 	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", noun, id)})
 }
 

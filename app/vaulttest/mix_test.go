@@ -28,7 +28,7 @@ func TestMixFills(t *testing.T) {
 			t.Fatal(err)
 		}
 		said, ordered := m.Abstract(n), m.Order(n)
-		if a := a.Abstract; a.FileNumber() != said.Number || a.Parcel() != said.Parcel || a.County != said.County || o.Number != ordered.Number || o.Parcel() != ordered.Parcel {
+		if a := a.Abstract; a.FileNumber() != said.Number || a.ParcelID() != said.Parcel || a.County != said.County || o.Number != ordered.Number || o.ParcelID() != ordered.Parcel {
 			t.Errorf("%d: %+v, %+v, said %+v, %+v", n, a, o, said, ordered)
 		}
 	}
@@ -51,7 +51,7 @@ func TestMixFills(t *testing.T) {
 }
 
 func text(ctx context.Context, v *vault.Vault, id uint64, into *[]string) error {
-	return v.Files.Text(ctx, model.Actor{Kind: model.ByKey, ID: 1}, id, func(_ int, text string) error {
+	return v.Files.Text(ctx, model.Actor{Kind: model.ActorKey, ID: 1}, id, func(_ int, text string) error {
 		*into = append(*into, text)
 		return nil
 	})

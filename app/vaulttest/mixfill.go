@@ -147,7 +147,7 @@ func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) 
 	}
 	which := k % len(g.digests)
 	pages, doc := 1+which%40, letter{g.digests[which], g.sizes[which]}
-	failure := model.NoText + "." // else a server would try to make it
+	failure := model.FailureNoText + "." // else a server would try to make it
 	if n, has := g.Text(k); has {
 		pages, doc, failure = TextPages, g.kept[n], ""
 	}

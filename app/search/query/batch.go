@@ -141,8 +141,8 @@ func (b *Batch) addNumber(s string) {
 	if joined := strings.Join(parts, ""); joined != all {
 		b.addPrefixes(nsNumberPrefix, []byte(joined), longPrefixes) // Bk 1022 Pg 3
 	}
-	if r, is := model.ReferenceOf(parts); is {
-		b.sink.AddTerm([]byte(term(nsTypedNumber, boundedValue(referenceTerm(r.Register, r.Numbers)))))
+	if r, is := model.ParseBookPage(parts); is {
+		b.sink.AddTerm([]byte(term(nsTypedNumber, boundedValue(referenceTerm(r.Type, r.Numbers)))))
 		b.sink.AddTerm([]byte(term(nsNumber, boundedValue(bookPageNumber(r.Numbers)))))
 		b.sink.AddTerm([]byte(term(nsNumber, boundedValue(bookPageNumber([]string{all})))))
 		return

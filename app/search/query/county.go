@@ -34,7 +34,7 @@ func (a *parsedQuery) findPlaces() {
 				}
 			}
 		}
-		if len(list[i].parts) != 1 || list[i].quoted || !model.CountyWord(list[i].parts[0], list[i].open) {
+		if len(list[i].parts) != 1 || list[i].quoted || !model.IsCountyWord(list[i].parts[0], list[i].open) {
 			continue
 		}
 		named := list[i : i+1]

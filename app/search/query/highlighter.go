@@ -172,7 +172,7 @@ func (m *Highlighter) addUnfinishedPhrase(c clause, of uint64) {
 // addPart adds one word of a clause.
 func (m *Highlighter) addPart(c clause, w string, open bool, of uint64) {
 	faint := isSingle(w)
-	m.onlyTrivial = m.onlyTrivial && (faint || model.IsLabel(w) || model.PlaceOf(w) != model.NoPlace || len(c.place.counties) > 0)
+	m.onlyTrivial = m.onlyTrivial && (faint || model.IsNumberLabel(w) || model.ClassifyWord(w) != model.NotReferenceWord || len(c.place.counties) > 0)
 	if len(c.parts) > 1 {
 		m.add(target{words: []int{m.wordID(w)}, weight: markWeightWord, clauses: of, needsNeighbor: faint, stopWord: isStopWord(w)})
 	}

@@ -169,7 +169,7 @@ func (w *markScan) extend(a *partialNumber, t token) bool {
 		w.markNumber(a, n)
 		return false
 	}
-	return a.matched > 0 && model.PlaceOf(t.text) == model.Page // 1022, Page 311
+	return a.matched > 0 && model.ClassifyWord(t.text) == model.PageWord // 1022, Page 311
 }
 
 // extendParts is extend for a number in parts.
@@ -177,7 +177,7 @@ func (w *markScan) extendParts(a *partialNumber, n *numberPattern, t token) bool
 	part := n.parts[a.matched]
 	switch {
 	case string(t.text) != part && (!isDigits(part) || string(trimZeros(t.text)) != part):
-		return a.matched > 0 && model.PlaceOf(string(t.text)) == model.Page
+		return a.matched > 0 && model.ClassifyWord(string(t.text)) == model.PageWord
 	case a.matched == len(n.parts)-1:
 		w.markNumber(a, n)
 		return false

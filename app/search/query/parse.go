@@ -123,7 +123,7 @@ type numberForms struct {
 func newNumberForms(text string, parts []string) numberForms {
 	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(trimZeros(p)) < len(p) })
 	c := numberForms{typed: typedForm(text), compact: compactNumber(parts), trimmed: trimmedNumber(parts), padded: padded}
-	if r, is := model.ReferenceOf(parts); is {
+	if r, is := model.ParseBookPage(parts); is {
 		c.references, c.numbers, c.bookPage = referenceTerms(r), r.Numbers, bookPageNumber(r.Numbers)
 	} else if !slices.ContainsFunc(parts, func(p string) bool { return !isDigits(p) }) {
 		c.bookPage = bookPageNumber(parts)
@@ -211,7 +211,7 @@ func parse(text string, mostWords int) (parsedQuery, error) {
 
 // cutQuote cuts at the first quote.
 func cutQuote(s string) (before, after string, found bool) {
-	at := strings.IndexAny(s, model.Quotes)
+	at := strings.IndexAny(s, model.QuoteMarks)
 	if at < 0 {
 		return s, "", false
 	}
@@ -285,7 +285,7 @@ func (p *parser) endsWithBlank() bool { return isBlank(p.text[len(p.text)-1]) }
 func (p *parser) newClause(from, to int, open bool) clause {
 	return clause{
 		parts: p.words[from:to:to], joined: p.joinedWords(from, to), number: p.numberForms(from, to),
-		quoted: p.quoted, open: open, afterBookOrPage: from > 0 && model.PlaceOf(p.words[from-1]) != model.NoPlace,
+		quoted: p.quoted, open: open, afterBookOrPage: from > 0 && model.ClassifyWord(p.words[from-1]) != model.NotReferenceWord,
 		start: p.tokens[from].start, end: p.tokens[to-1].end,
 	}
 }

@@ -154,18 +154,18 @@ func (b *builder) isOptional(groups []group, i int) bool {
 // number that is, or in which book or on which page.
 func labelBefore(groups []group) (label, page bool) {
 	first, _ := groups[0].singleWord()
-	label, page = model.IsLabel(first), model.PlaceOf(first) == model.Book || model.PlaceOf(first) == model.Page
-	if !label && !page && model.PlaceOf(first) != model.Records {
+	label, page = model.IsNumberLabel(first), model.ClassifyWord(first) == model.BookWord || model.ClassifyWord(first) == model.PageWord
+	if !label && !page && model.ClassifyWord(first) != model.RecordsWord {
 		return false, false
 	}
 	for _, g := range groups[1:] {
 		word, _ := g.singleWord()
-		place := model.PlaceOf(word)
-		if place == model.NoPlace && !model.IsLabel(word) {
+		place := model.ClassifyWord(word)
+		if place == model.NotReferenceWord && !model.IsNumberLabel(word) {
 			return label && g.startsWithDigits(), page && g.startsWithDigits()
 		}
-		label = label && model.IsLabel(word)
-		page = page || place == model.Book
+		label = label && model.IsNumberLabel(word)
+		page = page || place == model.BookWord
 	}
 	return false, false
 }

@@ -112,7 +112,7 @@ func parseCompactNumber(text string) string {
 
 // numericParts is the parts of a number; of book and page only the digits.
 func numericParts(parts []string) []string {
-	if r, is := model.ReferenceOf(parts); is {
+	if r, is := model.ParseBookPage(parts); is {
 		return r.Numbers
 	}
 	return parts
@@ -122,14 +122,14 @@ func numericParts(parts []string) []string {
 // 2026-0117, Inst. # 88123, deed book 1022.
 func countLabels(parts []string) int {
 	n := 0
-	for n < len(parts) && model.IsLabel(parts[n]) {
+	for n < len(parts) && model.IsNumberLabel(parts[n]) {
 		n++
 	}
 	if n == 0 {
-		for n < len(parts) && model.PlaceOf(parts[n]) == model.Records {
+		for n < len(parts) && model.ClassifyWord(parts[n]) == model.RecordsWord {
 			n++
 		}
-		if n < len(parts) && model.PlaceOf(parts[n]) == model.Book {
+		if n < len(parts) && model.ClassifyWord(parts[n]) == model.BookWord {
 			return n
 		}
 		return 0
@@ -157,19 +157,19 @@ func bookPageNumber(numbers []string) string {
 
 // referenceTerms are the ways in which a book and page of a register is in the index as it is
 // typed: its own, and that of books which are called nothing but so; of those, any.
-func referenceTerms(r model.Reference) []string {
-	if r.Register == model.AnyRegister {
+func referenceTerms(r model.BookPage) []string {
+	if r.Type == model.AnyBook {
 		var all []string
-		for _, register := range model.Registers {
+		for _, register := range model.BookTypes {
 			all = append(all, referenceTerm(register, r.Numbers))
 		}
 		return all
 	}
-	return []string{referenceTerm(r.Register, r.Numbers), referenceTerm(model.AnyRegister, r.Numbers)}
+	return []string{referenceTerm(r.Type, r.Numbers), referenceTerm(model.AnyBook, r.Numbers)}
 }
 
 // referenceTerm is a book and page of a register, however it is written.
-func referenceTerm(r model.Register, numbers []string) string {
+func referenceTerm(r model.BookType, numbers []string) string {
 	return string(r) + " book " + strings.Join(numbers, " ")
 }
 
