@@ -208,11 +208,11 @@ func vaultSettings(c config.Config) vault.Settings {
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
 	}
-	lim := inspect.DefaultLimits()
-	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
+	lim := inspect.DefaultInspectLimits()
+	lim.MaxPDFPages, lim.MaxImageHeavySize, lim.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,
-		Extract:           extract.Limits{Pixels: int64(c.Limits.PicturePixels), Width: c.Limits.PictureWidth, TextBytes: int64(c.Limits.Text)},
+		Extract:           extract.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),

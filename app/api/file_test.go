@@ -181,7 +181,7 @@ func TestUploadTooMany(t *testing.T) {
 // killedReader stands for document processes that the system kills.
 type killedReader struct{ vaulttest.Reader }
 
-func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, inspect.Limits) (inspect.Report, error) {
+func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, inspect.InspectLimits) (inspect.Report, error) {
 	return inspect.Report{}, fmt.Errorf("read frame: %w", sandbox.ErrKilled)
 }
 

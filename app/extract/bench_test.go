@@ -24,7 +24,7 @@ func BenchmarkThumbnail(b *testing.B) {
 		src := source(b, e, s)
 		b.Run(path.Base(s.Path), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := extract.Page(b.Context(), src, 1, 400, extract.Limits{}); err != nil {
+				if _, err := extract.PageImage(b.Context(), src, 1, 400, extract.ExtractLimits{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -42,7 +42,7 @@ func BenchmarkText(b *testing.B) {
 		src := source(b, e, s)
 		for b.Loop() {
 			pages := 0
-			err := extract.Text(b.Context(), src, extract.Limits{}, func(int, string) error { pages++; return nil })
+			err := extract.Text(b.Context(), src, extract.ExtractLimits{}, func(int, string) error { pages++; return nil })
 			if err != nil || pages != 500 {
 				b.Fatal(pages, err)
 			}

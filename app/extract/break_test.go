@@ -78,7 +78,7 @@ func TestBrokenPage(t *testing.T) {
 			src := pagesOf(t, c.contents...)
 			src.PDF = e
 			got, broken := "", e.Broken()
-			err := extract.Text(t.Context(), src, extract.Limits{}, func(page int, text string) error {
+			err := extract.Text(t.Context(), src, extract.ExtractLimits{}, func(page int, text string) error {
 				got += fmt.Sprintf("%d %s ", page, text)
 				return nil
 			})

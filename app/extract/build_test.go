@@ -121,7 +121,7 @@ func document(content []byte, mime string) Source {
 }
 
 // collect returns the text of each page, "1: text\n" and so on.
-func collect(t testing.TB, src Source, lim Limits) (string, error) {
+func collect(t testing.TB, src Source, lim ExtractLimits) (string, error) {
 	t.Helper()
 	var b strings.Builder
 	err := Text(t.Context(), src, lim, func(page int, text string) error {

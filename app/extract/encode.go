@@ -20,7 +20,7 @@ const (
 
 // encode packs a picture: a page of print as PNG, in black and white where it
 // is that; a drawing of up to 256 colors as PNG; anything else as JPEG.
-func encode(img image.Image) (Picture, error) {
+func encode(img image.Image) (Image, error) {
 	if rgba, ok := img.(*image.RGBA); ok {
 		if gray := grayOf(rgba); gray != nil {
 			img = gray
@@ -35,19 +35,19 @@ func encode(img image.Image) (Picture, error) {
 	}
 	var buf bytes.Buffer
 	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: photoQuality}); err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
-	return Picture{img.Bounds().Dx(), img.Bounds().Dy(), buf.Bytes(), "image/jpeg"}, nil
+	return Image{img.Bounds().Dx(), img.Bounds().Dy(), buf.Bytes(), "image/jpeg"}, nil
 }
 
-func encodePNG(img *image.Paletted) (Picture, error) {
+func encodePNG(img *image.Paletted) (Image, error) {
 	var buf bytes.Buffer
 	// Somebody waits for it: half of the time is worth a tenth of the size.
 	coder := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := coder.Encode(&buf, img); err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
-	return Picture{img.Rect.Dx(), img.Rect.Dy(), buf.Bytes(), "image/png"}, nil
+	return Image{img.Rect.Dx(), img.Rect.Dy(), buf.Bytes(), "image/png"}, nil
 }
 
 // grayOf returns the picture without its colors, nil where it has any.

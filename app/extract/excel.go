@@ -47,7 +47,7 @@ type xlsSheet struct {
 	at   int
 }
 
-func openXLS(doc *source, lim Limits) (*xlsBook, error) {
+func openXLS(doc *source, lim ExtractLimits) (*xlsBook, error) {
 	streams, err := openOLE(doc)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func readBook(stream records) (*xlsBook, error) {
 	return b, err
 }
 
-func xlsPages(doc *source, lim Limits) (int, error) {
+func xlsPages(doc *source, lim ExtractLimits) (int, error) {
 	b, err := openXLS(doc, lim)
 	if err != nil {
 		return 0, err
@@ -85,7 +85,7 @@ func xlsText(doc *source, out *writer) error {
 
 func (b *xlsBook) text(out *writer) error {
 	for i, s := range b.sheets {
-		if i >= out.lim.Pages || out.full() || b.budget <= 0 {
+		if i >= out.lim.MaxPages || out.full() || b.budget <= 0 {
 			out.cut = true
 			return nil
 		}

@@ -59,17 +59,17 @@ type Source struct {
 	PDF  PDF    // may be nil where the document is no PDF
 }
 
-// Picture is one page as an encoded image.
-type Picture struct {
+// Image is one page as an encoded image.
+type Image struct {
 	Width, Height int    // pixels
 	Bytes         []byte // PNG or JPEG
 	MIME          string // image/png or image/jpeg
 }
 
-// Pages returns how many pages Page or Text may give, at least 1 and at most
+// PageCount returns how many pages Page or Text may give, at least 1 and at most
 // lim.Pages. It returns ErrUnsupported for a kind that is not accepted, and
 // ErrDamaged.
-func Pages(ctx context.Context, src Source, lim Limits) (int, error) {
+func PageCount(ctx context.Context, src Source, lim ExtractLimits) (int, error) {
 	h, ok := handlers[src.MIME]
 	if !ok {
 		return 0, fmt.Errorf("%w: %s", ErrUnsupported, src.MIME)
@@ -83,46 +83,46 @@ func Pages(ctx context.Context, src Source, lim Limits) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return min(max(n, 1), lim.Pages), nil
+	return min(max(n, 1), lim.MaxPages), nil
 }
 
-// Page returns page n, from 1, as a picture width pixels wide, upright, on
+// PageImage returns page n, from 1, as a picture width pixels wide, upright, on
 // white. It is narrower where the limits say so, where the page is very long,
 // and where the document is itself a picture of less than that width.
 // It returns ErrUnsupported, ErrTooLarge, ErrDamaged or ErrNoPage.
-func Page(ctx context.Context, src Source, n, width int, lim Limits) (Picture, error) {
+func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits) (Image, error) {
 	h, ok := handlers[src.MIME]
 	if !ok || h.page == nil {
-		return Picture{}, fmt.Errorf("picture of %s: %w", src.MIME, ErrUnsupported)
+		return Image{}, fmt.Errorf("picture of %s: %w", src.MIME, ErrUnsupported)
 	}
 	lim = lim.complete()
-	if n < 1 || n > lim.Pages {
-		return Picture{}, fmt.Errorf("page %d: %w", n, ErrNoPage)
+	if n < 1 || n > lim.MaxPages {
+		return Image{}, fmt.Errorf("page %d: %w", n, ErrNoPage)
 	}
-	var picture Picture
+	var picture Image
 	err := guard(ctx, src, func(doc *source) (err error) {
-		picture, err = h.page(doc, n, min(max(width, 1), lim.Width), lim)
+		picture, err = h.page(doc, n, min(max(width, 1), lim.MaxWidth), lim)
 		return err
 	})
 	if err != nil {
-		return Picture{}, fmt.Errorf("page %d: %w", n, err)
+		return Image{}, fmt.Errorf("page %d: %w", n, err)
 	}
 	return picture, nil
 }
 
 // Text calls emit with the text of each page that has any, in order, as UTF-8
 // with lines ended by "\n" and without control characters but "\t". A document
-// without pages is page 1, which lim.PageText does not bound. It ends with the first error of emit. It returns
+// without pages is page 1, which lim.MaxPageTextBytes does not bound. It ends with the first error of emit. It returns
 // ErrUnsupported, ErrTooLarge where lim cut the text off, or ErrDamaged; what
 // was emitted until then is good.
-func Text(ctx context.Context, src Source, lim Limits, emit func(page int, text string) error) error {
+func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int, text string) error) error {
 	h, ok := handlers[src.MIME]
 	if !ok || h.text == nil {
 		return fmt.Errorf("text of %s: %w", src.MIME, ErrUnsupported)
 	}
 	lim = lim.complete()
 	return guard(ctx, src, func(doc *source) error {
-		out := &writer{lim: lim, left: lim.TextBytes, emit: emit}
+		out := &writer{lim: lim, left: lim.MaxTextBytes, emit: emit}
 		err := h.text(doc, out)
 		if doc.err != nil {
 			return doc.err
@@ -137,10 +137,10 @@ func Text(ctx context.Context, src Source, lim Limits, emit func(page int, text 
 
 // handler is what can be had of one kind; a nil function cannot.
 type handler struct {
-	pages func(doc *source, lim Limits) (int, error)
-	page  func(doc *source, n, width int, lim Limits) (Picture, error)
+	pages func(doc *source, lim ExtractLimits) (int, error)
+	page  func(doc *source, n, width int, lim ExtractLimits) (Image, error)
 	text  func(doc *source, out *writer) error
-	sizes func(doc *source, lim Limits) ([]Size, error)
+	sizes func(doc *source, lim ExtractLimits) ([]PageSize, error)
 }
 
 const ooxml = "application/vnd.openxmlformats-officedocument."
@@ -162,4 +162,4 @@ var handlers = map[string]handler{
 	"application/vnd.ms-powerpoint":       {pptPages, nil, pptText, nil},
 }
 
-func onePage(*source, Limits) (int, error) { return 1, nil }
+func onePage(*source, ExtractLimits) (int, error) { return 1, nil }

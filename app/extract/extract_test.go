@@ -18,11 +18,11 @@ func TestPlainText(t *testing.T) {
 		{"blank", " \r\n\t", ""},
 		{"empty", "", ""},
 	} {
-		if got, err := collect(t, document([]byte(c.file), "text/plain"), Limits{}); got != c.want || err != nil {
+		if got, err := collect(t, document([]byte(c.file), "text/plain"), ExtractLimits{}); got != c.want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 		}
 	}
-	got, err := collect(t, document([]byte(strings.Repeat("é", 100)), "text/plain"), Limits{TextBytes: 9, PageText: 1})
+	got, err := collect(t, document([]byte(strings.Repeat("é", 100)), "text/plain"), ExtractLimits{MaxTextBytes: 9, MaxPageTextBytes: 1})
 	if got != "1: éééé\n" || finding(err) != ErrTooLarge {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -50,15 +50,15 @@ func TestFaults(t *testing.T) {
 	for mime, file := range map[string][]byte{
 		"image/tiff": buildTIFF(little, false, page(tags{0: [][]byte{make([]byte, 4*testH)}})),
 		"text/plain": []byte(strings.Repeat("text", 100)),
-		mimeDOCX:     buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
-		mimeDOC:      buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),
+		testMIMEDOCX: buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
+		testMIMEDOC:  buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),
 	} {
 		work := func(ctx context.Context, src Source) error {
 			if strings.HasPrefix(mime, "image/") {
-				_, err := Page(ctx, src, 1, 100, Limits{})
+				_, err := PageImage(ctx, src, 1, 100, ExtractLimits{})
 				return err
 			}
-			return Text(ctx, src, Limits{}, func(int, string) error { return nil })
+			return Text(ctx, src, ExtractLimits{}, func(int, string) error { return nil })
 		}
 		for _, from := range []int64{0, 5, 20, int64(len(file)) / 2} {
 			src := document(file, mime)
@@ -70,7 +70,7 @@ func TestFaults(t *testing.T) {
 		short := document(file, mime)
 		short.Size *= 100
 		// The others never come to the end.
-		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
+		if err := work(t.Context(), short); (mime == "text/plain" || mime == testMIMEDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
 			t.Errorf("%s shorter than said: %v", mime, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -80,11 +80,11 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	// An error of emit comes back as it is, even one that looks like a finding.
-	err := Text(t.Context(), document([]byte("text"), "text/plain"), Limits{}, func(int, string) error { return disk })
+	err := Text(t.Context(), document([]byte("text"), "text/plain"), ExtractLimits{}, func(int, string) error { return disk })
 	if !errors.Is(err, disk) || finding(err) != nil {
 		t.Error(err)
 	}
-	if _, err := Pages(t.Context(), document(nil, "application/pdf"), Limits{}); err == nil || finding(err) != nil {
+	if _, err := PageCount(t.Context(), document(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
 		t.Errorf("PDF without an engine: %v", err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // small are limits under which a fuzzer runs fast.
-var small = Limits{Pixels: 1 << 16, Width: 64, TextBytes: 1 << 12, PageText: 1 << 10, Pages: 20, Unpacked: 1 << 16}.complete()
+var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20, MaxUnpackedBytes: 1 << 16}.complete()
 
 // written holds text to what Text promises of it.
 func written(t *testing.T, work func(out *writer) error) {
 	t.Helper()
 	all, before := int64(0), 0
-	out := &writer{lim: small, left: small.TextBytes, emit: func(page int, text string) error {
+	out := &writer{lim: small, left: small.MaxTextBytes, emit: func(page int, text string) error {
 		if !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\r\x1b\x7f") {
 			t.Errorf("text %q", text)
 		}
@@ -33,7 +33,7 @@ func written(t *testing.T, work func(out *writer) error) {
 	if err := out.end(); err != nil && finding(err) != ErrTooLarge {
 		t.Error(err)
 	}
-	if all > small.TextBytes {
+	if all > small.MaxTextBytes {
 		t.Errorf("%d bytes of text", all)
 	}
 }
@@ -58,7 +58,7 @@ func FuzzTIFF(f *testing.F) {
 		}
 		for page := 1; page <= min(n, 3); page++ {
 			p, err := tiffPage(doc, page, 50, small)
-			if err == nil && (p.Width < 1 || p.Width > small.Width || p.Height > tallest*small.Width) {
+			if err == nil && (p.Width < 1 || p.Width > small.MaxWidth || p.Height > tallest*small.MaxWidth) {
 				t.Errorf("%d x %d", p.Width, p.Height)
 			}
 		}
@@ -155,8 +155,8 @@ func FuzzContainer(f *testing.F) {
 			if mime == "application/pdf" {
 				continue
 			}
-			_, err := Pages(t.Context(), document(b, mime), small)
-			if _, err2 := Page(t.Context(), document(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
+			_, err := PageCount(t.Context(), document(b, mime), small)
+			if _, err2 := PageImage(t.Context(), document(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
 				t.Errorf("%s: %v", mime, err2)
 			}
 			err2 := Text(t.Context(), document(b, mime), small, func(int, string) error { return nil })

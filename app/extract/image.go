@@ -29,26 +29,26 @@ var codecs = map[string]codec{
 	"image/webp": {webp.DecodeConfig, webp.Decode},
 }
 
-func imagePage(doc *source, n, width int, lim Limits) (Picture, error) {
+func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 	if n != 1 {
-		return Picture{}, ErrNoPage
+		return Image{}, ErrNoPage
 	}
 	r, err := decodeImage(doc, codecs[doc.MIME], lim)
 	if err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
 	if doc.MIME == "image/jpeg" {
 		r.turn = exifTurn(doc)
 	}
 	img, err := r.render(width, lim)
 	if err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
 	return encode(img)
 }
 
 // decodeImage looks at the size first: the memory a decoder takes goes by it.
-func decodeImage(doc *source, c codec, lim Limits) (*raster, error) {
+func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	config, err := c.config(doc.all())
 	if err != nil {
 		return nil, codecVerdict(err)
@@ -80,7 +80,7 @@ const pixelBytes = 4
 
 // affordable looks at the pixels, and at the bytes they take: extra is what the
 // decoder needs for each beside its picture.
-func affordable(config image.Config, extra int64, lim Limits) error {
+func affordable(config image.Config, extra int64, lim ExtractLimits) error {
 	w, h := int64(config.Width), int64(config.Height)
 	if w <= 0 || h <= 0 {
 		return damaged("%d x %d pixels", w, h)
@@ -96,7 +96,7 @@ func affordable(config image.Config, extra int64, lim Limits) error {
 	case color.RGBA64Model, color.NRGBA64Model:
 		size = extra + 8
 	}
-	if w > lim.Pixels || h > lim.Pixels/w || w*h > pixelBytes*lim.Pixels/size {
+	if w > lim.MaxPixels || h > lim.MaxPixels/w || w*h > pixelBytes*lim.MaxPixels/size {
 		return fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, config.Width, config.Height)
 	}
 	return nil

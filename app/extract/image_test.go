@@ -91,30 +91,30 @@ func TestImageBounds(t *testing.T) {
 	for _, c := range []struct {
 		name, mime string
 		file       []byte
-		lim        Limits
+		lim        ExtractLimits
 		want       error
 	}{
-		{"too many pixels", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), Limits{Pixels: 99}, ErrTooLarge},
-		{"progressive pixels weigh more", "image/jpeg", []byte("\xff\xd8\xff\xff\xc2\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), Limits{Pixels: 370}, ErrTooLarge},
-		{"baseline ones do not", "image/jpeg", []byte("\xff\xd8\xff\xc0\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), Limits{Pixels: 370}, ErrDamaged},
-		{"just enough", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), Limits{Pixels: 100}, nil},
-		{"deep pixels weigh twice", "image/png", pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 10, 10))), Limits{Pixels: 199}, ErrTooLarge},
-		{"a giant's header", "image/png", giant, Limits{}, ErrDamaged},
-		{"no image", "image/webp", []byte("RIFF"), Limits{}, ErrDamaged},
-		{"cut off", "image/png", giant[:40], Limits{}, ErrDamaged},
+		{"too many pixels", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 99}, ErrTooLarge},
+		{"progressive pixels weigh more", "image/jpeg", []byte("\xff\xd8\xff\xff\xc2\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), ExtractLimits{MaxPixels: 370}, ErrTooLarge},
+		{"baseline ones do not", "image/jpeg", []byte("\xff\xd8\xff\xc0\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), ExtractLimits{MaxPixels: 370}, ErrDamaged},
+		{"just enough", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 100}, nil},
+		{"deep pixels weigh twice", "image/png", pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 199}, ErrTooLarge},
+		{"a giant's header", "image/png", giant, ExtractLimits{}, ErrDamaged},
+		{"no image", "image/webp", []byte("RIFF"), ExtractLimits{}, ErrDamaged},
+		{"cut off", "image/png", giant[:40], ExtractLimits{}, ErrDamaged},
 	} {
-		_, err := Page(t.Context(), document(c.file, c.mime), 1, 100, c.lim)
+		_, err := PageImage(t.Context(), document(c.file, c.mime), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := Page(t.Context(), document(nil, "image/png"), 2, 100, Limits{}); finding(err) != ErrNoPage {
+	if _, err := PageImage(t.Context(), document(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
 		t.Error(err)
 	}
-	if _, err := Pages(t.Context(), document(nil, "application/zip"), Limits{}); finding(err) != ErrUnsupported {
+	if _, err := PageCount(t.Context(), document(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
 		t.Error(err)
 	}
-	if _, err := Page(t.Context(), document([]byte("text"), "text/plain"), 1, 100, Limits{}); finding(err) != ErrUnsupported {
+	if _, err := PageImage(t.Context(), document([]byte("text"), "text/plain"), 1, 100, ExtractLimits{}); finding(err) != ErrUnsupported {
 		t.Error(err)
 	}
 }

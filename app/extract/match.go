@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// LongestPhrase is how many characters of a phrase are looked for.
-const LongestPhrase = 200
+// MaxLength is how many characters of a phrase are looked for.
+const MaxLength = 200
 
 // Phrase is what somebody looks for in a text. It is found whatever the case, the
 // accents, the kind of quotes and dashes, and however the text breaks its lines:
@@ -26,10 +26,10 @@ type Phrase struct {
 // Span is a run of characters (not bytes): from Start up to, and without, End.
 type Span struct{ Start, End int }
 
-// NewPhrase reads what was typed; only its first LongestPhrase characters count.
-func NewPhrase(typed string) Phrase {
+// New reads what was typed; only its first MaxLength characters count.
+func New(typed string) Phrase {
 	runes := []rune(strings.TrimSpace(strings.ToValidUTF8(typed, "")))
-	runes = runes[:min(len(runes), LongestPhrase)]
+	runes = runes[:min(len(runes), MaxLength)]
 	folded, _ := fold(runes)
 	if list := words(string(runes)); len(list) > 0 {
 		return Phrase{folded, newWordTree(list)}
@@ -68,8 +68,8 @@ func (p Phrase) Find(text []rune, most int) []Span {
 // space after it: a dash, or nothing.
 const lineHyphen = '\u00AD'
 
-// Has reports whether a text has every one of several phrases.
-func Has(text []rune, each []Phrase) bool {
+// ContainsAll reports whether a text has every one of several phrases.
+func ContainsAll(text []rune, each []Phrase) bool {
 	return !slices.ContainsFunc(each, func(p Phrase) bool { return len(p.Find(text, 1)) == 0 })
 }
 

@@ -32,14 +32,14 @@ func TestPhrase(t *testing.T) {
 	} {
 		text := []rune(c.text)
 		var found []string
-		for _, s := range NewPhrase(c.typed).Find(text, 10) {
+		for _, s := range New(c.typed).Find(text, 10) {
 			found = append(found, string(text[s.Start:s.End]))
 		}
 		if got := strings.Join(found, "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := NewPhrase("a").Find([]rune("aaaa"), 3); len(got) != 3 {
+	if got := New("a").Find([]rune("aaaa"), 3); len(got) != 3 {
 		t.Errorf("%d of at most 3", len(got))
 	}
 }
@@ -49,11 +49,11 @@ func FuzzPhrase(f *testing.F) {
 	f.Add("ﬁ", "fi")
 	f.Add("-", "--\n-")
 	f.Add(`"hold" "in"* "12-3-045"`, "HOLD-\nINGS 123045")
-	f.Add(strings.Join(Each(`o'neil "of the" ﬁ`), " "), "O’NEIL, of the\x00ﬁ")
+	f.Add(strings.Join(Split(`o'neil "of the" ﬁ`), " "), "O’NEIL, of the\x00ﬁ")
 	f.Fuzz(func(t *testing.T, typed, body string) {
 		text := []rune(body)
 		end := 0
-		for _, s := range NewPhrase(typed).Find(text, 100) {
+		for _, s := range New(typed).Find(text, 100) {
 			if s.Start < end || s.End <= s.Start || s.End > len(text) {
 				t.Fatalf("%+v after %d of %d", s, end, len(text))
 			}

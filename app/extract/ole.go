@@ -70,14 +70,14 @@ func (p padded) ReadAt(b []byte, off int64) (int, error) {
 // read returns a stream, as far as it can be read and lim lets it: what is left
 // of a damaged document is worth finding. It returns ErrDamaged when there is
 // nothing.
-func (s oleStreams) read(lim Limits, names ...string) ([]byte, error) {
+func (s oleStreams) read(lim ExtractLimits, names ...string) ([]byte, error) {
 	for _, name := range names {
 		file := s[name]
 		if file == nil {
 			continue
 		}
 		var content []byte
-		most := min(file.Size, lim.Unpacked)
+		most := min(file.Size, lim.MaxUnpackedBytes)
 		chunk := make([]byte, oleChunk)
 		for int64(len(content)) < most {
 			n, err := file.Read(chunk[:min(oleChunk, most-int64(len(content)))])

@@ -26,17 +26,17 @@ const (
 type ooxmlPackage struct {
 	parts map[string]*zip.File // by partName
 	left  int64                // bytes that may still be unpacked
-	lim   Limits
+	lim   ExtractLimits
 }
 
-func openPackage(doc *source, lim Limits) (*ooxmlPackage, error) {
+func openPackage(doc *source, lim ExtractLimits) (*ooxmlPackage, error) {
 	reads := &allowance{doc, zipDirectory}
 	archive, err := zip.NewReader(reads, doc.Size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is unpacked to a path
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	reads.left = 2*doc.Size + zipDirectory
-	p := &ooxmlPackage{parts: make(map[string]*zip.File, len(archive.File)), left: zipParts * lim.Unpacked, lim: lim}
+	p := &ooxmlPackage{parts: make(map[string]*zip.File, len(archive.File)), left: zipParts * lim.MaxUnpackedBytes, lim: lim}
 	for _, file := range archive.File {
 		p.parts[partName(file.Name)] = file
 	}
@@ -112,7 +112,7 @@ func (p *ooxmlPackage) walk(doc *source, name string, visit func(element) error)
 		return fmt.Errorf("%w: part %s: %w", ErrDamaged, name, err)
 	}
 	defer func() { _ = unpacked.Close() }() // only frees the decompressor
-	limited := &io.LimitedReader{R: unpacked, N: min(p.left, p.lim.Unpacked)}
+	limited := &io.LimitedReader{R: unpacked, N: min(p.left, p.lim.MaxUnpackedBytes)}
 	before := limited.N
 	err = walkXML(doc, limited, visit)
 	p.left -= before - limited.N

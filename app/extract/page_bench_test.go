@@ -29,7 +29,7 @@ func BenchmarkPage(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", path.Base(s.Path), width), func(b *testing.B) {
 				size := 0
 				for b.Loop() {
-					p, err := extract.Page(b.Context(), src, 1, width, extract.Limits{})
+					p, err := extract.PageImage(b.Context(), src, 1, width, extract.ExtractLimits{})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -36,7 +36,7 @@ func pdfVerdict(err error) error {
 	return &faultError{err}
 }
 
-func pdfPages(doc *source, _ Limits) (n int, err error) {
+func pdfPages(doc *source, _ ExtractLimits) (n int, err error) {
 	err = withPDF(doc, func(d *pdf.Document) error {
 		n = d.Pages()
 		return nil
@@ -44,7 +44,7 @@ func pdfPages(doc *source, _ Limits) (n int, err error) {
 	return n, err
 }
 
-func pdfPage(doc *source, n, width int, _ Limits) (picture Picture, err error) {
+func pdfPage(doc *source, n, width int, _ ExtractLimits) (picture Image, err error) {
 	err = withPDF(doc, func(d *pdf.Document) error {
 		if n > d.Pages() {
 			return ErrNoPage
@@ -96,7 +96,7 @@ type pdfReading struct {
 // the engine that broke.
 func (t *pdfReading) pages(d *pdf.Document) error {
 	failed := 0
-	last := min(d.Pages(), t.out.lim.Pages)
+	last := min(d.Pages(), t.out.lim.MaxPages)
 	for t.page < last && !t.out.full() {
 		if err := t.out.begin(t.page + 1); err != nil {
 			return err

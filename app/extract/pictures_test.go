@@ -56,7 +56,7 @@ func near(a, b grid) bool {
 	return true
 }
 
-func decode(t testing.TB, p extract.Picture) image.Image {
+func decode(t testing.TB, p extract.Image) image.Image {
 	t.Helper()
 	img, kind, err := image.Decode(bytes.NewReader(p.Bytes))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSamplePictures(t *testing.T) {
 			continue
 		}
 		src := source(t, e, s)
-		pages, err := extract.Pages(t.Context(), src, extract.Limits{})
+		pages, err := extract.PageCount(t.Context(), src, extract.ExtractLimits{})
 		if err != nil || s.Pages != 0 && pages != s.Pages {
 			t.Errorf("%s has %d pages, %v; want %d", s.Path, pages, err, s.Pages)
 		}
@@ -135,7 +135,7 @@ func (g pictures) write(t *testing.T, seen pictures) {
 func (g pictures) check(t *testing.T, src extract.Source, name string, n int) (key, line string) {
 	t.Helper()
 	key = fmt.Sprintf("%s#%d", name, n)
-	p, err := extract.Page(t.Context(), src, n, 400, extract.Limits{})
+	p, err := extract.PageImage(t.Context(), src, n, 400, extract.ExtractLimits{})
 	for _, refused := range []error{extract.ErrTooLarge, extract.ErrDamaged, extract.ErrUnsupported} {
 		if errors.Is(err, refused) {
 			if want := g[key]; want != refused.Error() && !*update {

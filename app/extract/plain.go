@@ -10,7 +10,7 @@ import (
 // plainText decodes as package inspect recognizes: UTF-16 by its mark, UTF-8
 // where the bytes are that, else Windows-1252.
 func plainText(doc *source, out *writer) error {
-	n := min(doc.Size, out.lim.TextBytes)
+	n := min(doc.Size, out.lim.MaxTextBytes)
 	b, ok := doc.bytes(0, n)
 	if !ok {
 		return damaged("text ends early")

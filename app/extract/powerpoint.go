@@ -40,7 +40,7 @@ type pptPage struct {
 	outline strings.Builder // text that the list of slides holds
 }
 
-func openPPT(doc *source, lim Limits) (*pptShow, error) {
+func openPPT(doc *source, lim ExtractLimits) (*pptShow, error) {
 	streams, err := openOLE(doc)
 	if err != nil {
 		return nil, err
@@ -58,16 +58,16 @@ func openPPT(doc *source, lim Limits) (*pptShow, error) {
 
 // readShow reads a PowerPoint Document stream; the stream Current User says
 // where its last edit stands.
-func readShow(stream, user records, lim Limits) *pptShow {
+func readShow(stream, user records, lim ExtractLimits) *pptShow {
 	s := &pptShow{
 		stream: stream, at: make(map[int]int), notes: make(map[int]string),
-		budget: 4 * len(stream), room: int(lim.TextBytes),
+		budget: 4 * len(stream), room: int(lim.MaxTextBytes),
 	}
 	s.lists(s.directory(user.u32(16)))
 	return s
 }
 
-func pptPages(doc *source, lim Limits) (int, error) {
+func pptPages(doc *source, lim ExtractLimits) (int, error) {
 	s, err := openPPT(doc, lim)
 	if err != nil {
 		return 0, err
@@ -86,7 +86,7 @@ func pptText(doc *source, out *writer) error {
 
 func (s *pptShow) text(out *writer) error {
 	for i := range s.slides {
-		if i >= out.lim.Pages || out.full() || s.budget <= 0 {
+		if i >= out.lim.MaxPages || out.full() || s.budget <= 0 {
 			out.cut = true
 			return nil
 		}

@@ -14,7 +14,7 @@ func (p *ooxmlPackage) slides(doc *source) ([]string, error) {
 	return slides, err
 }
 
-func pptxPages(doc *source, lim Limits) (int, error) {
+func pptxPages(doc *source, lim ExtractLimits) (int, error) {
 	p, err := openPackage(doc, lim)
 	if err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ func pptxText(doc *source, out *writer) error {
 		return err
 	}
 	for i, slide := range slides {
-		if i >= out.lim.Pages || out.full() {
+		if i >= out.lim.MaxPages || out.full() {
 			out.cut = true
 			return nil
 		}

@@ -52,7 +52,7 @@ func text(t testing.TB, src extract.Source) (string, error) {
 	t.Helper()
 	var all strings.Builder
 	before := 0
-	err := extract.Text(t.Context(), src, extract.Limits{}, func(page int, text string) error {
+	err := extract.Text(t.Context(), src, extract.ExtractLimits{}, func(page int, text string) error {
 		if page <= before {
 			t.Errorf("page %d after page %d", page, before)
 		}

@@ -13,26 +13,26 @@ import (
 const tallest = 4
 
 // mostMade is how many pixels a picture has that is made, as those of pages of PDFs.
-const mostMade = pdf.MostPixels
+const mostMade = pdf.MaxPixels
 
 // size returns the size of a picture of that width, upright, of a picture of
 // w x h upright square pixels: not above its own size, since whoever looks at it
 // can enlarge it as well, nor higher or with more pixels than the limits allow.
-func size(w, h float64, width int, lim Limits) (int, int) {
+func size(w, h float64, width int, lim ExtractLimits) (int, int) {
 	fw := min(float64(width), w)
 	fh := fw * h / w
 	if fw*fh > mostMade {
 		shrink := math.Sqrt(mostMade / (fw * fh))
 		fw, fh = fw*shrink, fh*shrink
 	}
-	if most := float64(tallest * lim.Width); fh > most {
+	if most := float64(tallest * lim.MaxWidth); fh > most {
 		fw, fh = fw*most/fh, most
 	}
 	return max(int(math.Round(fw)), 1), max(int(math.Round(fh)), 1)
 }
 
 // render makes a picture of r, upright and width pixels wide if it may be.
-func (r *raster) render(width int, lim Limits) (image.Image, error) {
+func (r *raster) render(width int, lim ExtractLimits) (image.Image, error) {
 	// Square pixels of the finer of the two resolutions.
 	natural := [2]float64{float64(r.width), float64(r.height)}
 	if r.aspect > 1 {

@@ -8,25 +8,25 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// Size is what a page is as it is to be looked at, upright.
-type Size struct {
+// PageSize is what a page is as it is to be looked at, upright.
+type PageSize struct {
 	Width, Height float64 // points of 1/72 inch; positive
-	Pixels        int     // how wide the picture is that the page consists of; 0: it can be drawn at any width
+	ImageWidth int     // how wide the picture is that the page consists of; 0: it can be drawn at any width
 }
 
-// Letter is the size that a page of an unknown one is taken to have.
-var Letter = Size{Width: 612, Height: 792}
+// USLetter is the size that a page of an unknown one is taken to have.
+var USLetter = PageSize{Width: 612, Height: 792}
 
-// Sizes returns the size of each page, at least one and at most lim.Pages; a page
+// PageSizes returns the size of each page, at least one and at most lim.Pages; a page
 // of which none can be had is Letter. It returns ErrUnsupported for a document of
 // which there are no pictures, and ErrDamaged.
-func Sizes(ctx context.Context, src Source, lim Limits) ([]Size, error) {
+func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, error) {
 	h, ok := handlers[src.MIME]
 	if !ok || h.sizes == nil {
 		return nil, fmt.Errorf("sizes of %s: %w", src.MIME, ErrUnsupported)
 	}
 	lim = lim.complete()
-	var sizes []Size
+	var sizes []PageSize
 	err := guard(ctx, src, func(doc *source) (err error) {
 		sizes, err = h.sizes(doc, lim)
 		return err
@@ -35,8 +35,8 @@ func Sizes(ctx context.Context, src Source, lim Limits) ([]Size, error) {
 		return nil, err
 	}
 	for i, s := range sizes {
-		if !s.Sane() {
-			sizes[i] = Letter
+		if !s.Valid() {
+			sizes[i] = USLetter
 		}
 	}
 	return sizes, nil
@@ -46,19 +46,19 @@ func Sizes(ctx context.Context, src Source, lim Limits) ([]Size, error) {
 // its greatest user unit.
 const longestSide = 1 << 24
 
-// Sane reports whether a page may be of that size.
-func (s Size) Sane() bool {
-	return s.Width > 0 && s.Height > 0 && s.Width < longestSide && s.Height < longestSide && s.Pixels >= 0 && s.Pixels <= longestSide
+// Valid reports whether a page may be of that size.
+func (s PageSize) Valid() bool {
+	return s.Width > 0 && s.Height > 0 && s.Width < longestSide && s.Height < longestSide && s.ImageWidth >= 0 && s.ImageWidth <= longestSide
 }
 
-func pdfSizes(doc *source, lim Limits) (sizes []Size, err error) {
+func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
 	err = withPDF(doc, func(d *pdf.Document) error {
-		for n := range min(d.Pages(), lim.Pages) {
+		for n := range min(d.Pages(), lim.MaxPages) {
 			w, h, err := d.PageSize(doc.ctx, n+1)
 			if err = pdfVerdict(err); err != nil && n == 0 {
 				return err
 			}
-			sizes = append(sizes, Size{Width: w, Height: h})
+			sizes = append(sizes, PageSize{Width: w, Height: h})
 			if doc.err != nil {
 				return doc.err
 			}
@@ -72,9 +72,9 @@ func pdfSizes(doc *source, lim Limits) (sizes []Size, err error) {
 // CSS Values 4, 6.1 has 96 of them in an inch.
 const pointsPerPixel = 72. / 96
 
-func tiffSizes(doc *source, lim Limits) ([]Size, error) {
-	var sizes []Size
-	err := tiffEach(doc, lim.Pages, func(dir directory) {
+func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
+	var sizes []PageSize
+	err := tiffEach(doc, lim.MaxPages, func(dir directory) {
 		sizes = append(sizes, dir.size(doc))
 	})
 	return sizes, err
@@ -91,7 +91,7 @@ const (
 // leave there.
 const leastDots, mostDots = 50, 2400
 
-func (d directory) size(doc *source) Size {
+func (d directory) size(doc *source) PageSize {
 	w, h := float64(d.one(doc, tagWidth, 0)), float64(d.one(doc, tagHeight, 0))
 	x, y := d.rational(doc, tagXResolution), d.rational(doc, tagYResolution)
 	if d.one(doc, tagUnit, perInch) == perCentimetre {
@@ -121,14 +121,14 @@ func pixelAspect(x, y float64) float64 {
 }
 
 // naturalSize is the size of a picture of w x h square pixels, set upright.
-func naturalSize(w, h, points float64, turn int) Size {
+func naturalSize(w, h, points float64, turn int) PageSize {
 	if turn >= 5 && turn <= 8 {
 		w, h = h, w
 	}
-	return Size{Width: w * points, Height: h * points, Pixels: int(math.Round(min(w, longestSide)))}
+	return PageSize{Width: w * points, Height: h * points, ImageWidth: int(math.Round(min(w, longestSide)))}
 }
 
-func imageSizes(doc *source, _ Limits) ([]Size, error) {
+func imageSizes(doc *source, _ ExtractLimits) ([]PageSize, error) {
 	config, err := codecs[doc.MIME].config(doc.all())
 	if err != nil {
 		return nil, codecVerdict(err)
@@ -137,5 +137,5 @@ func imageSizes(doc *source, _ Limits) ([]Size, error) {
 	if doc.MIME == "image/jpeg" {
 		turn = exifTurn(doc)
 	}
-	return []Size{naturalSize(float64(config.Width), float64(config.Height), pointsPerPixel, turn)}, nil
+	return []PageSize{naturalSize(float64(config.Width), float64(config.Height), pointsPerPixel, turn)}, nil
 }

@@ -235,29 +235,29 @@ func tiffEach(doc *source, most int, visit func(directory)) error {
 	return nil
 }
 
-func tiffPages(doc *source, lim Limits) (int, error) {
-	_, found, err := tiffDirectory(doc, lim.Pages)
+func tiffPages(doc *source, lim ExtractLimits) (int, error) {
+	_, found, err := tiffDirectory(doc, lim.MaxPages)
 	return found, err
 }
 
-func tiffPage(doc *source, n, width int, lim Limits) (Picture, error) {
+func tiffPage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 	dir, found, err := tiffDirectory(doc, n)
 	if err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
 	if found < n {
-		return Picture{}, fmt.Errorf("%w: it has %d", ErrNoPage, found)
+		return Image{}, fmt.Errorf("%w: it has %d", ErrNoPage, found)
 	}
 	page, err := newTiffImage(doc, dir, lim)
 	if err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
 	img, err := page.raster().render(width, lim)
 	if err != nil {
-		return Picture{}, err
+		return Image{}, err
 	}
 	if page.decoded == 0 {
-		return Picture{}, page.failed
+		return Image{}, page.failed
 	}
 	return encode(img)
 }

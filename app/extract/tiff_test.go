@@ -246,7 +246,7 @@ func splitJPEG(b []byte) (tables, stream []byte) {
 // picture returns page n, decoded.
 func picture(t testing.TB, src Source, n, width int) image.Image {
 	t.Helper()
-	p, err := Page(t.Context(), src, n, width, Limits{})
+	p, err := PageImage(t.Context(), src, n, width, ExtractLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,10 +267,10 @@ func TestTIFFPages(t *testing.T) {
 	both := page(tags{0: [][]byte{bit}, tagOrientation: 8, tagXResolution: [2]uint32{300, 1}, tagYResolution: [2]uint32{600, 1}})
 	for _, big := range []bool{false, true} {
 		src := document(buildTIFF(little, big, fax, turned, both), "image/tiff")
-		if n, err := Pages(t.Context(), src, Limits{}); n != 3 || err != nil {
+		if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != 3 || err != nil {
 			t.Errorf("%d pages, %v", n, err)
 		}
-		if n, err := Pages(t.Context(), src, Limits{Pages: 2}); n != 2 || err != nil {
+		if n, err := PageCount(t.Context(), src, ExtractLimits{MaxPages: 2}); n != 2 || err != nil {
 			t.Errorf("%d pages, %v", n, err)
 		}
 		for n, want := range []image.Point{{32, 33}, {16, 32}, {16, 64}} {
@@ -279,7 +279,7 @@ func TestTIFFPages(t *testing.T) {
 				t.Errorf("page %d is %v, want %v", n+1, got, want)
 			}
 		}
-		if _, err := Page(t.Context(), src, 4, 100, Limits{}); finding(err) != ErrNoPage {
+		if _, err := PageImage(t.Context(), src, 4, 100, ExtractLimits{}); finding(err) != ErrNoPage {
 			t.Error(err)
 		}
 	}
@@ -303,30 +303,30 @@ func TestTIFFDamage(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		file []byte
-		lim  Limits
+		lim  ExtractLimits
 		want error
 	}{
-		{"whole", whole, Limits{}, nil},
-		{"ring", ring, Limits{}, nil},
-		{"header", whole[:8], Limits{}, ErrDamaged},
-		{"none", nil, Limits{}, ErrDamaged},
-		{"pixels", whole, Limits{Pixels: testW*testH - 1}, ErrTooLarge},
-		{"no pixels", buildTIFF(little, false, page(tags{tagWidth: 0})), Limits{}, ErrDamaged},
-		{"no strips", buildTIFF(little, false, page(nil)), Limits{}, ErrDamaged},
-		{"empty strip", buildTIFF(little, false, page(tags{tagStripOffsets: 1 << 30, tagStripCounts: 1})), Limits{}, ErrDamaged},
-		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagCompression: tiffOldJPEG})), Limits{}, ErrUnsupported},
-		{"floats", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 32})), Limits{}, ErrUnsupported},
-		{"a giant", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagWidth: 1 << 31, tagHeight: 1 << 31})), Limits{}, ErrTooLarge},
-		{"giant tiles", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagTileWidth: 1 << 20, tagTileHeight: 1 << 20})), Limits{}, ErrDamaged},
-		{"JPEG of nothing", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 8, tagCompression: tiffJPEG})), Limits{}, ErrDamaged},
-		{"half a strip", buildTIFF(little, false, page(tags{0: [][]byte{bit[:len(bit)/2]}})), Limits{}, nil},
+		{"whole", whole, ExtractLimits{}, nil},
+		{"ring", ring, ExtractLimits{}, nil},
+		{"header", whole[:8], ExtractLimits{}, ErrDamaged},
+		{"none", nil, ExtractLimits{}, ErrDamaged},
+		{"pixels", whole, ExtractLimits{MaxPixels: testW*testH - 1}, ErrTooLarge},
+		{"no pixels", buildTIFF(little, false, page(tags{tagWidth: 0})), ExtractLimits{}, ErrDamaged},
+		{"no strips", buildTIFF(little, false, page(nil)), ExtractLimits{}, ErrDamaged},
+		{"empty strip", buildTIFF(little, false, page(tags{tagStripOffsets: 1 << 30, tagStripCounts: 1})), ExtractLimits{}, ErrDamaged},
+		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagCompression: tiffOldJPEG})), ExtractLimits{}, ErrUnsupported},
+		{"floats", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 32})), ExtractLimits{}, ErrUnsupported},
+		{"a giant", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagWidth: 1 << 31, tagHeight: 1 << 31})), ExtractLimits{}, ErrTooLarge},
+		{"giant tiles", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagTileWidth: 1 << 20, tagTileHeight: 1 << 20})), ExtractLimits{}, ErrDamaged},
+		{"JPEG of nothing", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 8, tagCompression: tiffJPEG})), ExtractLimits{}, ErrDamaged},
+		{"half a strip", buildTIFF(little, false, page(tags{0: [][]byte{bit[:len(bit)/2]}})), ExtractLimits{}, nil},
 	} {
-		_, err := Page(t.Context(), document(c.file, "image/tiff"), 1, 100, c.lim)
+		_, err := PageImage(t.Context(), document(c.file, "image/tiff"), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if n, err := Pages(t.Context(), document(ring, "image/tiff"), Limits{}); n != 1 || err != nil {
+	if n, err := PageCount(t.Context(), document(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {
 		t.Errorf("ring of %d pages, %v", n, err)
 	}
 }

@@ -33,7 +33,7 @@ const (
 type tiffImage struct {
 	doc                      *source
 	dir                      directory
-	lim                      Limits
+	lim                      ExtractLimits
 	width, height            int
 	bits, samples            int
 	compression, photometric uint64
@@ -51,12 +51,12 @@ type tiffImage struct {
 	failed  error // first failure of a block
 }
 
-func newTiffImage(doc *source, dir directory, lim Limits) (*tiffImage, error) {
+func newTiffImage(doc *source, dir directory, lim ExtractLimits) (*tiffImage, error) {
 	width, height := dir.one(doc, tagWidth, 0), dir.one(doc, tagHeight, 0)
 	if width == 0 || height == 0 {
 		return nil, damaged("%d x %d pixels", width, height)
 	}
-	if width > uint64(lim.Pixels) || height > uint64(lim.Pixels)/width {
+	if width > uint64(lim.MaxPixels) || height > uint64(lim.MaxPixels)/width {
 		return nil, fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, width, height)
 	}
 	t := &tiffImage{
@@ -174,7 +174,7 @@ func (t *tiffImage) readBlocks() error {
 	if w := t.dir.one(t.doc, tagTileWidth, 0); w != 0 {
 		h := t.dir.one(t.doc, tagTileHeight, 0)
 		// One row of tiles is held at a time; a tile may hang over the edge.
-		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.Pixels)/uint64(t.width) || w*h > uint64(t.lim.Pixels) {
+		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) || w*h > uint64(t.lim.MaxPixels) {
 			return damaged("tiles of %d x %d pixels", w, h)
 		}
 		t.tiled, t.blockW, t.blockH = true, int(w), int(h)

@@ -20,12 +20,12 @@ type word struct {
 // mostWords is how many are looked for at once.
 const mostWords = 32
 
-// Each takes what somebody typed to find records by apart into phrases: each word is
+// Split takes what somebody typed to find records by apart into phrases: each word is
 // one, and what stands in quotes. Of `smith "warranty deed" 12-3` they are `"smith"`,
 // `"warranty deed"` and `"12-3"*`: the last word is a beginning, as in the find box.
 // Joined by blanks they are one phrase. Words that stand everywhere are left out where
 // there are others.
-func Each(typed string) (said []string) {
+func Split(typed string) (said []string) {
 	var slight []string
 	typed = strings.Join(strings.Fields(quotesPlain(typed)), " ")
 	for i, part := range strings.Split(typed, `"`) {

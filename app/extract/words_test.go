@@ -24,7 +24,7 @@ func TestEach(t *testing.T) {
 		"- & ,":                 "",
 		"a\tb\nc":               `"b" "c"`,
 	} {
-		if got := strings.Join(Each(typed), " "); got != want {
+		if got := strings.Join(Split(typed), " "); got != want {
 			t.Errorf("%q: %s, want %s", typed, got, want)
 		}
 	}
@@ -52,18 +52,18 @@ func TestWords(t *testing.T) {
 	} {
 		text := []rune(c.text)
 		var found []string
-		for _, s := range NewPhrase(strings.Join(Each(c.typed), " ")).Find(text, 10) {
+		for _, s := range New(strings.Join(Split(c.typed), " ")).Find(text, 10) {
 			found = append(found, string(text[s.Start:s.End]))
 		}
 		if got := strings.Join(found, "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := NewPhrase(`"a"`).Find([]rune("a b a b a b a"), 3); len(got) != 3 {
+	if got := New(`"a"`).Find([]rune("a b a b a b a"), 3); len(got) != 3 {
 		t.Errorf("%d of at most 3", len(got))
 	}
 	for _, typed := range []string{`"a" b`, `the "lot"`, `"a"b`} {
-		if NewPhrase(typed).words != nil {
+		if New(typed).words != nil {
 			t.Errorf("%s is read as words", typed)
 		}
 	}
@@ -140,7 +140,7 @@ func TestManyWordsCostLittle(t *testing.T) {
 	for name, piece := range textsLong {
 		text := []rune(strings.Repeat(piece, 200_000/len(piece)))
 		took := func(typed string) time.Duration {
-			phrase, best := NewPhrase(typed), time.Hour
+			phrase, best := New(typed), time.Hour
 			for range 5 {
 				begun := time.Now()
 				phrase.Find(text, 1000)
@@ -164,7 +164,7 @@ func BenchmarkManyWords(b *testing.B) {
 			b.Run(what+" in "+name, func(b *testing.B) {
 				b.SetBytes(1 << 20)
 				for b.Loop() {
-					NewPhrase(typed).Find(text, 1000)
+					New(typed).Find(text, 1000)
 				}
 			})
 		}

@@ -8,7 +8,7 @@ import (
 
 // writer gathers the text of one page after another and hands each on.
 type writer struct {
-	lim  Limits
+	lim  ExtractLimits
 	left int64 // bytes of text that the document may still have
 	emit func(page int, text string) error
 	page int // 0 before the first, and for a document without pages
@@ -45,7 +45,7 @@ func (w *writer) pageFull() bool { return w.room() <= 0 }
 func (w *writer) room() int64 {
 	room := w.left - int64(w.buf.Len())
 	if w.page > 0 {
-		room = min(room, w.lim.PageText-int64(w.buf.Len()))
+		room = min(room, w.lim.MaxPageTextBytes-int64(w.buf.Len()))
 	}
 	return room
 }

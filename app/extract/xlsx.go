@@ -25,7 +25,7 @@ type workbook struct {
 	mac     bool   // days count from 1904
 }
 
-func openWorkbook(doc *source, lim Limits) (*workbook, error) {
+func openWorkbook(doc *source, lim ExtractLimits) (*workbook, error) {
 	p, err := openPackage(doc, lim)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func openWorkbook(doc *source, lim Limits) (*workbook, error) {
 	return w, err
 }
 
-func xlsxPages(doc *source, lim Limits) (int, error) {
+func xlsxPages(doc *source, lim ExtractLimits) (int, error) {
 	w, err := openWorkbook(doc, lim)
 	if err != nil {
 		return 0, err
@@ -59,7 +59,7 @@ func xlsxText(doc *source, out *writer) error {
 		return err
 	}
 	for i, s := range w.sheets {
-		if i >= out.lim.Pages || out.full() {
+		if i >= out.lim.MaxPages || out.full() {
 			out.cut = true
 			return nil
 		}

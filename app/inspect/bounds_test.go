@@ -52,15 +52,15 @@ func TestBounds(t *testing.T) {
 			doc := &counted{ReaderAt: bytes.NewReader(row.doc)}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			report, err := inspect.Inspect(t.Context(), doc, int64(len(row.doc)), row.ext, &engine{pages: 1}, inspect.DefaultLimits())
+			report, err := inspect.Inspect(t.Context(), doc, int64(len(row.doc)), row.ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits())
 			runtime.ReadMemStats(&after)
 			if err != nil {
 				t.Fatal(err)
 			}
 			took := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%d reads, %d bytes read, %d allocated: %q", doc.reads, doc.bytes, took, report.Refusal)
-			if (report.Refusal != "") != (row.want == mismatch) {
-				t.Errorf("refusal %q", report.Refusal)
+			t.Logf("%d reads, %d bytes read, %d allocated: %q", doc.reads, doc.bytes, took, report.Rejection)
+			if (report.Rejection != "") != (row.want == mismatch) {
+				t.Errorf("refusal %q", report.Rejection)
 			}
 			if doc.reads > row.reads {
 				t.Errorf("%d reads, at most %d", doc.reads, row.reads)

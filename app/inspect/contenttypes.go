@@ -48,10 +48,10 @@ func mainTypes(file *zip.File, parts map[string]bool) (found map[string]bool, ok
 	most := min(contentTypesSize, 1<<20+contentTypesRatio*int64(min(file.CompressedSize64, contentTypesSize)))
 	limited := &io.LimitedReader{R: unpacked, N: most}
 	found, defaults := make(map[string]bool), make(map[string]bool)
-	err = readTypes(&tokenInput{Reader: bufio.NewReader(limited)}, func(element, key, contentType string) {
+	err = readTypes(&inspectTokenInput{Reader: bufio.NewReader(limited)}, func(element, key, contentType string) {
 		switch {
 		case !isMain(contentType):
-		case element == "Override" && parts[partName(key)]:
+		case element == "Override" && parts[inspectPartName(key)]:
 			found[contentType] = true
 		case element == "Default" && extensions["."+strings.ToLower(key)]:
 			defaults[contentType] = true
@@ -68,7 +68,7 @@ func mainTypes(file *zip.File, parts map[string]bool) (found map[string]bool, ok
 
 // readTypes calls each with every Override (a part name) and Default (an
 // extension), and its content type in lower case without parameters.
-func readTypes(input *tokenInput, each func(element, key, contentType string)) error {
+func readTypes(input *inspectTokenInput, each func(element, key, contentType string)) error {
 	decoder := xml.NewDecoder(input)
 	// Names and types are ASCII, so any encoding that contains it will do.
 	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
@@ -107,14 +107,14 @@ func typeAttributes(element xml.StartElement) (key, contentType string) {
 	return key, contentType
 }
 
-// tokenInput bounds what the XML decoder may hold at a time: the bytes left for
+// inspectTokenInput bounds what the XML decoder may hold at a time: the bytes left for
 // the token it is reading.
-type tokenInput struct {
+type inspectTokenInput struct {
 	*bufio.Reader
 	left int
 }
 
-func (t *tokenInput) ReadByte() (byte, error) {
+func (t *inspectTokenInput) ReadByte() (byte, error) {
 	if t.left == 0 {
 		return 0, errAllowance
 	}

@@ -13,10 +13,10 @@ import (
 func sound(t *testing.T, ext string, doc []byte) inspect.Report {
 	t.Helper()
 	report := judge(t, ext, doc)
-	if again := judge(t, ext, doc); again.MIME != report.MIME || again.Refusal != report.Refusal {
+	if again := judge(t, ext, doc); again.MIME != report.MIME || again.Rejection != report.Rejection {
 		t.Errorf("%+v, then %+v", report, again)
 	}
-	if report.Refusal == "" && report.MIME == "" {
+	if report.Rejection == "" && report.MIME == "" {
 		t.Error("accepted without a kind")
 	}
 	if counted := report.MIME == "image/tiff" || report.MIME == "application/pdf"; (report.Pages != nil) != counted {
@@ -64,7 +64,7 @@ func FuzzOOXML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		accepted := 0
 		for _, ext := range []string{"docx", "xlsx", "pptx"} {
-			if sound(t, ext, doc).Refusal == "" {
+			if sound(t, ext, doc).Rejection == "" {
 				accepted++
 			}
 		}
@@ -87,7 +87,7 @@ func FuzzText(f *testing.F) {
 		if len(text) == 0 {
 			return
 		}
-		if got, want := report.Refusal == "", plainText(text); got != want {
+		if got, want := report.Rejection == "", plainText(text); got != want {
 			t.Errorf("text %v, want %v", got, want)
 		}
 		if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
@@ -95,7 +95,7 @@ func FuzzText(f *testing.F) {
 		}
 		// Across the border of two chunks it must be the same.
 		far := append(bytes.Repeat([]byte("x"), 64<<10-int(shift%8)), text...)
-		if got, want := sound(t, "txt", far).Refusal == "", plainText(far); got != want {
+		if got, want := sound(t, "txt", far).Rejection == "", plainText(far); got != want {
 			t.Errorf("text %v over two chunks, want %v", got, want)
 		}
 	})

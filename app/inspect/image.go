@@ -7,7 +7,7 @@ import (
 
 // isPNG wants the signature and a lawful IHDR (ISO/IEC 15948, 11.2.1). Giant
 // dimensions are lawful: who decodes must look first.
-func isPNG(src *source) bool {
+func isPNG(src *inspectSource) bool {
 	h := src.head(29)
 	if len(h) < 29 || string(h[:16]) != "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" {
 		return false
@@ -24,7 +24,7 @@ func isPNG(src *source) bool {
 
 // isGIF wants the version, the logical screen, and a block where the first one
 // must be (GIF89a specification, 17 to 20).
-func isGIF(src *source) bool {
+func isGIF(src *inspectSource) bool {
 	h := src.head(13)
 	if len(h) < 13 || (string(h[:6]) != "GIF87a" && string(h[:6]) != "GIF89a") {
 		return false
@@ -39,7 +39,7 @@ func isGIF(src *source) bool {
 
 // isBMP wants one of the known header sizes and sane fields in it: "BM" alone
 // begins many a text.
-func isBMP(src *source) bool {
+func isBMP(src *inspectSource) bool {
 	h := src.head(30)
 	if len(h) < 26 || string(h[:2]) != "BM" {
 		return false
@@ -66,7 +66,7 @@ func isBMP(src *source) bool {
 
 // isWEBP wants the RIFF form WEBP and the head of one of its three first chunks
 // (RFC 9649, 2.4 to 2.7).
-func isWEBP(src *source) bool {
+func isWEBP(src *inspectSource) bool {
 	h := src.head(30)
 	if len(h) < 26 || string(h[:4]) != "RIFF" || string(h[8:12]) != "WEBP" {
 		return false
@@ -83,18 +83,18 @@ func isWEBP(src *source) bool {
 }
 
 const (
-	jpegSegments = 4096     // before the frame header; a long color profile takes a few dozen
-	jpegGarbage  = 64 << 10 // bytes between segments that decoders skip, in all
+	jpegHeaderSegments = 4096     // before the frame header; a long color profile takes a few dozen
+	jpegGarbage        = 64 << 10 // bytes between segments that decoders skip, in all
 )
 
 // isJPEG wants the start marker and, some segments later, a frame header
 // (ITU T.81, B.2).
-func isJPEG(src *source) bool {
+func isJPEG(src *inspectSource) bool {
 	if h := src.head(3); string(h) != "\xff\xd8\xff" {
 		return false
 	}
 	off, garbage := int64(2), jpegGarbage
-	for range jpegSegments {
+	for range jpegHeaderSegments {
 		marker, next, ok := jpegMarker(src, off, &garbage)
 		if !ok {
 			return false
@@ -122,7 +122,7 @@ func isJPEG(src *source) bool {
 }
 
 // jpegMarker finds the marker at or soon after off, and the offset behind it.
-func jpegMarker(src *source, off int64, garbage *int) (marker byte, next int64, ok bool) {
+func jpegMarker(src *inspectSource, off int64, garbage *int) (marker byte, next int64, ok bool) {
 	var b [1]byte
 	fill := false
 	for ; *garbage > 0; off++ {
@@ -140,7 +140,7 @@ func jpegMarker(src *source, off int64, garbage *int) (marker byte, next int64, 
 
 // isFrame reports whether a lawful frame header follows its marker; a height of
 // 0 is lawful and told later.
-func isFrame(src *source, off int64) bool {
+func isFrame(src *inspectSource, off int64) bool {
 	var h [8]byte
 	if !src.at(h[:], off) {
 		return false

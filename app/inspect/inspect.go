@@ -10,7 +10,7 @@
 // It refuses to decode: pictures are told by their headers, containers by
 // their directories, and PDFs are left to the engine that is handed in. It
 // runs in the child process in which untrusted documents are opened; what is
-// pure wording (Extension, TooLarge and the sentences) may be used anywhere.
+// pure wording (Extension, ReasonTooLarge and the sentences) may be used anywhere.
 package inspect
 
 import (
@@ -20,18 +20,18 @@ import (
 	"strings"
 )
 
-// Limits are the settings that a verdict depends on; a document exactly at a
+// InspectLimits are the settings that a verdict depends on; a document exactly at a
 // limit is accepted (API.md).
-type Limits struct {
-	PDFPages   int   `json:"pdf_pages"`   // pages of any PDF
-	HeavySize  int64 `json:"heavy_size"`  // bytes of an image-heavy PDF
-	HeavyPages int   `json:"heavy_pages"` // pages of an image-heavy PDF
-	ZipEntries int   `json:"zip_entries"` // entries of an Office document's zip directory
+type InspectLimits struct {
+	MaxPDFPages   int   `json:"pdf_pages"`   // pages of any InspectPDF
+	MaxImageHeavySize   int64 `json:"heavy_size"`  // bytes of an image-heavy InspectPDF
+	MaxImageHeavyPages  int   `json:"heavy_pages"` // pages of an image-heavy InspectPDF
+	MaxZipEntries int   `json:"zip_entries"` // entries of an Office document's zip directory
 }
 
-// DefaultLimits returns the limits of SPEC.md, and 10,000 zip entries.
-func DefaultLimits() Limits {
-	return Limits{PDFPages: 500, HeavySize: 50 << 20, HeavyPages: 300, ZipEntries: 10_000}
+// DefaultInspectLimits returns the limits of SPEC.md, and 10,000 zip entries.
+func DefaultInspectLimits() InspectLimits {
+	return InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
 }
 
 // Report is the verdict on one document.
@@ -39,10 +39,10 @@ type Report struct {
 	// MIME is what the content is, without parameters; empty when it is not of
 	// the extension's kind.
 	MIME string `json:"mime"`
-	// Pages is the number of pages of a PDF or images of a TIFF, else nil.
+	// Pages is the number of pages of a InspectPDF or images of a TIFF, else nil.
 	Pages *int `json:"pages"`
-	// Refusal is the sentence of API.md; empty means accepted.
-	Refusal string `json:"refusal"`
+	// Rejection is the sentence of API.md; empty means accepted.
+	Rejection string `json:"refusal"`
 }
 
 // Inspect judges the size bytes of doc under an extension as Extension gives
@@ -50,14 +50,14 @@ type Report struct {
 // size is the receiver's: he counts while reading). Only PDFs reach pdf. An
 // error is our own fault and no verdict: doc failed or was shorter than size,
 // ctx ended, or the engine broke.
-func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, pdf PDF, lim Limits) (Report, error) {
+func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, pdf InspectPDF, lim InspectLimits) (Report, error) {
 	ext = strings.ToLower(ext)
 	if size <= 0 {
-		return Report{Refusal: Empty}, nil
+		return Report{Rejection: ReasonEmpty}, nil
 	}
 	k, ok := kinds[ext]
 	if !ok {
-		return Report{Refusal: NotSupported}, nil
+		return Report{Rejection: ReasonUnsupportedType}, nil
 	}
 	src := newSource(ctx, doc, size)
 	report := k.check(src, k.mime, lim)
@@ -65,7 +65,7 @@ func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, pdf P
 		return Report{}, fmt.Errorf("inspect %s: %w", ext, src.err)
 	}
 	if report.MIME == "" {
-		return Report{Refusal: Mismatch(ext)}, nil
+		return Report{Rejection: ReasonMismatch(ext)}, nil
 	}
 	if ext == "pdf" {
 		return inspectPDF(ctx, doc, size, pdf, lim)
@@ -78,7 +78,7 @@ type kind struct {
 	mime string
 	// check returns a Report with this MIME, or the zero Report when the
 	// content is of another kind. Failed reads stay in the source.
-	check func(src *source, mime string, lim Limits) Report
+	check func(src *inspectSource, mime string, lim InspectLimits) Report
 }
 
 var kinds = map[string]kind{
@@ -111,8 +111,8 @@ const (
 )
 
 // only makes a check of a kind about which there is nothing more to say.
-func only(is func(*source) bool) func(*source, string, Limits) Report {
-	return func(src *source, mime string, _ Limits) Report {
+func only(is func(*inspectSource) bool) func(*inspectSource, string, InspectLimits) Report {
+	return func(src *inspectSource, mime string, _ InspectLimits) Report {
 		if is(src) {
 			return Report{MIME: mime}
 		}

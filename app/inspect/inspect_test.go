@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// engine is a PDF engine that answers as it is told to.
-type engine struct {
+// fakePDF is a PDF fakePDF that answers as it is told to.
+type fakePDF struct {
 	pages    int
 	heavy    bool
 	heavyErr error
@@ -24,7 +24,7 @@ type engine struct {
 	stop     func() // called when asked for scans
 }
 
-func (e *engine) Open(context.Context, io.ReaderAt, int64) (inspect.PDFDocument, error) {
+func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (inspect.PDFDocument, error) {
 	if e.openErr != nil {
 		return nil, e.openErr
 	}
@@ -32,9 +32,9 @@ func (e *engine) Open(context.Context, io.ReaderAt, int64) (inspect.PDFDocument,
 	return e, nil
 }
 
-func (e *engine) Pages() int { return e.pages }
+func (e *fakePDF) Pages() int { return e.pages }
 
-func (e *engine) ImageHeavy(context.Context) (bool, error) {
+func (e *fakePDF) ImageHeavy(context.Context) (bool, error) {
 	e.asked = true
 	if e.stop != nil {
 		e.stop()
@@ -42,18 +42,18 @@ func (e *engine) ImageHeavy(context.Context) (bool, error) {
 	return e.heavy, e.heavyErr
 }
 
-func (e *engine) Close(ctx context.Context) error {
+func (e *fakePDF) Close(ctx context.Context) error {
 	if ctx.Err() == nil {
 		e.opened--
 	}
 	return ctx.Err()
 }
 
-// judge inspects bytes under an extension with the default limits and an engine
+// judge inspects bytes under an extension with the default limits and an fakePDF
 // that finds one page.
 func judge(t testing.TB, ext string, doc []byte) inspect.Report {
 	t.Helper()
-	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits())
+	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits())
 	if err != nil {
 		t.Fatalf("inspect .%s: %v", ext, err)
 	}
@@ -76,14 +76,14 @@ func judgeAll(t *testing.T, rows []row) {
 		t.Run(row.name, func(t *testing.T) {
 			want := row.want
 			if want == mismatch {
-				want = inspect.Mismatch(row.ext)
+				want = inspect.ReasonMismatch(row.ext)
 			}
 			report := judge(t, row.ext, row.doc)
-			if report.Refusal != want {
-				t.Errorf("refusal %q, want %q", report.Refusal, want)
+			if report.Rejection != want {
+				t.Errorf("refusal %q, want %q", report.Rejection, want)
 			}
 			if unknown := row.want == mismatch; (report.MIME == "") != unknown {
-				t.Errorf("mime %q with refusal %q", report.MIME, report.Refusal)
+				t.Errorf("mime %q with refusal %q", report.MIME, report.Rejection)
 			}
 		})
 	}
@@ -104,20 +104,20 @@ func TestSamples(t *testing.T) {
 }
 
 func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
-	pdf := &engine{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
+	pdf := &fakePDF{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
 	switch s.Refusal {
-	case inspect.PDFPassword:
+	case inspect.ReasonPDFPassword:
 		pdf.openErr = inspect.ErrPassword
-	case inspect.PDFUnreadable:
+	case inspect.ReasonPDFUnreadable:
 		pdf.openErr = inspect.ErrUnreadable
 	}
 	ext, _ := inspect.Extension(s.Path)
-	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, inspect.DefaultLimits())
+	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, inspect.DefaultInspectLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Refusal != s.Refusal || (report.Refusal == "") != s.Accept {
-		t.Errorf("refusal %q, want %q (accepted: %v)", report.Refusal, s.Refusal, s.Accept)
+	if report.Rejection != s.Refusal || (report.Rejection == "") != s.Accept {
+		t.Errorf("refusal %q, want %q (accepted: %v)", report.Rejection, s.Refusal, s.Accept)
 	}
 	if !s.Accept {
 		return
@@ -135,13 +135,13 @@ func TestOrder(t *testing.T) {
 	for _, row := range []struct {
 		name, ext, doc, want string
 	}{
-		{"empty before extension", "exe", "", inspect.Empty},
-		{"extension before content", "exe", "%PDF-1.7\n", inspect.NotSupported},
-		{"content before engine", "pdf", "GIF89a", inspect.Mismatch("pdf")},
+		{"empty before extension", "exe", "", inspect.ReasonEmpty},
+		{"extension before content", "exe", "%PDF-1.7\n", inspect.ReasonUnsupportedType},
+		{"content before fakePDF", "pdf", "GIF89a", inspect.ReasonMismatch("pdf")},
 		{"extension in capitals", "PDF", "%PDF-1.7\n", ""},
 	} {
-		if report := judge(t, row.ext, []byte(row.doc)); report.Refusal != row.want {
-			t.Errorf("%s: %q, want %q", row.name, report.Refusal, row.want)
+		if report := judge(t, row.ext, []byte(row.doc)); report.Rejection != row.want {
+			t.Errorf("%s: %q, want %q", row.name, report.Rejection, row.want)
 		}
 	}
 }
@@ -150,15 +150,15 @@ func TestOrder(t *testing.T) {
 func TestOwnFault(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for ext, doc := range samplesByExtension() {
-		if _, err := inspect.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits()); !errors.Is(err, broken) {
+		if _, err := inspect.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s, read fails: %v", ext, err)
 		}
-		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s, document shorter than its size: %v", ext, err)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := inspect.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits()); !errors.Is(err, context.Canceled) {
+		if _, err := inspect.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits()); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, context ended: %v", ext, err)
 		}
 	}

@@ -43,8 +43,8 @@ var oleKinds = map[string]string{
 // checkOLE tells Word, Excel and PowerPoint files by the root storage's streams
 // alone (a document embedded below says nothing), and whether they need a
 // password. A root of two kinds is neither.
-func checkOLE(src *source, mime string, _ Limits) Report {
-	root := openOLE(src)
+func checkOLE(src *inspectSource, mime string, _ InspectLimits) Report {
+	root := inspectOLE(src)
 	found := ""
 	for name := range root {
 		if of, ok := oleKinds[name]; ok {
@@ -59,14 +59,14 @@ func checkOLE(src *source, mime string, _ Limits) Report {
 	}
 	report := Report{MIME: mime}
 	if root.locked(mime) {
-		report.Refusal = DocumentPassword
+		report.Rejection = ReasonDocumentPassword
 	}
 	return report
 }
 
-// openOLE returns the root's streams, nil when src is no compound file that can
+// inspectOLE returns the root's streams, nil when src is no compound file that can
 // be read.
-func openOLE(src *source) (root oleRoot) {
+func inspectOLE(src *inspectSource) (root oleRoot) {
 	if !plausibleOLE(src) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func openOLE(src *source) (root oleRoot) {
 			root = nil
 		}
 	}()
-	file, err := mscfb.New(&allowance{padded{src}, oleReads})
+	file, err := mscfb.New(&inspectAllowance{inspectPadded{src}, oleReads})
 	if err != nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func openOLE(src *source) (root oleRoot) {
 
 // plausibleOLE reports whether the header's counts of sectors fit into the file
 // ([MS-CFB] 2.2), before a library allocates by them.
-func plausibleOLE(src *source) bool {
+func plausibleOLE(src *inspectSource) bool {
 	h := src.head(512)
 	if len(h) < 512 || string(h[:8]) != oleSignature {
 		return false
@@ -116,12 +116,12 @@ func plausibleOLE(src *source) bool {
 	return true
 }
 
-// padded reads zeros for up to one sector behind the end: writers are found
+// inspectPadded reads zeros for up to one sector behind the end: writers are found
 // that leave the last sector short.
-type padded struct{ *source }
+type inspectPadded struct{ *inspectSource }
 
-func (p padded) ReadAt(b []byte, off int64) (int, error) {
-	n, err := p.source.ReadAt(b, off)
+func (p inspectPadded) ReadAt(b []byte, off int64) (int, error) {
+	n, err := p.inspectSource.ReadAt(b, off)
 	if err == io.EOF && n > 0 {
 		clear(b[n:])
 		return len(b), nil

@@ -20,14 +20,14 @@ const (
 // checkOOXML tells Word, Excel and PowerPoint packages by the type of their main
 // part, and an encrypted one by the compound file around it, which gives no
 // more away: it counts as the kind that its extension says (API.md).
-func checkOOXML(src *source, mime string, lim Limits) Report {
+func checkOOXML(src *inspectSource, mime string, lim InspectLimits) Report {
 	if string(src.head(len(oleSignature))) == oleSignature {
-		if _, ok := openOLE(src)[streamEncrypted]; ok {
-			return Report{MIME: mime, Refusal: DocumentPassword}
+		if _, ok := inspectOLE(src)[streamEncrypted]; ok {
+			return Report{MIME: mime, Rejection: ReasonDocumentPassword}
 		}
 		return Report{}
 	}
-	if mainPart(src, lim.ZipEntries) == mime {
+	if mainPart(src, lim.MaxZipEntries) == mime {
 		return Report{MIME: mime}
 	}
 	return Report{}
@@ -36,12 +36,12 @@ func checkOOXML(src *source, mime string, lim Limits) Report {
 // mainPart returns the MIME type of the package that src is by its one main
 // part, "" when it is none or of another kind (macros, a template, a show).
 // The zip may have harmless bytes before and behind it.
-func mainPart(src *source, entries int) string {
+func mainPart(src *inspectSource, entries int) string {
 	before, _, _ := bytes.Cut(src.head(pdfWindow), []byte("PK\x03\x04"))
 	if ownKind(before) {
 		return ""
 	}
-	reads := &allowance{src, zipSlack + int64(entries)*zipEntry}
+	reads := &inspectAllowance{src, zipSlack + int64(entries)*zipEntry}
 	archive, err := zip.NewReader(reads, src.size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is unpacked to a path
 		return ""
@@ -52,7 +52,7 @@ func mainPart(src *source, entries int) string {
 	parts := make(map[string]bool, len(archive.File))
 	var types *zip.File
 	for _, file := range archive.File {
-		name := partName(file.Name)
+		name := inspectPartName(file.Name)
 		if name == "[content_types].xml" {
 			if types != nil {
 				return "" // two readers could see two documents
@@ -75,10 +75,10 @@ func mainPart(src *source, entries int) string {
 	return ""
 }
 
-// partName makes names of zip entries and of parts comparable: without regard
+// inspectPartName makes names of zip entries and of parts comparable: without regard
 // to case, root or escapes (ISO/IEC 29500-2, 7.3); backslashes are found in
 // the field.
-func partName(name string) string {
+func inspectPartName(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if plain, err := url.PathUnescape(name); err == nil {
 		name = plain

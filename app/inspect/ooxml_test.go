@@ -73,14 +73,14 @@ func TestZipEntries(t *testing.T) {
 		want  string
 	}{
 		{"at the limit", 100, ""},
-		{"over the limit", 101, inspect.Mismatch("docx")},
-		{"far over the limit", len(parts), inspect.Mismatch("docx")},
+		{"over the limit", 101, inspect.ReasonMismatch("docx")},
+		{"far over the limit", len(parts), inspect.ReasonMismatch("docx")},
 	} {
 		doc := buildZip(parts[:row.parts]...)
-		lim := inspect.Limits{ZipEntries: 100}
-		report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "docx", &engine{}, lim)
-		if err != nil || report.Refusal != row.want {
-			t.Errorf("%s: %q, %v", row.name, report.Refusal, err)
+		lim := inspect.InspectLimits{MaxZipEntries: 100}
+		report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "docx", &fakePDF{}, lim)
+		if err != nil || report.Rejection != row.want {
+			t.Errorf("%s: %q, %v", row.name, report.Rejection, err)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// The two findings of a PDF engine about a document; any other error of it is
+// The two findings of a InspectPDF engine about a document; any other error of it is
 // a fault of our own.
 var (
 	// ErrPassword: the document does not open without a password.
@@ -19,13 +19,13 @@ var (
 	ErrUnreadable = errors.New("document cannot be read")
 )
 
-// PDF is the engine that opens PDFs. Open returns ErrPassword, ErrUnreadable,
+// InspectPDF is the engine that opens PDFs. Open returns ErrPassword, ErrUnreadable,
 // or an error that is not the document's fault.
-type PDF interface {
+type InspectPDF interface {
 	Open(ctx context.Context, doc io.ReaderAt, size int64) (PDFDocument, error)
 }
 
-// PDFDocument is an open PDF: its number of pages (0 counts as unreadable), and
+// PDFDocument is an open InspectPDF: its number of pages (0 counts as unreadable), and
 // whether at least 80 % of them are scans (API.md), which may take a while.
 type PDFDocument interface {
 	Pages() int
@@ -34,15 +34,15 @@ type PDFDocument interface {
 }
 
 // inspectPDF judges what isPDF has let through.
-func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, pdf PDF, lim Limits) (Report, error) {
+func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, pdf InspectPDF, lim InspectLimits) (Report, error) {
 	report := Report{MIME: mimePDF}
 	opened, err := pdf.Open(ctx, doc, size)
 	switch {
 	case errors.Is(err, ErrPassword):
-		report.Refusal = PDFPassword
+		report.Rejection = ReasonPDFPassword
 		return report, nil
 	case errors.Is(err, ErrUnreadable):
-		report.Refusal = PDFUnreadable
+		report.Rejection = ReasonPDFUnreadable
 		return report, nil
 	case err != nil:
 		return Report{}, fmt.Errorf("open pdf: %w", err)
@@ -53,15 +53,15 @@ func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, pdf PDF, lim L
 
 	pages := opened.Pages()
 	if pages <= 0 {
-		report.Refusal = PDFUnreadable
+		report.Rejection = ReasonPDFUnreadable
 		return report, nil
 	}
 	report.Pages = &pages
-	if pages > lim.PDFPages {
-		report.Refusal = tooManyPages(lim.PDFPages)
+	if pages > lim.MaxPDFPages {
+		report.Rejection = tooManyPages(lim.MaxPDFPages)
 		return report, nil
 	}
-	if size <= lim.HeavySize && pages <= lim.HeavyPages {
+	if size <= lim.MaxImageHeavySize && pages <= lim.MaxImageHeavyPages {
 		return report, nil
 	}
 	heavy, err := opened.ImageHeavy(ctx)
@@ -72,21 +72,21 @@ func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, pdf PDF, lim L
 	// API.md names no refusal for them.
 	switch {
 	case !heavy || err != nil:
-	case size > lim.HeavySize:
-		report.Refusal = heavyTooLarge(lim.HeavySize)
+	case size > lim.MaxImageHeavySize:
+		report.Rejection = heavyTooLarge(lim.MaxImageHeavySize)
 	default:
-		report.Refusal = heavyTooManyPages(lim.HeavyPages)
+		report.Rejection = heavyTooManyPages(lim.MaxImageHeavyPages)
 	}
 	return report, nil
 }
 
-// pdfWindow is how far into a file readers of PDF look for its header (the
-// implementation notes of the PDF reference 1.7, appendix H.3.4.1).
+// pdfWindow is how far into a file readers of InspectPDF look for its header (the
+// implementation notes of the InspectPDF reference 1.7, appendix H.3.4.1).
 const pdfWindow = 1024
 
-// isPDF reports whether "%PDF-" begins within the first 1,024 bytes and what
+// isPDF reports whether "%InspectPDF-" begins within the first 1,024 bytes and what
 // stands before it is not a kind of its own, such as HTML (API.md).
-func isPDF(src *source) bool {
+func isPDF(src *inspectSource) bool {
 	mark := []byte("%PDF-")
 	head := src.head(pdfWindow - 1 + len(mark))
 	i := bytes.Index(head, mark)

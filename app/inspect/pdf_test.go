@@ -44,27 +44,27 @@ func TestPDFHeader(t *testing.T) {
 
 // TestPDFLimits drives the engine through every limit, at and over it.
 func TestPDFLimits(t *testing.T) {
-	lim := inspect.Limits{PDFPages: 12, HeavySize: 2 << 20, HeavyPages: 7, ZipEntries: 1}
+	lim := inspect.InspectLimits{MaxPDFPages: 12, MaxImageHeavySize: 2 << 20, MaxImageHeavyPages: 7, MaxZipEntries: 1}
 	const small, large = 1 << 20, 2<<20 + 1
 	for _, row := range []struct {
 		name  string
-		pdf   engine
+		pdf   fakePDF
 		size  int64
 		want  string
 		asked bool
 	}{
-		{"one page", engine{pages: 1}, small, "", false},
-		{"no page", engine{pages: 0}, small, inspect.PDFUnreadable, false},
-		{"password", engine{openErr: fmt.Errorf("load: %w", inspect.ErrPassword)}, large, inspect.PDFPassword, false},
-		{"unreadable", engine{openErr: fmt.Errorf("load: %w", inspect.ErrUnreadable)}, small, inspect.PDFUnreadable, false},
-		{"pages at the limit, text", engine{pages: 12}, small, "", true},
-		{"pages over the limit", engine{pages: 13, heavy: true}, large, "PDF exceeds 12 page limit", false},
-		{"scan at both limits", engine{pages: 7, heavy: true}, 2 << 20, "", false},
-		{"scan over the pages", engine{pages: 8, heavy: true}, 2 << 20, "Image-heavy PDF exceeds 7 page limit", true},
-		{"scan over the size", engine{pages: 7, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
-		{"scan over both", engine{pages: 8, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
-		{"text over both", engine{pages: 8}, large, "", true},
-		{"scans cannot be looked for", engine{pages: 8, heavyErr: inspect.ErrUnreadable}, large, "", true},
+		{"one page", fakePDF{pages: 1}, small, "", false},
+		{"no page", fakePDF{pages: 0}, small, inspect.ReasonPDFUnreadable, false},
+		{"password", fakePDF{openErr: fmt.Errorf("load: %w", inspect.ErrPassword)}, large, inspect.ReasonPDFPassword, false},
+		{"unreadable", fakePDF{openErr: fmt.Errorf("load: %w", inspect.ErrUnreadable)}, small, inspect.ReasonPDFUnreadable, false},
+		{"pages at the limit, text", fakePDF{pages: 12}, small, "", true},
+		{"pages over the limit", fakePDF{pages: 13, heavy: true}, large, "PDF exceeds 12 page limit", false},
+		{"scan at both limits", fakePDF{pages: 7, heavy: true}, 2 << 20, "", false},
+		{"scan over the pages", fakePDF{pages: 8, heavy: true}, 2 << 20, "Image-heavy PDF exceeds 7 page limit", true},
+		{"scan over the size", fakePDF{pages: 7, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
+		{"scan over both", fakePDF{pages: 8, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
+		{"text over both", fakePDF{pages: 8}, large, "", true},
+		{"scans cannot be looked for", fakePDF{pages: 8, heavyErr: inspect.ErrUnreadable}, large, "", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			doc := io.NewSectionReader(bytes.NewReader(append([]byte("%PDF-1.7\n"), make([]byte, row.size)...)), 0, row.size)
@@ -72,8 +72,8 @@ func TestPDFLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Refusal != row.want {
-				t.Errorf("refusal %q, want %q", report.Refusal, row.want)
+			if report.Rejection != row.want {
+				t.Errorf("refusal %q, want %q", report.Rejection, row.want)
 			}
 			if row.pdf.asked != row.asked {
 				t.Errorf("asked for scans: %v, want %v", row.pdf.asked, row.asked)
@@ -88,15 +88,15 @@ func TestPDFLimits(t *testing.T) {
 	}
 }
 
-// TestEngineFault holds that a broken engine is an error, not a verdict.
+// TestEngineFault holds that a broken fakePDF is an error, not a verdict.
 func TestEngineFault(t *testing.T) {
 	broken := errors.New("wasm trap")
 	doc := []byte("%PDF-1.7\n")
-	for name, pdf := range map[string]*engine{
+	for name, pdf := range map[string]*fakePDF{
 		"open":  {openErr: broken},
 		"scans": {pages: 400, heavyErr: broken},
 	} {
-		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultLimits()); !errors.Is(err, broken) {
+		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if pdf.opened != 0 {
@@ -109,8 +109,8 @@ func TestEngineFault(t *testing.T) {
 func TestEngineStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	doc := []byte("%PDF-1.7\n")
-	pdf := &engine{pages: 400, heavyErr: context.Canceled, stop: cancel}
-	_, err := inspect.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultLimits())
+	pdf := &fakePDF{pages: 400, heavyErr: context.Canceled, stop: cancel}
+	_, err := inspect.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultInspectLimits())
 	if !errors.Is(err, context.Canceled) || pdf.opened != 0 {
 		t.Errorf("%v, %d left open", err, pdf.opened)
 	}

@@ -7,31 +7,31 @@ import (
 
 // The sentences of API.md, "Files: what is accepted", that no setting changes.
 const (
-	// TooManyFiles refuses each file part of a request after the last allowed one.
-	TooManyFiles = "Too many files in one request"
-	// FullAbstract refuses each file above those an abstract may have.
-	FullAbstract = "Too many files in this abstract"
-	// Empty refuses a file of no bytes.
-	Empty = "File is empty"
-	// NotSupported refuses an extension outside the accepted list.
-	NotSupported = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
-	// PDFPassword refuses a PDF that does not open without a password.
-	PDFPassword = "PDF is password-protected"
-	// DocumentPassword refuses an Office document that does not open without a password.
-	DocumentPassword = "Document is password-protected"
-	// PDFUnreadable refuses a PDF that no page count can be had of within the
+	// ReasonTooManyFiles refuses each file part of a request after the last allowed one.
+	ReasonTooManyFiles = "Too many files in one request"
+	// ReasonAbstractFull refuses each file above those an abstract may have.
+	ReasonAbstractFull = "Too many files in this abstract"
+	// ReasonEmpty refuses a file of no bytes.
+	ReasonEmpty = "File is empty"
+	// ReasonUnsupportedType refuses an extension outside the accepted list.
+	ReasonUnsupportedType = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
+	// ReasonPDFPassword refuses a InspectPDF that does not open without a password.
+	ReasonPDFPassword = "PDF is password-protected"
+	// ReasonDocumentPassword refuses an Office document that does not open without a password.
+	ReasonDocumentPassword = "Document is password-protected"
+	// ReasonPDFUnreadable refuses a InspectPDF that no page count can be had of within the
 	// limits of time and memory; who stops an inspection at such a limit says it too.
-	PDFUnreadable = "PDF could not be read"
+	ReasonPDFUnreadable = "PDF could not be read"
 )
 
-// TooLarge refuses a file of more than limit bytes (API.md; a MB is 1,048,576 bytes).
-func TooLarge(limit int64) string {
+// ReasonTooLarge refuses a file of more than limit bytes (API.md; a MB is 1,048,576 bytes).
+func ReasonTooLarge(limit int64) string {
 	return fmt.Sprintf("File exceeds %s limit", inUnits(limit))
 }
 
-// Mismatch refuses content of another kind than the extension, which is said as
+// ReasonMismatch refuses content of another kind than the extension, which is said as
 // sent, lower-cased and without a dot in ext (API.md).
-func Mismatch(ext string) string {
+func ReasonMismatch(ext string) string {
 	return fmt.Sprintf("File content does not match its .%s extension", strings.ToLower(ext))
 }
 

@@ -32,16 +32,16 @@ func TestExtension(t *testing.T) {
 
 func TestSentences(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
-		{inspect.TooLarge(100 << 20), "File exceeds 100 MB limit"},
-		{inspect.TooLarge(2 << 30), "File exceeds 2048 MB limit"},
-		{inspect.TooLarge(3 << 19), "File exceeds 1.5 MB limit"},
-		{inspect.TooLarge(1_500 << 10), "File exceeds 1500 KB limit"},
-		{inspect.TooLarge(1_000_000), "File exceeds 1000000 B limit"},
-		{inspect.Mismatch("pdf"), "File content does not match its .pdf extension"},
-		{inspect.Mismatch("TIF"), "File content does not match its .tif extension"},
-		{inspect.TooManyFiles, "Too many files in one request"},
-		{inspect.Empty, "File is empty"},
-		{inspect.PDFUnreadable, "PDF could not be read"},
+		{inspect.ReasonTooLarge(100 << 20), "File exceeds 100 MB limit"},
+		{inspect.ReasonTooLarge(2 << 30), "File exceeds 2048 MB limit"},
+		{inspect.ReasonTooLarge(3 << 19), "File exceeds 1.5 MB limit"},
+		{inspect.ReasonTooLarge(1_500 << 10), "File exceeds 1500 KB limit"},
+		{inspect.ReasonTooLarge(1_000_000), "File exceeds 1000000 B limit"},
+		{inspect.ReasonMismatch("pdf"), "File content does not match its .pdf extension"},
+		{inspect.ReasonMismatch("TIF"), "File content does not match its .tif extension"},
+		{inspect.ReasonTooManyFiles, "Too many files in one request"},
+		{inspect.ReasonEmpty, "File is empty"},
+		{inspect.ReasonPDFUnreadable, "PDF could not be read"},
 	} {
 		if row.got != row.want {
 			t.Errorf("%q, want %q", row.got, row.want)

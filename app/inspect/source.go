@@ -17,10 +17,10 @@ const (
 // about the document, not a fault of ours.
 var errAllowance = errors.New("more reads than its size warrants")
 
-// source reads a document through a few cached blocks. Parsers may take any
+// inspectSource reads a document through a few cached blocks. Parsers may take any
 // failed read for a malformed document: whether it was one, or a fault of our
 // own, err tells afterward.
-type source struct {
+type inspectSource struct {
 	ctx     context.Context // of the one inspection that the source lives for: io.ReaderAt has no room for it
 	doc     io.ReaderAt
 	size    int64
@@ -36,13 +36,13 @@ type slot struct {
 	data  []byte
 }
 
-func newSource(ctx context.Context, doc io.ReaderAt, size int64) *source {
+func newSource(ctx context.Context, doc io.ReaderAt, size int64) *inspectSource {
 	// Jumping to and fro may read a document a few times over, not without end.
-	return &source{ctx: ctx, doc: doc, size: size, fetches: 4*(size/blockSize) + 4096}
+	return &inspectSource{ctx: ctx, doc: doc, size: size, fetches: 4*(size/blockSize) + 4096}
 }
 
 // ReadAt implements io.ReaderAt within the document's size.
-func (s *source) ReadAt(p []byte, off int64) (int, error) {
+func (s *inspectSource) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("negative offset")
 	}
@@ -63,7 +63,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // at fills p from off and reports whether the document has so many bytes there.
-func (s *source) at(p []byte, off int64) bool {
+func (s *inspectSource) at(p []byte, off int64) bool {
 	if off < 0 || off > s.size-int64(len(p)) {
 		return false
 	}
@@ -72,7 +72,7 @@ func (s *source) at(p []byte, off int64) bool {
 }
 
 // head returns up to n first bytes.
-func (s *source) head(n int) []byte {
+func (s *inspectSource) head(n int) []byte {
 	p := make([]byte, min(int64(n), s.size))
 	if !s.at(p, 0) {
 		return nil
@@ -81,7 +81,7 @@ func (s *source) head(n int) []byte {
 }
 
 // block returns the cached block of that number, which begins within the document.
-func (s *source) block(number int64) ([]byte, error) {
+func (s *inspectSource) block(number int64) ([]byte, error) {
 	s.clock++
 	oldest := &s.slots[0]
 	for i := range s.slots {
@@ -112,7 +112,7 @@ func (s *source) block(number int64) ([]byte, error) {
 }
 
 // fetch fills p from doc past the cache; its failures are ours.
-func (s *source) fetch(p []byte, off int64) error {
+func (s *inspectSource) fetch(p []byte, off int64) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -130,14 +130,14 @@ func (s *source) fetch(p []byte, off int64) error {
 	return s.err
 }
 
-// allowance is a ReaderAt for a library that keeps what it reads: what it may
+// inspectAllowance is a ReaderAt for a library that keeps what it reads: what it may
 // read in all bounds what it may hold.
-type allowance struct {
+type inspectAllowance struct {
 	io.ReaderAt
 	left int64
 }
 
-func (a *allowance) ReadAt(p []byte, off int64) (int, error) {
+func (a *inspectAllowance) ReadAt(p []byte, off int64) (int, error) {
 	if a.left -= int64(len(p)); a.left < 0 {
 		return 0, errAllowance
 	}

@@ -28,9 +28,9 @@ var textBytes = func() (t [256]byte) {
 
 // isText reports whether the whole document decodes as UTF-8, UTF-16 with a
 // mark, or Windows-1252 without control bytes, in one pass. What language the
-// text is in (HTML, RTF, CSV) does not matter, but a PDF is a PDF even where
+// text is in (HTML, RTF, CSV) does not matter, but a InspectPDF is a InspectPDF even where
 // it happens to be ASCII. One SUB as the last byte is DOS's end of file.
-func isText(src *source) bool {
+func isText(src *inspectSource) bool {
 	head := src.head(64)
 	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
 	switch {
@@ -45,7 +45,7 @@ func isText(src *source) bool {
 }
 
 // isByteText tries UTF-8 and Windows-1252 at once.
-func isByteText(src *source) bool {
+func isByteText(src *inspectSource) bool {
 	buf := make([]byte, utf8.UTFMax+chunkSize)
 	carried := 0 // bytes of a character that the chunk before broke off
 	var seen byte
@@ -66,7 +66,7 @@ func isByteText(src *source) bool {
 		}
 		whole := len(data)
 		if !last {
-			whole = wholeRunes(data)
+			whole = wholeRunesLen(data)
 		}
 		if seen&notUTF8 == 0 && !utf8.Valid(data[:whole]) {
 			seen |= notUTF8
@@ -79,8 +79,8 @@ func isByteText(src *source) bool {
 	return true
 }
 
-// wholeRunes returns the length of p without a character that its end cuts.
-func wholeRunes(p []byte) int {
+// wholeRunesLen returns the length of p without a character that its end cuts.
+func wholeRunesLen(p []byte) int {
 	for i := len(p) - 1; i >= 0 && i >= len(p)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(p[i]) {
 			if utf8.FullRune(p[i:]) {
@@ -94,7 +94,7 @@ func wholeRunes(p []byte) int {
 
 // isUTF16 reports whether the document is whole UTF-16 code units without
 // binary controls or lone surrogates.
-func isUTF16(src *source, order binary.ByteOrder) bool {
+func isUTF16(src *inspectSource, order binary.ByteOrder) bool {
 	if src.size%2 != 0 {
 		return false
 	}

@@ -2,16 +2,16 @@ package inspect
 
 import "encoding/binary"
 
-// tiffPages is where counting stops: as many directories as libtiff counts.
-const tiffPages = 65535
+// maxTIFFPages is where counting stops: as many directories as libtiff counts.
+const maxTIFFPages = 65535
 
-// tiffLayout is the shape of one of the two TIFF formats. A file is a header
+// inspectTIFFLayout is the shape of one of the two TIFF formats. A file is a header
 // that points to a chain of directories (TIFF 6.0, section 2; BigTIFF):
 //
 //	TIFF     "II*\0" | "MM\0*"   offset:4
 //	BigTIFF  "II+\0" | "MM\0+"   8:2 0:2   offset:8
 //	directory   count:2|8   count × entry:12|20   offset of the next:4|8, 0 at the end
-type tiffLayout struct {
+type inspectTIFFLayout struct {
 	order        binary.ByteOrder
 	big          bool
 	first        int64 // where the first offset stands
@@ -23,14 +23,14 @@ type tiffLayout struct {
 // directory that cannot be read leaves eight magic bytes and no image: another
 // kind. A chain that breaks, turns back or never ends later counts what was
 // found until there.
-func checkTIFF(src *source, mime string, _ Limits) Report {
-	layout, ok := tiffHeader(src.head(8))
+func checkTIFF(src *inspectSource, mime string, _ InspectLimits) Report {
+	layout, ok := inspectTIFFHeader(src.head(8))
 	if !ok {
 		return Report{}
 	}
 	pages := 0
 	seen := make(map[int64]bool)
-	for off := layout.offset(src, layout.first); off > 0 && !seen[off] && pages < tiffPages; pages++ {
+	for off := layout.offset(src, layout.first); off > 0 && !seen[off] && pages < maxTIFFPages; pages++ {
 		seen[off] = true
 		next, ok := layout.directory(src, off)
 		if !ok {
@@ -44,17 +44,17 @@ func checkTIFF(src *source, mime string, _ Limits) Report {
 	return Report{MIME: mime, Pages: &pages}
 }
 
-func tiffHeader(h []byte) (tiffLayout, bool) {
+func inspectTIFFHeader(h []byte) (inspectTIFFLayout, bool) {
 	if len(h) < 8 {
-		return tiffLayout{}, false
+		return inspectTIFFLayout{}, false
 	}
-	layout := tiffLayout{order: binary.LittleEndian, first: 4, count: 2, entry: 12}
+	layout := inspectTIFFLayout{order: binary.LittleEndian, first: 4, count: 2, entry: 12}
 	switch string(h[:2]) {
 	case "II":
 	case "MM":
 		layout.order = binary.BigEndian
 	default:
-		return tiffLayout{}, false
+		return inspectTIFFLayout{}, false
 	}
 	switch layout.order.Uint16(h[2:]) {
 	case 42:
@@ -63,12 +63,12 @@ func tiffHeader(h []byte) (tiffLayout, bool) {
 		layout.big, layout.first, layout.count, layout.entry = true, 8, 8, 20
 		return layout, layout.order.Uint16(h[4:]) == 8 && layout.order.Uint16(h[6:]) == 0
 	}
-	return tiffLayout{}, false
+	return inspectTIFFLayout{}, false
 }
 
 // directory returns the offset of the directory after the one at off (0: none,
 // or not to be had), and whether the one at off has entries and holds them all.
-func (l tiffLayout) directory(src *source, off int64) (next int64, ok bool) {
+func (l inspectTIFFLayout) directory(src *inspectSource, off int64) (next int64, ok bool) {
 	var b [8]byte
 	if !src.at(b[:l.count], off) {
 		return 0, false
@@ -89,7 +89,7 @@ func (l tiffLayout) directory(src *source, off int64) (next int64, ok bool) {
 }
 
 // offset returns the offset that stands at off, 0 where none can be read.
-func (l tiffLayout) offset(src *source, off int64) int64 {
+func (l inspectTIFFLayout) offset(src *inspectSource, off int64) int64 {
 	var b [8]byte
 	if l.big {
 		if !src.at(b[:], off) {

@@ -48,7 +48,7 @@ func TestTIFF(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			report := judge(t, "tif", row.doc)
 			switch {
-			case row.pages == 0 && (report.Pages != nil || report.Refusal == ""):
+			case row.pages == 0 && (report.Pages != nil || report.Rejection == ""):
 				t.Errorf("accepted: %+v", report)
 			case row.pages > 0 && (report.Pages == nil || *report.Pages != row.pages || report.MIME != "image/tiff"):
 				t.Errorf("%+v, want %d pages", report, row.pages)

@@ -14,7 +14,7 @@ import (
 // TestWorkbookThatOpens holds that a workbook which Excel encrypted with its own
 // password, since its structure is protected, counts as one without.
 func TestWorkbookThatOpens(t *testing.T) {
-	const own, locked = "VelvetSweatshop", inspect.DocumentPassword
+	const own, locked = "VelvetSweatshop", inspect.ReasonDocumentPassword
 	book := func(pass []byte) []byte {
 		return buildOLE(stream("Workbook", biff(record{0x0809, bof}, record{0x002F, pass})))
 	}

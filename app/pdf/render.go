@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// MostPixels is the greatest picture that Render makes: 64 MB of the engine's
+// MaxPixels is the greatest picture that Render makes: 64 MB of the engine's
 // memory, and a letter page at 400 dots per inch.
-const MostPixels = 16 << 20
+const MaxPixels = 16 << 20
 
 // Numbers of PDFium: a bitmap of 4 bytes a pixel, the last unused; draw
 // annotations; write red, green, blue instead of the reverse.
@@ -51,7 +51,7 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 
 // Render returns a picture of a page (from 1) that is width pixels wide, on
 // white, turned by its /Rotate, with annotations and the contents of form
-// fields. A page so long that it would take more than MostPixels is drawn
+// fields. A page so long that it would take more than MaxPixels is drawn
 // smaller. It is an *image.Gray where nothing on the page has a color, else an
 // opaque *image.RGBA. It returns ErrUnreadable when the page cannot be drawn.
 func (d *Document) Render(ctx context.Context, page, width int) (image.Image, error) {
@@ -81,17 +81,17 @@ func (d *Document) Render(ctx context.Context, page, width int) (image.Image, er
 }
 
 // fit returns the size of a picture of that width, made smaller in proportion
-// where it would take more than MostPixels.
+// where it would take more than MaxPixels.
 func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 	fw := max(float64(width), 1)
 	fh := fw * pageHeight / pageWidth
-	if fw*fh > MostPixels {
-		shrink := math.Sqrt(MostPixels / (fw * fh))
+	if fw*fh > MaxPixels {
+		shrink := math.Sqrt(MaxPixels / (fw * fh))
 		fw, fh = fw*shrink, fh*shrink
 	}
-	w, h = max(int(math.Round(min(fw, MostPixels))), 1), max(int(math.Round(min(fh, MostPixels))), 1)
+	w, h = max(int(math.Round(min(fw, MaxPixels))), 1), max(int(math.Round(min(fh, MaxPixels))), 1)
 	// A page that is a line keeps one side of a pixel, which the root forgot.
-	return min(w, max(MostPixels/h, 1)), min(h, max(MostPixels/w, 1))
+	return min(w, max(MaxPixels/h, 1)), min(h, max(MaxPixels/w, 1))
 }
 
 // draw draws a loaded page into a bitmap of PDFium's and copies that.

@@ -34,11 +34,11 @@ func TestFit(t *testing.T) {
 		{"no width", 612, 792, 0, 1, 1},
 		{"a strip", 1, 14400, 1000, 34, 491520},
 		{"a line", 14400, 0.001, 1000, 1000, 1},
-		{"an endless line", 1e-9, 14400, 100, 1, MostPixels},
+		{"an endless line", 1e-9, 14400, 100, 1, MaxPixels},
 		{"a giant", 612, 792, 1 << 30, 3600, 4659},
 	} {
 		w, h := fit(c.width, c.height, c.want)
-		if w*h > MostPixels || w < 1 || h < 1 || abs(w-c.w) > 1 || abs(h-c.h) > c.h/100 {
+		if w*h > MaxPixels || w < 1 || h < 1 || abs(w-c.w) > 1 || abs(h-c.h) > c.h/100 {
 			t.Errorf("%s: %d x %d, want %d x %d", c.name, w, h, c.w, c.h)
 		}
 	}

@@ -26,7 +26,7 @@ func (a *verdictAnswer) take(kind byte, _ []byte, _ bool) error {
 }
 
 func (a *verdictAnswer) end(d done) error {
-	a.report = inspect.Report{MIME: d.MIME, Pages: d.Pages, Refusal: d.Refusal}
+	a.report = inspect.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Refusal}
 	return nil
 }
 
@@ -72,8 +72,8 @@ func (a *pictureAnswer) end(done) error {
 	return nil
 }
 
-func (a *pictureAnswer) picture() extract.Picture {
-	return extract.Picture{MIME: a.head.MIME, Width: a.head.Width, Height: a.head.Height, Bytes: a.data}
+func (a *pictureAnswer) picture() extract.Image {
+	return extract.Image{MIME: a.head.MIME, Width: a.head.Width, Height: a.head.Height, Bytes: a.data}
 }
 
 func (h image) check(width int) error {
@@ -104,7 +104,7 @@ func (h image) begins(data []byte) bool {
 
 // textAnswer hands text on, each page once however many attempts it takes.
 type textAnswer struct {
-	lim  extract.Limits
+	lim  extract.ExtractLimits
 	emit func(page int, text string) error
 	last int   // page that came last in this attempt; -1: none
 	sum  int64 // bytes that came in this attempt
@@ -122,9 +122,9 @@ func (a *textAnswer) take(kind byte, content []byte, lost bool) error {
 	page, text := int(binary.BigEndian.Uint32(content)), content[pageSize:]
 	a.sum += int64(len(text))
 	switch {
-	case page <= a.last || page > a.lim.Pages:
-		return breach("page %d after %d of at most %d", page, a.last, a.lim.Pages)
-	case int64(len(text)) > a.lim.PageText || a.sum > a.lim.TextBytes:
+	case page <= a.last || page > a.lim.MaxPages:
+		return breach("page %d after %d of at most %d", page, a.last, a.lim.MaxPages)
+	case int64(len(text)) > a.lim.MaxPageTextBytes || a.sum > a.lim.MaxTextBytes:
 		return breach("page of %d bytes of text, %d in all", len(text), a.sum)
 	case !legible(text):
 		return breach("text that is not clean")

@@ -29,7 +29,7 @@ func sampleContent(b *testing.B, name string) []byte {
 	return nil
 }
 
-func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim inspect.Limits) {
+func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim inspect.InspectLimits) {
 	b.Helper()
 	report, err := p.Inspect(b.Context(), bytes.NewReader(content), int64(len(content)), "pdf", lim)
 	if err != nil || report.Pages == nil {
@@ -57,8 +57,8 @@ func BenchmarkWarm(b *testing.B) {
 func BenchmarkLargeScan(b *testing.B) {
 	content := scanPDF(280, 340_000)
 	counted := limits
-	counted.HeavySize = 100 << 20
-	for name, lim := range map[string]inspect.Limits{"counted": counted, "looked at": limits} {
+	counted.MaxImageHeavySize = 100 << 20
+	for name, lim := range map[string]inspect.InspectLimits{"counted": counted, "looked at": limits} {
 		b.Run(name, func(b *testing.B) {
 			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
 			defer p.Close()
@@ -82,14 +82,14 @@ func BenchmarkExtract(b *testing.B) {
 	scan, index := request("title/warranty-deed-scan-100dpi.pdf"), request("title/index-of-deeds-500-pages.pdf")
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.Picture(b.Context(), scan, 1, 400, extract.Limits{}); err != nil {
+			if _, err := p.Picture(b.Context(), scan, 1, 400, extract.ExtractLimits{}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("text", func(b *testing.B) {
 		for b.Loop() {
-			if err := p.Text(b.Context(), index, extract.Limits{}, func(int, string) error { return nil }); err != nil {
+			if err := p.Text(b.Context(), index, extract.ExtractLimits{}, func(int, string) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}

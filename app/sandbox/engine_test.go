@@ -34,8 +34,8 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Refusal != s.Refusal {
-				t.Errorf("refusal %q, want %q", report.Refusal, s.Refusal)
+			if report.Rejection != s.Refusal {
+				t.Errorf("refusal %q, want %q", report.Rejection, s.Refusal)
 			}
 			if s.Accept && report.MIME != s.MIME {
 				t.Errorf("type %q, want %q", report.MIME, s.MIME)
@@ -70,14 +70,14 @@ func TestSamplesExtracted(t *testing.T) {
 			}
 			r := sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
 			var words strings.Builder
-			err = p.Text(t.Context(), r, extract.Limits{}, func(_ int, text string) error {
+			err = p.Text(t.Context(), r, extract.ExtractLimits{}, func(_ int, text string) error {
 				words.WriteString(text)
 				return nil
 			})
 			if err != nil && !sandbox.Final(err) {
 				t.Errorf("text: %v", err)
 			}
-			picture, drawn := p.Picture(t.Context(), r, 1, 400, extract.Limits{})
+			picture, drawn := p.Picture(t.Context(), r, 1, 400, extract.ExtractLimits{})
 			if drawn != nil && !sandbox.Final(drawn) {
 				t.Errorf("picture: %v", drawn)
 			}
@@ -104,7 +104,7 @@ func TestBombEndsTheChild(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), "pdf", limits)
-		if err != nil || report.Refusal != inspect.PDFUnreadable {
+		if err != nil || report.Rejection != inspect.ReasonPDFUnreadable {
 			t.Errorf("%+v, %v", report, err)
 		}
 	}
@@ -129,10 +129,10 @@ func TestLargeScan(t *testing.T) {
 	content := scanPDF(280, 340_000)
 	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
 	lim := limits
-	lim.HeavySize, lim.HeavyPages = 100<<20, 300
+	lim.MaxImageHeavySize, lim.MaxImageHeavyPages = 100<<20, 300
 	for _, c := range []struct {
 		name    string
-		lim     inspect.Limits
+		lim     inspect.InspectLimits
 		refusal string
 		most    int64
 	}{
@@ -143,7 +143,7 @@ func TestLargeScan(t *testing.T) {
 			doc := &counting{Reader: bytes.NewReader(content)}
 			began := time.Now()
 			report, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", c.lim)
-			if err != nil || report.Refusal != c.refusal || report.Pages == nil || *report.Pages != 280 {
+			if err != nil || report.Rejection != c.refusal || report.Pages == nil || *report.Pages != 280 {
 				t.Errorf("%+v, %v", report, err)
 			}
 			if doc.read > c.most {

@@ -77,7 +77,7 @@ func (d *dialog) write(kind byte, content []byte) error {
 
 func (d *dialog) inspect(ctx context.Context, doc io.ReaderAt, t task) (done, error) {
 	report, err := inspect.Inspect(ctx, doc, t.Size, t.Ext, inspector{d.e}, t.Limits)
-	return done{MIME: report.MIME, Pages: report.Pages, Refusal: report.Refusal}, err
+	return done{MIME: report.MIME, Pages: report.Pages, Refusal: report.Rejection}, err
 }
 
 func (d *dialog) source(doc io.ReaderAt, t task) extract.Source {
@@ -85,7 +85,7 @@ func (d *dialog) source(doc io.ReaderAt, t task) extract.Source {
 }
 
 func (d *dialog) picture(ctx context.Context, doc io.ReaderAt, t task) error {
-	p, err := extract.Page(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
+	p, err := extract.PageImage(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (d *dialog) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 func (d *dialog) text(ctx context.Context, doc io.ReaderAt, t task) error {
 	sum := int64(0)
 	return extract.Text(ctx, d.source(doc, t), t.Extract, func(page int, text string) error {
-		text = cut(strings.Map(clean, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.PageText, t.Extract.TextBytes-sum))
+		text = cut(strings.Map(clean, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.MaxPageTextBytes, t.Extract.MaxTextBytes-sum))
 		sum += int64(len(text))
 		return d.write(frameText, append(binary.BigEndian.AppendUint32(nil, uint32(page)), text...))
 	})

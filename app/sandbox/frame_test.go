@@ -109,7 +109,7 @@ func fuzzVerdict(t *testing.T, child []byte) {
 	if err != nil && report != (inspect.Report{}) {
 		t.Errorf("%+v with %v", report, err)
 	}
-	if !plain(report.Refusal) || !plain(report.MIME) || (report.Pages != nil && *report.Pages < 0) {
+	if !plain(report.Rejection) || !plain(report.MIME) || (report.Pages != nil && *report.Pages < 0) {
 		t.Errorf("%+v", report)
 	}
 	if err != nil && Final(err) {
@@ -130,7 +130,7 @@ func fuzzPicture(t *testing.T, child []byte) {
 
 func fuzzText(t *testing.T, child []byte) {
 	last, sum := -1, 0
-	a := &textAnswer{lim: extract.Limits{Pages: 10, PageText: 100, TextBytes: 200}, out: -1}
+	a := &textAnswer{lim: extract.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}, out: -1}
 	a.aside = func(work func() error) error { return work() }
 	a.emit = func(page int, text string) error {
 		sum += len(text)

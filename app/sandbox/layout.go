@@ -25,7 +25,7 @@ const (
 )
 
 func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
-	sizes, err := extract.Sizes(ctx, d.source(doc, t), t.Extract)
+	sizes, err := extract.PageSizes(ctx, d.source(doc, t), t.Extract)
 	if err != nil {
 		return err
 	}
@@ -40,26 +40,26 @@ func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 }
 
 func (d *dialog) marks(ctx context.Context, doc io.ReaderAt, t task) error {
-	marks, err := extract.Marks(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
+	marks, err := extract.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
 	if err != nil {
 		return err
 	}
 	return d.write(frameMarks, encodeMarks(marks))
 }
 
-func encodeSizes(sizes []extract.Size) []byte {
+func encodeSizes(sizes []extract.PageSize) []byte {
 	b := make([]byte, 0, sizeSize*len(sizes))
 	for _, s := range sizes {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Width))
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Height))
-		b = binary.BigEndian.AppendUint32(b, uint32(s.Pixels)) // #nosec G115 -- extract.Sizes gives sane ones
+		b = binary.BigEndian.AppendUint32(b, uint32(s.ImageWidth)) // #nosec G115 -- extract.Sizes gives sane ones
 	}
 	return b
 }
 
 func encodeMarks(marks [][]extract.Rect) []byte {
-	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), extract.MostMarks))) // #nosec G115 -- bounded
-	for i, rects := range marks[:min(len(marks), extract.MostMarks)] {
+	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), extract.MaxHighlights))) // #nosec G115 -- bounded
+	for i, rects := range marks[:min(len(marks), extract.MaxHighlights)] {
 		for _, r := range rects {
 			if len(b) >= 2+markSize*mostRects {
 				return b
@@ -76,7 +76,7 @@ func encodeMarks(marks [][]extract.Rect) []byte {
 // sizesAnswer waits for the sizes of all pages.
 type sizesAnswer struct {
 	most  int
-	sizes []extract.Size
+	sizes []extract.PageSize
 }
 
 func (a *sizesAnswer) begin() { a.sizes = nil }
@@ -87,11 +87,11 @@ func (a *sizesAnswer) take(kind byte, content []byte, _ bool) error {
 	}
 	for ; len(content) > 0; content = content[sizeSize:] {
 		be := binary.BigEndian
-		s := extract.Size{
+		s := extract.PageSize{
 			Width: math.Float64frombits(be.Uint64(content)), Height: math.Float64frombits(be.Uint64(content[8:])),
-			Pixels: int(be.Uint32(content[16:])),
+			ImageWidth: int(be.Uint32(content[16:])),
 		}
-		if !s.Sane() {
+		if !s.Valid() {
 			return breach("page of %v by %v points", s.Width, s.Height)
 		}
 		a.sizes = append(a.sizes, s)
@@ -119,7 +119,7 @@ func (a *marksAnswer) take(kind byte, content []byte, _ bool) error {
 		return breach("frame %q of %d bytes while marks are read", kind, len(content))
 	}
 	n, last := int(binary.BigEndian.Uint16(content)), 0
-	if n > extract.MostMarks {
+	if n > extract.MaxHighlights {
 		return breach("%d marks", n)
 	}
 	a.marks = make([][]extract.Rect, n)
@@ -148,9 +148,9 @@ func (a *marksAnswer) end(done) error {
 
 // Sizes returns the size of each page, as extract.Sizes does in a child. Errors are
 // those of Picture.
-func (p *Pool) Sizes(ctx context.Context, r Request, lim extract.Limits) ([]extract.Size, error) {
+func (p *Pool) Sizes(ctx context.Context, r Request, lim extract.ExtractLimits) ([]extract.PageSize, error) {
 	lim = complete(lim)
-	a := &sizesAnswer{most: lim.Pages}
+	a := &sizesAnswer{most: lim.MaxPages}
 	if err := p.do(ctx, r, task{Task: taskSizes, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a); err != nil {
 		return nil, err
 	}
@@ -160,11 +160,11 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim extract.Limits) ([]extr
 // Marks returns where a phrase stands on a page, from 1, as extract.Marks does in a
 // child. Only the phrase's first extract.LongestPhrase characters count. Errors are
 // those of Picture.
-func (p *Pool) Marks(ctx context.Context, r Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error) {
+func (p *Pool) Marks(ctx context.Context, r Request, page int, phrase string, lim extract.ExtractLimits) ([][]extract.Rect, error) {
 	runes := []rune(phrase)
 	t := task{
 		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: complete(lim), Page: page,
-		Phrase: string(runes[:min(len(runes), extract.LongestPhrase)]),
+		Phrase: string(runes[:min(len(runes), extract.MaxLength)]),
 	}
 	a := &marksAnswer{}
 	if err := p.do(ctx, r, t, a); err != nil {

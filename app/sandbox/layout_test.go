@@ -11,7 +11,7 @@ import (
 )
 
 func TestSizesTravel(t *testing.T) {
-	sizes := []extract.Size{{Width: 612, Height: 792}, {Width: 0.5, Height: 14400, Pixels: 2550}}
+	sizes := []extract.PageSize{{Width: 612, Height: 792}, {Width: 0.5, Height: 14400, ImageWidth: 2550}}
 	a := &sizesAnswer{most: 3}
 	a.begin()
 	for range 2 {
@@ -23,7 +23,7 @@ func TestSizesTravel(t *testing.T) {
 	if err := a.end(done{}); err != nil || !reflect.DeepEqual(a.sizes, sizes) {
 		t.Errorf("%+v, %v", a.sizes, err)
 	}
-	size := func(w, h float64) []byte { return encodeSizes([]extract.Size{{Width: w, Height: h}}) }
+	size := func(w, h float64) []byte { return encodeSizes([]extract.PageSize{{Width: w, Height: h}}) }
 	for name, content := range map[string][]byte{
 		"nothing": {}, "a part": make([]byte, sizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1), "endless": size(1, math.Inf(1)),
 		"too many": append(size(1, 1), size(1, 1)...), "wide": append(size(1, 1)[:16], 0xFF, 0xFF, 0xFF, 0xFF),
@@ -63,7 +63,7 @@ func TestMarksTravel(t *testing.T) {
 		return b
 	}
 	for name, content := range map[string][]byte{
-		"nothing": {}, "half a record": make([]byte, 3), "too many": record(extract.MostMarks+1, 0, 0, 0, 1, 1),
+		"nothing": {}, "half a record": make([]byte, 3), "too many": record(extract.MaxHighlights+1, 0, 0, 0, 1, 1),
 		"another's": record(1, 1, 0, 0, 1, 1), "turned": record(1, 0, 2, 0, 1, 1), "upside down": record(1, 0, 0, 2, 1, 1),
 		"off the page": record(1, 0, 0, 0, wholePage+1, 1), "below it": record(1, 0, 0, 0, 1, math.MaxUint32),
 		"out of order": append(record(2, 1, 0, 0, 1, 1), record(2, 0, 0, 0, 1, 1)[2:]...),
@@ -72,7 +72,7 @@ func TestMarksTravel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	many := make([][]extract.Rect, extract.MostMarks+5)
+	many := make([][]extract.Rect, extract.MaxHighlights+5)
 	for i := range many {
 		many[i] = make([]extract.Rect, 100)
 	}
@@ -83,7 +83,7 @@ func TestMarksTravel(t *testing.T) {
 
 // FuzzLayout holds that nothing of a child that was taken over gets through.
 func FuzzLayout(f *testing.F) {
-	f.Add([]byte(frame(frameSizes, string(encodeSizes([]extract.Size{extract.Letter}))) + frame(frameDone, "{}")))
+	f.Add([]byte(frame(frameSizes, string(encodeSizes([]extract.PageSize{extract.USLetter}))) + frame(frameDone, "{}")))
 	f.Add([]byte(frame(frameMarks, string(encodeMarks([][]extract.Rect{{{Right: 1, Bottom: 1}}}))) + frame(frameDone, "{}")))
 	f.Fuzz(func(t *testing.T, child []byte) {
 		sizes := &sizesAnswer{most: 10}

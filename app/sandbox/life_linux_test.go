@@ -115,14 +115,14 @@ func TestKilledFromOutside(t *testing.T) {
 	}{
 		{"is killed", true, "", 2},
 		{"is killed once", false, "", 2},
-		{"is killed, then crashes", false, inspect.PDFUnreadable, 3},
+		{"is killed, then crashes", false, inspect.ReasonPDFUnreadable, 3},
 	} {
 		t.Run(row.kind, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, row.kind+"="+filepath.Join(t.TempDir(), "mark")))
 			doc, size := text("x")
 			report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
-			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Refusal != row.refusal || sandbox.Final(err) {
+			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.refusal || sandbox.Final(err) {
 				t.Errorf("got %+v, %v; want killed %v, refusal %q", report, err, row.killed, row.refusal)
 			}
 			if got := p.Stats().Started; got != row.started {

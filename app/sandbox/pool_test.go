@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // limits are those of SPEC.md.
-var limits = inspect.Limits{PDFPages: 500, HeavySize: 50 << 20, HeavyPages: 300, ZipEntries: 10_000}
+var limits = inspect.InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
 
 // open returns a pool that the test closes and whose children it counts.
 func open(t *testing.T, o sandbox.Options) *sandbox.Pool {
@@ -93,10 +93,10 @@ func TestBadChildren(t *testing.T) {
 				o.Deadline = 200 * time.Millisecond
 			}
 			p := open(t, o)
-			for ext, want := range map[string]string{"pdf": inspect.PDFUnreadable, "txt": inspect.Mismatch("txt")} {
+			for ext, want := range map[string]string{"pdf": inspect.ReasonPDFUnreadable, "txt": inspect.ReasonMismatch("txt")} {
 				doc, size := text("0123456789")
 				report, err := p.Inspect(t.Context(), doc, size, ext, limits)
-				if err != nil || report.Refusal != want || report.Pages != nil {
+				if err != nil || report.Rejection != want || report.Pages != nil {
 					t.Errorf("%s: %+v, %v", ext, report, err)
 				}
 			}
@@ -249,13 +249,13 @@ func TestRealChild(t *testing.T) {
 	for range 3 {
 		doc, size := text(strings.Repeat("WARRANTY DEED\r\n", 20_000))
 		report, err := p.Inspect(t.Context(), doc, size, "txt", limits)
-		if err != nil || report.Refusal != "" || report.MIME != "text/plain" {
+		if err != nil || report.Rejection != "" || report.MIME != "text/plain" {
 			t.Errorf("%+v, %v", report, err)
 		}
 	}
 	doc := bytes.NewReader(bytes.Repeat([]byte{0}, 1<<20))
 	report, err := p.Inspect(t.Context(), doc, doc.Size(), "txt", limits)
-	if err != nil || report.Refusal != inspect.Mismatch("txt") {
+	if err != nil || report.Rejection != inspect.ReasonMismatch("txt") {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {
@@ -271,7 +271,7 @@ func TestRealChildExtracts(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := bytes.NewReader(drawing.Bytes())
-	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, extract.Limits{})
+	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, extract.ExtractLimits{})
 	if err != nil || got.Width != 200 || got.Height != 300 {
 		t.Fatalf("%d by %d, %v", got.Width, got.Height, err)
 	}
@@ -281,13 +281,13 @@ func TestRealChildExtracts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, mime string
-		lim        extract.Limits
+		lim        extract.ExtractLimits
 		want       string
 		err        error
 	}{
-		{"text", "text/plain", extract.Limits{}, "[1 Lot 7\tBlock B\n]", nil},
-		{"cut off", "text/plain", extract.Limits{TextBytes: 5}, "[1 Lot 7]", extract.ErrTooLarge},
-		{"a kind without", "image/png", extract.Limits{}, "[]", extract.ErrUnsupported},
+		{"text", "text/plain", extract.ExtractLimits{}, "[1 Lot 7\tBlock B\n]", nil},
+		{"cut off", "text/plain", extract.ExtractLimits{MaxTextBytes: 5}, "[1 Lot 7]", extract.ErrTooLarge},
+		{"a kind without", "image/png", extract.ExtractLimits{}, "[]", extract.ErrUnsupported},
 	} {
 		var pages []string
 		words, size := text("Lot 7\tBlock B\r\n")
@@ -296,7 +296,7 @@ func TestRealChildExtracts(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.name, pages, err)
 		}
 	}
-	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, extract.Limits{}); !errors.Is(err, errDisk) || sandbox.Final(err) {
+	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, extract.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.Final(err) {
 		t.Errorf("%v", err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {
@@ -350,7 +350,7 @@ func TestDocumentCannotBeRead(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	doc, size := text("still there")
-	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if s := p.Stats(); s.Started != 1 {
@@ -370,7 +370,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			doc, size := text("Lot 7, Block B")
-			if report, err := p.Inspect(context.Background(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+			if report, err := p.Inspect(context.Background(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 				t.Errorf("%+v, %v", report, err)
 			}
 		})
@@ -389,7 +389,7 @@ func TestGivesWay(t *testing.T) {
 	p := open(t, o)
 	read := func(owner string, emit func(int, string) error) error {
 		doc, size := text("0123456789")
-		return p.Text(t.Context(), sandbox.Request{Doc: doc, Size: size, MIME: "text/plain", Owner: owner}, extract.Limits{}, emit)
+		return p.Text(t.Context(), sandbox.Request{Doc: doc, Size: size, MIME: "text/plain", Owner: owner}, extract.ExtractLimits{}, emit)
 	}
 	var slow, quick []string
 	begun, ended := make(chan struct{}), make(chan error)

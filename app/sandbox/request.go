@@ -36,14 +36,14 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 // with inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are
 // never the document's: ctx's, ErrBusy, ErrClosed, ErrKilled, those of doc, a child
 // that cannot be started, or an engine that is missing.
-func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &verdictAnswer{}
 	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
 	err := p.do(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
 	var death *deathError
 	if errors.As(err, &death) {
-		return inspect.Report{Refusal: refusal(ext)}, nil
+		return inspect.Report{Rejection: refusal(ext)}, nil
 	}
 	if err != nil {
 		return inspect.Report{}, err
@@ -54,21 +54,21 @@ func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext str
 // refusal is what is said of a document that no child came through.
 func refusal(ext string) string {
 	if ext == "pdf" {
-		return inspect.PDFUnreadable
+		return inspect.ReasonPDFUnreadable
 	}
-	return inspect.Mismatch(ext)
+	return inspect.ReasonMismatch(ext)
 }
 
 // Picture draws a page, from 1, in a child, as extract.Page does: at most width
 // pixels wide. Errors are the findings of package extract, ErrDeadline,
 // ErrMemory (see Final), or those of Inspect.
-func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim extract.Limits) (extract.Picture, error) {
+func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim extract.ExtractLimits) (extract.Image, error) {
 	lim = complete(lim)
-	width = min(max(width, 1), lim.Width)
+	width = min(max(width, 1), lim.MaxWidth)
 	a := &pictureAnswer{width: width}
 	t := task{Task: taskPicture, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim, Page: page, Width: width}
 	if err := p.do(ctx, r, t, a); err != nil {
-		return extract.Picture{}, err
+		return extract.Image{}, err
 	}
 	return a.picture(), nil
 }
@@ -78,7 +78,7 @@ func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim extr
 // once for a page whatever befalls the child, and its time is not the
 // document's; its error ends the call. Other errors are those of Picture; what
 // was emitted until then is good, but for a document that could not be read.
-func (p *Pool) Text(ctx context.Context, r Request, lim extract.Limits, emit func(page int, text string) error) error {
+func (p *Pool) Text(ctx context.Context, r Request, lim extract.ExtractLimits, emit func(page int, text string) error) error {
 	lim = complete(lim)
 	a := &textAnswer{lim: lim, emit: emit, out: -1}
 	return p.do(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
@@ -86,14 +86,14 @@ func (p *Pool) Text(ctx context.Context, r Request, lim extract.Limits, emit fun
 
 // complete fills the zero fields in, as the child would, for the parent checks
 // what it lets through. No page is longer than a frame.
-func complete(l extract.Limits) extract.Limits {
-	d := extract.DefaultLimits()
-	l = extract.Limits{
-		Pixels: or(l.Pixels, d.Pixels), Width: or(l.Width, d.Width),
-		TextBytes: or(l.TextBytes, d.TextBytes), PageText: or(l.PageText, d.PageText),
-		Pages: or(l.Pages, d.Pages), Unpacked: or(l.Unpacked, d.Unpacked),
+func complete(l extract.ExtractLimits) extract.ExtractLimits {
+	d := extract.DefaultExtractLimits()
+	l = extract.ExtractLimits{
+		MaxPixels: or(l.MaxPixels, d.MaxPixels), MaxWidth: or(l.MaxWidth, d.MaxWidth),
+		MaxTextBytes: or(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: or(l.MaxPageTextBytes, d.MaxPageTextBytes),
+		MaxPages: or(l.MaxPages, d.MaxPages), MaxUnpackedBytes: or(l.MaxUnpackedBytes, d.MaxUnpackedBytes),
 	}
-	l.PageText = min(l.PageText, textSize)
+	l.MaxPageTextBytes = min(l.MaxPageTextBytes, textSize)
 	return l
 }
 

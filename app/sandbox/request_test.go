@@ -15,7 +15,7 @@ import (
 )
 
 // tight are limits that a test can pass.
-var tight = extract.Limits{Pages: 10, PageText: 100, TextBytes: 200}
+var tight = extract.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}
 
 func request() sandbox.Request {
 	doc, size := text("0123456789")
@@ -32,7 +32,7 @@ func collect(got *[]string) func(int, string) error {
 
 func TestPictureAndText(t *testing.T) {
 	p := open(t, fake(t, "says=picture done"))
-	got, err := p.Picture(t.Context(), request(), 1, 100, extract.Limits{})
+	got, err := p.Picture(t.Context(), request(), 1, 100, extract.ExtractLimits{})
 	if err != nil || got.MIME != "image/png" || got.Width != 80 || got.Height != 100 || len(got.Bytes) != 24+512<<10 {
 		t.Errorf("%s, %d by %d, %d bytes, %v", got.MIME, got.Width, got.Height, len(got.Bytes), err)
 	}

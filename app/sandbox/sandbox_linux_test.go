@@ -200,7 +200,7 @@ func TestSandboxIsLacking(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, kind))
 			doc, size := text("WARRANTY DEED")
-			if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+			if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 				t.Errorf("got %+v, %v; want the document read", report, err)
 			}
 			gaps, _ := p.Gaps()
@@ -236,7 +236,7 @@ func TestChildIsEnclosed(t *testing.T) {
 		t.Errorf("before the first child: got gaps %v, want none known", gaps)
 	}
 	doc, size := text("WARRANTY DEED")
-	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	gaps, known := p.Gaps()

@@ -17,7 +17,7 @@ func TestChildSwells(t *testing.T) {
 	p := open(t, o)
 	doc, size := text("x")
 	report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
-	if err != nil || report.Refusal != inspect.PDFUnreadable {
+	if err != nil || report.Rejection != inspect.ReasonPDFUnreadable {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Started: 1, Killed: 1, Served: 1}) {

@@ -31,7 +31,7 @@ func BenchmarkView(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			size := 0
 			for b.Loop() {
-				picture, err := p.Picture(b.Context(), r, 1, c.width, extract.Limits{})
+				picture, err := p.Picture(b.Context(), r, 1, c.width, extract.ExtractLimits{})
 				if err != nil {
 					b.Fatal(err)
 				}

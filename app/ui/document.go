@@ -130,7 +130,7 @@ func blank(f model.File, pages int) bool {
 }
 
 // pictures takes what the address says about the page to look at.
-func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.Size) error {
+func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.PageSize) error {
 	s.Pages = len(sizes)
 	s.Page = min(max(asked(r, "page", 1), 1), s.Pages)
 	s.Width = snap(asked(r, "w", defaultWidth))
@@ -159,11 +159,11 @@ func asked(r *http.Request, name string, otherwise int) int {
 }
 
 // packSizes writes runs of pages alike: most documents are one.
-func packSizes(sizes []extract.Size) string {
+func packSizes(sizes []extract.PageSize) string {
 	type run [4]float64
 	var runs []run
 	for _, s := range sizes {
-		next := run{1, round(s.Width), round(s.Height), float64(s.Pixels)}
+		next := run{1, round(s.Width), round(s.Height), float64(s.ImageWidth)}
 		if n := len(runs) - 1; n >= 0 && slices.Equal(runs[n][1:], next[1:]) {
 			runs[n][0]++
 			continue

@@ -28,21 +28,21 @@ import (
 // that are written in the document.
 type drawer struct{ vaulttest.Reader }
 
-func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
+func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ extract.ExtractLimits) (extract.Image, error) {
 	if r.MIME != "application/pdf" {
-		return extract.Picture{}, extract.ErrUnsupported
+		return extract.Image{}, extract.ErrUnsupported
 	}
 	if page > 3 {
-		return extract.Picture{}, extract.ErrNoPage
+		return extract.Image{}, extract.ErrNoPage
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, page))); err != nil {
-		return extract.Picture{}, err
+		return extract.Image{}, err
 	}
-	return extract.Picture{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
+	return extract.Image{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
 }
 
-func (d drawer) Text(ctx context.Context, r sandbox.Request, lim extract.Limits, emit func(int, string) error) error {
+func (d drawer) Text(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "application/pdf" {
 		return d.Reader.Text(ctx, r, lim, emit)
 	}
@@ -54,7 +54,7 @@ func (d drawer) Text(ctx context.Context, r sandbox.Request, lim extract.Limits,
 	return nil
 }
 
-func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ extract.Limits) ([][]extract.Rect, error) {
+func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ extract.ExtractLimits) ([][]extract.Rect, error) {
 	if r.MIME != "application/pdf" {
 		return nil, extract.ErrUnsupported
 	}

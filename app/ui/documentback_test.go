@@ -53,11 +53,11 @@ func TestBackToTheRow(t *testing.T) {
 // hopeless makes no picture: of one document never, of the other not just now.
 type hopeless struct{ drawer }
 
-func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ extract.Limits) (extract.Picture, error) {
+func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ extract.ExtractLimits) (extract.Image, error) {
 	if r.Size%2 == 0 {
-		return extract.Picture{}, fmt.Errorf("too wide: %w", extract.ErrTooLarge)
+		return extract.Image{}, fmt.Errorf("too wide: %w", extract.ErrTooLarge)
 	}
-	return extract.Picture{}, sandbox.ErrDeadline
+	return extract.Image{}, sandbox.ErrDeadline
 }
 
 // What fails for good is not offered another try, nor asked for a picture; after a week

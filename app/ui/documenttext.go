@@ -90,7 +90,7 @@ type way struct {
 // typed, then its words, if all of them are there. What a search led to was found by
 // its words.
 func waysTo(text string, words bool) []way {
-	each := extract.Each(text)
+	each := extract.Split(text)
 	apart := way{phrase: strings.Join(each, " "), all: each, each: each}
 	switch {
 	case len(each) == 0:
@@ -105,7 +105,7 @@ func waysTo(text string, words bool) []way {
 // found reports whether everything is there that must be.
 func (w way) found(there []string) bool {
 	for _, one := range w.all {
-		phrase := extract.NewPhrase(one)
+		phrase := extract.New(one)
 		if !slices.ContainsFunc(there, func(text string) bool { return len(phrase.Find([]rune(text), 1)) > 0 }) {
 			return false
 		}
@@ -164,7 +164,7 @@ func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, by way) e
 			marks = func(n int) bool { return whole[n] }
 		}
 	}
-	looks := marker{phrase: extract.NewPhrase(by.phrase)}
+	looks := marker{phrase: extract.New(by.phrase)}
 	table := isTable(s.File.MIME)
 	cut, err := p.shownText(r, who, s.File.ID, func(n int, text string) {
 		m := &looks
@@ -190,10 +190,10 @@ func (p *pages) wholePages(r *http.Request, who visitor, id uint64, each []strin
 	whole = map[int]bool{}
 	var phrases []extract.Phrase
 	for _, one := range each {
-		phrases = append(phrases, extract.NewPhrase(one))
+		phrases = append(phrases, extract.New(one))
 	}
 	_, err = p.shownText(r, who, id, func(n int, text string) {
-		if extract.Has([]rune(text), phrases) {
+		if extract.ContainsAll([]rune(text), phrases) {
 			whole[n] = true
 		}
 	})

@@ -188,7 +188,7 @@ func (f *found) reading(hit vault.SearchHit) string {
 // standing is what was looked for as it stands in a document: another spelling of it,
 // where the snippet shows one.
 func (f *found) standing(hit vault.SearchHit) string {
-	typed := extract.NewPhrase(strings.Join(extract.Each(f.Text), " "))
+	typed := extract.New(strings.Join(extract.Split(f.Text), " "))
 	var there []string
 	other := false
 	for _, piece := range hit.Snippet {

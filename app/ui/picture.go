@@ -197,7 +197,7 @@ func (p *pages) readable(r *http.Request, who visitor, id uint64) bool {
 		return true
 	}
 	first := sizes[0]
-	return first.Pixels > 0 && first.Pixels < smallPicture || first.Pixels == 0 && first.Width < smallPage
+	return first.ImageWidth > 0 && first.ImageWidth < smallPicture || first.ImageWidth == 0 && first.Width < smallPage
 }
 
 // sendDrawing sends a sheet of paper with the kind of a document on it.

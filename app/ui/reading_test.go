@@ -73,21 +73,21 @@ func TestNobodyReadsTooFast(t *testing.T) {
 // measured gives each document the size that it names.
 type measured struct{ drawer }
 
-func (measured) Sizes(_ context.Context, r sandbox.Request, _ extract.Limits) ([]extract.Size, error) {
+func (measured) Sizes(_ context.Context, r sandbox.Request, _ extract.ExtractLimits) ([]extract.PageSize, error) {
 	content := make([]byte, r.Size)
 	if _, err := r.Doc.ReadAt(content, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	size := extract.Letter
+	size := extract.USLetter
 	switch text := string(content); {
 	case strings.Contains(text, "receipt"):
 		size.Width = 200
 	case strings.Contains(text, "photo"):
-		size.Pixels = 640
+		size.ImageWidth = 640
 	case strings.Contains(text, "scan"):
-		size.Pixels = 2550
+		size.ImageWidth = 2550
 	}
-	return []extract.Size{size}, nil
+	return []extract.PageSize{size}, nil
 }
 
 // A thumbnail that can be read is a view.

@@ -17,7 +17,7 @@ import (
 // scanner gives the text of none, one, or all of a document's pages, as its content says.
 type scanner struct{ vaulttest.Reader }
 
-func (scanner) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
+func (scanner) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
 	content, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	switch {
 	case err != nil:

@@ -50,9 +50,9 @@ type uploadAnswer struct {
 // refusalAdvice says what people can do about a refusal; "" where its reason says it.
 func refusalAdvice(reason string) string {
 	switch reason {
-	case inspect.PDFPassword:
+	case inspect.ReasonPDFPassword:
 		return "Open it with its password, print it to a new PDF or save a copy without the password, and upload that."
-	case inspect.DocumentPassword:
+	case inspect.ReasonDocumentPassword:
 		return "Open it with its password, save a copy without the password, and upload that."
 	}
 	return ""

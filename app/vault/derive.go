@@ -242,10 +242,10 @@ func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, wi
 }
 
 func (v *Vault) widest() int {
-	if v.set.Extract.Width > 0 {
-		return v.set.Extract.Width
+	if v.set.Extract.MaxWidth > 0 {
+		return v.set.Extract.MaxWidth
 	}
-	return extract.DefaultLimits().Width
+	return extract.DefaultExtractLimits().MaxWidth
 }
 
 func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {

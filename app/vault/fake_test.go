@@ -49,15 +49,15 @@ func (f *fakeReader) ask(ctx context.Context, r sandbox.Request, a ask) (ask, er
 	return a, answer(ctx, a)
 }
 
-func (f *fakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
+func (f *fakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ extract.ExtractLimits) (extract.Image, error) {
 	a, err := f.ask(ctx, r, ask{kind: "picture", page: page, width: width})
 	if err != nil {
-		return extract.Picture{}, err
+		return extract.Image{}, err
 	}
-	return extract.Picture{Width: width, Height: 1, MIME: "image/png", Bytes: fmt.Appendf(nil, "page %d at %d of %s", page, width, a.body)}, nil
+	return extract.Image{Width: width, Height: 1, MIME: "image/png", Bytes: fmt.Appendf(nil, "page %d at %d of %s", page, width, a.body)}, nil
 }
 
-func (f *fakeReader) Text(ctx context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
+func (f *fakeReader) Text(ctx context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
 	a, err := f.ask(ctx, r, ask{kind: "text"})
 	if err != nil {
 		return err

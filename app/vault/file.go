@@ -157,7 +157,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep 
 		case err == nil && abstract.Trashed != nil:
 			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash; restore that first."}
 		case err == nil && len(abstract.Files) >= f.v.mostPerAbstract():
-			return &errs.Error{Kind: errs.Conflict, Message: inspect.FullAbstract + "."}
+			return &errs.Error{Kind: errs.Conflict, Message: inspect.ReasonAbstractFull + "."}
 		}
 		return err
 	}, restoreFile)

@@ -139,7 +139,7 @@ func hooked(hook func(ctx context.Context, ext string) error) hookedReader {
 	return hookedReader{hook: hook}
 }
 
-func (h hookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+func (h hookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
 	if err := h.hook(ctx, ext); err != nil {
 		return inspect.Report{}, err
 	}

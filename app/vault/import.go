@@ -36,11 +36,11 @@ func (f *Files) Foresee(name string, size int64) string {
 	_, accepted := inspect.Extension(name)
 	switch {
 	case size == 0:
-		return inspect.Empty
+		return inspect.ReasonEmpty
 	case size > f.v.set.FileSize:
-		return inspect.TooLarge(f.v.set.FileSize)
+		return inspect.ReasonTooLarge(f.v.set.FileSize)
 	case !accepted:
-		return inspect.NotSupported
+		return inspect.ReasonUnsupportedType
 	}
 	return ""
 }

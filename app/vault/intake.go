@@ -69,7 +69,7 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	ext, accepted := inspect.Extension(it.filename)
 	switch {
 	case len(t.items) > t.v.set.FilesPerRequest:
-		it.refusal = inspect.TooManyFiles
+		it.refusal = inspect.ReasonTooManyFiles
 		_, err := io.Copy(io.Discard, r)
 		return err
 	case !accepted:
@@ -86,7 +86,7 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	}
 	it.staged = staged
 	if staged.Size() == 0 {
-		it.refusal = inspect.Empty
+		it.refusal = inspect.ReasonEmpty
 		return nil
 	}
 	t.pending.Add(1)
@@ -105,9 +105,9 @@ func (t *Tray) adopt(filename string, x *blobstore.Partial) error {
 	t.items = append(t.items, it)
 	switch {
 	case staged.Size() > t.v.set.FileSize:
-		it.refusal = inspect.TooLarge(t.v.set.FileSize) // the settings have changed meanwhile
+		it.refusal = inspect.ReasonTooLarge(t.v.set.FileSize) // the settings have changed meanwhile
 	case !accepted:
-		it.refusal = inspect.NotSupported
+		it.refusal = inspect.ReasonUnsupportedType
 	default:
 		t.pending.Add(1)
 		go t.inspect(it, ext)
@@ -122,7 +122,7 @@ func (t *Tray) tooLarge(it *item, err error) error {
 	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || t.ctx.Err() != nil {
 		return t.v.disk(err)
 	}
-	it.refusal = inspect.TooLarge(t.v.set.FileSize)
+	it.refusal = inspect.ReasonTooLarge(t.v.set.FileSize)
 	return nil
 }
 
@@ -138,11 +138,11 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 	n, err := io.Copy(io.Discard, r)
 	switch {
 	case n == 0:
-		it.refusal = inspect.Empty
+		it.refusal = inspect.ReasonEmpty
 	case n > t.v.set.FileSize:
-		it.refusal = inspect.TooLarge(t.v.set.FileSize)
+		it.refusal = inspect.ReasonTooLarge(t.v.set.FileSize)
 	default:
-		it.refusal = inspect.NotSupported
+		it.refusal = inspect.ReasonUnsupportedType
 	}
 	return err
 }
@@ -150,7 +150,7 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 func (t *Tray) inspect(it *item, ext string) {
 	defer t.pending.Done()
 	it.report, it.err = t.v.reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
-	it.refusal = it.report.Refusal
+	it.refusal = it.report.Rejection
 	if it.err != nil {
 		it.err = fmt.Errorf("inspect a document: %w", it.err)
 	}
@@ -226,7 +226,7 @@ func (f *filing) within(has int) *filing {
 	for _, it := range f.all {
 		reason := it.refusal
 		if reason == "" && len(some.good) == room {
-			reason = inspect.FullAbstract
+			reason = inspect.ReasonAbstractFull
 		}
 		if reason != "" {
 			some.failures = append(some.failures, model.RejectedFile{Filename: it.filename, Reason: reason})

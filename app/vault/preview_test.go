@@ -110,7 +110,7 @@ func TestTextStopsWhereItsReaderStops(t *testing.T) {
 func TestPageIsMadeOnceAndKept(t *testing.T) {
 	t.Parallel()
 	f := &fakeReader{}
-	v, opts := opened(t, func(o *vault.Options) { faked(f)(o); o.Settings.Extract.Width = 1500 })
+	v, opts := opened(t, func(o *vault.Options) { faked(f)(o); o.Settings.Extract.MaxWidth = 1500 })
 	file := upload(t, v, doc{"Deed.pdf", vaulttest.PDF(9, "a")})[0]
 	tests := []struct {
 		name        string

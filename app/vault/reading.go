@@ -54,7 +54,7 @@ func (m *making) begin(ctx context.Context, what string) (end func(), err error)
 
 // Sizes gives the size of every page of a document, in order; it is kept when it was
 // read once. NotFound when there is no such document, or there are no pictures of it.
-func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extract.Size, error) {
+func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extract.PageSize, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extr
 }
 
 // readSizes reads them anew and keeps them.
-func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]extract.Size, error) {
+func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]extract.PageSize, error) {
 	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, cl
 }
 
 // keptSizes is nil where there are none, or no sane ones.
-func (f *Files) keptSizes(file model.File) (sizes []extract.Size) {
+func (f *Files) keptSizes(file model.File) (sizes []extract.PageSize) {
 	kept, err := f.v.derived.Open(file.Digest, blobstore.PageSizesFile)
 	if err != nil {
 		return nil
@@ -97,7 +97,7 @@ func (f *Files) keptSizes(file model.File) (sizes []extract.Size) {
 		return nil
 	}
 	for _, s := range sizes {
-		if !s.Sane() {
+		if !s.Valid() {
 			return nil
 		}
 	}
@@ -151,10 +151,10 @@ type spotting struct {
 }
 
 func newSpotting(typed string, each []string) *spotting {
-	s := &spotting{phrase: extract.NewPhrase(typed)}
+	s := &spotting{phrase: extract.New(typed)}
 	for _, one := range each {
 		if len(each) > 1 {
-			s.each = append(s.each, extract.NewPhrase(one))
+			s.each = append(s.each, extract.New(one))
 		}
 	}
 	return s
@@ -175,7 +175,7 @@ func (s *spotting) page(ctx context.Context, page int, text string) (enough bool
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		whole = extract.Has(runes, s.each[i:i+1])
+		whole = extract.ContainsAll(runes, s.each[i:i+1])
 	}
 	s.led = s.led || whole && (s.from == 0 || s.from == page)
 	for _, span := range spans {

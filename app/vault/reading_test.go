@@ -85,7 +85,7 @@ func TestSizesAreKept(t *testing.T) {
 			}
 		}
 		sizes, err := v.Files.Sizes(t.Context(), clerk, file.ID)
-		if err != nil || len(sizes) != 7 || sizes[6] != extract.Letter {
+		if err != nil || len(sizes) != 7 || sizes[6] != extract.USLetter {
 			t.Errorf("%q: %v, %v", spoil, sizes, err)
 		}
 		if _, err := os.Stat(path); err != nil {
@@ -135,7 +135,7 @@ type pagedReader struct {
 	pages int
 }
 
-func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
+func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
 	for i := range p.pages {
 		if err := emit(i+1, fmt.Sprintf("Page %d of %d. %s", i+1, p.pages, strings.Repeat("whereas ", 20))); err != nil {
 			return err
@@ -166,7 +166,7 @@ func TestFindWords(t *testing.T) {
 		{"page nowhere", 0, 600, 0, false},
 		{"311", 5, 1, 311, false},
 	} {
-		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, extract.Each(row.typed), row.from)
+		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, extract.Split(row.typed), row.from)
 		if err != nil || len(spots) != row.want || more != row.more {
 			t.Errorf("%s: %d, %v, %v", row.typed, len(spots), more, err)
 			continue

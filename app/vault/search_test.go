@@ -61,7 +61,7 @@ func hit(kind query.Kind, id uint64) query.Hit {
 // pagesReader gives the text of a toy PDF: its salt, a page between two bars.
 type pagesReader struct{ vaulttest.Reader }
 
-func (pagesReader) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
+func (pagesReader) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
 	raw, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	if err != nil {
 		return err

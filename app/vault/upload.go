@@ -150,7 +150,7 @@ func (u *Uploads) load() error {
 func (u *Uploads) Most() int64 { return u.v.set.FileSize }
 
 // TooLarge is the reason for which one with more is refused.
-func (u *Uploads) TooLarge() string { return inspect.TooLarge(u.v.set.FileSize) }
+func (u *Uploads) TooLarge() string { return inspect.ReasonTooLarge(u.v.set.FileSize) }
 
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
@@ -227,7 +227,7 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
 		if err == nil && len(a.Files) >= u.v.mostPerAbstract() {
-			err = &errs.Error{Kind: errs.Invalid, Message: inspect.FullAbstract}
+			err = &errs.Error{Kind: errs.Invalid, Message: inspect.ReasonAbstractFull}
 		}
 		return err
 	case folder != 0 && !t.HasFolder(folder):

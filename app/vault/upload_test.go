@@ -128,10 +128,10 @@ func TestUploadForesees(t *testing.T) {
 		kind  errs.Kind
 		says  string
 	}{
-		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, inspect.NotSupported},
-		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, errs.Invalid, inspect.Empty},
-		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, inspect.TooLarge(1000)},
-		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, inspect.FullAbstract},
+		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, inspect.ReasonUnsupportedType},
+		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, errs.Invalid, inspect.ReasonEmpty},
+		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, inspect.ReasonTooLarge(1000)},
+		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, inspect.ReasonAbstractFull},
 		{"an abstract in the trash", clerk, vault.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
@@ -176,12 +176,12 @@ func TestUploadRefused(t *testing.T) {
 		after func() error
 		says  string
 	}{
-		{"a password", vault.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, inspect.PDFPassword},
-		{"other content", vault.UploadPlan{}, []byte("hello"), nil, inspect.Mismatch("pdf")},
+		{"a password", vault.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, inspect.ReasonPDFPassword},
+		{"other content", vault.UploadPlan{}, []byte("hello"), nil, inspect.ReasonMismatch("pdf")},
 		{"the abstract is full by now", vault.UploadPlan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
 			return err
-		}, inspect.FullAbstract},
+		}, inspect.ReasonAbstractFull},
 		{"the abstract has gone", vault.UploadPlan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			return v.Abstracts.Trash(t.Context(), clerk, trashed.Abstract.ID, vault.Match{})
 		}, "The abstract is no longer there"},
@@ -469,7 +469,7 @@ type busyReader struct {
 	fail atomic.Bool
 }
 
-func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
 	if b.fail.Load() {
 		return inspect.Report{}, sandbox.ErrBusy
 	}

@@ -69,11 +69,11 @@ import (
 // Reader opens documents. In production it is a pool of child processes
 // (app/sandbox): the process that holds the database parses no document.
 type Reader interface {
-	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
-	Picture(ctx context.Context, r sandbox.Request, page, width int, lim extract.Limits) (extract.Picture, error)
-	Text(ctx context.Context, r sandbox.Request, lim extract.Limits, emit func(page int, text string) error) error
-	Sizes(ctx context.Context, r sandbox.Request, lim extract.Limits) ([]extract.Size, error)
-	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error)
+	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error)
+	Picture(ctx context.Context, r sandbox.Request, page, width int, lim extract.ExtractLimits) (extract.Image, error)
+	Text(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits, emit func(page int, text string) error) error
+	Sizes(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits) ([]extract.PageSize, error)
+	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim extract.ExtractLimits) ([][]extract.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -81,8 +81,8 @@ type Settings struct {
 	FileSize          int64 // bytes
 	FilesPerRequest   int
 	FilesPerAbstract  int // 0: 2,000
-	Inspect           inspect.Limits
-	Extract           extract.Limits
+	Inspect           inspect.InspectLimits
+	Extract           extract.ExtractLimits
 	PreviewSize       int64 // bytes of pictures of pages that are kept
 	Rules             model.Rules
 	UniqueOrderNumber bool

@@ -66,7 +66,7 @@ func (c *chance) Read(p []byte) (int, error) {
 // the disk and without a retention, and with more time for a search than a machine under
 // load takes for one.
 func Settings() vault.Settings {
-	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits(),
+	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultInspectLimits(),
 		Users: vault.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}
 }
 
@@ -115,12 +115,12 @@ func Verify(t testing.TB, v *vault.Vault) {
 type Reader struct{}
 
 // Picture is vault.Reader.
-func (Reader) Picture(context.Context, sandbox.Request, int, int, extract.Limits) (extract.Picture, error) {
-	return extract.Picture{}, extract.ErrUnsupported
+func (Reader) Picture(context.Context, sandbox.Request, int, int, extract.ExtractLimits) (extract.Image, error) {
+	return extract.Image{}, extract.ErrUnsupported
 }
 
 // Sizes is vault.Reader: every page that PDF made is a letter page.
-func (Reader) Sizes(_ context.Context, r sandbox.Request, _ extract.Limits) ([]extract.Size, error) {
+func (Reader) Sizes(_ context.Context, r sandbox.Request, _ extract.ExtractLimits) ([]extract.PageSize, error) {
 	head := make([]byte, min(r.Size, 1024))
 	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -130,16 +130,16 @@ func (Reader) Sizes(_ context.Context, r sandbox.Request, _ extract.Limits) ([]e
 		return nil, extract.ErrUnsupported
 	}
 	pages, err := strconv.Atoi(string(found[1]))
-	return slices.Repeat([]extract.Size{extract.Letter}, pages), err
+	return slices.Repeat([]extract.PageSize{extract.USLetter}, pages), err
 }
 
 // Marks is vault.Reader.
-func (Reader) Marks(context.Context, sandbox.Request, int, string, extract.Limits) ([][]extract.Rect, error) {
+func (Reader) Marks(context.Context, sandbox.Request, int, string, extract.ExtractLimits) ([][]extract.Rect, error) {
 	return nil, extract.ErrUnsupported
 }
 
 // Text is vault.Reader.
-func (Reader) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
+func (Reader) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "text/plain" {
 		return extract.ErrUnsupported
 	}
@@ -151,7 +151,7 @@ func (Reader) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit 
 }
 
 // Inspect is vault.Reader.
-func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
 	return inspect.Inspect(ctx, doc, size, ext, toy{}, lim)
 }
 
