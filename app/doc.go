@@ -22,7 +22,7 @@
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
 //	2     app/search/query query language, terms of documents, snippets           -
-//	2     app/inspect    type detection by content, limits                        github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
+//	2     app/document   type detection by content, limits                        github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
 //	2     app/extract    text and page images of documents                        golang.org/x/image github.com/richardlehane/mscfb
 //	1     app/model      domain types and their validation                        -
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews    -

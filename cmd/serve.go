@@ -16,9 +16,9 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
@@ -208,7 +208,7 @@ func vaultSettings(c config.Config) vault.Settings {
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
 	}
-	lim := inspect.DefaultInspectLimits()
+	lim := document.DefaultInspectLimits()
 	lim.MaxPDFPages, lim.MaxImageHeavySize, lim.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -181,8 +181,8 @@ func TestUploadTooMany(t *testing.T) {
 // killedReader stands for document processes that the system kills.
 type killedReader struct{ vaulttest.Reader }
 
-func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, inspect.InspectLimits) (inspect.Report, error) {
-	return inspect.Report{}, fmt.Errorf("read frame: %w", sandbox.ErrKilled)
+func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, document.InspectLimits) (document.Report, error) {
+	return document.Report{}, fmt.Errorf("read frame: %w", sandbox.ErrKilled)
 }
 
 // A document that could not be checked because its processes were killed from outside

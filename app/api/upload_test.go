@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 const (
@@ -133,11 +133,11 @@ func TestResumableUploadRefuses(t *testing.T) {
 		begin("a length below zero", 400, "", tus, "Upload-Length: -1", good),
 		begin("a length to come", 400, "", tus, "Upload-Defer-Length: 1", good),
 		begin("metadata that are none", 400, "", tus, length(10), "Upload-Metadata: filename %"),
-		begin("too large", 413, says(inspect.ReasonTooLarge(100<<20)), tus, length(100<<20+1), good),
+		begin("too large", 413, says(document.ReasonTooLarge(100<<20)), tus, length(100<<20+1), good),
 		begin("no metadata", 422, invalid("filename", "The filename field is required."), tus, length(10)),
 		begin("no filename", 422, invalid("filename", "The filename field is required."), tus, length(10), meta("filename", " ")),
-		begin("another kind", 422, file(inspect.ReasonUnsupportedType), tus, length(10), meta("filename", "a.exe")),
-		begin("nothing", 422, file(inspect.ReasonEmpty), tus, length(0), good),
+		begin("another kind", 422, file(document.ReasonUnsupportedType), tus, length(10), meta("filename", "a.exe")),
+		begin("nothing", 422, file(document.ReasonEmpty), tus, length(0), good),
 		begin("no such folder", 422, invalid("folder_id", "The selected folder id is invalid."), tus, length(10), meta("filename", "a.pdf", "folder_id", "99")),
 		begin("a folder that is no number", 422, invalid("folder_id", "The folder id field must be an integer."), tus, length(10), meta("filename", "a.pdf", "folder_id", "x")),
 		begin("no such abstract", 422, invalid("abstract_id", "The selected abstract id is invalid."), tus, length(10), meta("filename", "a.pdf", "abstract_id", "00000000000")),
@@ -161,7 +161,7 @@ func TestResumableUploadRefuses(t *testing.T) {
 	})
 	h.ask(t, chunk(path, 0, "more than ten", 413))
 	h.ask(t, chunk(path, 0, "ten bytes.", 204))
-	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, inspect.ReasonMismatch("pdf"))})
+	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, document.ReasonMismatch("pdf"))})
 }
 
 // What was canceled is gone; a client that can send neither PATCH nor DELETE sends POST.

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/config"
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 )
 
@@ -34,7 +34,7 @@ func engine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
 	sample := onePage()
-	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", inspect.DefaultInspectLimits())
+	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())
 	const do = "see that the folder of reader.cache can be written, and that nothing (antivirus, memory limits) ends the program's child processes"
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 )
 
 // receiverError is the error of whoever was given the text.
@@ -17,7 +17,7 @@ func (e *receiverError) Error() string { return e.cause.Error() }
 func (e *receiverError) Unwrap() error { return e.cause }
 
 // verdictAnswer waits for a verdict.
-type verdictAnswer struct{ report inspect.Report }
+type verdictAnswer struct{ report document.Report }
 
 func (a *verdictAnswer) begin() {}
 
@@ -26,7 +26,7 @@ func (a *verdictAnswer) take(kind byte, _ []byte, _ bool) error {
 }
 
 func (a *verdictAnswer) end(d done) error {
-	a.report = inspect.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Refusal}
+	a.report = document.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Refusal}
 	return nil
 }
 

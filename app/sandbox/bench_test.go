@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -29,7 +29,7 @@ func sampleContent(b *testing.B, name string) []byte {
 	return nil
 }
 
-func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim inspect.InspectLimits) {
+func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim document.InspectLimits) {
 	b.Helper()
 	report, err := p.Inspect(b.Context(), bytes.NewReader(content), int64(len(content)), "pdf", lim)
 	if err != nil || report.Pages == nil {
@@ -58,7 +58,7 @@ func BenchmarkLargeScan(b *testing.B) {
 	content := scanPDF(280, 340_000)
 	counted := limits
 	counted.MaxImageHeavySize = 100 << 20
-	for name, lim := range map[string]inspect.InspectLimits{"counted": counted, "looked at": limits} {
+	for name, lim := range map[string]document.InspectLimits{"counted": counted, "looked at": limits} {
 		b.Run(name, func(b *testing.B) {
 			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
 			defer p.Close()

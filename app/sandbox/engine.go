@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/pdf"
 )
 
@@ -60,12 +60,12 @@ func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (*pdf.Do
 type inspector struct{ *engine }
 
 // Open implements inspect.PDF.
-func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
+func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDFDocument, error) {
 	d, err := i.engine.Open(ctx, doc, size)
 	if err != nil {
 		return nil, verdict(err)
 	}
-	return document{d}, nil
+	return pdfDocument{d}, nil
 }
 
 // worn reports whether the child should be replaced.
@@ -80,10 +80,10 @@ func (e *engine) close(ctx context.Context) error {
 	return e.pdf.Close(ctx)
 }
 
-// document translates the errors of pdf.Document.
-type document struct{ *pdf.Document }
+// pdfDocument translates the errors of pdf.Document.
+type pdfDocument struct{ *pdf.Document }
 
-func (d document) ImageHeavy(ctx context.Context) (bool, error) {
+func (d pdfDocument) ImageHeavy(ctx context.Context) (bool, error) {
 	heavy, err := d.Document.ImageHeavy(ctx)
 	return heavy, verdict(err)
 }
@@ -92,9 +92,9 @@ func (d document) ImageHeavy(ctx context.Context) (bool, error) {
 func verdict(err error) error {
 	switch {
 	case errors.Is(err, pdf.ErrPassword):
-		return fmt.Errorf("%w: %w", inspect.ErrPassword, err)
+		return fmt.Errorf("%w: %w", document.ErrPassword, err)
 	case errors.Is(err, pdf.ErrUnreadable):
-		return fmt.Errorf("%w: %w", inspect.ErrUnreadable, err)
+		return fmt.Errorf("%w: %w", document.ErrUnreadable, err)
 	}
 	return err
 }

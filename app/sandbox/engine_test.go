@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 	"deedkeep/web"
@@ -104,7 +104,7 @@ func TestBombEndsTheChild(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), "pdf", limits)
-		if err != nil || report.Rejection != inspect.ReasonPDFUnreadable {
+		if err != nil || report.Rejection != document.ReasonPDFUnreadable {
 			t.Errorf("%+v, %v", report, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestLargeScan(t *testing.T) {
 	lim.MaxImageHeavySize, lim.MaxImageHeavyPages = 100<<20, 300
 	for _, c := range []struct {
 		name    string
-		lim     inspect.InspectLimits
+		lim     document.InspectLimits
 		refusal string
 		most    int64
 	}{

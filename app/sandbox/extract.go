@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 )
 
 // dialog is the child's side of one task.
@@ -76,7 +76,7 @@ func (d *dialog) write(kind byte, content []byte) error {
 }
 
 func (d *dialog) inspect(ctx context.Context, doc io.ReaderAt, t task) (done, error) {
-	report, err := inspect.Inspect(ctx, doc, t.Size, t.Ext, inspector{d.e}, t.Limits)
+	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, inspector{d.e}, t.Limits)
 	return done{MIME: report.MIME, Pages: report.Pages, Refusal: report.Rejection}, err
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 )
 
 func TestFrameRoundTrip(t *testing.T) {
@@ -106,7 +106,7 @@ func fuzzVerdict(t *testing.T, child []byte) {
 	a := &verdictAnswer{}
 	err := fuzzTalk(t, child, taskInspect, a)
 	report := a.report
-	if err != nil && report != (inspect.Report{}) {
+	if err != nil && report != (document.Report{}) {
 		t.Errorf("%+v with %v", report, err)
 	}
 	if !plain(report.Rejection) || !plain(report.MIME) || (report.Pages != nil && *report.Pages < 0) {

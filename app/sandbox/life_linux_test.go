@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 )
 
@@ -115,7 +115,7 @@ func TestKilledFromOutside(t *testing.T) {
 	}{
 		{"is killed", true, "", 2},
 		{"is killed once", false, "", 2},
-		{"is killed, then crashes", false, inspect.ReasonPDFUnreadable, 3},
+		{"is killed, then crashes", false, document.ReasonPDFUnreadable, 3},
 	} {
 		t.Run(row.kind, func(t *testing.T) {
 			t.Parallel()

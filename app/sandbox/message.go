@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 )
 
 type hello struct {
@@ -39,15 +39,15 @@ const (
 )
 
 type task struct {
-	Task    string                `json:"task"`
-	Size    int64                 `json:"size"`
-	MIME    string                `json:"mime,omitempty"`
-	Ext     string                `json:"ext"`
-	Limits  inspect.InspectLimits `json:"limits"`
-	Extract extract.ExtractLimits `json:"extract"`
-	Page    int                   `json:"page,omitempty"`  // from 1
-	Width   int                   `json:"width,omitempty"` // in pixels
-	Phrase  string                `json:"phrase,omitempty"`
+	Task    string                 `json:"task"`
+	Size    int64                  `json:"size"`
+	MIME    string                 `json:"mime,omitempty"`
+	Ext     string                 `json:"ext"`
+	Limits  document.InspectLimits `json:"limits"`
+	Extract extract.ExtractLimits  `json:"extract"`
+	Page    int                    `json:"page,omitempty"`  // from 1
+	Width   int                    `json:"width,omitempty"` // in pixels
+	Phrase  string                 `json:"phrase,omitempty"`
 }
 
 // image is the head of a picture, of which Size bytes follow in pieces.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // limits are those of SPEC.md.
-var limits = inspect.InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
+var limits = document.InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
 
 // open returns a pool that the test closes and whose children it counts.
 func open(t *testing.T, o sandbox.Options) *sandbox.Pool {
@@ -93,7 +93,7 @@ func TestBadChildren(t *testing.T) {
 				o.Deadline = 200 * time.Millisecond
 			}
 			p := open(t, o)
-			for ext, want := range map[string]string{"pdf": inspect.ReasonPDFUnreadable, "txt": inspect.ReasonMismatch("txt")} {
+			for ext, want := range map[string]string{"pdf": document.ReasonPDFUnreadable, "txt": document.ReasonMismatch("txt")} {
 				doc, size := text("0123456789")
 				report, err := p.Inspect(t.Context(), doc, size, ext, limits)
 				if err != nil || report.Rejection != want || report.Pages != nil {
@@ -255,7 +255,7 @@ func TestRealChild(t *testing.T) {
 	}
 	doc := bytes.NewReader(bytes.Repeat([]byte{0}, 1<<20))
 	report, err := p.Inspect(t.Context(), doc, doc.Size(), "txt", limits)
-	if err != nil || report.Rejection != inspect.ReasonMismatch("txt") {
+	if err != nil || report.Rejection != document.ReasonMismatch("txt") {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {

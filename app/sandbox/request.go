@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 )
 
 // Request is a document and who waits for what is to be had of it.
@@ -36,17 +36,17 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 // with inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are
 // never the document's: ctx's, ErrBusy, ErrClosed, ErrKilled, those of doc, a child
 // that cannot be started, or an engine that is missing.
-func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
+func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &verdictAnswer{}
 	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
 	err := p.do(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
 	var death *deathError
 	if errors.As(err, &death) {
-		return inspect.Report{Rejection: refusal(ext)}, nil
+		return document.Report{Rejection: refusal(ext)}, nil
 	}
 	if err != nil {
-		return inspect.Report{}, err
+		return document.Report{}, err
 	}
 	return a.report, nil
 }
@@ -54,9 +54,9 @@ func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext str
 // refusal is what is said of a document that no child came through.
 func refusal(ext string) string {
 	if ext == "pdf" {
-		return inspect.ReasonPDFUnreadable
+		return document.ReasonPDFUnreadable
 	}
-	return inspect.ReasonMismatch(ext)
+	return document.ReasonMismatch(ext)
 }
 
 // Picture draws a page, from 1, in a child, as extract.Page does: at most width

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 )
 
@@ -17,7 +17,7 @@ func TestChildSwells(t *testing.T) {
 	p := open(t, o)
 	doc, size := text("x")
 	report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
-	if err != nil || report.Rejection != inspect.ReasonPDFUnreadable {
+	if err != nil || report.Rejection != document.ReasonPDFUnreadable {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Started: 1, Killed: 1, Served: 1}) {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"deedkeep/app/decode"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
@@ -50,9 +50,9 @@ type uploadAnswer struct {
 // refusalAdvice says what people can do about a refusal; "" where its reason says it.
 func refusalAdvice(reason string) string {
 	switch reason {
-	case inspect.ReasonPDFPassword:
+	case document.ReasonPDFPassword:
 		return "Open it with its password, print it to a new PDF or save a copy without the password, and upload that."
-	case inspect.ReasonDocumentPassword:
+	case document.ReasonDocumentPassword:
 		return "Open it with its password, save a copy without the password, and upload that."
 	}
 	return ""

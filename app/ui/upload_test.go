@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -161,8 +161,8 @@ func TestTusRefuses(t *testing.T) {
 		{"no length", 400, "POST", "/uploads", []string{admin, tus, meta("a.pdf", "none")}, "Upload-Length"},
 		{"no metadata that is any", 400, "POST", "/uploads", []string{admin, tus, ten, "Upload-Metadata: filename %"}, "Upload-Metadata"},
 		{"a kind", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.exe", "none")}, "Accepted types"},
-		{"nothing", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", meta("a.pdf", "none")}, inspect.ReasonEmpty},
-		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", meta("a.pdf", "none")}, inspect.ReasonTooLarge(100 << 20)},
+		{"nothing", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", meta("a.pdf", "none")}, document.ReasonEmpty},
+		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", meta("a.pdf", "none")}, document.ReasonTooLarge(100 << 20)},
 		{"no abstract", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "abstract:00000000000")}, "no longer there"},
 		{"no id", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "abstract:1")}, "no longer there"},
 		{"no folder", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "folder:99")}, "no longer there"},
@@ -184,7 +184,7 @@ func TestTusRefuses(t *testing.T) {
 	}
 	h.sent(t, 422, "PATCH", path, "more than ten", admin, tus, offset(0), chunk)
 	h.sent(t, 204, "PATCH", path, "ten bytes.", admin, tus, offset(0), chunk)
-	if got := h.became(t, admin, path); got.State != "refused" || got.Refusal != inspect.ReasonMismatch("pdf") || got.Size != 10 {
+	if got := h.became(t, admin, path); got.State != "refused" || got.Refusal != document.ReasonMismatch("pdf") || got.Size != 10 {
 		t.Errorf("%+v", got)
 	}
 	secret := "%PDF-1.7 /Encrypt\n"
@@ -295,7 +295,7 @@ func TestPlainUpload(t *testing.T) {
 	bad, _ := multipart("x.exe", "MZ")
 	none, _ := multipart("", "")
 	for _, row := range []struct{ path, to, body, says string }{
-		{abstract + "/documents", abstract, both, "1 document was not uploaded: x.exe (" + inspect.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
+		{abstract + "/documents", abstract, both, "1 document was not uploaded: x.exe (" + document.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
 		{abstract + "/documents", abstract, both, "Uploaded 2 documents: one.pdf, two.pdf."},
 		{"/vault/1/documents", "/vault/1", both, "Uploaded 2 documents: one.pdf, two.pdf."},
 		{"/vault/documents", "/vault", both, "Uploaded 2 documents: one.pdf, two.pdf."},
@@ -327,9 +327,9 @@ type killable struct {
 	killed *atomic.Bool
 }
 
-func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
+func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	if k.killed.Load() {
-		return inspect.Report{}, sandbox.ErrKilled
+		return document.Report{}, sandbox.ErrKilled
 	}
 	return k.Reader.Inspect(ctx, doc, size, ext, lim)
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
@@ -116,7 +116,7 @@ func (v *Vault) request(ctx context.Context, file model.File, owner string, clas
 	if err != nil {
 		return r, nil, err
 	}
-	ext, _ := inspect.Extension(file.Filename) // it was accepted by it
+	ext, _ := document.Extension(file.Filename) // it was accepted by it
 	r = sandbox.Request{Doc: doc, Size: file.Size, MIME: file.MIME, Ext: ext, Owner: owner, Class: class}
 	return r, func() { _ = doc.Close() }, nil // only read
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -157,7 +157,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep 
 		case err == nil && abstract.Trashed != nil:
 			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash; restore that first."}
 		case err == nil && len(abstract.Files) >= f.v.mostPerAbstract():
-			return &errs.Error{Kind: errs.Conflict, Message: inspect.ReasonAbstractFull + "."}
+			return &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
 		}
 		return err
 	}, restoreFile)

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -139,9 +139,9 @@ func hooked(hook func(ctx context.Context, ext string) error) hookedReader {
 	return hookedReader{hook: hook}
 }
 
-func (h hookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
+func (h hookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	if err := h.hook(ctx, ext); err != nil {
-		return inspect.Report{}, err
+		return document.Report{}, err
 	}
 	return h.Reader.Inspect(ctx, doc, size, ext, lim)
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -33,14 +33,14 @@ func (p Place) fits(f model.File) bool {
 // Foresee says why a document of this name and size would be refused without a look
 // inside; "" when it would not.
 func (f *Files) Foresee(name string, size int64) string {
-	_, accepted := inspect.Extension(name)
+	_, accepted := document.Extension(name)
 	switch {
 	case size == 0:
-		return inspect.ReasonEmpty
+		return document.ReasonEmpty
 	case size > f.v.set.FileSize:
-		return inspect.ReasonTooLarge(f.v.set.FileSize)
+		return document.ReasonTooLarge(f.v.set.FileSize)
 	case !accepted:
-		return inspect.ReasonUnsupportedType
+		return document.ReasonUnsupportedType
 	}
 	return ""
 }

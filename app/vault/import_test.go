@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -117,15 +117,15 @@ func TestImportRefuses(t *testing.T) {
 	kind(t, "no such folder", err, errs.NotFound)
 	_, _, err = v.Files.There(t.Context(), vault.Place{}, "zz")
 	kind(t, "no digest", err, errs.Invalid)
-	for name, want := range map[string]string{"a.pdf": "", "a.exe": inspect.ReasonUnsupportedType, "a": inspect.ReasonUnsupportedType} {
+	for name, want := range map[string]string{"a.pdf": "", "a.exe": document.ReasonUnsupportedType, "a": document.ReasonUnsupportedType} {
 		if got := v.Files.Foresee(name, 1); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got := v.Files.Foresee("a.exe", 0); got != inspect.ReasonEmpty {
+	if got := v.Files.Foresee("a.exe", 0); got != document.ReasonEmpty {
 		t.Error(got)
 	}
-	if got := v.Files.Foresee("a.exe", 100<<20+1); got != inspect.ReasonTooLarge(100<<20) {
+	if got := v.Files.Foresee("a.exe", 100<<20+1); got != document.ReasonTooLarge(100<<20) {
 		t.Error(got)
 	}
 	if s := status(t, v); s.Files != 0 {

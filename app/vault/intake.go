@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
@@ -36,7 +36,7 @@ type item struct {
 	filename string
 	refusal  string
 	staged   *blobstore.Staged
-	report   inspect.Report
+	report   document.Report
 	err      error // our own fault, which ends the request
 }
 
@@ -66,10 +66,10 @@ func (t *Tray) Add(filename string, r io.Reader) error {
 }
 
 func (t *Tray) add(it *item, r io.Reader) error {
-	ext, accepted := inspect.Extension(it.filename)
+	ext, accepted := document.Extension(it.filename)
 	switch {
 	case len(t.items) > t.v.set.FilesPerRequest:
-		it.refusal = inspect.ReasonTooManyFiles
+		it.refusal = document.ReasonTooManyFiles
 		_, err := io.Copy(io.Discard, r)
 		return err
 	case !accepted:
@@ -86,7 +86,7 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	}
 	it.staged = staged
 	if staged.Size() == 0 {
-		it.refusal = inspect.ReasonEmpty
+		it.refusal = document.ReasonEmpty
 		return nil
 	}
 	t.pending.Add(1)
@@ -100,14 +100,14 @@ func (t *Tray) adopt(filename string, x *blobstore.Partial) error {
 	if err != nil {
 		return t.v.disk(err)
 	}
-	ext, accepted := inspect.Extension(filename)
+	ext, accepted := document.Extension(filename)
 	it := &item{filename: filename, staged: staged}
 	t.items = append(t.items, it)
 	switch {
 	case staged.Size() > t.v.set.FileSize:
-		it.refusal = inspect.ReasonTooLarge(t.v.set.FileSize) // the settings have changed meanwhile
+		it.refusal = document.ReasonTooLarge(t.v.set.FileSize) // the settings have changed meanwhile
 	case !accepted:
-		it.refusal = inspect.ReasonUnsupportedType
+		it.refusal = document.ReasonUnsupportedType
 	default:
 		t.pending.Add(1)
 		go t.inspect(it, ext)
@@ -122,7 +122,7 @@ func (t *Tray) tooLarge(it *item, err error) error {
 	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || t.ctx.Err() != nil {
 		return t.v.disk(err)
 	}
-	it.refusal = inspect.ReasonTooLarge(t.v.set.FileSize)
+	it.refusal = document.ReasonTooLarge(t.v.set.FileSize)
 	return nil
 }
 
@@ -138,11 +138,11 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 	n, err := io.Copy(io.Discard, r)
 	switch {
 	case n == 0:
-		it.refusal = inspect.ReasonEmpty
+		it.refusal = document.ReasonEmpty
 	case n > t.v.set.FileSize:
-		it.refusal = inspect.ReasonTooLarge(t.v.set.FileSize)
+		it.refusal = document.ReasonTooLarge(t.v.set.FileSize)
 	default:
-		it.refusal = inspect.ReasonUnsupportedType
+		it.refusal = document.ReasonUnsupportedType
 	}
 	return err
 }
@@ -226,7 +226,7 @@ func (f *filing) within(has int) *filing {
 	for _, it := range f.all {
 		reason := it.refusal
 		if reason == "" && len(some.good) == room {
-			reason = inspect.ReasonAbstractFull
+			reason = document.ReasonAbstractFull
 		}
 		if reason != "" {
 			some.failures = append(some.failures, model.RejectedFile{Filename: it.filename, Reason: reason})

@@ -12,8 +12,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -40,10 +40,10 @@ func TestIntakeRefusals(t *testing.T) {
 		{doc{"limit.txt", text(smallLimit)}, ""},
 		{doc{"above.txt", text(smallLimit + 1)}, "File exceeds 1000 B limit"},
 		{doc{"far above.txt", text(700_000)}, "File exceeds 1000 B limit"},
-		{doc{"limit.exe", text(smallLimit)}, inspect.ReasonUnsupportedType},
+		{doc{"limit.exe", text(smallLimit)}, document.ReasonUnsupportedType},
 		{doc{"above.exe", text(smallLimit + 1)}, "File exceeds 1000 B limit"},
-		{doc{"one.exe", text(1)}, inspect.ReasonUnsupportedType},
-		{doc{"noextension", text(1)}, inspect.ReasonUnsupportedType},
+		{doc{"one.exe", text(1)}, document.ReasonUnsupportedType},
+		{doc{"noextension", text(1)}, document.ReasonUnsupportedType},
 		{doc{"text.PDF", text(9)}, "File content does not match its .pdf extension"},
 		{doc{"locked.pdf", []byte("%PDF-1.7\n/Encrypt\n")}, "PDF is password-protected"},
 		{doc{"broken.pdf", []byte("%PDF-1.7\n\n")}, "PDF could not be read"},
@@ -104,7 +104,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 		t.Fatalf("%d stored, %d refused", len(filed.Files), len(filed.Failures))
 	}
 	for _, f := range filed.Failures[2:] {
-		if f.Reason != inspect.ReasonTooManyFiles {
+		if f.Reason != document.ReasonTooManyFiles {
 			t.Errorf("%s: %s", f.Filename, f.Reason)
 		}
 	}
@@ -127,12 +127,12 @@ func TestFullAbstract(t *testing.T) {
 	}
 	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
 	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), name(2), doc{"a.exe", text(3)}, name(3), name(4), doc{"b.exe", text(3)}, name(5)), vault.Keep[vault.Filed]{})
-	reasons(made, err, "a.exe: "+inspect.ReasonUnsupportedType, "4.txt: "+inspect.ReasonAbstractFull, "b.exe: "+inspect.ReasonUnsupportedType, "5.txt: "+inspect.ReasonAbstractFull)
+	reasons(made, err, "a.exe: "+document.ReasonUnsupportedType, "4.txt: "+document.ReasonAbstractFull, "b.exe: "+document.ReasonUnsupportedType, "5.txt: "+document.ReasonAbstractFull)
 	attach := func(docs ...doc) (vault.Filed, error) {
 		return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	}
 	filed, err := attach(name(6))
-	reasons(filed, err, "6.txt: "+inspect.ReasonAbstractFull)
+	reasons(filed, err, "6.txt: "+document.ReasonAbstractFull)
 	if filed.Abstract.Version != made.Abstract.Version {
 		t.Error("nothing was attached, and the abstract is another")
 	}
@@ -142,7 +142,7 @@ func TestFullAbstract(t *testing.T) {
 		t.Fatal(err)
 	}
 	filed, err = attach(name(7), name(8))
-	reasons(filed, err, "8.txt: "+inspect.ReasonAbstractFull)
+	reasons(filed, err, "8.txt: "+document.ReasonAbstractFull)
 	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Keep[model.File]{})
 	kind(t, "restore into a full one", err, errs.Conflict)
 }

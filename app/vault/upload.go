@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -150,7 +150,7 @@ func (u *Uploads) load() error {
 func (u *Uploads) Most() int64 { return u.v.set.FileSize }
 
 // TooLarge is the reason for which one with more is refused.
-func (u *Uploads) TooLarge() string { return inspect.ReasonTooLarge(u.v.set.FileSize) }
+func (u *Uploads) TooLarge() string { return document.ReasonTooLarge(u.v.set.FileSize) }
 
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
@@ -227,7 +227,7 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
 		if err == nil && len(a.Files) >= u.v.mostPerAbstract() {
-			err = &errs.Error{Kind: errs.Invalid, Message: inspect.ReasonAbstractFull}
+			err = &errs.Error{Kind: errs.Invalid, Message: document.ReasonAbstractFull}
 		}
 		return err
 	case folder != 0 && !t.HasFolder(folder):

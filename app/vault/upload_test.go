@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -128,10 +128,10 @@ func TestUploadForesees(t *testing.T) {
 		kind  errs.Kind
 		says  string
 	}{
-		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, inspect.ReasonUnsupportedType},
-		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, errs.Invalid, inspect.ReasonEmpty},
-		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, inspect.ReasonTooLarge(1000)},
-		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, inspect.ReasonAbstractFull},
+		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, document.ReasonUnsupportedType},
+		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, errs.Invalid, document.ReasonEmpty},
+		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, document.ReasonTooLarge(1000)},
+		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, document.ReasonAbstractFull},
 		{"an abstract in the trash", clerk, vault.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
@@ -176,12 +176,12 @@ func TestUploadRefused(t *testing.T) {
 		after func() error
 		says  string
 	}{
-		{"a password", vault.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, inspect.ReasonPDFPassword},
-		{"other content", vault.UploadPlan{}, []byte("hello"), nil, inspect.ReasonMismatch("pdf")},
+		{"a password", vault.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
+		{"other content", vault.UploadPlan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
 		{"the abstract is full by now", vault.UploadPlan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
 			return err
-		}, inspect.ReasonAbstractFull},
+		}, document.ReasonAbstractFull},
 		{"the abstract has gone", vault.UploadPlan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			return v.Abstracts.Trash(t.Context(), clerk, trashed.Abstract.ID, vault.Match{})
 		}, "The abstract is no longer there"},
@@ -469,9 +469,9 @@ type busyReader struct {
 	fail atomic.Bool
 }
 
-func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
+func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	if b.fail.Load() {
-		return inspect.Report{}, sandbox.ErrBusy
+		return document.Report{}, sandbox.ErrBusy
 	}
 	return b.Reader.Inspect(ctx, doc, size, ext, lim)
 }

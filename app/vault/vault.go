@@ -56,9 +56,9 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search"
@@ -69,7 +69,7 @@ import (
 // Reader opens documents. In production it is a pool of child processes
 // (app/sandbox): the process that holds the database parses no document.
 type Reader interface {
-	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error)
+	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error)
 	Picture(ctx context.Context, r sandbox.Request, page, width int, lim extract.ExtractLimits) (extract.Image, error)
 	Text(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits, emit func(page int, text string) error) error
 	Sizes(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits) ([]extract.PageSize, error)
@@ -81,7 +81,7 @@ type Settings struct {
 	FileSize          int64 // bytes
 	FilesPerRequest   int
 	FilesPerAbstract  int // 0: 2,000
-	Inspect           inspect.InspectLimits
+	Inspect           document.InspectLimits
 	Extract           extract.ExtractLimits
 	PreviewSize       int64 // bytes of pictures of pages that are kept
 	Rules             model.Rules

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/extract"
-	"deedkeep/app/inspect"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -66,7 +66,7 @@ func (c *chance) Read(p []byte) (int, error) {
 // the disk and without a retention, and with more time for a search than a machine under
 // load takes for one.
 func Settings() vault.Settings {
-	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultInspectLimits(),
+	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
 		Users: vault.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}
 }
 
@@ -151,8 +151,8 @@ func (Reader) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits
 }
 
 // Inspect is vault.Reader.
-func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.InspectLimits) (inspect.Report, error) {
-	return inspect.Inspect(ctx, doc, size, ext, toy{}, lim)
+func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
+	return document.Inspect(ctx, doc, size, ext, toy{}, lim)
 }
 
 // PDF makes a document that the toy reads, of so many pages; salt tells two apart.
@@ -164,7 +164,7 @@ var toyPages = regexp.MustCompile(`%toy pages=(\d+)`)
 
 type toy struct{}
 
-func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
+func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDFDocument, error) {
 	head := make([]byte, min(size, 1024))
 	if _, err := doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -172,13 +172,13 @@ func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocu
 	found := toyPages.FindSubmatch(head)
 	switch {
 	case bytes.Contains(head, []byte("/Encrypt")):
-		return nil, inspect.ErrPassword
+		return nil, document.ErrPassword
 	case found == nil:
-		return nil, inspect.ErrUnreadable
+		return nil, document.ErrUnreadable
 	}
 	pages, err := strconv.Atoi(string(found[1]))
 	if err != nil || pages == 0 {
-		return nil, inspect.ErrUnreadable
+		return nil, document.ErrUnreadable
 	}
 	return toyDocument(pages), nil
 }

@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 	"deedkeep/app/vaulttest"
 )
 
@@ -24,7 +24,7 @@ type fakePDF struct {
 	stop     func() // called when asked for scans
 }
 
-func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (inspect.PDFDocument, error) {
+func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDFDocument, error) {
 	if e.openErr != nil {
 		return nil, e.openErr
 	}
@@ -51,9 +51,9 @@ func (e *fakePDF) Close(ctx context.Context) error {
 
 // judge inspects bytes under an extension with the default limits and an fakePDF
 // that finds one page.
-func judge(t testing.TB, ext string, doc []byte) inspect.Report {
+func judge(t testing.TB, ext string, doc []byte) document.Report {
 	t.Helper()
-	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits())
+	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits())
 	if err != nil {
 		t.Fatalf("inspect .%s: %v", ext, err)
 	}
@@ -76,7 +76,7 @@ func judgeAll(t *testing.T, rows []row) {
 		t.Run(row.name, func(t *testing.T) {
 			want := row.want
 			if want == mismatch {
-				want = inspect.ReasonMismatch(row.ext)
+				want = document.ReasonMismatch(row.ext)
 			}
 			report := judge(t, row.ext, row.doc)
 			if report.Rejection != want {
@@ -106,13 +106,13 @@ func TestSamples(t *testing.T) {
 func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
 	pdf := &fakePDF{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
 	switch s.Refusal {
-	case inspect.ReasonPDFPassword:
-		pdf.openErr = inspect.ErrPassword
-	case inspect.ReasonPDFUnreadable:
-		pdf.openErr = inspect.ErrUnreadable
+	case document.ReasonPDFPassword:
+		pdf.openErr = document.ErrPassword
+	case document.ReasonPDFUnreadable:
+		pdf.openErr = document.ErrUnreadable
 	}
-	ext, _ := inspect.Extension(s.Path)
-	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, inspect.DefaultInspectLimits())
+	ext, _ := document.Extension(s.Path)
+	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, document.DefaultInspectLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +135,9 @@ func TestOrder(t *testing.T) {
 	for _, row := range []struct {
 		name, ext, doc, want string
 	}{
-		{"empty before extension", "exe", "", inspect.ReasonEmpty},
-		{"extension before content", "exe", "%PDF-1.7\n", inspect.ReasonUnsupportedType},
-		{"content before fakePDF", "pdf", "GIF89a", inspect.ReasonMismatch("pdf")},
+		{"empty before extension", "exe", "", document.ReasonEmpty},
+		{"extension before content", "exe", "%PDF-1.7\n", document.ReasonUnsupportedType},
+		{"content before fakePDF", "pdf", "GIF89a", document.ReasonMismatch("pdf")},
 		{"extension in capitals", "PDF", "%PDF-1.7\n", ""},
 	} {
 		if report := judge(t, row.ext, []byte(row.doc)); report.Rejection != row.want {
@@ -150,15 +150,15 @@ func TestOrder(t *testing.T) {
 func TestOwnFault(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for ext, doc := range samplesByExtension() {
-		if _, err := inspect.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits()); !errors.Is(err, broken) {
+		if _, err := document.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s, read fails: %v", ext, err)
 		}
-		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s, document shorter than its size: %v", ext, err)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := inspect.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits()); !errors.Is(err, context.Canceled) {
+		if _, err := document.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, context ended: %v", ext, err)
 		}
 	}

@@ -1,10 +1,10 @@
-package inspect_test
+package document_test
 
 import (
 	"encoding/binary"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 func TestOLE(t *testing.T) {
@@ -39,7 +39,7 @@ func TestOLE(t *testing.T) {
 }
 
 func TestPasswords(t *testing.T) {
-	const locked = inspect.ReasonDocumentPassword
+	const locked = document.ReasonDocumentPassword
 	begin, end := record{0x0809, bof}, record{0x000A, nil}
 	pass := record{0x002F, make([]byte, 54)}
 	encrypted := buildOLE(stream("EncryptionInfo", nil), stream("EncryptedPackage", nil))

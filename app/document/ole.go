@@ -1,4 +1,4 @@
-package inspect
+package document
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 // sound judges fuzzed bytes and holds what is true of every report.
-func sound(t *testing.T, ext string, doc []byte) inspect.Report {
+func sound(t *testing.T, ext string, doc []byte) document.Report {
 	t.Helper()
 	report := judge(t, ext, doc)
 	if again := judge(t, ext, doc); again.MIME != report.MIME || again.Rejection != report.Rejection {

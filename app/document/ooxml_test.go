@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"archive/zip"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 func TestOOXML(t *testing.T) {
@@ -73,12 +73,12 @@ func TestZipEntries(t *testing.T) {
 		want  string
 	}{
 		{"at the limit", 100, ""},
-		{"over the limit", 101, inspect.ReasonMismatch("docx")},
-		{"far over the limit", len(parts), inspect.ReasonMismatch("docx")},
+		{"over the limit", 101, document.ReasonMismatch("docx")},
+		{"far over the limit", len(parts), document.ReasonMismatch("docx")},
 	} {
 		doc := buildZip(parts[:row.parts]...)
-		lim := inspect.InspectLimits{MaxZipEntries: 100}
-		report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "docx", &fakePDF{}, lim)
+		lim := document.InspectLimits{MaxZipEntries: 100}
+		report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "docx", &fakePDF{}, lim)
 		if err != nil || report.Rejection != row.want {
 			t.Errorf("%s: %q, %v", row.name, report.Rejection, err)
 		}

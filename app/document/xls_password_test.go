@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"bytes"
@@ -8,13 +8,13 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 // TestWorkbookThatOpens holds that a workbook which Excel encrypted with its own
 // password, since its structure is protected, counts as one without.
 func TestWorkbookThatOpens(t *testing.T) {
-	const own, locked = "VelvetSweatshop", inspect.ReasonDocumentPassword
+	const own, locked = "VelvetSweatshop", document.ReasonDocumentPassword
 	book := func(pass []byte) []byte {
 		return buildOLE(stream("Workbook", biff(record{0x0809, bof}, record{0x002F, pass})))
 	}

@@ -1,4 +1,4 @@
-package inspect
+package document
 
 import (
 	"crypto/md5"  // #nosec G501 -- prescribed by the format; nothing is guarded by it here

@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 func TestPDFHeader(t *testing.T) {
@@ -44,7 +44,7 @@ func TestPDFHeader(t *testing.T) {
 
 // TestPDFLimits drives the engine through every limit, at and over it.
 func TestPDFLimits(t *testing.T) {
-	lim := inspect.InspectLimits{MaxPDFPages: 12, MaxImageHeavySize: 2 << 20, MaxImageHeavyPages: 7, MaxZipEntries: 1}
+	lim := document.InspectLimits{MaxPDFPages: 12, MaxImageHeavySize: 2 << 20, MaxImageHeavyPages: 7, MaxZipEntries: 1}
 	const small, large = 1 << 20, 2<<20 + 1
 	for _, row := range []struct {
 		name  string
@@ -54,9 +54,9 @@ func TestPDFLimits(t *testing.T) {
 		asked bool
 	}{
 		{"one page", fakePDF{pages: 1}, small, "", false},
-		{"no page", fakePDF{pages: 0}, small, inspect.ReasonPDFUnreadable, false},
-		{"password", fakePDF{openErr: fmt.Errorf("load: %w", inspect.ErrPassword)}, large, inspect.ReasonPDFPassword, false},
-		{"unreadable", fakePDF{openErr: fmt.Errorf("load: %w", inspect.ErrUnreadable)}, small, inspect.ReasonPDFUnreadable, false},
+		{"no page", fakePDF{pages: 0}, small, document.ReasonPDFUnreadable, false},
+		{"password", fakePDF{openErr: fmt.Errorf("load: %w", document.ErrPassword)}, large, document.ReasonPDFPassword, false},
+		{"unreadable", fakePDF{openErr: fmt.Errorf("load: %w", document.ErrUnreadable)}, small, document.ReasonPDFUnreadable, false},
 		{"pages at the limit, text", fakePDF{pages: 12}, small, "", true},
 		{"pages over the limit", fakePDF{pages: 13, heavy: true}, large, "PDF exceeds 12 page limit", false},
 		{"scan at both limits", fakePDF{pages: 7, heavy: true}, 2 << 20, "", false},
@@ -64,11 +64,11 @@ func TestPDFLimits(t *testing.T) {
 		{"scan over the size", fakePDF{pages: 7, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
 		{"scan over both", fakePDF{pages: 8, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
 		{"text over both", fakePDF{pages: 8}, large, "", true},
-		{"scans cannot be looked for", fakePDF{pages: 8, heavyErr: inspect.ErrUnreadable}, large, "", true},
+		{"scans cannot be looked for", fakePDF{pages: 8, heavyErr: document.ErrUnreadable}, large, "", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			doc := io.NewSectionReader(bytes.NewReader(append([]byte("%PDF-1.7\n"), make([]byte, row.size)...)), 0, row.size)
-			report, err := inspect.Inspect(t.Context(), doc, row.size, "pdf", &row.pdf, lim)
+			report, err := document.Inspect(t.Context(), doc, row.size, "pdf", &row.pdf, lim)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestEngineFault(t *testing.T) {
 		"open":  {openErr: broken},
 		"scans": {pages: 400, heavyErr: broken},
 	} {
-		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultInspectLimits()); !errors.Is(err, broken) {
+		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, document.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if pdf.opened != 0 {
@@ -110,7 +110,7 @@ func TestEngineStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	doc := []byte("%PDF-1.7\n")
 	pdf := &fakePDF{pages: 400, heavyErr: context.Canceled, stop: cancel}
-	_, err := inspect.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultInspectLimits())
+	_, err := document.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, document.DefaultInspectLimits())
 	if !errors.Is(err, context.Canceled) || pdf.opened != 0 {
 		t.Errorf("%v, %d left open", err, pdf.opened)
 	}

@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"deedkeep/app/inspect"
+	"deedkeep/app/document"
 )
 
 // counted counts what an inspection reads: each read may be a round trip.
@@ -52,7 +52,7 @@ func TestBounds(t *testing.T) {
 			doc := &counted{ReaderAt: bytes.NewReader(row.doc)}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			report, err := inspect.Inspect(t.Context(), doc, int64(len(row.doc)), row.ext, &fakePDF{pages: 1}, inspect.DefaultInspectLimits())
+			report, err := document.Inspect(t.Context(), doc, int64(len(row.doc)), row.ext, &fakePDF{pages: 1}, document.DefaultInspectLimits())
 			runtime.ReadMemStats(&after)
 			if err != nil {
 				t.Fatal(err)

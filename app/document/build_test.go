@@ -1,4 +1,4 @@
-package inspect_test
+package document_test
 
 import (
 	"archive/zip"

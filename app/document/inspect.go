@@ -1,4 +1,4 @@
-// Package inspect says what a file is: by its extension and by its content,
+// Package document says what a file is: by its extension and by its content,
 // which must be of the accepted list and of one kind (API.md, "Files: what is
 // accepted"), how many pages it has, and in which words it is refused.
 //
@@ -11,7 +11,7 @@
 // their directories, and PDFs are left to the engine that is handed in. It
 // runs in the child process in which untrusted documents are opened; what is
 // pure wording (Extension, ReasonTooLarge and the sentences) may be used anywhere.
-package inspect
+package document
 
 import (
 	"context"
@@ -23,10 +23,10 @@ import (
 // InspectLimits are the settings that a verdict depends on; a document exactly at a
 // limit is accepted (API.md).
 type InspectLimits struct {
-	MaxPDFPages   int   `json:"pdf_pages"`   // pages of any InspectPDF
-	MaxImageHeavySize   int64 `json:"heavy_size"`  // bytes of an image-heavy InspectPDF
-	MaxImageHeavyPages  int   `json:"heavy_pages"` // pages of an image-heavy InspectPDF
-	MaxZipEntries int   `json:"zip_entries"` // entries of an Office document's zip directory
+	MaxPDFPages        int   `json:"pdf_pages"`   // pages of any InspectPDF
+	MaxImageHeavySize  int64 `json:"heavy_size"`  // bytes of an image-heavy InspectPDF
+	MaxImageHeavyPages int   `json:"heavy_pages"` // pages of an image-heavy InspectPDF
+	MaxZipEntries      int   `json:"zip_entries"` // entries of an Office document's zip directory
 }
 
 // DefaultInspectLimits returns the limits of SPEC.md, and 10,000 zip entries.
