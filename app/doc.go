@@ -22,8 +22,8 @@
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
 //	2     app/search/query query language, terms of documents, snippets           -
-//	2     app/document   type detection by content, limits                        github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
-//	2     app/extract    text and page images of documents                        golang.org/x/image github.com/richardlehane/mscfb
+//	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb golang.org/x/image
+//	2     app/document/phrase phrase and word matching in document text           -
 //	1     app/model      domain types and their validation                        -
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews    -
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero

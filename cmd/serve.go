@@ -18,7 +18,6 @@ import (
 	"deedkeep/app/control"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
@@ -212,7 +211,7 @@ func vaultSettings(c config.Config) vault.Settings {
 	lim.MaxPDFPages, lim.MaxImageHeavySize, lim.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,
-		Extract:           extract.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
+		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),

@@ -1,16 +1,3 @@
-// Package document says what a file is: by its extension and by its content,
-// which must be of the accepted list and of one kind (API.md, "Files: what is
-// accepted"), how many pages it has, and in which words it is refused.
-//
-// It promises: a verdict for any bytes whatever, never a panic; memory of a
-// fixed, small size (a few blocks, and for containers a capped directory);
-// reads that are bounded by the size of the document; and that trouble of our
-// own (a read that fails, a context that ends) is an error, never a verdict.
-//
-// It refuses to decode: pictures are told by their headers, containers by
-// their directories, and PDFs are left to the engine that is handed in. It
-// runs in the child process in which untrusted documents are opened; what is
-// pure wording (Extension, ReasonTooLarge and the sentences) may be used anywhere.
 package document
 
 import (
@@ -118,4 +105,17 @@ func only(is func(*inspectSource) bool) func(*inspectSource, string, InspectLimi
 		}
 		return Report{}
 	}
+}
+
+// Extension returns what follows the last dot of filename in lower case and
+// without the dot ("tif" for "Deed.TIF", "" where there is none), and whether
+// it is of the accepted list (SPEC.md, and tif as API.md has it).
+func Extension(filename string) (ext string, ok bool) {
+	dot := strings.LastIndexByte(filename, '.')
+	if dot < 0 {
+		return "", false
+	}
+	ext = strings.ToLower(filename[dot+1:])
+	_, ok = kinds[ext]
+	return ext, ok
 }

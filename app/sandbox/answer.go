@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 )
 
 // receiverError is the error of whoever was given the text.
@@ -72,8 +71,8 @@ func (a *pictureAnswer) end(done) error {
 	return nil
 }
 
-func (a *pictureAnswer) picture() extract.Image {
-	return extract.Image{MIME: a.head.MIME, Width: a.head.Width, Height: a.head.Height, Bytes: a.data}
+func (a *pictureAnswer) picture() document.Image {
+	return document.Image{MIME: a.head.MIME, Width: a.head.Width, Height: a.head.Height, Bytes: a.data}
 }
 
 func (h image) check(width int) error {
@@ -104,7 +103,7 @@ func (h image) begins(data []byte) bool {
 
 // textAnswer hands text on, each page once however many attempts it takes.
 type textAnswer struct {
-	lim  extract.ExtractLimits
+	lim  document.ExtractLimits
 	emit func(page int, text string) error
 	last int   // page that came last in this attempt; -1: none
 	sum  int64 // bytes that came in this attempt

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -82,14 +81,14 @@ func BenchmarkExtract(b *testing.B) {
 	scan, index := request("title/warranty-deed-scan-100dpi.pdf"), request("title/index-of-deeds-500-pages.pdf")
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.Picture(b.Context(), scan, 1, 400, extract.ExtractLimits{}); err != nil {
+			if _, err := p.Picture(b.Context(), scan, 1, 400, document.ExtractLimits{}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("text", func(b *testing.B) {
 		for b.Loop() {
-			if err := p.Text(b.Context(), index, extract.ExtractLimits{}, func(int, string) error { return nil }); err != nil {
+			if err := p.Text(b.Context(), index, document.ExtractLimits{}, func(int, string) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}

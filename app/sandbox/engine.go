@@ -56,10 +56,10 @@ func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (*pdf.Do
 	return engine.Open(ctx, doc, size)
 }
 
-// inspector is the engine as package inspect wants it.
+// inspector is the engine as package document wants it.
 type inspector struct{ *engine }
 
-// Open implements inspect.PDF.
+// Open implements document.InspectPDF.
 func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDFDocument, error) {
 	d, err := i.engine.Open(ctx, doc, size)
 	if err != nil {

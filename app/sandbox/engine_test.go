@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 	"deedkeep/web"
@@ -70,14 +69,14 @@ func TestSamplesExtracted(t *testing.T) {
 			}
 			r := sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
 			var words strings.Builder
-			err = p.Text(t.Context(), r, extract.ExtractLimits{}, func(_ int, text string) error {
+			err = p.Text(t.Context(), r, document.ExtractLimits{}, func(_ int, text string) error {
 				words.WriteString(text)
 				return nil
 			})
 			if err != nil && !sandbox.Final(err) {
 				t.Errorf("text: %v", err)
 			}
-			picture, drawn := p.Picture(t.Context(), r, 1, 400, extract.ExtractLimits{})
+			picture, drawn := p.Picture(t.Context(), r, 1, 400, document.ExtractLimits{})
 			if drawn != nil && !sandbox.Final(drawn) {
 				t.Errorf("picture: %v", drawn)
 			}

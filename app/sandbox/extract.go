@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 )
 
 // dialog is the child's side of one task.
@@ -80,18 +79,18 @@ func (d *dialog) inspect(ctx context.Context, doc io.ReaderAt, t task) (done, er
 	return done{MIME: report.MIME, Pages: report.Pages, Refusal: report.Rejection}, err
 }
 
-func (d *dialog) source(doc io.ReaderAt, t task) extract.Source {
-	return extract.Source{Doc: doc, Size: t.Size, MIME: t.MIME, PDF: d.e}
+func (d *dialog) source(doc io.ReaderAt, t task) document.Source {
+	return document.Source{Doc: doc, Size: t.Size, MIME: t.MIME, PDF: d.e}
 }
 
 func (d *dialog) picture(ctx context.Context, doc io.ReaderAt, t task) error {
-	p, err := extract.PageImage(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
+	p, err := document.PageImage(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
 	if err != nil {
 		return err
 	}
 	head := image{MIME: p.MIME, Width: p.Width, Height: p.Height, Size: len(p.Bytes)}
 	if head.Size > mostPicture || head.Height > mostSide {
-		return extract.ErrTooLarge
+		return document.ErrTooLarge
 	}
 	if err := writeMessage(d.w, frameImage, head); err != nil {
 		return &pipeError{err}
@@ -108,7 +107,7 @@ func (d *dialog) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 
 func (d *dialog) text(ctx context.Context, doc io.ReaderAt, t task) error {
 	sum := int64(0)
-	return extract.Text(ctx, d.source(doc, t), t.Extract, func(page int, text string) error {
+	return document.Text(ctx, d.source(doc, t), t.Extract, func(page int, text string) error {
 		text = cut(strings.Map(clean, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.MaxPageTextBytes, t.Extract.MaxTextBytes-sum))
 		sum += int64(len(text))
 		return d.write(frameText, append(binary.BigEndian.AppendUint32(nil, uint32(page)), text...))

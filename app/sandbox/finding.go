@@ -3,11 +3,11 @@ package sandbox
 import (
 	"errors"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 )
 
 // Findings about a document that Picture and Text return besides those of
-// package extract. They are final: another try would end alike.
+// package document. They are final: another try would end alike.
 var (
 	// ErrDeadline says that the document took longer than its kind of work may.
 	ErrDeadline = errors.New("document takes too long")
@@ -25,10 +25,10 @@ var findings = []struct {
 	kind string
 	err  error
 }{
-	{"unsupported", extract.ErrUnsupported},
-	{"too large", extract.ErrTooLarge},
-	{"no page", extract.ErrNoPage},
-	{"damaged", extract.ErrDamaged},
+	{"unsupported", document.ErrUnsupported},
+	{"too large", document.ErrTooLarge},
+	{"no page", document.ErrNoPage},
+	{"damaged", document.ErrDamaged},
 }
 
 // kindOf names the finding that err is; "" when it is none.
@@ -72,5 +72,5 @@ func (e *deathError) Unwrap() error {
 	case errors.Is(e.cause, errMemory):
 		return ErrMemory
 	}
-	return extract.ErrDamaged
+	return document.ErrDamaged
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 )
 
 func TestFrameRoundTrip(t *testing.T) {
@@ -130,7 +129,7 @@ func fuzzPicture(t *testing.T, child []byte) {
 
 func fuzzText(t *testing.T, child []byte) {
 	last, sum := -1, 0
-	a := &textAnswer{lim: extract.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}, out: -1}
+	a := &textAnswer{lim: document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}, out: -1}
 	a.aside = func(work func() error) error { return work() }
 	a.emit = func(page int, text string) error {
 		sum += len(text)

@@ -6,7 +6,8 @@ import (
 	"io"
 	"math"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
+	"deedkeep/app/document/phrase"
 )
 
 // A size is 20 bytes, big-endian: width and height in points as 64-bit floats, and
@@ -25,7 +26,7 @@ const (
 )
 
 func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
-	sizes, err := extract.PageSizes(ctx, d.source(doc, t), t.Extract)
+	sizes, err := document.PageSizes(ctx, d.source(doc, t), t.Extract)
 	if err != nil {
 		return err
 	}
@@ -40,26 +41,26 @@ func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 }
 
 func (d *dialog) marks(ctx context.Context, doc io.ReaderAt, t task) error {
-	marks, err := extract.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
+	marks, err := document.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
 	if err != nil {
 		return err
 	}
 	return d.write(frameMarks, encodeMarks(marks))
 }
 
-func encodeSizes(sizes []extract.PageSize) []byte {
+func encodeSizes(sizes []document.PageSize) []byte {
 	b := make([]byte, 0, sizeSize*len(sizes))
 	for _, s := range sizes {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Width))
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Height))
-		b = binary.BigEndian.AppendUint32(b, uint32(s.ImageWidth)) // #nosec G115 -- extract.Sizes gives sane ones
+		b = binary.BigEndian.AppendUint32(b, uint32(s.ImageWidth)) // #nosec G115 -- document.PageSizes gives sane ones
 	}
 	return b
 }
 
-func encodeMarks(marks [][]extract.Rect) []byte {
-	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), extract.MaxHighlights))) // #nosec G115 -- bounded
-	for i, rects := range marks[:min(len(marks), extract.MaxHighlights)] {
+func encodeMarks(marks [][]document.Rect) []byte {
+	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), document.MaxHighlights))) // #nosec G115 -- bounded
+	for i, rects := range marks[:min(len(marks), document.MaxHighlights)] {
 		for _, r := range rects {
 			if len(b) >= 2+markSize*mostRects {
 				return b
@@ -76,7 +77,7 @@ func encodeMarks(marks [][]extract.Rect) []byte {
 // sizesAnswer waits for the sizes of all pages.
 type sizesAnswer struct {
 	most  int
-	sizes []extract.PageSize
+	sizes []document.PageSize
 }
 
 func (a *sizesAnswer) begin() { a.sizes = nil }
@@ -87,7 +88,7 @@ func (a *sizesAnswer) take(kind byte, content []byte, _ bool) error {
 	}
 	for ; len(content) > 0; content = content[sizeSize:] {
 		be := binary.BigEndian
-		s := extract.PageSize{
+		s := document.PageSize{
 			Width: math.Float64frombits(be.Uint64(content)), Height: math.Float64frombits(be.Uint64(content[8:])),
 			ImageWidth: int(be.Uint32(content[16:])),
 		}
@@ -110,7 +111,7 @@ func (a *sizesAnswer) end(done) error {
 }
 
 // marksAnswer waits for the marks on a page.
-type marksAnswer struct{ marks [][]extract.Rect }
+type marksAnswer struct{ marks [][]document.Rect }
 
 func (a *marksAnswer) begin() { a.marks = nil }
 
@@ -119,16 +120,16 @@ func (a *marksAnswer) take(kind byte, content []byte, _ bool) error {
 		return breach("frame %q of %d bytes while marks are read", kind, len(content))
 	}
 	n, last := int(binary.BigEndian.Uint16(content)), 0
-	if n > extract.MaxHighlights {
+	if n > document.MaxHighlights {
 		return breach("%d marks", n)
 	}
-	a.marks = make([][]extract.Rect, n)
+	a.marks = make([][]document.Rect, n)
 	for content = content[2:]; len(content) > 0; content = content[markSize:] {
 		var sides [4]float64
 		for k := range sides {
 			sides[k] = float64(binary.BigEndian.Uint32(content[2+4*k:])) / wholePage
 		}
-		r := extract.Rect{Left: sides[0], Top: sides[1], Right: sides[2], Bottom: sides[3]}
+		r := document.Rect{Left: sides[0], Top: sides[1], Right: sides[2], Bottom: sides[3]}
 		i := int(binary.BigEndian.Uint16(content))
 		if i < last || i >= n || r.Left > r.Right || r.Right > 1 || r.Top > r.Bottom || r.Bottom > 1 {
 			return breach("mark %d of %d at %v", i, n, r)
@@ -146,9 +147,9 @@ func (a *marksAnswer) end(done) error {
 	return nil
 }
 
-// Sizes returns the size of each page, as extract.Sizes does in a child. Errors are
+// Sizes returns the size of each page, as document.PageSizes does in a child. Errors are
 // those of Picture.
-func (p *Pool) Sizes(ctx context.Context, r Request, lim extract.ExtractLimits) ([]extract.PageSize, error) {
+func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits) ([]document.PageSize, error) {
 	lim = complete(lim)
 	a := &sizesAnswer{most: lim.MaxPages}
 	if err := p.do(ctx, r, task{Task: taskSizes, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a); err != nil {
@@ -157,14 +158,14 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim extract.ExtractLimits) 
 	return a.sizes, nil
 }
 
-// Marks returns where a phrase stands on a page, from 1, as extract.Marks does in a
-// child. Only the phrase's first extract.LongestPhrase characters count. Errors are
+// Marks returns where a phrase stands on a page, from 1, as document.Highlights does in a
+// child. Only the phrase's first phrase.MaxLength characters count. Errors are
 // those of Picture.
-func (p *Pool) Marks(ctx context.Context, r Request, page int, phrase string, lim extract.ExtractLimits) ([][]extract.Rect, error) {
-	runes := []rune(phrase)
+func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, lim document.ExtractLimits) ([][]document.Rect, error) {
+	runes := []rune(text)
 	t := task{
 		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: complete(lim), Page: page,
-		Phrase: string(runes[:min(len(runes), extract.MaxLength)]),
+		Phrase: string(runes[:min(len(runes), phrase.MaxLength)]),
 	}
 	a := &marksAnswer{}
 	if err := p.do(ctx, r, t, a); err != nil {

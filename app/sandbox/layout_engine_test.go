@@ -10,7 +10,7 @@ import (
 	"path"
 	"testing"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -51,7 +51,7 @@ func TestSampleSizes(t *testing.T) {
 		{"title/index-of-deeds-rotated.pdf", 5, 792, 612, 0},
 	} {
 		r := sampleRequest(t, c.name)
-		sizes, err := p.Sizes(t.Context(), r, extract.ExtractLimits{})
+		sizes, err := p.Sizes(t.Context(), r, document.ExtractLimits{})
 		if err != nil || len(sizes) != c.pages {
 			t.Errorf("%s: %d pages, %v", c.name, len(sizes), err)
 			continue
@@ -60,13 +60,13 @@ func TestSampleSizes(t *testing.T) {
 		if c.width > 0 && (math.Abs(s.Width-c.width) > 1 || math.Abs(s.Height-c.height) > 1) || c.pixels >= 0 && s.ImageWidth != c.pixels {
 			t.Errorf("%s: %+v", c.name, s)
 		}
-		picture, err := p.Picture(t.Context(), r, 1, 300, extract.ExtractLimits{})
+		picture, err := p.Picture(t.Context(), r, 1, 300, document.ExtractLimits{})
 		if want := 300 * s.Height / s.Width; err != nil || math.Abs(float64(picture.Height)-want) > 1 {
 			t.Errorf("%s: %d by %d pixels, want %v high, %v", c.name, picture.Width, picture.Height, want, err)
 		}
 	}
 	for _, name := range []string{"title/title-report.docx", "title/judgment-search-utf8.txt"} {
-		if sizes, err := p.Sizes(t.Context(), sampleRequest(t, name), extract.ExtractLimits{}); !errors.Is(err, extract.ErrUnsupported) {
+		if sizes, err := p.Sizes(t.Context(), sampleRequest(t, name), document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
 			t.Errorf("%s: %v, %v", name, sizes, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestSampleMarks(t *testing.T) {
 		{"title/index-of-deeds-500-pages.pdf", 500, "page 500 of 500", 1},
 		{"title/index-of-deeds-rotated.pdf", 2, "rotated page 2 of 5", 1},
 	} {
-		marks, err := p.Marks(t.Context(), sampleRequest(t, c.name), c.page, c.phrase, extract.ExtractLimits{})
+		marks, err := p.Marks(t.Context(), sampleRequest(t, c.name), c.page, c.phrase, document.ExtractLimits{})
 		if err != nil || len(marks) < c.least {
 			t.Errorf("%s: %v, %v", c.name, marks, err)
 			continue
@@ -104,13 +104,13 @@ func TestSampleMarks(t *testing.T) {
 		}
 	}
 	deed := sampleRequest(t, "title/open-end-mortgage.pdf")
-	if marks, err := p.Marks(t.Context(), deed, 1, "nowhere to be found", extract.ExtractLimits{}); err != nil || len(marks) != 0 {
+	if marks, err := p.Marks(t.Context(), deed, 1, "nowhere to be found", document.ExtractLimits{}); err != nil || len(marks) != 0 {
 		t.Errorf("%v, %v", marks, err)
 	}
-	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", extract.ExtractLimits{}); !errors.Is(err, extract.ErrNoPage) {
+	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", document.ExtractLimits{}); !errors.Is(err, document.ErrNoPage) {
 		t.Errorf("page 13 of 12: %v", err)
 	}
-	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", extract.ExtractLimits{}); !errors.Is(err, extract.ErrUnsupported) {
+	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
 		t.Errorf("a scan without text: %v", err)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"reflect"
 	"testing"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 )
 
 func TestSizesTravel(t *testing.T) {
-	sizes := []extract.PageSize{{Width: 612, Height: 792}, {Width: 0.5, Height: 14400, ImageWidth: 2550}}
+	sizes := []document.PageSize{{Width: 612, Height: 792}, {Width: 0.5, Height: 14400, ImageWidth: 2550}}
 	a := &sizesAnswer{most: 3}
 	a.begin()
 	for range 2 {
@@ -23,7 +23,7 @@ func TestSizesTravel(t *testing.T) {
 	if err := a.end(done{}); err != nil || !reflect.DeepEqual(a.sizes, sizes) {
 		t.Errorf("%+v, %v", a.sizes, err)
 	}
-	size := func(w, h float64) []byte { return encodeSizes([]extract.PageSize{{Width: w, Height: h}}) }
+	size := func(w, h float64) []byte { return encodeSizes([]document.PageSize{{Width: w, Height: h}}) }
 	for name, content := range map[string][]byte{
 		"nothing": {}, "a part": make([]byte, sizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1), "endless": size(1, math.Inf(1)),
 		"too many": append(size(1, 1), size(1, 1)...), "wide": append(size(1, 1)[:16], 0xFF, 0xFF, 0xFF, 0xFF),
@@ -42,7 +42,7 @@ func TestSizesTravel(t *testing.T) {
 }
 
 func TestMarksTravel(t *testing.T) {
-	marks := [][]extract.Rect{{{Left: 0, Top: 0.25, Right: 0.5, Bottom: 1}, {Left: 0.125, Top: 0.5, Right: 0.25, Bottom: 0.75}}, nil, {{Left: 0, Top: 0, Right: 1, Bottom: 1}}}
+	marks := [][]document.Rect{{{Left: 0, Top: 0.25, Right: 0.5, Bottom: 1}, {Left: 0.125, Top: 0.5, Right: 0.25, Bottom: 0.75}}, nil, {{Left: 0, Top: 0, Right: 1, Bottom: 1}}}
 	a := &marksAnswer{}
 	a.begin()
 	if err := a.take(frameMarks, encodeMarks(marks), false); err != nil || !reflect.DeepEqual(a.marks, marks) {
@@ -63,7 +63,7 @@ func TestMarksTravel(t *testing.T) {
 		return b
 	}
 	for name, content := range map[string][]byte{
-		"nothing": {}, "half a record": make([]byte, 3), "too many": record(extract.MaxHighlights+1, 0, 0, 0, 1, 1),
+		"nothing": {}, "half a record": make([]byte, 3), "too many": record(document.MaxHighlights+1, 0, 0, 0, 1, 1),
 		"another's": record(1, 1, 0, 0, 1, 1), "turned": record(1, 0, 2, 0, 1, 1), "upside down": record(1, 0, 0, 2, 1, 1),
 		"off the page": record(1, 0, 0, 0, wholePage+1, 1), "below it": record(1, 0, 0, 0, 1, math.MaxUint32),
 		"out of order": append(record(2, 1, 0, 0, 1, 1), record(2, 0, 0, 0, 1, 1)[2:]...),
@@ -72,9 +72,9 @@ func TestMarksTravel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	many := make([][]extract.Rect, extract.MaxHighlights+5)
+	many := make([][]document.Rect, document.MaxHighlights+5)
 	for i := range many {
-		many[i] = make([]extract.Rect, 100)
+		many[i] = make([]document.Rect, 100)
 	}
 	if n := len(encodeMarks(many)); n > longest[frameMarks] {
 		t.Errorf("%d bytes", n)
@@ -83,8 +83,8 @@ func TestMarksTravel(t *testing.T) {
 
 // FuzzLayout holds that nothing of a child that was taken over gets through.
 func FuzzLayout(f *testing.F) {
-	f.Add([]byte(frame(frameSizes, string(encodeSizes([]extract.PageSize{extract.USLetter}))) + frame(frameDone, "{}")))
-	f.Add([]byte(frame(frameMarks, string(encodeMarks([][]extract.Rect{{{Right: 1, Bottom: 1}}}))) + frame(frameDone, "{}")))
+	f.Add([]byte(frame(frameSizes, string(encodeSizes([]document.PageSize{document.USLetter}))) + frame(frameDone, "{}")))
+	f.Add([]byte(frame(frameMarks, string(encodeMarks([][]document.Rect{{{Right: 1, Bottom: 1}}}))) + frame(frameDone, "{}")))
 	f.Fuzz(func(t *testing.T, child []byte) {
 		sizes := &sizesAnswer{most: 10}
 		if err := fuzzTalk(t, child, taskSizes, sizes); err == nil && (len(sizes.sizes) == 0 || len(sizes.sizes) > 10) {

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 )
 
 type hello struct {
@@ -31,7 +30,7 @@ type ready struct {
 
 // Tasks.
 const (
-	taskInspect = "inspect" // an inspect.Report
+	taskInspect = "inspect" // a document.Report
 	taskPicture = "picture" // a Picture of one page
 	taskText    = "text"    // the text, page by page
 	taskSizes   = "sizes"   // the size of each page
@@ -44,7 +43,7 @@ type task struct {
 	MIME    string                 `json:"mime,omitempty"`
 	Ext     string                 `json:"ext"`
 	Limits  document.InspectLimits `json:"limits"`
-	Extract extract.ExtractLimits  `json:"extract"`
+	Extract document.ExtractLimits `json:"extract"`
 	Page    int                    `json:"page,omitempty"`  // from 1
 	Width   int                    `json:"width,omitempty"` // in pixels
 	Phrase  string                 `json:"phrase,omitempty"`

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -271,7 +270,7 @@ func TestRealChildExtracts(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := bytes.NewReader(drawing.Bytes())
-	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, extract.ExtractLimits{})
+	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, document.ExtractLimits{})
 	if err != nil || got.Width != 200 || got.Height != 300 {
 		t.Fatalf("%d by %d, %v", got.Width, got.Height, err)
 	}
@@ -281,13 +280,13 @@ func TestRealChildExtracts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, mime string
-		lim        extract.ExtractLimits
+		lim        document.ExtractLimits
 		want       string
 		err        error
 	}{
-		{"text", "text/plain", extract.ExtractLimits{}, "[1 Lot 7\tBlock B\n]", nil},
-		{"cut off", "text/plain", extract.ExtractLimits{MaxTextBytes: 5}, "[1 Lot 7]", extract.ErrTooLarge},
-		{"a kind without", "image/png", extract.ExtractLimits{}, "[]", extract.ErrUnsupported},
+		{"text", "text/plain", document.ExtractLimits{}, "[1 Lot 7\tBlock B\n]", nil},
+		{"cut off", "text/plain", document.ExtractLimits{MaxTextBytes: 5}, "[1 Lot 7]", document.ErrTooLarge},
+		{"a kind without", "image/png", document.ExtractLimits{}, "[]", document.ErrUnsupported},
 	} {
 		var pages []string
 		words, size := text("Lot 7\tBlock B\r\n")
@@ -296,7 +295,7 @@ func TestRealChildExtracts(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.name, pages, err)
 		}
 	}
-	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, extract.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.Final(err) {
+	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.Final(err) {
 		t.Errorf("%v", err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {
@@ -389,7 +388,7 @@ func TestGivesWay(t *testing.T) {
 	p := open(t, o)
 	read := func(owner string, emit func(int, string) error) error {
 		doc, size := text("0123456789")
-		return p.Text(t.Context(), sandbox.Request{Doc: doc, Size: size, MIME: "text/plain", Owner: owner}, extract.ExtractLimits{}, emit)
+		return p.Text(t.Context(), sandbox.Request{Doc: doc, Size: size, MIME: "text/plain", Owner: owner}, document.ExtractLimits{}, emit)
 	}
 	var slow, quick []string
 	begun, ended := make(chan struct{}), make(chan error)

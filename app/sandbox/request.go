@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 )
 
 // Request is a document and who waits for what is to be had of it.
 type Request struct {
 	Doc   io.ReaderAt
 	Size  int64  // bytes of Doc
-	MIME  string // what the content is, as inspect.Report says it
-	Ext   string // as inspect.Extension gives it
+	MIME  string // what the content is, as document.Report says it
+	Ext   string // as document.Extension gives it
 	Owner string // whose work it is: an actor, a tray; owners of one class take turns
 	Class Class
 	// Whole has work that has begun brought to its end, though nobody waits for it
@@ -31,9 +30,9 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
 
-// Inspect says what doc is, as inspect.Inspect does, in a child; it is Upload
+// Inspect says what doc is, as document.Inspect does, in a child; it is Upload
 // work. A document over which a child dies, spins or swells is refused: a .pdf
-// with inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are
+// with document.ReasonPDFUnreadable, any other with document.ReasonMismatch(ext). Errors are
 // never the document's: ctx's, ErrBusy, ErrClosed, ErrKilled, those of doc, a child
 // that cannot be started, or an engine that is missing.
 func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
@@ -59,26 +58,26 @@ func refusal(ext string) string {
 	return document.ReasonMismatch(ext)
 }
 
-// Picture draws a page, from 1, in a child, as extract.Page does: at most width
-// pixels wide. Errors are the findings of package extract, ErrDeadline,
+// Picture draws a page, from 1, in a child, as document.PageImage does: at most width
+// pixels wide. Errors are the findings of package document, ErrDeadline,
 // ErrMemory (see Final), or those of Inspect.
-func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim extract.ExtractLimits) (extract.Image, error) {
+func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim document.ExtractLimits) (document.Image, error) {
 	lim = complete(lim)
 	width = min(max(width, 1), lim.MaxWidth)
 	a := &pictureAnswer{width: width}
 	t := task{Task: taskPicture, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim, Page: page, Width: width}
 	if err := p.do(ctx, r, t, a); err != nil {
-		return extract.Image{}, err
+		return document.Image{}, err
 	}
 	return a.picture(), nil
 }
 
 // Text calls emit with the text of each page that has any, in order and from 1,
-// as extract.Text does in a child. emit is called on the caller's goroutine,
+// as document.Text does in a child. emit is called on the caller's goroutine,
 // once for a page whatever befalls the child, and its time is not the
 // document's; its error ends the call. Other errors are those of Picture; what
 // was emitted until then is good, but for a document that could not be read.
-func (p *Pool) Text(ctx context.Context, r Request, lim extract.ExtractLimits, emit func(page int, text string) error) error {
+func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, emit func(page int, text string) error) error {
 	lim = complete(lim)
 	a := &textAnswer{lim: lim, emit: emit, out: -1}
 	return p.do(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
@@ -86,9 +85,9 @@ func (p *Pool) Text(ctx context.Context, r Request, lim extract.ExtractLimits, e
 
 // complete fills the zero fields in, as the child would, for the parent checks
 // what it lets through. No page is longer than a frame.
-func complete(l extract.ExtractLimits) extract.ExtractLimits {
-	d := extract.DefaultExtractLimits()
-	l = extract.ExtractLimits{
+func complete(l document.ExtractLimits) document.ExtractLimits {
+	d := document.DefaultExtractLimits()
+	l = document.ExtractLimits{
 		MaxPixels: or(l.MaxPixels, d.MaxPixels), MaxWidth: or(l.MaxWidth, d.MaxWidth),
 		MaxTextBytes: or(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: or(l.MaxPageTextBytes, d.MaxPageTextBytes),
 		MaxPages: or(l.MaxPages, d.MaxPages), MaxUnpackedBytes: or(l.MaxUnpackedBytes, d.MaxUnpackedBytes),

@@ -10,12 +10,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 )
 
 // tight are limits that a test can pass.
-var tight = extract.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}
+var tight = document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}
 
 func request() sandbox.Request {
 	doc, size := text("0123456789")
@@ -32,7 +32,7 @@ func collect(got *[]string) func(int, string) error {
 
 func TestPictureAndText(t *testing.T) {
 	p := open(t, fake(t, "says=picture done"))
-	got, err := p.Picture(t.Context(), request(), 1, 100, extract.ExtractLimits{})
+	got, err := p.Picture(t.Context(), request(), 1, 100, document.ExtractLimits{})
 	if err != nil || got.MIME != "image/png" || got.Width != 80 || got.Height != 100 || len(got.Bytes) != 24+512<<10 {
 		t.Errorf("%s, %d by %d, %d bytes, %v", got.MIME, got.Width, got.Height, len(got.Bytes), err)
 	}
@@ -49,7 +49,7 @@ func TestPictureAndText(t *testing.T) {
 
 func TestFindings(t *testing.T) {
 	for kind, want := range map[string]error{
-		"unsupported": extract.ErrUnsupported, "too_large": extract.ErrTooLarge, "damaged": extract.ErrDamaged, "no_page": extract.ErrNoPage,
+		"unsupported": document.ErrUnsupported, "too_large": document.ErrTooLarge, "damaged": document.ErrDamaged, "no_page": document.ErrNoPage,
 	} {
 		p := open(t, fake(t, "says="+kind))
 		_, err := p.Picture(t.Context(), request(), 1, 100, tight)
@@ -75,7 +75,7 @@ func TestBadPicturesAndTexts(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, kind))
 			got, err := p.Picture(t.Context(), request(), 1, 100, tight)
-			if !errors.Is(err, extract.ErrDamaged) || !sandbox.Final(err) || got.Bytes != nil {
+			if !errors.Is(err, document.ErrDamaged) || !sandbox.Final(err) || got.Bytes != nil {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if s := p.Stats(); s != (sandbox.Stats{Started: 2, Killed: 2, Served: 1}) {
@@ -89,7 +89,7 @@ func TestBadPicturesAndTexts(t *testing.T) {
 			p := open(t, fake(t, kind))
 			var pages []string
 			err := p.Text(t.Context(), request(), tight, collect(&pages))
-			if !errors.Is(err, extract.ErrDamaged) || len(pages) > 2 || strings.ContainsAny(fmt.Sprint(pages), "\x00\x1b\u009b") || !utf8.ValidString(fmt.Sprint(pages)) {
+			if !errors.Is(err, document.ErrDamaged) || len(pages) > 2 || strings.ContainsAny(fmt.Sprint(pages), "\x00\x1b\u009b") || !utf8.ValidString(fmt.Sprint(pages)) {
 				t.Errorf("%q, %v", pages, err)
 			}
 			if s := p.Stats(); s != (sandbox.Stats{Started: 2, Killed: 2, Served: 1}) {

@@ -27,7 +27,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -136,7 +136,7 @@ func honest(s vaulttest.Sample) bool { return s.Accept && !bomb(s) }
 func readText(t testing.TB, p *sandbox.Pool, s *loaded, owner string) (string, error) {
 	var all strings.Builder
 	last := 0
-	err := p.Text(context.Background(), s.request(owner, sandbox.Background), extract.ExtractLimits{}, func(page int, text string) error {
+	err := p.Text(context.Background(), s.request(owner, sandbox.Background), document.ExtractLimits{}, func(page int, text string) error {
 		if page <= last {
 			t.Errorf("%s: page %d after %d", s.Path, page, last)
 		}
@@ -260,7 +260,7 @@ func (s *storm) ask(kind int, sample *loaded, owner string) string {
 			return fmt.Sprintf("inspected: %q, %v", refusal, err)
 		}
 	case 1:
-		picture, err := s.p.Picture(context.Background(), sample.request(owner, sandbox.View), 1, 200, extract.ExtractLimits{})
+		picture, err := s.p.Picture(context.Background(), sample.request(owner, sandbox.View), 1, 200, document.ExtractLimits{})
 		supported := sample.Kind == "pdf" || strings.HasPrefix(sample.MIME, "image/")
 		if supported && (err != nil || len(picture.Bytes) == 0) || !sandbox.Final(err) && err != nil {
 			return fmt.Sprintf("drawn: %d bytes, %v", len(picture.Bytes), err)

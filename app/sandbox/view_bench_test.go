@@ -5,7 +5,7 @@ package sandbox_test
 import (
 	"testing"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
@@ -31,7 +31,7 @@ func BenchmarkView(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			size := 0
 			for b.Loop() {
-				picture, err := p.Picture(b.Context(), r, 1, c.width, extract.ExtractLimits{})
+				picture, err := p.Picture(b.Context(), r, 1, c.width, document.ExtractLimits{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 )
 
@@ -130,7 +130,7 @@ func blank(f model.File, pages int) bool {
 }
 
 // pictures takes what the address says about the page to look at.
-func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.PageSize) error {
+func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []document.PageSize) error {
 	s.Pages = len(sizes)
 	s.Page = min(max(asked(r, "page", 1), 1), s.Pages)
 	s.Width = snap(asked(r, "w", defaultWidth))
@@ -159,7 +159,7 @@ func asked(r *http.Request, name string, otherwise int) int {
 }
 
 // packSizes writes runs of pages alike: most documents are one.
-func packSizes(sizes []extract.PageSize) string {
+func packSizes(sizes []document.PageSize) string {
 	type run [4]float64
 	var runs []run
 	for _, s := range sizes {

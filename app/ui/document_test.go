@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -28,21 +28,21 @@ import (
 // that are written in the document.
 type drawer struct{ vaulttest.Reader }
 
-func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ extract.ExtractLimits) (extract.Image, error) {
+func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
 	if r.MIME != "application/pdf" {
-		return extract.Image{}, extract.ErrUnsupported
+		return document.Image{}, document.ErrUnsupported
 	}
 	if page > 3 {
-		return extract.Image{}, extract.ErrNoPage
+		return document.Image{}, document.ErrNoPage
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, page))); err != nil {
-		return extract.Image{}, err
+		return document.Image{}, err
 	}
-	return extract.Image{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
+	return document.Image{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
 }
 
-func (d drawer) Text(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits, emit func(int, string) error) error {
+func (d drawer) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "application/pdf" {
 		return d.Reader.Text(ctx, r, lim, emit)
 	}
@@ -54,11 +54,11 @@ func (d drawer) Text(ctx context.Context, r sandbox.Request, lim extract.Extract
 	return nil
 }
 
-func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ extract.ExtractLimits) ([][]extract.Rect, error) {
+func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ document.ExtractLimits) ([][]document.Rect, error) {
 	if r.MIME != "application/pdf" {
-		return nil, extract.ErrUnsupported
+		return nil, document.ErrUnsupported
 	}
-	return [][]extract.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
+	return [][]document.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
 }
 
 // library is a house with an abstract of three documents.

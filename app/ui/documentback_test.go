@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -53,11 +53,11 @@ func TestBackToTheRow(t *testing.T) {
 // hopeless makes no picture: of one document never, of the other not just now.
 type hopeless struct{ drawer }
 
-func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ extract.ExtractLimits) (extract.Image, error) {
+func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
 	if r.Size%2 == 0 {
-		return extract.Image{}, fmt.Errorf("too wide: %w", extract.ErrTooLarge)
+		return document.Image{}, fmt.Errorf("too wide: %w", document.ErrTooLarge)
 	}
-	return extract.Image{}, sandbox.ErrDeadline
+	return document.Image{}, sandbox.ErrDeadline
 }
 
 // What fails for good is not offered another try, nor asked for a picture; after a week

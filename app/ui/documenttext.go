@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"deedkeep/app/document/phrase"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 )
 
 // textPage is the text of one page, sheet or slide.
@@ -90,7 +90,7 @@ type way struct {
 // typed, then its words, if all of them are there. What a search led to was found by
 // its words.
 func waysTo(text string, words bool) []way {
-	each := extract.Split(text)
+	each := phrase.Split(text)
 	apart := way{phrase: strings.Join(each, " "), all: each, each: each}
 	switch {
 	case len(each) == 0:
@@ -105,7 +105,7 @@ func waysTo(text string, words bool) []way {
 // found reports whether everything is there that must be.
 func (w way) found(there []string) bool {
 	for _, one := range w.all {
-		phrase := extract.New(one)
+		phrase := phrase.New(one)
 		if !slices.ContainsFunc(there, func(text string) bool { return len(phrase.Find([]rune(text), 1)) > 0 }) {
 			return false
 		}
@@ -164,7 +164,7 @@ func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, by way) e
 			marks = func(n int) bool { return whole[n] }
 		}
 	}
-	looks := marker{phrase: extract.New(by.phrase)}
+	looks := marker{phrase: phrase.New(by.phrase)}
 	table := isTable(s.File.MIME)
 	cut, err := p.shownText(r, who, s.File.ID, func(n int, text string) {
 		m := &looks
@@ -188,12 +188,12 @@ func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, by way) e
 // wholePages are the pages that have all of several phrases.
 func (p *pages) wholePages(r *http.Request, who visitor, id uint64, each []string) (whole map[int]bool, err error) {
 	whole = map[int]bool{}
-	var phrases []extract.Phrase
+	var phrases []phrase.Phrase
 	for _, one := range each {
-		phrases = append(phrases, extract.New(one))
+		phrases = append(phrases, phrase.New(one))
 	}
 	_, err = p.shownText(r, who, id, func(n int, text string) {
-		if extract.ContainsAll([]rune(text), phrases) {
+		if phrase.ContainsAll([]rune(text), phrases) {
 			whole[n] = true
 		}
 	})
@@ -239,7 +239,7 @@ func isTable(mime string) bool {
 
 // marker counts what it finds on the way.
 type marker struct {
-	phrase extract.Phrase
+	phrase phrase.Phrase
 	hits   int
 }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"deedkeep/app/document/phrase"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
 	"deedkeep/app/vault"
@@ -188,7 +188,7 @@ func (f *found) reading(hit vault.SearchHit) string {
 // standing is what was looked for as it stands in a document: another spelling of it,
 // where the snippet shows one.
 func (f *found) standing(hit vault.SearchHit) string {
-	typed := extract.New(strings.Join(extract.Split(f.Text), " "))
+	typed := phrase.New(strings.Join(phrase.Split(f.Text), " "))
 	var there []string
 	other := false
 	for _, piece := range hit.Snippet {

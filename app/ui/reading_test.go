@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -73,12 +73,12 @@ func TestNobodyReadsTooFast(t *testing.T) {
 // measured gives each document the size that it names.
 type measured struct{ drawer }
 
-func (measured) Sizes(_ context.Context, r sandbox.Request, _ extract.ExtractLimits) ([]extract.PageSize, error) {
+func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
 	content := make([]byte, r.Size)
 	if _, err := r.Doc.ReadAt(content, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	size := extract.USLetter
+	size := document.USLetter
 	switch text := string(content); {
 	case strings.Contains(text, "receipt"):
 		size.Width = 200
@@ -87,7 +87,7 @@ func (measured) Sizes(_ context.Context, r sandbox.Request, _ extract.ExtractLim
 	case strings.Contains(text, "scan"):
 		size.ImageWidth = 2550
 	}
-	return []extract.PageSize{size}, nil
+	return []document.PageSize{size}, nil
 }
 
 // A thumbnail that can be read is a view.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -17,13 +17,13 @@ import (
 // scanner gives the text of none, one, or all of a document's pages, as its content says.
 type scanner struct{ vaulttest.Reader }
 
-func (scanner) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
+func (scanner) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	content, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	switch {
 	case err != nil:
 		return err
 	case strings.HasPrefix(r.MIME, "image/"):
-		return extract.ErrUnsupported
+		return document.ErrUnsupported
 	case strings.Contains(string(content), "none"):
 		return nil
 	case strings.Contains(string(content), "one"):

@@ -12,7 +12,6 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
@@ -27,10 +26,10 @@ var findings = []struct {
 	err      error
 	sentence string
 }{
-	{extract.ErrUnsupported, ""},
-	{extract.ErrTooLarge, "the document is beyond the limits"},
-	{extract.ErrDamaged, "the document is damaged"},
-	{extract.ErrNoPage, "the document has no such page"},
+	{document.ErrUnsupported, ""},
+	{document.ErrTooLarge, "the document is beyond the limits"},
+	{document.ErrDamaged, "the document is damaged"},
+	{document.ErrNoPage, "the document has no such page"},
 	{sandbox.ErrDeadline, model.FailureTooSlow},
 	{sandbox.ErrMemory, model.FailureTooMuchMemory},
 }
@@ -145,7 +144,7 @@ func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, c
 		}
 		return errors.Join(v.reader.Text(ctx, r, v.set.Extract, text.Page), text.Close())
 	})
-	if errors.Is(err, extract.ErrUnsupported) {
+	if errors.Is(err, document.ErrUnsupported) {
 		// Else a text that is missing would be looked for again and again.
 		noted := v.putDerived(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
@@ -245,7 +244,7 @@ func (v *Vault) widest() int {
 	if v.set.Extract.MaxWidth > 0 {
 		return v.set.Extract.MaxWidth
 	}
-	return extract.DefaultExtractLimits().MaxWidth
+	return document.DefaultExtractLimits().MaxWidth
 }
 
 func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {

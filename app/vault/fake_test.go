@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -49,15 +49,15 @@ func (f *fakeReader) ask(ctx context.Context, r sandbox.Request, a ask) (ask, er
 	return a, answer(ctx, a)
 }
 
-func (f *fakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ extract.ExtractLimits) (extract.Image, error) {
+func (f *fakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
 	a, err := f.ask(ctx, r, ask{kind: "picture", page: page, width: width})
 	if err != nil {
-		return extract.Image{}, err
+		return document.Image{}, err
 	}
-	return extract.Image{Width: width, Height: 1, MIME: "image/png", Bytes: fmt.Appendf(nil, "page %d at %d of %s", page, width, a.body)}, nil
+	return document.Image{Width: width, Height: 1, MIME: "image/png", Bytes: fmt.Appendf(nil, "page %d at %d of %s", page, width, a.body)}, nil
 }
 
-func (f *fakeReader) Text(ctx context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
+func (f *fakeReader) Text(ctx context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	a, err := f.ask(ctx, r, ask{kind: "text"})
 	if err != nil {
 		return err

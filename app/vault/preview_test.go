@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -134,7 +134,7 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 	}
 	f.replies(func(_ context.Context, a ask) error {
 		if a.page > 9 {
-			return extract.ErrNoPage
+			return document.ErrNoPage
 		}
 		return errTrouble
 	})

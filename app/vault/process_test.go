@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
@@ -139,7 +139,7 @@ type spinning struct {
 	owner string
 }
 
-func (s spinning) Text(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits, emit func(int, string) error) error {
+func (s spinning) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
 	if r.Owner == s.owner {
 		<-ctx.Done()
 		return ctx.Err()

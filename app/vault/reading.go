@@ -10,8 +10,9 @@ import (
 	"sync"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
+	"deedkeep/app/document/phrase"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
@@ -54,7 +55,7 @@ func (m *making) begin(ctx context.Context, what string) (end func(), err error)
 
 // Sizes gives the size of every page of a document, in order; it is kept when it was
 // read once. NotFound when there is no such document, or there are no pictures of it.
-func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extract.PageSize, error) {
+func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extr
 }
 
 // readSizes reads them anew and keeps them.
-func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]extract.PageSize, error) {
+func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]document.PageSize, error) {
 	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, cl
 }
 
 // keptSizes is nil where there are none, or no sane ones.
-func (f *Files) keptSizes(file model.File) (sizes []extract.PageSize) {
+func (f *Files) keptSizes(file model.File) (sizes []document.PageSize) {
 	kept, err := f.v.derived.Open(file.Digest, blobstore.PageSizesFile)
 	if err != nil {
 		return nil
@@ -125,14 +126,14 @@ var errFindLate = &errs.Error{Kind: errs.Unavailable, Message: "To look through 
 // Find gives the places of a phrase in the text of a document, in order, and whether
 // there may be more than these: more than MostHits, or in what could not be looked
 // through within the time of a search. Whatever the case, the accents and how the lines
-// break (extract.Phrase). NotFound when there is no such document, or it can have no
+// break (phrase.Phrase). NotFound when there is no such document, or it can have no
 // text; no hits where it has none; Closing when the time was over before the first. What
 // one actor looks for is done one after the other.
 func (f *Files) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
 	return f.find(ctx, actor, id, newSpotting(typed, nil))
 }
 
-// FindWords is Find for each of several phrases, those of extract.Each: on the pages that
+// FindWords is Find for each of several phrases, those of phrase.Split: on the pages that
 // have all of them, where there are any, and page is one of those; 0 is any page.
 func (f *Files) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
 	s := newSpotting(strings.Join(each, " "), each)
@@ -142,19 +143,19 @@ func (f *Files) FindWords(ctx context.Context, actor model.Actor, id uint64, eac
 
 // spotting is a look through a document.
 type spotting struct {
-	phrase extract.Phrase
-	each   []extract.Phrase // what a page must have to be whole; none where that makes no difference
-	hits   []Spot           // MostHits and one more at most
-	whole  []Spot           // of whole pages, as many
-	from   int              // the page that must be whole for others not to count; 0 is any
-	led    bool             // it is
+	phrase phrase.Phrase
+	each   []phrase.Phrase // what a page must have to be whole; none where that makes no difference
+	hits   []Spot          // MostHits and one more at most
+	whole  []Spot          // of whole pages, as many
+	from   int             // the page that must be whole for others not to count; 0 is any
+	led    bool            // it is
 }
 
 func newSpotting(typed string, each []string) *spotting {
-	s := &spotting{phrase: extract.New(typed)}
+	s := &spotting{phrase: phrase.New(typed)}
 	for _, one := range each {
 		if len(each) > 1 {
-			s.each = append(s.each, extract.New(one))
+			s.each = append(s.each, phrase.New(one))
 		}
 	}
 	return s
@@ -175,7 +176,7 @@ func (s *spotting) page(ctx context.Context, page int, text string) (enough bool
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		whole = extract.ContainsAll(runes, s.each[i:i+1])
+		whole = phrase.ContainsAll(runes, s.each[i:i+1])
 	}
 	s.led = s.led || whole && (s.from == 0 || s.from == page)
 	for _, span := range spans {
@@ -275,7 +276,7 @@ func (f *Files) looking(ctx context.Context, actor model.Actor) (late context.Co
 }
 
 // hit is a place with what is around it, which begins and ends between words.
-func hit(page int, text []rune, s extract.Span) Spot {
+func hit(page int, text []rune, s phrase.Span) Spot {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
 	h := Spot{Page: page, Match: line(s.Start, s.End)}
 	from, to := max(s.Start-around, 0), min(s.End+around, len(text))
@@ -308,7 +309,7 @@ func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 // Marks gives where on a page, from 1, the places of a phrase are to be seen: for
 // each, in the order of Find, its rectangles in fractions of the page. NotFound when
 // there is no such document or page, or nobody can tell, as of all but PDFs.
-func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]extract.Rect, error) {
+func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]document.Rect, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
+	"deedkeep/app/document/phrase"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -85,7 +86,7 @@ func TestSizesAreKept(t *testing.T) {
 			}
 		}
 		sizes, err := v.Files.Sizes(t.Context(), clerk, file.ID)
-		if err != nil || len(sizes) != 7 || sizes[6] != extract.USLetter {
+		if err != nil || len(sizes) != 7 || sizes[6] != document.USLetter {
 			t.Errorf("%q: %v, %v", spoil, sizes, err)
 		}
 		if _, err := os.Stat(path); err != nil {
@@ -135,7 +136,7 @@ type pagedReader struct {
 	pages int
 }
 
-func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
+func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	for i := range p.pages {
 		if err := emit(i+1, fmt.Sprintf("Page %d of %d. %s", i+1, p.pages, strings.Repeat("whereas ", 20))); err != nil {
 			return err
@@ -166,7 +167,7 @@ func TestFindWords(t *testing.T) {
 		{"page nowhere", 0, 600, 0, false},
 		{"311", 5, 1, 311, false},
 	} {
-		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, extract.Split(row.typed), row.from)
+		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, phrase.Split(row.typed), row.from)
 		if err != nil || len(spots) != row.want || more != row.more {
 			t.Errorf("%s: %d, %v, %v", row.typed, len(spots), more, err)
 			continue

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/extract"
+	"deedkeep/app/document/phrase"
 )
 
 // ended is a context that has ended when it was looked at so often.
@@ -27,7 +27,7 @@ func (e *ended) Err() error {
 // that there is no time for does not count.
 func TestAPageIsLookedThroughWhileThereIsTime(t *testing.T) {
 	t.Parallel()
-	each := extract.Split("grantor of the parish ")
+	each := phrase.Split("grantor of the parish ")
 	for most := range len(each) + 1 {
 		s := newSpotting(strings.Join(each, " "), each)
 		e := &ended{Context: t.Context(), most: most}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -161,9 +161,9 @@ func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	f.replies(func(_ context.Context, a ask) error {
 		switch {
 		case bytes.Contains([]byte(a.body), []byte("alone0")) && a.kind == "text":
-			return extract.ErrUnsupported
+			return document.ErrUnsupported
 		case bytes.Contains([]byte(a.body), []byte("alone1")) && a.kind == "text":
-			return extract.ErrDamaged
+			return document.ErrDamaged
 		}
 		return nil
 	})

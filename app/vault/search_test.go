@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search/query"
@@ -61,7 +61,7 @@ func hit(kind query.Kind, id uint64) query.Hit {
 // pagesReader gives the text of a toy PDF: its salt, a page between two bars.
 type pagesReader struct{ vaulttest.Reader }
 
-func (pagesReader) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
+func (pagesReader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	raw, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	if err != nil {
 		return err

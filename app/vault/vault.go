@@ -58,7 +58,6 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search"
@@ -70,10 +69,10 @@ import (
 // (app/sandbox): the process that holds the database parses no document.
 type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error)
-	Picture(ctx context.Context, r sandbox.Request, page, width int, lim extract.ExtractLimits) (extract.Image, error)
-	Text(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits, emit func(page int, text string) error) error
-	Sizes(ctx context.Context, r sandbox.Request, lim extract.ExtractLimits) ([]extract.PageSize, error)
-	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim extract.ExtractLimits) ([][]extract.Rect, error)
+	Picture(ctx context.Context, r sandbox.Request, page, width int, lim document.ExtractLimits) (document.Image, error)
+	Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(page int, text string) error) error
+	Sizes(ctx context.Context, r sandbox.Request, lim document.ExtractLimits) ([]document.PageSize, error)
+	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim document.ExtractLimits) ([][]document.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -82,7 +81,7 @@ type Settings struct {
 	FilesPerRequest   int
 	FilesPerAbstract  int // 0: 2,000
 	Inspect           document.InspectLimits
-	Extract           extract.ExtractLimits
+	Extract           document.ExtractLimits
 	PreviewSize       int64 // bytes of pictures of pages that are kept
 	Rules             model.Rules
 	UniqueOrderNumber bool

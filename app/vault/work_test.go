@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
-	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
@@ -51,16 +51,16 @@ func TestFindings(t *testing.T) {
 		text, picture error
 		want          string
 	}{
-		{"no text of a picture", extract.ErrUnsupported, nil, ""},
-		{"no picture of a text", nil, extract.ErrUnsupported, ""},
-		{"neither", extract.ErrUnsupported, extract.ErrUnsupported, ""},
-		{"too large", nil, extract.ErrTooLarge, "No picture: the document is beyond the limits."},
-		{"damaged", extract.ErrDamaged, nil, "No text: the document is damaged."},
-		{"no page", nil, extract.ErrNoPage, "No picture: the document has no such page."},
+		{"no text of a picture", document.ErrUnsupported, nil, ""},
+		{"no picture of a text", nil, document.ErrUnsupported, ""},
+		{"neither", document.ErrUnsupported, document.ErrUnsupported, ""},
+		{"too large", nil, document.ErrTooLarge, "No picture: the document is beyond the limits."},
+		{"damaged", document.ErrDamaged, nil, "No text: the document is damaged."},
+		{"no page", nil, document.ErrNoPage, "No picture: the document has no such page."},
 		{"late", sandbox.ErrDeadline, nil, "No text: the document takes too long."},
 		{"swollen", nil, sandbox.ErrMemory, "No picture: the document takes too much memory."},
-		{"both", extract.ErrDamaged, sandbox.ErrMemory, "No text: the document is damaged. No picture: the document takes too much memory."},
-		{"one of each", extract.ErrUnsupported, sandbox.ErrDeadline, "No picture: the document takes too long."},
+		{"both", document.ErrDamaged, sandbox.ErrMemory, "No text: the document is damaged. No picture: the document takes too much memory."},
+		{"one of each", document.ErrUnsupported, sandbox.ErrDeadline, "No picture: the document takes too long."},
 	}
 	f := &fakeReader{}
 	f.replies(func(_ context.Context, a ask) error {
@@ -180,7 +180,7 @@ func only(t *testing.T, v *vault.Vault) (task model.ProcessingTask) {
 	return task
 }
 
-func damaged(context.Context, ask) error { return extract.ErrDamaged }
+func damaged(context.Context, ask) error { return document.ErrDamaged }
 
 func TestRetry(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"deedkeep/app/document"
-	"deedkeep/app/extract"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -115,33 +114,33 @@ func Verify(t testing.TB, v *vault.Vault) {
 type Reader struct{}
 
 // Picture is vault.Reader.
-func (Reader) Picture(context.Context, sandbox.Request, int, int, extract.ExtractLimits) (extract.Image, error) {
-	return extract.Image{}, extract.ErrUnsupported
+func (Reader) Picture(context.Context, sandbox.Request, int, int, document.ExtractLimits) (document.Image, error) {
+	return document.Image{}, document.ErrUnsupported
 }
 
 // Sizes is vault.Reader: every page that PDF made is a letter page.
-func (Reader) Sizes(_ context.Context, r sandbox.Request, _ extract.ExtractLimits) ([]extract.PageSize, error) {
+func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
 	head := make([]byte, min(r.Size, 1024))
 	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	found := toyPages.FindSubmatch(head)
 	if found == nil {
-		return nil, extract.ErrUnsupported
+		return nil, document.ErrUnsupported
 	}
 	pages, err := strconv.Atoi(string(found[1]))
-	return slices.Repeat([]extract.PageSize{extract.USLetter}, pages), err
+	return slices.Repeat([]document.PageSize{document.USLetter}, pages), err
 }
 
 // Marks is vault.Reader.
-func (Reader) Marks(context.Context, sandbox.Request, int, string, extract.ExtractLimits) ([][]extract.Rect, error) {
-	return nil, extract.ErrUnsupported
+func (Reader) Marks(context.Context, sandbox.Request, int, string, document.ExtractLimits) ([][]document.Rect, error) {
+	return nil, document.ErrUnsupported
 }
 
 // Text is vault.Reader.
-func (Reader) Text(_ context.Context, r sandbox.Request, _ extract.ExtractLimits, emit func(int, string) error) error {
+func (Reader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "text/plain" {
-		return extract.ErrUnsupported
+		return document.ErrUnsupported
 	}
 	text, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	if err != nil {

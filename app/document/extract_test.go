@@ -1,0 +1,114 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestPlainText(t *testing.T) {
+	for _, c := range []struct{ name, file, want string }{
+		{"UTF-8", "a\r\nb\rc\té\x1a", "1: a\nb\nc\té\n"},
+		{"UTF-8 with mark", "\xef\xbb\xbfIbáñez", "1: Ibáñez\n"},
+		{"Windows-1252", "\x93Ib\xe1\xf1ez\x94 \x80 \x81.", "1: “Ibáñez” € .\n"},
+		{"UTF-16LE", "\xff\xfeI\x00\xe1\x00\x3d\xd8\x00\xde", "1: Iá😀\n"},
+		{"UTF-16BE, half a pair", "\xfe\xff\x00I\xd8\x3d\x00x", "1: I\uFFFDx\n"},
+		{"blank", " \r\n\t", ""},
+		{"empty", "", ""},
+	} {
+		if got, err := collect(t, document([]byte(c.file), "text/plain"), ExtractLimits{}); got != c.want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+	got, err := collect(t, document([]byte(strings.Repeat("é", 100)), "text/plain"), ExtractLimits{MaxTextBytes: 9, MaxPageTextBytes: 1})
+	if got != "1: éééé\n" || finding(err) != ErrTooLarge {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// brittle fails from an offset on.
+type brittle struct {
+	io.ReaderAt
+	from int64
+	err  error
+}
+
+func (b brittle) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > b.from {
+		return 0, b.err
+	}
+	return b.ReaderAt.ReadAt(p, off)
+}
+
+// TestFaults holds trouble of our own apart from damage, whichever parser meets
+// it and whatever it makes of it.
+func TestFaults(t *testing.T) {
+	word, table := wordStreams()
+	disk := errors.New("disk on fire")
+	for mime, file := range map[string][]byte{
+		"image/tiff": buildTIFF(little, false, page(tags{0: [][]byte{make([]byte, 4*testH)}})),
+		"text/plain": []byte(strings.Repeat("text", 100)),
+		testMIMEDOCX: buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
+		testMIMEDOC:  buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),
+	} {
+		work := func(ctx context.Context, src Source) error {
+			if strings.HasPrefix(mime, "image/") {
+				_, err := PageImage(ctx, src, 1, 100, ExtractLimits{})
+				return err
+			}
+			return Text(ctx, src, ExtractLimits{}, func(int, string) error { return nil })
+		}
+		for _, from := range []int64{0, 5, 20, int64(len(file)) / 2} {
+			src := document(file, mime)
+			src.Doc = brittle{src.Doc, from, disk}
+			if err := work(t.Context(), src); !errors.Is(err, disk) || finding(err) != nil {
+				t.Errorf("%s from %d: %v", mime, from, err)
+			}
+		}
+		short := document(file, mime)
+		short.Size *= 100
+		// The others never come to the end.
+		if err := work(t.Context(), short); (mime == "text/plain" || mime == testMIMEDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
+			t.Errorf("%s shorter than said: %v", mime, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := work(ctx, document(file, mime)); !errors.Is(err, context.Canceled) || finding(err) != nil {
+			t.Errorf("%s: %v", mime, err)
+		}
+	}
+	// An error of emit comes back as it is, even one that looks like a finding.
+	err := Text(t.Context(), document([]byte("text"), "text/plain"), ExtractLimits{}, func(int, string) error { return disk })
+	if !errors.Is(err, disk) || finding(err) != nil {
+		t.Error(err)
+	}
+	if _, err := PageCount(t.Context(), document(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
+		t.Errorf("PDF without an engine: %v", err)
+	}
+}
+
+func TestDates(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		mac  bool
+		want string
+	}{
+		{1, false, "1900-01-01"}, {59, false, "1900-02-28"}, {61, false, "1900-03-01"}, {43572, false, "2019-04-17"},
+		{43572.25, false, "2019-04-17 06:00"}, {0.5, false, "12:00"}, {42110, true, "2019-04-17"}, {0, true, "1904-01-01"},
+		{2958465, false, "9999-12-31"}, {2958466, false, ""}, {-1, false, ""},
+	} {
+		if got := showDate(c.v, c.mac); got != c.want {
+			t.Errorf("%v: %q, want %q", c.v, got, c.want)
+		}
+	}
+	for code, want := range map[string]bool{
+		"yyyy-mm-dd": true, "[h]:mm": true, "[$-409]d-mmm": true, `0.00" days"`: false, "General": false, "#,##0": false,
+		`"d"0`: false, `\d0`: false, "[Red]0;d": false, "0_d": false, "[": false, `"`: false,
+	} {
+		if got := isDateFormat(code); got != want {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"image"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// small are limits under which a fuzzer runs fast.
+var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20, MaxUnpackedBytes: 1 << 16}.complete()
+
+// written holds text to what Text promises of it.
+func written(t *testing.T, work func(out *writer) error) {
+	t.Helper()
+	all, before := int64(0), 0
+	out := &writer{lim: small, left: small.MaxTextBytes, emit: func(page int, text string) error {
+		if !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\r\x1b\x7f") {
+			t.Errorf("text %q", text)
+		}
+		if page <= before {
+			t.Errorf("page %d after %d", page, before)
+		}
+		all, before = all+int64(len(text)), page
+		return nil
+	}}
+	if err := work(out); err != nil && finding(err) == nil {
+		t.Errorf("nobody's fault: %v", err)
+	}
+	if err := out.end(); err != nil && finding(err) != ErrTooLarge {
+		t.Error(err)
+	}
+	if all > small.MaxTextBytes {
+		t.Errorf("%d bytes of text", all)
+	}
+}
+
+func input(t *testing.T, b []byte, mime string) *source {
+	return &source{Source: document(b, mime), ctx: t.Context()}
+}
+
+func FuzzTIFF(f *testing.F) {
+	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}})))
+	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tagCompression: tiffPackBits})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{faxPage(false, true)}, tagCompression: tiffG3, tagT4Options: 1})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagTileWidth: 16, tagTileHeight: 16, tagOrientation: 5})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tagCompression: tiffDeflate, tagBits: []int{8, 8, 8}, tagSamples: 3, tagPhotometric: 2, tagPredictor: 2})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tagBits: 8, tagCompression: tiffJPEG})))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		doc := input(t, b, "image/tiff")
+		n, err := tiffPages(doc, small)
+		if err != nil {
+			return
+		}
+		for page := 1; page <= min(n, 3); page++ {
+			p, err := tiffPage(doc, page, 50, small)
+			if err == nil && (p.Width < 1 || p.Width > small.MaxWidth || p.Height > tallest*small.MaxWidth) {
+				t.Errorf("%d x %d", p.Width, p.Height)
+			}
+		}
+	})
+}
+
+func FuzzFax(f *testing.F) {
+	f.Add(faxPage(false, false), uint16(testW), false, false)
+	f.Add(faxPage(false, true), uint16(testW), false, true)
+	f.Add(faxPlain(), uint16(testW), true, false)
+	f.Fuzz(func(t *testing.T, b []byte, width uint16, plain, mixed bool) {
+		if width == 0 {
+			return
+		}
+		r := newFax(bufio.NewReader(bytes.NewReader(b)), int(width), false, plain, mixed)
+		n, err := io.Copy(io.Discard, io.LimitReader(r, 1<<16))
+		if err == nil && n%int64(len(r.row)) != 0 && n < 1<<16 {
+			t.Errorf("%d bytes in rows of %d", n, len(r.row))
+		}
+	})
+}
+
+func FuzzDoc(f *testing.F) {
+	stream, table := wordStreams()
+	f.Add(stream, table)
+	f.Fuzz(func(t *testing.T, stream, table []byte) {
+		written(t, func(out *writer) error {
+			return readWord(stream, out, func(string) ([]byte, error) { return table, nil })
+		})
+	})
+}
+
+func FuzzXLS(f *testing.F) {
+	f.Add(xlsStream())
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		written(t, func(out *writer) error {
+			b, err := readBook(stream)
+			if err != nil {
+				return err
+			}
+			return b.text(out)
+		})
+	})
+}
+
+func FuzzPPT(f *testing.F) {
+	stream, user := pptStreams()
+	f.Add(stream, user)
+	f.Fuzz(func(t *testing.T, stream, user []byte) {
+		written(t, func(out *writer) error { return readShow(stream, user, small).text(out) })
+	})
+}
+
+// FuzzXML is for the parts of all three kinds: each is read as any other.
+func FuzzXML(f *testing.F) {
+	for _, parts := range []map[string]string{docxParts("<w:p><w:t>a</w:t></w:p>"), xlsxParts(), pptxParts()} {
+		for _, part := range parts {
+			f.Add([]byte(part))
+		}
+	}
+	f.Add([]byte("\xff\xfe" + string(wide("<t>é</t>"))))
+	f.Fuzz(func(t *testing.T, part []byte) {
+		every := map[string]string{}
+		for _, parts := range []map[string]string{docxParts(""), xlsxParts(), pptxParts()} {
+			for name, content := range parts {
+				every[name] = content
+			}
+		}
+		for name, read := range map[string]func(*source, *writer) error{
+			"word/document.xml": docxText, "xl/worksheets/sheet2.xml": xlsxText, "xl/styles.xml": xlsxText,
+			"xl/sharedStrings.xml": xlsxText, "xl/_rels/workbook.xml.rels": xlsxText, "ppt/presentation.xml": pptxText,
+		} {
+			parts := map[string]string{}
+			for n, content := range every {
+				parts[n] = content
+			}
+			parts[name] = string(part)
+			parts["_rels/.rels"] = rels("a", "officeDocument", strings.SplitN(name, "/", 2)[0]+map[string]string{"w": "/document.xml", "x": "/workbook.xml", "p": "/presentation.xml"}[name[:1]])
+			written(t, func(out *writer) error { return read(input(t, buildZip(t, parts), ""), out) })
+		}
+	})
+}
+
+// FuzzContainer feeds whole files to every kind, as Page and Text meet them: a
+// library that panics is a damaged document.
+func FuzzContainer(f *testing.F) {
+	word, table := wordStreams()
+	f.Add(buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"))
+	f.Add(buildOLE(map[string][]byte{"Workbook": xlsStream()}, "Workbook"))
+	f.Add(buildZip(f, docxParts("<w:p><w:t>a</w:t></w:p>")))
+	f.Add(pngOf(f, image.NewGray(image.Rect(0, 0, 3, 3))))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for mime := range handlers {
+			if mime == "application/pdf" {
+				continue
+			}
+			_, err := PageCount(t.Context(), document(b, mime), small)
+			if _, err2 := PageImage(t.Context(), document(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
+				t.Errorf("%s: %v", mime, err2)
+			}
+			err2 := Text(t.Context(), document(b, mime), small, func(int, string) error { return nil })
+			for _, err := range []error{err, err2} {
+				if err != nil && finding(err) == nil {
+					t.Errorf("%s: %v", mime, err)
+				}
+			}
+		}
+	})
+}
+
+func FuzzPlain(f *testing.F) {
+	f.Add([]byte("plain\r\n"))
+	f.Add([]byte("\xff\xfea\x00\x3d\xd8"))
+	f.Add([]byte("\xfe\xff\x00a\x00"))
+	f.Add([]byte("caf\xe9 \x93\x94"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		written(t, func(out *writer) error { return plainText(input(t, b, "text/plain"), out) })
+	})
+}

@@ -1,0 +1,240 @@
+package document
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"testing"
+)
+
+func pngOf(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, img); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// quarters paints the upper left quarter of a picture.
+func quarters(img draw.Image, c color.Color) image.Image {
+	b := img.Bounds()
+	draw.Draw(img, image.Rect(0, 0, b.Dx()/2, b.Dy()/2), image.NewUniform(c), image.Point{}, draw.Src)
+	return img
+}
+
+func TestImages(t *testing.T) {
+	screen := image.Rect(0, 0, 40, 20)
+	red := color.NRGBA{255, 0, 0, 255}
+	framed := func() []byte {
+		frame := image.NewPaletted(image.Rect(0, 0, 20, 10), color.Palette{red})
+		var buf bytes.Buffer
+		err := gif.EncodeAll(&buf, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0},
+			Config: image.Config{ColorModel: frame.Palette, Width: 40, Height: 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return buf.Bytes()
+	}
+	photo := func() []byte {
+		img := image.NewRGBA(screen)
+		draw.Draw(img, screen, image.White, image.Point{}, draw.Src)
+		var buf bytes.Buffer
+		if err := jpeg.Encode(&buf, quarters(img, red), &jpeg.Options{Quality: 95}); err != nil {
+			t.Fatal(err)
+		}
+		return buf.Bytes()
+	}
+	for _, c := range []struct {
+		name, mime string
+		file       []byte
+	}{
+		{"PNG over nothing", "image/png", pngOf(t, quarters(image.NewNRGBA(screen), red))},
+		{"PNG of 16 bits", "image/png", pngOf(t, quarters(image.NewNRGBA64(screen), red))},
+		{"PNG with palette", "image/png", pngOf(t, quarters(image.NewPaletted(screen, color.Palette{color.Transparent, red}), red))},
+		{"GIF with a small frame", "image/gif", framed()},
+		{"JPEG", "image/jpeg", photo()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, width := range []int{40, 20, 80, 400} {
+				img := picture(t, document(c.file, c.mime), 1, width)
+				if want := image.Pt(min(width, 40), min(width, 40)/2); img.Bounds().Size() != want {
+					t.Fatalf("%v, want %v", img.Bounds(), want)
+				}
+				for at, want := range map[image.Point]color.RGBA{
+					img.Bounds().Max.Div(4):                                  {255, 0, 0, 255},
+					img.Bounds().Max.Sub(img.Bounds().Max.Div(4)):            {255, 255, 255, 255},
+					{X: img.Bounds().Dx() / 4, Y: img.Bounds().Dy() * 3 / 4}: {255, 255, 255, 255},
+				} {
+					r, g, b, _ := img.At(at.X, at.Y).RGBA()
+					if far(r, want.R) || far(g, want.G) || far(b, want.B) {
+						t.Errorf("width %d: %d %d %d at %v", width, r>>8, g>>8, b>>8, at)
+					}
+				}
+			}
+		})
+	}
+}
+
+func far(v uint32, want uint8) bool { return abs(int(v>>8)-int(want)) > 12 }
+
+func abs(n int) int { return max(n, -n) }
+
+func TestImageBounds(t *testing.T) {
+	giant := pngOf(t, image.NewGray(image.Rect(0, 0, 8, 8)))
+	copy(giant[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 x 65536: before the checksum is looked at
+	for _, c := range []struct {
+		name, mime string
+		file       []byte
+		lim        ExtractLimits
+		want       error
+	}{
+		{"too many pixels", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 99}, ErrTooLarge},
+		{"progressive pixels weigh more", "image/jpeg", []byte("\xff\xd8\xff\xff\xc2\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), ExtractLimits{MaxPixels: 370}, ErrTooLarge},
+		{"baseline ones do not", "image/jpeg", []byte("\xff\xd8\xff\xc0\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), ExtractLimits{MaxPixels: 370}, ErrDamaged},
+		{"just enough", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 100}, nil},
+		{"deep pixels weigh twice", "image/png", pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 199}, ErrTooLarge},
+		{"a giant's header", "image/png", giant, ExtractLimits{}, ErrDamaged},
+		{"no image", "image/webp", []byte("RIFF"), ExtractLimits{}, ErrDamaged},
+		{"cut off", "image/png", giant[:40], ExtractLimits{}, ErrDamaged},
+	} {
+		_, err := PageImage(t.Context(), document(c.file, c.mime), 1, 100, c.lim)
+		if finding(err) != c.want || err != nil && c.want == nil {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if _, err := PageImage(t.Context(), document(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
+		t.Error(err)
+	}
+	if _, err := PageCount(t.Context(), document(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
+		t.Error(err)
+	}
+	if _, err := PageImage(t.Context(), document([]byte("text"), "text/plain"), 1, 100, ExtractLimits{}); finding(err) != ErrUnsupported {
+		t.Error(err)
+	}
+}
+
+// TestTurns sets a letter that looks different from every side upright.
+func TestTurns(t *testing.T) {
+	// 1 2 3
+	// 4 5 6
+	stored := image.NewGray(image.Rect(0, 0, 3, 2))
+	copy(stored.Pix, []byte{1, 2, 3, 4, 5, 6})
+	for turn, want := range [][]byte{
+		0: {1, 2, 3, 4, 5, 6}, 1: {1, 2, 3, 4, 5, 6}, 2: {3, 2, 1, 6, 5, 4}, 3: {6, 5, 4, 3, 2, 1}, 4: {4, 5, 6, 1, 2, 3},
+		5: {1, 4, 2, 5, 3, 6}, 6: {4, 1, 5, 2, 6, 3}, 7: {6, 3, 5, 2, 4, 1}, 8: {3, 6, 2, 5, 1, 4}, 9: {1, 2, 3, 4, 5, 6},
+	} {
+		got := upright(stored, turn).(*image.Gray)
+		if !bytes.Equal(got.Pix, want) || turn >= 5 && turn <= 8 && got.Rect.Dx() != 2 {
+			t.Errorf("%d: %v %v, want %v", turn, got.Rect, got.Pix, want)
+		}
+		wide := image.NewRGBA(stored.Rect)
+		draw.Draw(wide, wide.Rect, stored, image.Point{}, draw.Src)
+		if gray := grayOf(upright(wide, turn).(*image.RGBA)); !bytes.Equal(gray.Pix, want) {
+			t.Errorf("%d in color: %v, want %v", turn, gray.Pix, want)
+		}
+	}
+}
+
+func TestEXIF(t *testing.T) {
+	block := func(head string, order binary.AppendByteOrder) []byte {
+		b := append([]byte("Exif\x00\x00"), head...)
+		b = order.AppendUint16(b, 42)
+		b = order.AppendUint32(b, 8)
+		b = order.AppendUint16(b, 1)
+		b = order.AppendUint16(order.AppendUint16(b, tagOrientation), 3)
+		b = order.AppendUint32(b, 1)
+		b = order.AppendUint16(b, 6)
+		return append(b, 0, 0, 0, 0, 0, 0)
+	}
+	segment := func(marker byte, content []byte) []byte {
+		return append(binary.BigEndian.AppendUint16([]byte{0xFF, marker}, uint16(len(content)+2)), content...)
+	}
+	jfif := segment(0xE0, []byte("JFIF\x00"))
+	for _, c := range []struct {
+		name string
+		file []byte
+		want int
+	}{
+		{"little-endian", segment(0xE1, block("II", binary.LittleEndian)), 6},
+		{"big-endian, behind JFIF and XMP", append(append(jfif, segment(0xE1, []byte("http://ns.adobe.com/"))...), segment(0xE1, block("MM", binary.BigEndian))...), 6},
+		{"none", append(jfif, segment(0xDA, nil)...), 1},
+		{"cut off", segment(0xE1, block("II", binary.LittleEndian))[:30], 1},
+		{"directory outside", segment(0xE1, append([]byte("Exif\x00\x00II*\x00"), 255, 255, 255, 255)), 1},
+	} {
+		doc := &source{Source: document(append([]byte{0xFF, 0xD8}, c.file...), "image/jpeg"), ctx: t.Context()}
+		if got := exifTurn(doc); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestShrink holds every way to scale against the mean, which none may change,
+// and a picture that shrinks in one direction only against its columns.
+func TestShrink(t *testing.T) {
+	for _, c := range []struct{ w, h, toW, toH int }{{100, 70, 33, 11}, {7, 5, 3, 2}, {10, 1000, 10, 3}, {5, 5, 50, 1}, {3, 3, 1, 1}, {64, 64, 64, 64}} {
+		img := image.NewGray(image.Rect(0, 0, c.w, c.h))
+		sum := 0
+		for i := range img.Pix {
+			img.Pix[i] = byte(i * 37)
+			sum += int(img.Pix[i])
+		}
+		small, err := scan(img).shrink(c.toW, c.toH)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, v := range small.(*image.Gray).Pix {
+			got += int(v)
+		}
+		if mean, want := got/(c.toW*c.toH), sum/(c.w*c.h); abs(mean-want) > 1 {
+			t.Errorf("%v: mean of %d, want %d", c, mean, want)
+		}
+	}
+}
+
+func TestEncode(t *testing.T) {
+	noise := func(mask byte) *image.Gray {
+		img := image.NewGray(image.Rect(0, 0, 64, 64))
+		for i := range img.Pix {
+			img.Pix[i] = byte(i*i>>3) & mask
+		}
+		return img
+	}
+	bilevel := noise(0x80)
+	for i := range bilevel.Pix {
+		bilevel.Pix[i] = -(bilevel.Pix[i] >> 7)
+	}
+	page := image.NewGray(bilevel.Rect)
+	for i := range page.Pix {
+		page.Pix[i] = 250 + byte(i%5)
+	}
+	for _, c := range []struct {
+		name   string
+		img    image.Image
+		mime   string
+		colors int
+	}{
+		{"black and white", bilevel, "image/png", 2},
+		{"print", page, "image/png", 16},
+		{"grey photo", noise(0xFF), "image/jpeg", 0},
+		{"few colors", quarters(image.NewRGBA(bilevel.Rect), color.RGBA{9, 200, 7, 255}), "image/png", 2},
+	} {
+		p, err := encode(c.img)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, _, err := image.Decode(bytes.NewReader(p.Bytes))
+		if err != nil || p.MIME != c.mime || img.Bounds() != bilevel.Rect {
+			t.Fatalf("%s: %s of %v, %v", c.name, p.MIME, img.Bounds(), err)
+		}
+		if drawing, ok := img.(*image.Paletted); c.colors > 0 && (!ok || len(drawing.Palette) != c.colors) {
+			t.Errorf("%s: not in %d colors", c.name, c.colors)
+		}
+	}
+}

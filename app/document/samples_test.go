@@ -1,0 +1,110 @@
+//go:build !race
+
+// PDFium compiles in ten seconds under the race detector; these tests use the
+// plain binary.
+
+package document_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path"
+	"strings"
+	"testing"
+
+	"deedkeep/app/document"
+	"deedkeep/app/pdf"
+	"deedkeep/app/vaulttest"
+	"deedkeep/web"
+)
+
+func engine(t testing.TB) *pdf.Engine {
+	t.Helper()
+	wasm, err := web.PDFium()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func source(t testing.TB, e *pdf.Engine, s vaulttest.Sample) document.Source {
+	t.Helper()
+	b, err := os.ReadFile(s.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document.Source{Doc: bytes.NewReader(b), Size: int64(len(b)), MIME: s.MIME, PDF: e}
+}
+
+// text returns all text of a document with runs of white space as one blank.
+func text(t testing.TB, src document.Source) (string, error) {
+	t.Helper()
+	var all strings.Builder
+	before := 0
+	err := document.Text(t.Context(), src, document.ExtractLimits{}, func(page int, text string) error {
+		if page <= before {
+			t.Errorf("page %d after page %d", page, before)
+		}
+		before = page
+		all.WriteString(text + "\n")
+		return nil
+	})
+	return strings.ToLower(strings.Join(strings.Fields(all.String()), " ")), err
+}
+
+// otherwise are the samples of which we read another text than the tool that
+// found the phrase, and why.
+var otherwise = map[string]string{
+	"warranty-deed-scan-jpeg.pdf": "a scan without text; tesseract read it",
+	"ArabicCIDTrueType.pdf":       "PDFium gives letters where pdftotext gives their presentation forms; letters are what is searched for",
+}
+
+func TestSampleText(t *testing.T) {
+	e := engine(t)
+	found := 0
+	for _, s := range vaulttest.Samples(t) {
+		if s.Phrase == "" || !s.Accept || strings.HasPrefix(s.MIME, "image/") {
+			continue
+		}
+		name := path.Base(s.Path)
+		t.Run(name, func(t *testing.T) {
+			got, err := text(t, source(t, e, s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			phrase := strings.ToLower(strings.Join(strings.Fields(s.Phrase), " "))
+			switch reason := otherwise[name]; {
+			case strings.Contains(got, phrase) && reason != "":
+				t.Errorf("listed as different (%s), but it has %q", reason, s.Phrase)
+			case !strings.Contains(got, phrase) && reason == "":
+				t.Errorf("no %q in %.300q", s.Phrase, got)
+			}
+			found++
+		})
+	}
+	if found < 10 {
+		t.Errorf("%d samples looked at", found)
+	}
+}
+
+func TestSamplesWithoutText(t *testing.T) {
+	for _, s := range vaulttest.Samples(t) {
+		if !s.Accept || !strings.HasPrefix(s.MIME, "image/") {
+			continue
+		}
+		if _, err := text(t, source(t, nil, s)); !errors.Is(err, document.ErrUnsupported) {
+			t.Errorf("%s: %v", s.Path, err)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package document
+
+import (
+	"bufio"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"golang.org/x/image/ccitt"
+	"golang.org/x/image/tiff/lzw"
+)
+
+// open begins to decode block i, of width x height pixels.
+func (t *tiffImage) open(i, width, height int) (rows, error) {
+	off, n, err := t.block(i)
+	if err != nil {
+		return nil, err
+	}
+	if t.compression == tiffJPEG {
+		return t.openJPEG(off, n, width)
+	}
+	packed, err := t.unpack(off, n, width, height)
+	if err != nil {
+		return nil, err
+	}
+	samples := make([]byte, (width*t.samples*t.bits+7)/8)
+	return func(row []byte) error {
+		if _, err := io.ReadFull(packed, samples); err != nil {
+			return fmt.Errorf("%w: block %d: %w", ErrDamaged, i, err)
+		}
+		if t.predictor == 2 && (t.compression == tiffLZW || t.compression == tiffDeflate || t.compression == tiffOldDeflate) {
+			t.integrate(samples)
+		}
+		t.pixels(row, samples)
+		return nil
+	}, nil
+}
+
+// unpack returns the samples of a block as a stream.
+func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
+	packed := t.doc.section(off, n)
+	if t.isFax() {
+		return t.unpackFax(packed, width, height), nil
+	}
+	if t.fillOrder == 2 {
+		packed = bufio.NewReader(reversed{packed})
+	}
+	switch t.compression {
+	case tiffLZW:
+		return lzw.NewReader(packed, lzw.MSB, 8), nil
+	case tiffDeflate, tiffOldDeflate:
+		return zlib.NewReader(packed)
+	case tiffPackBits:
+		return &packBits{r: packed}, nil
+	}
+	return packed, nil
+}
+
+// unpackFax returns bits of which black is one, whatever the photometric
+// interpretation then makes of ones: so all writers do that build on libtiff.
+func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader {
+	if t.compression == tiffG4 {
+		order := ccitt.MSB
+		if t.fillOrder == 2 {
+			order = ccitt.LSB
+		}
+		return ccitt.NewReader(packed, order, ccitt.Group4, width, height, &ccitt.Options{Invert: true})
+	}
+	const twoDimensional = 1
+	mixed := t.compression == tiffG3 && t.dir.one(t.doc, tagT4Options, 0)&twoDimensional != 0
+	return newFax(packed, width, t.fillOrder == 2, t.compression == tiffRLE, mixed)
+}
+
+// reversed turns the bits of each byte around.
+type reversed struct{ r io.Reader }
+
+func (v reversed) Read(p []byte) (int, error) {
+	n, err := v.r.Read(p)
+	for i := range p[:n] {
+		p[i] = bits.Reverse8(p[i])
+	}
+	return n, err
+}
+
+// packBits unpacks Apple's run lengths (TIFF 6.0, section 9): a byte n of 0 to
+// 127 means that n+1 bytes follow as they are, 129 to 255 that the next byte
+// stands 257-n times, 128 nothing.
+type packBits struct {
+	r      *bufio.Reader
+	left   int
+	repeat bool
+	value  byte
+}
+
+func (b *packBits) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		for b.left == 0 {
+			if err := b.next(); err != nil {
+				return n, err
+			}
+		}
+		if !b.repeat {
+			if b.value, err = b.r.ReadByte(); err != nil {
+				return n, err
+			}
+		}
+		p[n] = b.value
+		n++
+		b.left--
+	}
+	return n, nil
+}
+
+func (b *packBits) next() error {
+	head, err := b.r.ReadByte()
+	if err != nil {
+		return err
+	}
+	switch {
+	case head < 128:
+		b.left, b.repeat = int(head)+1, false
+	case head > 128:
+		b.left, b.repeat = 257-int(head), true
+		b.value, err = b.r.ReadByte()
+	}
+	return err
+}
+
+// integrate undoes horizontal differencing (TIFF 6.0, section 14).
+func (t *tiffImage) integrate(b []byte) {
+	if t.bits == 8 {
+		for i := t.samples; i < len(b); i++ {
+			b[i] += b[i-t.samples]
+		}
+		return
+	}
+	order := t.dir.layout.order
+	for i := 2 * t.samples; i+1 < len(b); i += 2 {
+		order.PutUint16(b[i:], order.Uint16(b[i:])+order.Uint16(b[i-2*t.samples:]))
+	}
+}

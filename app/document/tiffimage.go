@@ -1,0 +1,210 @@
+package document
+
+import (
+	"fmt"
+)
+
+// Compressions that are read (TIFF 6.0; its Technical Note 2; Adobe Photoshop
+// TIFF technical notes).
+const (
+	tiffNone       = 1
+	tiffRLE        = 2
+	tiffG3         = 3
+	tiffG4         = 4
+	tiffLZW        = 5
+	tiffOldJPEG    = 6
+	tiffJPEG       = 7
+	tiffDeflate    = 8
+	tiffOldDeflate = 32946
+	tiffPackBits   = 32773
+)
+
+// Photometric interpretations that are read.
+const (
+	whiteIsZero  = 0
+	blackIsZero  = 1
+	photoRGB     = 2
+	photoPalette = 3
+	photoCMYK    = 5
+	photoYCbCr   = 6
+)
+
+// tiffImage is one picture of a TIFF: rows of blocks, which are strips or tiles.
+type tiffImage struct {
+	doc                      *source
+	dir                      directory
+	lim                      ExtractLimits
+	width, height            int
+	bits, samples            int
+	compression, photometric uint64
+	predictor, fillOrder     uint64
+	alpha                    uint64 // ExtraSamples of the sample after the colors: 1 premultiplied, 2 not
+	palette                  [][3]byte
+	tables                   []byte // JPEGTables
+
+	tiled           bool
+	blockW, blockH  int
+	across          int
+	offsets, counts []uint64
+
+	decoded int   // rows that were read
+	failed  error // first failure of a block
+}
+
+func newTiffImage(doc *source, dir directory, lim ExtractLimits) (*tiffImage, error) {
+	width, height := dir.one(doc, tagWidth, 0), dir.one(doc, tagHeight, 0)
+	if width == 0 || height == 0 {
+		return nil, damaged("%d x %d pixels", width, height)
+	}
+	if width > uint64(lim.MaxPixels) || height > uint64(lim.MaxPixels)/width {
+		return nil, fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, width, height)
+	}
+	t := &tiffImage{
+		doc: doc, dir: dir, lim: lim, width: int(width), height: int(height),
+		samples:     int(min(dir.one(doc, tagSamples, 1), 255)),
+		bits:        int(min(dir.one(doc, tagBits, 1), 255)),
+		compression: dir.one(doc, tagCompression, tiffNone),
+		predictor:   dir.one(doc, tagPredictor, 1),
+		fillOrder:   dir.one(doc, tagFillOrder, 1),
+	}
+	t.photometric = dir.one(doc, tagPhotometric, whiteIsZero)
+	if err := t.readable(); err != nil {
+		return nil, err
+	}
+	if t.photometric == photoPalette {
+		t.readPalette()
+	}
+	colors := 1
+	switch t.photometric {
+	case photoRGB, photoYCbCr:
+		colors = 3
+	case photoCMYK:
+		colors = 4
+	}
+	if t.samples < colors {
+		return nil, damaged("%d samples a pixel for %d colours", t.samples, colors)
+	}
+	if t.samples > colors && colors != 4 {
+		t.alpha = dir.one(doc, tagExtraSamples, 0)
+	}
+	err := t.readBlocks()
+	return t, err
+}
+
+// readable refuses what is not decoded.
+func (t *tiffImage) readable() error {
+	unsupported := func(what string, value any) error {
+		return fmt.Errorf("%w: TIFF with %s %v", ErrUnsupported, what, value)
+	}
+	switch t.compression {
+	case tiffNone, tiffRLE, tiffG3, tiffG4, tiffLZW, tiffJPEG, tiffDeflate, tiffOldDeflate, tiffPackBits:
+	default:
+		return unsupported("compression", t.compression)
+	}
+	for _, bits := range t.dir.numbers(t.doc, tagBits, 8) {
+		if bits != uint64(t.bits) {
+			return unsupported("bits of several lengths", bits)
+		}
+	}
+	if format := t.dir.one(t.doc, tagSampleFormat, 1); format != 1 && format != 4 {
+		return unsupported("sample format", format)
+	}
+	if planar := t.dir.one(t.doc, tagPlanar, 1); planar != 1 && t.samples > 1 {
+		return unsupported("planes", planar)
+	}
+	if t.compression == tiffJPEG {
+		t.tables = t.dir.raw(t.doc, tagJPEGTables, 1<<16)
+		if t.bits != 8 {
+			return unsupported("JPEG of bits", t.bits)
+		}
+	}
+	lawful := false
+	switch t.photometric {
+	case whiteIsZero, blackIsZero:
+		lawful = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8 || t.bits == 16
+	case photoPalette:
+		lawful = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8
+	case photoRGB, photoCMYK:
+		lawful = t.bits == 8 || t.bits == 16
+	case photoYCbCr:
+		sub := t.dir.numbers(t.doc, tagSubsampling, 2)
+		lawful = t.compression == tiffJPEG || t.bits == 8 && len(sub) == 2 && sub[0] == 1 && sub[1] == 1
+	}
+	if !lawful {
+		return unsupported(fmt.Sprintf("%d bits of kind", t.bits), t.photometric)
+	}
+	if t.isFax() && (t.bits != 1 || t.samples != 1) {
+		return damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
+	}
+	if t.predictor == 2 && t.bits != 8 && t.bits != 16 || t.predictor > 2 {
+		return unsupported("predictor", t.predictor)
+	}
+	return nil
+}
+
+func (t *tiffImage) isFax() bool {
+	return t.compression == tiffRLE || t.compression == tiffG3 || t.compression == tiffG4
+}
+
+// readPalette reads all reds, then all greens, then all blues, of 16 bits each;
+// some writers put 8-bit values there.
+func (t *tiffImage) readPalette() {
+	n := 1 << t.bits
+	list := t.dir.numbers(t.doc, tagColorMap, uint64(3*n))
+	shift := 0
+	for _, v := range list {
+		if v > 255 {
+			shift = 8
+		}
+	}
+	t.palette = make([][3]byte, n)
+	for i := range t.palette {
+		for k := range 3 {
+			if at := k*n + i; at < len(list) {
+				t.palette[i][k] = byte(list[at] >> shift)
+			}
+		}
+	}
+}
+
+// readBlocks finds the strips or tiles.
+func (t *tiffImage) readBlocks() error {
+	t.blockW, t.blockH = t.width, t.height
+	offsets, counts := uint16(tagStripOffsets), uint16(tagStripCounts)
+	if w := t.dir.one(t.doc, tagTileWidth, 0); w != 0 {
+		h := t.dir.one(t.doc, tagTileHeight, 0)
+		// One row of tiles is held at a time; a tile may hang over the edge.
+		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) || w*h > uint64(t.lim.MaxPixels) {
+			return damaged("tiles of %d x %d pixels", w, h)
+		}
+		t.tiled, t.blockW, t.blockH = true, int(w), int(h)
+		offsets, counts = tagTileOffsets, tagTileCounts
+	} else if rows := t.dir.one(t.doc, tagRowsPerStrip, uint64(t.height)); rows > 0 && rows < uint64(t.height) {
+		t.blockH = int(rows)
+	}
+	t.across = (t.width + t.blockW - 1) / t.blockW
+	down := (t.height + t.blockH - 1) / t.blockH
+	n := uint64(t.across) * uint64(down)
+	if n > tiffValues {
+		return fmt.Errorf("%w: %d blocks", ErrTooLarge, n)
+	}
+	t.offsets = t.dir.numbers(t.doc, offsets, n)
+	t.counts = t.dir.numbers(t.doc, counts, n)
+	if len(t.offsets) == 0 {
+		return damaged("no strips or tiles")
+	}
+	return nil
+}
+
+// block returns where block i lies; a missing length means until the end.
+func (t *tiffImage) block(i int) (off, n int64, err error) {
+	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size) {
+		return 0, 0, damaged("block %d lies outside", i)
+	}
+	off = int64(t.offsets[i])
+	n = t.doc.Size - off
+	if i < len(t.counts) && t.counts[i] > 0 && t.counts[i] < uint64(n) {
+		n = int64(t.counts[i])
+	}
+	return off, n, nil
+}

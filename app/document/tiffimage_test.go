@@ -1,0 +1,332 @@
+package document
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math/bits"
+	"strings"
+	"testing"
+)
+
+var (
+	little binary.AppendByteOrder = binary.LittleEndian
+	bigEnd binary.AppendByteOrder = binary.BigEndian
+)
+
+// The picture that most rows hold is 32 x 16: black in the left half, but for
+// the lower right quarter of that, which is white, as is all else.
+const testW, testH = 32, 16
+
+func isBlack(x, y int) bool { return x < testW/2 && !(x >= testW/4 && y >= testH/2) }
+
+// samples packs the picture with that many bits of black and of white each.
+func samples(width, height, size int, black, white []uint64) []byte {
+	var packed []byte
+	for y := range height {
+		var row []byte
+		used := 0
+		for x := range width {
+			pixel := white
+			if isBlack(x, y) {
+				pixel = black
+			}
+			for _, v := range pixel {
+				for k := size - 1; k >= 0; k-- {
+					if used%8 == 0 {
+						row = append(row, 0)
+					}
+					row[used/8] |= byte(v>>k&1) << (7 - used%8)
+					used++
+				}
+			}
+		}
+		packed = append(packed, row...)
+	}
+	return packed
+}
+
+func deflate(b []byte) []byte {
+	var buf bytes.Buffer
+	w := zlib.NewWriter(&buf)
+	_, _ = w.Write(b) // into memory
+	_ = w.Close()
+	return buf.Bytes()
+}
+
+func reverse(b []byte) []byte {
+	r := make([]byte, len(b))
+	for i := range b {
+		r[i] = bits.Reverse8(b[i])
+	}
+	return r
+}
+
+// runs packs bytes as PackBits: one run for each, and something that says nothing.
+func runs(b []byte) []byte {
+	packed := []byte{128}
+	for len(b) > 0 {
+		n := 1
+		for n < len(b) && n < 128 && b[n] == b[0] {
+			n++
+		}
+		if n == 1 {
+			packed = append(packed, 0, b[0])
+		} else {
+			packed = append(packed, byte(257-n), b[0])
+		}
+		b = b[n:]
+	}
+	return packed
+}
+
+func jpegOf(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: 95}); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func drawn(kind func(image.Rectangle) interface {
+	image.Image
+	Set(x, y int, c color.Color)
+}) image.Image {
+	img := kind(image.Rect(0, 0, testW, testH))
+	for y := range testH {
+		for x := range testW {
+			img.Set(x, y, color.White)
+			if isBlack(x, y) {
+				img.Set(x, y, color.Black)
+			}
+		}
+	}
+	return img
+}
+
+// page fills in the tags that all have.
+func page(more tags) tags {
+	all := tags{tagWidth: testW, tagHeight: testH, tagCompression: 1, tagPhotometric: 1}
+	for tag, v := range more {
+		all[tag] = v
+	}
+	return all
+}
+
+func TestTIFFVariants(t *testing.T) {
+	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
+	tib := samples(testW, testH, 1, []uint64{1}, []uint64{0})
+	gray := samples(testW, testH, 8, []uint64{0}, []uint64{255})
+	rgb := samples(testW, testH, 8, []uint64{0, 0, 0}, []uint64{255, 255, 255})
+	rgb16 := samples(testW, testH, 16, []uint64{0, 0, 0}, []uint64{65535, 65535, 65535})
+	differ := func(b []byte, step int) []byte {
+		d := append([]byte(nil), b...)
+		row := len(b) / testH
+		for y := range testH {
+			for i := row - 1; i >= step; i-- {
+				d[y*row+i] -= d[y*row+i-step]
+			}
+		}
+		return d
+	}
+	tiles := func() [][]byte {
+		var list [][]byte
+		for _, left := range []int{0, 16} {
+			var tile []byte
+			for y := range testH {
+				tile = append(tile, gray[y*testW+left:][:16]...)
+			}
+			list = append(list, tile)
+		}
+		return list
+	}
+	grayJPEG := jpegOf(t, drawn(func(r image.Rectangle) interface {
+		image.Image
+		Set(x, y int, c color.Color)
+	} {
+		return image.NewGray(r)
+	}))
+	colorJPEG := jpegOf(t, drawn(func(r image.Rectangle) interface {
+		image.Image
+		Set(x, y int, c color.Color)
+	} {
+		return image.NewRGBA(r)
+	}))
+	tables, abbreviated := splitJPEG(colorJPEG)
+	three := []int{8, 8, 8}
+	for name, page := range map[string]tags{
+		"1 bit":             page(tags{0: [][]byte{bit}}),
+		"1 bit, white is 0": page(tags{0: [][]byte{tib}, tagPhotometric: 0}),
+		"2 bits":            page(tags{0: [][]byte{samples(testW, testH, 2, []uint64{0}, []uint64{3})}, tagBits: 2}),
+		"4 bits":            page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{0}, []uint64{15})}, tagBits: 4}),
+		"8 bits":            page(tags{0: [][]byte{gray}, tagBits: 8}),
+		"16 bits":           page(tags{0: [][]byte{samples(testW, testH, 16, []uint64{0}, []uint64{65535})}, tagBits: 16}),
+		"grey with alpha":   page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 255}, []uint64{0, 0})}, tagBits: []int{8, 8}, tagSamples: 2, tagExtraSamples: 2}),
+		"palette":           page(tags{0: [][]byte{bit}, tagPhotometric: 3, tagColorMap: []int{0, 65535, 0, 65535, 0, 65535}}),
+		"4-bit palette of few colors": page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{1}, []uint64{2})}, tagBits: 4, tagPhotometric: 3,
+			tagColorMap: append(append(append(make([]int, 0), pad(0, 0, 65535)...), pad(0, 0, 65535)...), pad(9000, 0, 65535)...)}),
+		"color":             page(tags{0: [][]byte{rgb}, tagBits: three, tagSamples: 3, tagPhotometric: 2}),
+		"16-bit color":      page(tags{0: [][]byte{rgb16}, tagBits: []int{16, 16, 16}, tagSamples: 3, tagPhotometric: 2}),
+		"inks":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 5}),
+		"luma":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 128, 128}, []uint64{255, 128, 128})}, tagBits: three, tagSamples: 3, tagPhotometric: 6, tagSubsampling: []int{1, 1}}),
+		"color, alpha":      page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 2, tagExtraSamples: 1}),
+		"strips":            page(tags{0: [][]byte{gray[:5*testW], gray[5*testW : 10*testW], gray[10*testW : 15*testW], gray[15*testW:]}, tagBits: 8, tagRowsPerStrip: 5}),
+		"tiles":             page(tags{0: tiles(), tagBits: 8, tagTileWidth: 16, tagTileHeight: 16}),
+		"PackBits":          page(tags{0: [][]byte{runs(bit)}, tagCompression: tiffPackBits}),
+		"deflate":           page(tags{0: [][]byte{deflate(bit)}, tagCompression: tiffDeflate}),
+		"predictor":         page(tags{0: [][]byte{deflate(differ(rgb, 3))}, tagBits: three, tagSamples: 3, tagPhotometric: 2, tagCompression: tiffOldDeflate, tagPredictor: 2}),
+		"lowest bit first":  page(tags{0: [][]byte{reverse(bit)}, tagFillOrder: 2}),
+		"fax":               page(tags{0: [][]byte{faxPage(false, false)}, tagCompression: tiffG3, tagPhotometric: 0}),
+		"fax, black is 0":   page(tags{0: [][]byte{faxPage(true, false)}, tagCompression: tiffG3, tagPhotometric: 1}),
+		"fax, 2 dimensions": page(tags{0: [][]byte{faxPage(false, true)}, tagCompression: tiffG3, tagPhotometric: 0, tagT4Options: 1}),
+		"fax, reversed":     page(tags{0: [][]byte{reverse(faxPage(false, true))}, tagCompression: tiffG3, tagPhotometric: 0, tagT4Options: 1, tagFillOrder: 2}),
+		"fax without ends":  page(tags{0: [][]byte{faxPlain()}, tagCompression: tiffRLE, tagPhotometric: 0}),
+		"grey JPEG":         page(tags{0: [][]byte{grayJPEG}, tagBits: 8, tagCompression: tiffJPEG}),
+		"color JPEG":        page(tags{0: [][]byte{colorJPEG}, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
+		"JPEG with tables":  page(tags{0: [][]byte{abbreviated}, tagJPEGTables: tables, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
+		"no byte counts":    withoutCounts(page(tags{0: [][]byte{bit}})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, order := range []binary.AppendByteOrder{little, bigEnd} {
+				if order == little && strings.HasPrefix(name, "16") {
+					continue // samples packs the highest byte first
+				}
+				for _, big := range []bool{false, true} {
+					if big && name == "no byte counts" {
+						continue // its block lies behind the shorter header
+					}
+					src := document(buildTIFF(order, big, page), "image/tiff")
+					img := picture(t, src, 1, testW)
+					for y := range testH {
+						for x := range testW {
+							v := color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y
+							if black := v < 128; black != isBlack(x, y) || v > 90 && v < 165 {
+								t.Fatalf("%v, big %v: %d at %d, %d", order, big, v, x, y)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// pad makes a sixteen-entry column of a palette.
+func pad(values ...int) []int { return append(values, make([]int, 16-len(values))...) }
+
+func withoutCounts(page tags) tags {
+	page[tagStripOffsets] = 8 // where buildTIFF puts the first block
+	block := page[0].([][]byte)[0]
+	delete(page, 0)
+	// It must stand somewhere: as a value that nobody asks for.
+	page[65000] = block
+	return page
+}
+
+// splitJPEG makes an abbreviated stream, and the tables that it leaves out.
+func splitJPEG(b []byte) (tables, stream []byte) {
+	tables, stream = []byte{0xFF, 0xD8}, []byte{0xFF, 0xD8}
+	at := 2
+	for at+4 < len(b) && b[at+1] != 0xDA {
+		end := at + 2 + int(binary.BigEndian.Uint16(b[at+2:]))
+		if b[at+1] == 0xDB || b[at+1] == 0xC4 {
+			tables = append(tables, b[at:end]...)
+		} else {
+			stream = append(stream, b[at:end]...)
+		}
+		at = end
+	}
+	return append(tables, 0xFF, 0xD9), append(stream, b[at:]...)
+}
+
+// picture returns page n, decoded.
+func picture(t testing.TB, src Source, n, width int) image.Image {
+	t.Helper()
+	p, err := PageImage(t.Context(), src, n, width, ExtractLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, _, err := image.Decode(bytes.NewReader(p.Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if img.Bounds().Dx() != p.Width || img.Bounds().Dy() != p.Height {
+		t.Fatalf("%v, said to be %d x %d", img.Bounds(), p.Width, p.Height)
+	}
+	return img
+}
+
+func TestTIFFPages(t *testing.T) {
+	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
+	fax := page(tags{0: [][]byte{bit}, tagXResolution: [2]uint32{204, 1}, tagYResolution: [2]uint32{98, 1}})
+	turned := page(tags{0: [][]byte{bit}, tagOrientation: 6})
+	both := page(tags{0: [][]byte{bit}, tagOrientation: 8, tagXResolution: [2]uint32{300, 1}, tagYResolution: [2]uint32{600, 1}})
+	for _, big := range []bool{false, true} {
+		src := document(buildTIFF(little, big, fax, turned, both), "image/tiff")
+		if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != 3 || err != nil {
+			t.Errorf("%d pages, %v", n, err)
+		}
+		if n, err := PageCount(t.Context(), src, ExtractLimits{MaxPages: 2}); n != 2 || err != nil {
+			t.Errorf("%d pages, %v", n, err)
+		}
+		for n, want := range []image.Point{{32, 33}, {16, 32}, {16, 64}} {
+			img := picture(t, src, n+1, want.X)
+			if got := img.Bounds().Size(); got != want {
+				t.Errorf("page %d is %v, want %v", n+1, got, want)
+			}
+		}
+		if _, err := PageImage(t.Context(), src, 4, 100, ExtractLimits{}); finding(err) != ErrNoPage {
+			t.Error(err)
+		}
+	}
+	// Turned clockwise, the left half is the upper one.
+	img := picture(t, document(buildTIFF(bigEnd, false, turned), "image/tiff"), 1, 16)
+	for _, c := range []struct {
+		x, y  int
+		black bool
+	}{{15, 0, true}, {0, 0, true}, {15, 15, true}, {0, 15, false}, {8, 20, false}} {
+		if v := color.GrayModel.Convert(img.At(c.x, c.y)).(color.Gray).Y; (v < 128) != c.black {
+			t.Errorf("%d at %d, %d", v, c.x, c.y)
+		}
+	}
+}
+
+func TestTIFFDamage(t *testing.T) {
+	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
+	whole := buildTIFF(little, false, page(tags{0: [][]byte{bit}}))
+	ring := append([]byte(nil), whole...)
+	copy(ring[len(ring)-5:], ring[4:8]) // the first directory follows itself
+	for _, c := range []struct {
+		name string
+		file []byte
+		lim  ExtractLimits
+		want error
+	}{
+		{"whole", whole, ExtractLimits{}, nil},
+		{"ring", ring, ExtractLimits{}, nil},
+		{"header", whole[:8], ExtractLimits{}, ErrDamaged},
+		{"none", nil, ExtractLimits{}, ErrDamaged},
+		{"pixels", whole, ExtractLimits{MaxPixels: testW*testH - 1}, ErrTooLarge},
+		{"no pixels", buildTIFF(little, false, page(tags{tagWidth: 0})), ExtractLimits{}, ErrDamaged},
+		{"no strips", buildTIFF(little, false, page(nil)), ExtractLimits{}, ErrDamaged},
+		{"empty strip", buildTIFF(little, false, page(tags{tagStripOffsets: 1 << 30, tagStripCounts: 1})), ExtractLimits{}, ErrDamaged},
+		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagCompression: tiffOldJPEG})), ExtractLimits{}, ErrUnsupported},
+		{"floats", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 32})), ExtractLimits{}, ErrUnsupported},
+		{"a giant", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagWidth: 1 << 31, tagHeight: 1 << 31})), ExtractLimits{}, ErrTooLarge},
+		{"giant tiles", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagTileWidth: 1 << 20, tagTileHeight: 1 << 20})), ExtractLimits{}, ErrDamaged},
+		{"JPEG of nothing", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 8, tagCompression: tiffJPEG})), ExtractLimits{}, ErrDamaged},
+		{"half a strip", buildTIFF(little, false, page(tags{0: [][]byte{bit[:len(bit)/2]}})), ExtractLimits{}, nil},
+	} {
+		_, err := PageImage(t.Context(), document(c.file, "image/tiff"), 1, 100, c.lim)
+		if finding(err) != c.want || err != nil && c.want == nil {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if n, err := PageCount(t.Context(), document(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {
+		t.Errorf("ring of %d pages, %v", n, err)
+	}
+}

@@ -1,0 +1,65 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"image"
+	"image/jpeg"
+	"io"
+)
+
+// adobe is a segment that says how the colors of a JPEG stream are kept: its
+// last byte is 0 for as they are, 1 for YCbCr (Adobe technical note 5116).
+var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
+
+// openJPEG decodes a block of JPEG (TIFF Technical Note 2): a stream of its own
+// but for the tables, which stand once for all blocks. What the colors are,
+// TIFF says and the stream need not.
+func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
+	// The start of the stream, and a segment that may come first.
+	head, ok := t.doc.bytes(off, min(n, 4+adobeLength))
+	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
+		return nil, damaged("no JPEG at %d", off)
+	}
+	start := append([]byte(nil), head[:2]...)
+	if t.samples >= 3 {
+		start = append(start, adobe...)
+		if t.photometric == photoYCbCr {
+			start[len(start)-1] = 1
+		}
+	}
+	if len(t.tables) > 4 {
+		start = append(start, bytes.TrimSuffix(t.tables[2:], []byte{0xFF, 0xD9})...)
+	}
+	rest := int64(2)
+	if isAdobe(head[2:]) {
+		rest += 2 + adobeLength // TIFF's word on the colors counts
+	}
+	stream := func() io.Reader {
+		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(t.doc, off+rest, n-rest)))
+	}
+	config, err := jpeg.DecodeConfig(stream())
+	if err != nil {
+		return nil, codecVerdict(err)
+	}
+	if err := affordable(config, 0, t.lim); err != nil {
+		return nil, err
+	}
+	img, err := jpeg.Decode(stream())
+	if err != nil {
+		return nil, codecVerdict(err)
+	}
+	if cmyk, ok := img.(*image.CMYK); ok {
+		// The decoder turns Adobe's inks around; TIFF's are not turned.
+		for i := range cmyk.Pix {
+			cmyk.Pix[i] = 255 - cmyk.Pix[i]
+		}
+	}
+	return rowsOf(img, width, t.color()), nil
+}
+
+const adobeLength = 14
+
+func isAdobe(segment []byte) bool {
+	return len(segment) == 2+adobeLength && bytes.HasPrefix(segment, adobe[:4])
+}

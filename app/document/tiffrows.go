@@ -1,0 +1,153 @@
+package document
+
+import (
+	"image"
+)
+
+// rows yields the rows of one block, as long as the block is wide, in the
+// channels of the picture.
+type rows func(row []byte) error
+
+// raster reads the picture from the top. Of a damaged block what was read
+// before stays, and the rest is white.
+func (t *tiffImage) raster() *raster {
+	r := &raster{
+		width: t.width, height: t.height, color: t.color(), aspect: 1, turn: t.dir.turn(t.doc),
+	}
+	r.aspect = pixelAspect(t.dir.rational(t.doc, tagXResolution), t.dir.rational(t.doc, tagYResolution))
+	if t.tiled {
+		r.next = t.tileRows(r.channels())
+	} else {
+		r.next = t.stripRows()
+	}
+	return r
+}
+
+func (t *tiffImage) color() bool {
+	switch t.photometric {
+	case whiteIsZero, blackIsZero:
+		return false
+	case photoPalette:
+		for _, c := range t.palette {
+			if c[0] != c[1] || c[1] != c[2] {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// fail keeps the first failure; fatal ones (our own) end the picture.
+func (t *tiffImage) fail(err error) error {
+	if t.failed == nil {
+		t.failed = err
+	}
+	return t.doc.err
+}
+
+func white(row []byte) {
+	for i := range row {
+		row[i] = 0xFF
+	}
+}
+
+func (t *tiffImage) stripRows() func([]byte) error {
+	y := 0
+	var strip rows
+	return func(row []byte) (err error) {
+		if y%t.blockH == 0 {
+			strip, err = t.open(y/t.blockH, t.width, min(t.blockH, t.height-y))
+		}
+		y++
+		if err == nil && strip != nil {
+			err = strip(row)
+		}
+		if err != nil {
+			strip = nil
+			white(row)
+			return t.fail(err)
+		}
+		if strip == nil {
+			white(row)
+			return nil
+		}
+		t.decoded++
+		return nil
+	}
+}
+
+// tileRows decodes one row of tiles at a time.
+func (t *tiffImage) tileRows(channels int) func([]byte) error {
+	var band []byte
+	y := 0
+	stride := channels * t.width
+	return func(row []byte) error {
+		if y%t.blockH == 0 {
+			if band == nil {
+				band = make([]byte, stride*min(t.blockH, t.height))
+			}
+			white(band)
+			for i := range t.across {
+				if err := t.tile(band, y/t.blockH, i, channels, min(t.blockH, t.height-y)); err != nil {
+					if err := t.fail(err); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		copy(row, band[y%t.blockH*stride:])
+		y++
+		return nil
+	}
+}
+
+// tile decodes tile i of a row of tiles into band, of which height rows count.
+func (t *tiffImage) tile(band []byte, down, i, channels, height int) error {
+	next, err := t.open(down*t.across+i, t.blockW, t.blockH)
+	if err != nil {
+		return err
+	}
+	row := make([]byte, channels*t.blockW)
+	left := i * t.blockW
+	seen := channels * min(t.blockW, t.width-left)
+	for y := range height {
+		if err := next(row); err != nil {
+			return err
+		}
+		copy(band[channels*(y*t.width+left):], row[:seen])
+		t.decoded++
+	}
+	return nil
+}
+
+// rowsOf reads a decoded picture as a block that is width pixels wide.
+func rowsOf(img image.Image, width int, color bool) rows {
+	r := scan(img)
+	line := make([]byte, r.channels()*r.width)
+	y := 0
+	return func(row []byte) error {
+		white(row)
+		if y >= r.height {
+			return damaged("block has %d rows", y)
+		}
+		y++
+		if err := r.next(line); err != nil {
+			return err
+		}
+		n := min(width, r.width)
+		switch {
+		case r.color == color:
+			copy(row, line[:r.channels()*n])
+		case color:
+			for x := range n {
+				row[3*x], row[3*x+1], row[3*x+2] = line[x], line[x], line[x]
+			}
+		default:
+			for x := range n {
+				row[x] = line[3*x+1]
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,62 @@
+package document
+
+import (
+	"image"
+	"image/draw"
+)
+
+// upright turns and mirrors img as the tag Orientation says (TIFF 6.0, section
+// 8; EXIF 2.32, 4.6.4): where the first row and the first column of what is
+// stored belong. Unknown values leave it as it is.
+//
+//	1 top left   2 top right   3 bottom right   4 bottom left
+//	5 left top   6 right top   7 right bottom   8 left bottom
+func upright(img draw.Image, turn int) draw.Image {
+	if turn <= 1 || turn > 8 {
+		return img
+	}
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	tw, th := w, h
+	if turn >= 5 {
+		tw, th = h, w
+	}
+	// to says where the pixel x, y goes.
+	to := func(x, y int) (int, int) {
+		switch turn {
+		case 2:
+			return w - 1 - x, y
+		case 3:
+			return w - 1 - x, h - 1 - y
+		case 4:
+			return x, h - 1 - y
+		case 5:
+			return y, x
+		case 6:
+			return h - 1 - y, x
+		case 7:
+			return h - 1 - y, w - 1 - x
+		}
+		return y, w - 1 - x
+	}
+	switch img := img.(type) {
+	case *image.Gray:
+		turned := image.NewGray(image.Rect(0, 0, tw, th))
+		for y := range h {
+			for x := range w {
+				tx, ty := to(x, y)
+				turned.Pix[ty*turned.Stride+tx] = img.Pix[y*img.Stride+x]
+			}
+		}
+		return turned
+	case *image.RGBA:
+		turned := image.NewRGBA(image.Rect(0, 0, tw, th))
+		for y := range h {
+			for x := range w {
+				tx, ty := to(x, y)
+				copy(turned.Pix[ty*turned.Stride+4*tx:][:4], img.Pix[y*img.Stride+4*x:])
+			}
+		}
+		return turned
+	}
+	return img
+}
