@@ -33,6 +33,7 @@
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
 //	0     app/errs       error kinds and field errors                             -
+//	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/apitypes   JSON shapes of /v1                                       -
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
 //	0     app/stats      counters and histograms                                  -

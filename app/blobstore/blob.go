@@ -29,6 +29,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"deedkeep/app/durable"
 )
 
 // Kinds of errors, for errors.Is. Besides these, fs.ErrNotExist means that
@@ -284,7 +286,7 @@ func (s *Store) syncDir(dir string) error {
 
 // syncError tells a disk that is full, and sound, from one that fails.
 func syncError(err error) error {
-	if IsFull(err) {
+	if durable.IsDiskFull(err) {
 		return mark(err)
 	}
 	return fmt.Errorf("%w: %w", ErrSync, err)
@@ -292,7 +294,7 @@ func syncError(err error) error {
 
 // mark adds ErrDiskFull to an error of the operating system that means it.
 func mark(err error) error {
-	if err != nil && IsFull(err) && !errors.Is(err, ErrDiskFull) {
+	if err != nil && durable.IsDiskFull(err) && !errors.Is(err, ErrDiskFull) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return err

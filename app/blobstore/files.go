@@ -5,55 +5,58 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"deedkeep/app/durable"
 )
 
-// Files is every step by which a Store changes the disk, one method each, so
-// that a test can record their order and let any of them fail. Reading goes to
-// the operating system directly.
+// Files is the set of operations by which a Store changes the disk. A test replaces it to
+// record their order or to inject faults. Reads go to the operating system directly.
 type Files interface {
-	// Mkdir makes one directory, 0700.
+	// Mkdir creates one directory with mode 0700.
 	Mkdir(path string) error
-	// Create makes a file that was not there before, 0600, for writing and reading.
+	// Create creates a file with mode 0600 and opens it for reading and writing. It fails
+	// if the file exists.
 	Create(path string) (File, error)
-	// Open opens a file that is there, for writing and reading.
+	// Open opens an existing file for reading and writing.
 	Open(path string) (File, error)
-	// Rename moves a closed file, over an existing one if need be.
+	// Rename moves a closed file and replaces the file at to.
 	Rename(from, to string) error
 	// SyncDir makes the entries of a directory durable.
 	SyncDir(path string) error
-	// Remove deletes one file, read-only or not.
+	// Remove deletes one file, which may be read-only.
 	Remove(path string) error
 }
 
-// File is a file being written. Write, WriteAt, Truncate and WriteBack come from one
-// goroutine; ReadAt may come from others, also during Sync.
+// File is an open file of a Store. One goroutine calls Write, WriteAt, Truncate, and
+// WriteBack. ReadAt is safe from any goroutine, also during Sync.
 type File interface {
 	io.Writer
 	io.WriterAt
 	io.ReaderAt
-	// Truncate cuts the file to size bytes.
+	// Truncate sets the size of the file in bytes.
 	Truncate(size int64) error
-	// WriteBack tells that n bytes from off are final and may go to the disk now. It is a hint.
+	// WriteBack hints that n bytes starting at off are final, so the system may write them
+	// to the disk now.
 	WriteBack(off, n int64)
-	// Chmod sets the file's mode.
+	// Chmod sets the mode of the file.
 	Chmod(mode fs.FileMode) error
-	// Sync makes content, length and mode durable.
+	// Sync makes content, size, and mode durable.
 	Sync() error
 	Close() error
 }
 
-// errHeld: on Windows somebody has the file open, so it can be neither replaced nor removed.
-var errHeld = errors.New("file is held open")
+// errFileInUse means that a process has the file open, so Windows can neither replace nor
+// remove it.
+var errFileInUse = errors.New("file is held open")
 
-// OSFiles is the operating system's Files, the one a Store uses by default; a
-// test wraps it.
-func OSFiles() Files { return system{} }
+// OSFiles returns the Files of the operating system, which a Store uses by default.
+func OSFiles() Files { return osFiles{} }
 
-type system struct{}
+type osFiles struct{}
 
-func (system) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
+func (osFiles) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
-func (system) Create(path string) (File, error) {
+func (osFiles) Create(path string) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -61,12 +64,16 @@ func (system) Create(path string) (File, error) {
 	return osFile{f}, nil
 }
 
-func (system) Open(path string) (File, error) {
+func (osFiles) Open(path string) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f}, nil
+}
+
+func (osFiles) SyncDir(path string) error {
+	return durable.SyncDir(path)
 }
 
 type osFile struct{ *os.File }

@@ -87,7 +87,7 @@ func (s *Store) publish(ctx context.Context, f *Staged) error {
 		return err
 	}
 	err := s.files.Rename(f.path, s.path(f.digest))
-	if errors.Is(err, errHeld) && s.Check(ctx, f.digest) == nil {
+	if errors.Is(err, errFileInUse) && s.Check(ctx, f.digest) == nil {
 		// Windows replaces no file that is being read; this one is sound, so it
 		// may stay. The rename that made it was written through.
 		err = s.files.Remove(f.path)

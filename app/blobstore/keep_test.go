@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"deedkeep/app/durable"
 )
 
 // stageAll stages each content and stops the test if that fails.
@@ -148,10 +150,10 @@ func TestFaultAtEveryStep(t *testing.T) {
 				if !errors.Is(err, fault) {
 					t.Errorf("%s: got %v", hit, err)
 				}
-				if errors.Is(err, ErrDiskFull) != (fault == syscall.ENOSPC && IsFull(fault)) {
+				if errors.Is(err, ErrDiskFull) != (fault == syscall.ENOSPC && durable.IsDiskFull(fault)) {
 					t.Errorf("%s: ErrFull? %v", hit, err)
 				}
-				if sync := strings.HasPrefix(hit, "sync") && !IsFull(fault); errors.Is(err, ErrSync) != sync {
+				if sync := strings.HasPrefix(hit, "sync") && !durable.IsDiskFull(fault); errors.Is(err, ErrSync) != sync {
 					t.Errorf("%s: ErrSync? %v", hit, err)
 				}
 			})
@@ -258,7 +260,7 @@ func TestKeepOverHeldBlob(t *testing.T) {
 	release()
 	rec.failWith(func(_ int, step string) error {
 		if strings.HasPrefix(step, "rename ") {
-			return errHeld
+			return errFileInUse
 		}
 		return nil
 	})
@@ -271,13 +273,13 @@ func TestKeepOverHeldBlob(t *testing.T) {
 		t.Errorf("sound copy: %v", err)
 	}
 	damage(t, s.path(f.Digest()))
-	if err := again(); !errors.Is(err, errHeld) {
+	if err := again(); !errors.Is(err, errFileInUse) {
 		t.Errorf("damaged copy: %v", err)
 	}
 	if err := os.Remove(s.path(f.Digest())); err != nil {
 		t.Fatal(err)
 	}
-	if err := again(); !errors.Is(err, errHeld) {
+	if err := again(); !errors.Is(err, errFileInUse) {
 		t.Errorf("no copy: %v", err)
 	}
 }

@@ -123,7 +123,7 @@ func TestSweepErrors(t *testing.T) {
 		{"while marking", 1, nil, broken, 0},
 		{"before a removal", 3, nil, broken, 1},
 		{"disk", 9, syscall.EIO, syscall.EIO, 0},
-		{"held open", 9, errHeld, nil, 0},
+		{"held open", 9, errFileInUse, nil, 0},
 		{"gone already", 9, fs.ErrNotExist, nil, 0},
 	}
 	s, rec := newStore(t)

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deedkeep/app/durable"
 )
 
 // The files in the folder of a certificate that was made here. The first is read by
@@ -117,25 +119,5 @@ func generate(dir string, names []string, now time.Time, chance io.Reader) error
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return errors.Join(replace(filepath.Join(dir, CertAndKeyFile), pair, 0o600), replace(filepath.Join(dir, CertFile), public, 0o644))
-}
-
-// replace puts a whole file in the place of another: no reader sees half of it.
-func replace(path string, content []byte, mode os.FileMode) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Chmod(file.Name(), mode)
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return errors.Join(durable.WriteFile(filepath.Join(dir, CertAndKeyFile), pair, 0o600), durable.WriteFile(filepath.Join(dir, CertFile), public, 0o644))
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/search/query"
 )
@@ -221,10 +221,10 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := blobstore.OSFiles().Rename(path+".new", path); err != nil {
+	if err := durable.Rename(path+".new", path); err != nil {
 		return err
 	}
-	return blobstore.OSFiles().SyncDir(x.dir)
+	return durable.SyncDir(x.dir)
 }
 
 // sweep removes the folders that lie beside the one in force: those that could not be

@@ -3,7 +3,7 @@ package search
 import (
 	"fmt"
 
-	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 )
 
@@ -80,7 +80,7 @@ func (x *Indexer) giveUp(why error) {
 
 // full is an error of the disk as roomToIndex would have said it, where that is full.
 func full(err error) error {
-	if err == nil || !blobstore.IsFull(err) {
+	if err == nil || !durable.IsDiskFull(err) {
 		return err
 	}
 	return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"deedkeep/app/durable"
 )
 
 // The key file is one line of text:
@@ -115,7 +117,7 @@ func create(path, line string) error {
 	if err := place(temp.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 func fill(file *os.File, line string) error {

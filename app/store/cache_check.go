@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 )
 
@@ -275,5 +276,5 @@ func (s *Store) writeCleanMark(path string) error {
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }

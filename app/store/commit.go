@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/stats"
 )
@@ -200,7 +200,7 @@ func (s *Store) commit(tx *bolt.Tx) error {
 // thing: what it was to make durable may be lost, the current page included.
 func isDiskFull(err error) bool {
 	var at *fs.PathError
-	return errors.As(err, &at) && at.Op == "write" && (errors.Is(err, syscall.ENOSPC) || isQuotaExceeded(err))
+	return errors.As(err, &at) && at.Op == "write" && durable.IsDiskFull(err)
 }
 
 func rollback(tx *bolt.Tx) error {

@@ -8,20 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // initialMmap keeps a writer from waiting for readers each time the file grows.
 const initialMmap = 1 << 30
-
-// syncDir makes a rename in dir survive a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
 
 // removeDurably removes a file, if it is there, so that it stays removed after a power
 // cut. The error has errSyncFailed in its chain when only that is in doubt.
@@ -41,5 +31,3 @@ func removeDurably(path string) error {
 	}
 	return errors.Join(err, dir.Close())
 }
-
-func isQuotaExceeded(err error) bool { return errors.Is(err, syscall.EDQUOT) }

@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/stats"
@@ -45,7 +46,7 @@ func createIfMissing(path string, opts Options) (fresh bool, err error) {
 	if err := publish(name, path); err != nil {
 		return false, fmt.Errorf("create %s: %w", path, err)
 	}
-	return true, syncDir(dir)
+	return true, durable.SyncDir(dir)
 }
 
 func writeNewFile(path string, opts Options) error {

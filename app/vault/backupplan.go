@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
@@ -111,7 +111,7 @@ func writeNote(dir, name string, content []byte) error {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	return blobstore.OSFiles().SyncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // clockSlack is how far a clock is set back without anybody's noticing.

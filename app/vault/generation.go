@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -64,7 +64,7 @@ func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error)
 // begin is the start of a serve: what it finds decides whether anything is swept.
 func (v *Vault) begin(ctx context.Context) (sweep bool) {
 	own, err := v.generation(ctx)
-	if v.spare.size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || blobstore.IsFull(err)) {
+	if v.spare.size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
 		err = v.spare.lend(v.log, func() error { own, err = v.generation(ctx); return err })
 	}
 	switch {

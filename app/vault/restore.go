@@ -18,6 +18,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -326,7 +327,7 @@ func (w *restorer) database(ctx context.Context) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	return blobstore.OSFiles().SyncDir(w.dir)
+	return durable.SyncDir(w.dir)
 }
 
 func unpack(ctx context.Context, src io.Reader, path string) error {
@@ -380,7 +381,7 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 	if err := os.Remove(filepath.Join(w.dir, restoreNote)); err != nil {
 		return report, err
 	}
-	return report, blobstore.OSFiles().SyncDir(w.dir)
+	return report, durable.SyncDir(w.dir)
 }
 
 // forgetTimeline ends every session, since one that was ended after the backup would

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -108,5 +108,5 @@ func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path
 	if err := errors.Join(taken.Close(), os.Rename(f.Name(), path)); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))
 	}
-	return blobstore.OSFiles().SyncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -81,7 +82,7 @@ func (s *spare) release() error {
 func (s *spare) take(log *slog.Logger, leave int64) {
 	err := s.grow(leave)
 	// A disk without room is what the file is for: what it has by now is all there is.
-	if err != nil && !blobstore.IsFull(err) {
+	if err != nil && !durable.IsDiskFull(err) {
 		log.Warn("the spare file cannot be written", "error", err)
 	}
 }
@@ -114,7 +115,7 @@ func (s *spare) grow(leave int64) (err error) {
 
 // occupy writes what no file system can make smaller.
 func (s *spare) occupy(f *os.File, at, n int64) error {
-	if err := allocate(f, at, n); err == nil || blobstore.IsFull(err) {
+	if err := allocate(f, at, n); err == nil || durable.IsDiskFull(err) {
 		return err
 	}
 	block := make([]byte, 64<<10)

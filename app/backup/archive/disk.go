@@ -1,28 +1,16 @@
 package archive
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"deedkeep/app/durable"
 )
 
 // writeFile writes a small file of the archive, whole or not at all.
 func writeFile(dir, name string, content []byte) error {
-	path := filepath.Join(dir, name)
-	f, err := os.CreateTemp(dir, "."+name+"-*")
-	if err != nil {
-		return wrote(err)
-	}
-	_, err = f.Write(content)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(wrote(err), os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(wrote(err), os.Remove(f.Name()))
-	}
-	return wrote(syncDir(dir))
+	return wrote(durable.WriteFile(filepath.Join(dir, name), content, 0o600))
 }
 
 // wrote gives an error of writing its kind.
@@ -30,7 +18,7 @@ func wrote(err error) error {
 	if err == nil {
 		return nil
 	}
-	if isFull(err) {
+	if durable.IsDiskFull(err) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return fmt.Errorf("write the backup: %w", err)

@@ -6,15 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// syncDir has no counterpart on Windows, where NTFS journals names itself.
-func syncDir(string) error { return nil }
-
 // notWaiting: nothing that lies in a directory of Windows keeps an open waiting.
 const notWaiting = 0
-
-func isFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
-}
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 

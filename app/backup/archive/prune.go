@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"deedkeep/app/durable"
 )
 
 // Retention says how many days, weeks and months keep the newest of their snapshots.
@@ -121,7 +123,7 @@ func (a *Archive) removeSnapshots(names []string) error {
 		}
 	}
 	// The names must be gone for good before a byte that they name is.
-	if err := wrote(syncDir(a.path(snapsDir))); err != nil {
+	if err := wrote(durable.SyncDirIfSupported(a.path(snapsDir))); err != nil {
 		return err
 	}
 	return a.clean()

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"deedkeep/app/durable"
 )
 
 // SnapshotWriter adds one snapshot. It holds the lock of writers; whoever begins it must
@@ -271,7 +273,7 @@ func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, 
 	if err := errors.Join(s.queue.put(ctx, out, path), s.queue.flush(ctx)); err != nil {
 		return Info{}, 0, err
 	}
-	return s.info, s.written, wrote(syncDir(s.a.path(snapsDir)))
+	return s.info, s.written, wrote(durable.SyncDirIfSupported(s.a.path(snapsDir)))
 }
 
 // Close gives the lock back. Of a snapshot that was not finished, the documents that
@@ -359,12 +361,12 @@ func (q *queue) flush(ctx context.Context) error {
 // syncShards makes the new names survive a power cut.
 func (q *queue) syncShards() error {
 	for folder := range q.shards {
-		if err := syncDir(folder); err != nil {
+		if err := durable.SyncDirIfSupported(folder); err != nil {
 			return wrote(err)
 		}
 	}
 	q.shards = map[string]bool{}
-	return wrote(errors.Join(syncDir(q.a.path(blobsDir)), syncDir(q.a.path(snapsDir))))
+	return wrote(errors.Join(durable.SyncDirIfSupported(q.a.path(blobsDir)), durable.SyncDirIfSupported(q.a.path(snapsDir))))
 }
 
 // leave keeps the documents and drops the rest; where they cannot be kept, all.
