@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,9 +28,12 @@ type description struct {
 	samples []Sample
 }
 
-// readContract turns openapi.yaml into JSON, with the own address as its first server
+// readContract is parseContract, once in a process: the text is embedded.
+var readContract = sync.OnceValues(parseContract)
+
+// parseContract turns openapi.yaml into JSON, with the own address as its first server
 // and an example in curl at every operation (x-codeSamples, as Redocly and others read it).
-func readContract() (description, error) {
+func parseContract() (description, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(openapi, &document); err != nil {
 		return description{}, fmt.Errorf("openapi.yaml: %w", err)
