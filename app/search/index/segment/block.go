@@ -5,26 +5,26 @@ import (
 	"fmt"
 )
 
-// The documents of a term that stands in more than one of them are written in blocks.
-// Numbers are unsigned varints, gaps are to the one before less one, the first before
-// all being -1. Where there is but one block there are no skips.
+// The posting list of a term with more than one document is written in blocks. Numbers are unsigned
+// varints. A gap is the difference to the previous number minus one; the number before the first is
+// -1. A list with only one block has no skip entries.
 //
 //	postings := block* skip*
-//	block    := gap of every document, [how often it has the term, of every document]
+//	block    := gap of every document, [term frequency in every document]
 //	skip     := last document of the block u32, end of the block u32, end of its positions u64
 //
-// The ends count from where the term's postings and positions begin. How often, and
-// positions, are there for words only; what has a word as a flat term has it 0 times.
+// Ends are relative to the start of the term's postings and positions. Only terms with positions
+// have frequencies; a document that was added without a position has frequency 0.
 //
-//	positions := of every document: its first position, then the gaps to the one before,
-//	             of the first MaxPositions of them
+//	positions := for every document: the first position, then the differences between
+//	             consecutive positions, up to MaxPositions positions
 const (
 	blockSize     = 128
 	skipSize      = 16
-	maxBlockBytes = blockSize * (5 + 5) // bytes
+	maxBlockBytes = blockSize * (5 + 5) // upper bound
 )
 
-// skip is where a block ends.
+// skip is a skip entry: the last document and the end of a block.
 type skip struct {
 	lastDoc      uint32
 	postingsEnd  uint32
@@ -41,7 +41,7 @@ func parseSkip(p []byte) skip {
 	return skip{binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint32(p[4:]), binary.LittleEndian.Uint64(p[8:])}
 }
 
-// appendGaps appends the gaps of ascending documents behind prev.
+// appendGaps appends the gaps of docs, which are ascending and greater than prev.
 func appendGaps(p []byte, prev uint32, docs []uint32) []byte {
 	for _, d := range docs {
 		p = binary.AppendUvarint(p, uint64(d-prev-1))
@@ -59,15 +59,15 @@ func appendUvarints(p []byte, numbers []uint32) []byte {
 
 const continuationBits = 0x8080808080808080
 
-// decodeGaps fills docs with the documents behind prev (-1 as ^0), all below most, and
-// returns the rest of p.
-func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, error) {
+// decodeGaps fills docs with the documents that follow prev (^0 stands for -1) and returns the rest
+// of p. All documents must be below limit.
+func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, error) {
 	at, i := uint64(prev)+1, 0
 	if prev == ^uint32(0) {
 		at = 0
 	}
 	for i < len(docs) {
-		// Eight gaps of one byte each: so it is in terms of many documents.
+		// Fast path: eight gaps of one byte each, which is usual for frequent terms.
 		if len(docs)-i >= 8 && len(p) >= 8 {
 			if v := binary.LittleEndian.Uint64(p); v&continuationBits == 0 {
 				eight := docs[i : i+8 : i+8]
@@ -90,13 +90,13 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, erro
 		at++
 		i++
 	}
-	if at > uint64(most) {
-		return nil, fmt.Errorf("%w: document %d of %d", ErrDamaged, at-1, most)
+	if at > uint64(limit) {
+		return nil, fmt.Errorf("%w: document %d of %d", ErrDamaged, at-1, limit)
 	}
 	return p, nil
 }
 
-// decodeUvarints fills numbers and returns the rest of p.
+// decodeUvarints fills numbers from p and returns the rest of p.
 func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	for i := range numbers {
 		v, n := readUvarint32(p)
@@ -108,7 +108,7 @@ func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	return p, nil
 }
 
-// readUvarint32 reads a varint of 32 bits and returns its bytes, 0 where there is none.
+// readUvarint32 reads a varint of at limit 32 bits and returns its size, or 0 if there is none.
 func readUvarint32(p []byte) (uint32, int) {
 	if len(p) > 0 && p[0] < 0x80 {
 		return uint32(p[0]), 1

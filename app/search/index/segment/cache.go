@@ -7,9 +7,8 @@ import (
 
 const cacheShards = 16
 
-// Cache keeps checked pages, up to a bound that it never passes: its buffers are
-// made once and used again. What goes is what was not used since the hand of the
-// clock last came by.
+// Cache keeps verified pages up to a fixed size. Buffers are allocated once and reused. The
+// eviction policy is CLOCK (second chance).
 type Cache struct {
 	files  atomic.Uint64
 	shards [cacheShards]cacheShard
@@ -30,7 +29,7 @@ type cacheSlot struct {
 	referenced bool
 }
 
-// NewCache makes one of so many bytes, at least of 64 pages.
+// NewCache returns a cache of the given size, at least 64 pages.
 func NewCache(bytes int64) *Cache {
 	c := &Cache{}
 	for i := range c.shards {
@@ -40,10 +39,10 @@ func NewCache(bytes int64) *Cache {
 	return c
 }
 
-// newFileID returns a number for a file, used for no other.
+// newFileID returns an unused file number for cache keys.
 func (c *Cache) newFileID() uint64 { return c.files.Add(1) }
 
-// read copies from a page of the file, starting at its byte at.
+// read copies bytes of a page to p, starting at offset at in the page.
 func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	key := f.id<<32 | uint64(page)
 	s := &c.shards[(key*0x9e3779b97f4a7c15)>>60]
@@ -57,7 +56,7 @@ func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	}
 	slot, buf := s.claimSlot()
 	s.mu.Unlock()
-	// Read without the lock: others need not wait for the disk.
+	// Read without the lock, so that other readers don't wait for the disk.
 	if buf == nil {
 		buf = make([]byte, pageSize)
 	}
@@ -71,8 +70,8 @@ func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	return err
 }
 
-// claimSlot takes a slot away from its page and returns its buffer, which may be nil; -1
-// when all are being read into.
+// claimSlot evicts a page and returns its slot and buffer. The buffer may be nil. The slot is -1 if
+// all slots are being read into.
 func (s *cacheShard) claimSlot() (int, []byte) {
 	if len(s.slots) < s.maxSlots {
 		s.slots = append(s.slots, cacheSlot{})
@@ -98,14 +97,14 @@ func (s *cacheShard) claimSlot() (int, []byte) {
 	return -1, nil
 }
 
-// fillSlot gives a slot its buffer back, with the page unless it could not be read or
-// somebody else was faster.
+// fillSlot returns the buffer to a slot, together with the page unless reading failed or another
+// reader cached the same page first.
 func (s *cacheShard) fillSlot(slot int, key uint64, buf, page []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := &s.slots[slot]
 	e.buf = buf
-	if _, twice := s.slotOf[key]; page == nil || twice {
+	if _, cached := s.slotOf[key]; page == nil || cached {
 		return
 	}
 	e.key, e.page, e.referenced = key, page, true

@@ -1,63 +1,60 @@
 package segment
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"time"
 )
 
-// NoMoreDocs stands for the document behind the last.
+// NoMoreDocs is the document number after the last document.
 const NoMoreDocs = ^uint32(0)
 
-// Cursor goes over the documents of one term in one segment, from the latest on, block
-// by block. It is in no document until Next or Advance.
+// Cursor iterates over the posting list of one term in one segment, from the newest document to the
+// oldest, block by block. It has no current document before the first Next or Advance.
 type Cursor struct {
 	docs     [blockSize]uint32
-	blockLen int // of docs
-	index    int // in docs
+	blockLen int // number of docs
+	index    int // of the current document in docs
 	doc      uint32
 
 	postings   byteReader
 	budget     *Budget
 	entry      Entry
-	maxDoc     uint32 // documents of the segment
+	maxDoc     uint32 // number of documents in the segment
 	numBlocks  int
-	block      int  // that is held, or -1
-	blockStart skip // where it begins, and the document before
+	block      int  // the block in docs, or -1
+	blockStart skip // its start offsets, and the last document of the previous block
 	blockEnd   skip
 	skips      [maxSkips * skipSize]byte
-	firstSkip  int // block of the first in skips
+	firstSkip  int // block of the first entry in skips
 	numSkips   int
 	probe      [4]byte
 
 	raw          [maxBlockBytes]byte
-	rawFreqs     []byte // of raw, where how often each document has the term is told
-	freqsDecoded bool   // times is filled
+	rawFreqs     []byte // part of raw with the encoded frequencies
+	freqsDecoded bool   // whether freqs is filled
 	freqs        [blockSize]uint32
 }
 
 const maxSkips = 32
 
-// Open puts the cursor before the first document of a term of the segment.
-func (c *Cursor) Open(s *Segment, e Entry, w *Budget) {
-	c.open(&s.streams[streamPostings], e, s.docs, w)
+// Open positions the cursor before the first document of a term.
+func (c *Cursor) Open(s *Segment, e Entry, b *Budget) {
+	c.open(&s.streams[streamPostings], e, s.docs, b)
 }
 
-// open puts the cursor before the first document of a term.
-func (c *Cursor) open(postings byteReader, e Entry, docs uint32, w *Budget) {
-	c.postings, c.budget, c.entry, c.maxDoc = postings, w, e, docs
+// open positions the cursor before the first document of a term.
+func (c *Cursor) open(postings byteReader, e Entry, docs uint32, b *Budget) {
+	c.postings, c.budget, c.entry, c.maxDoc = postings, b, e, docs
 	c.blockLen, c.index, c.block, c.numSkips, c.doc = 0, 0, -1, 0, 0
 	c.numBlocks = int((e.DocFreq + blockSize - 1) / blockSize)
 	c.blockStart, c.blockEnd = skip{}, skip{lastDoc: NoMoreDocs}
 	if e.DocFreq > docs || e.DocFreq == 1 && e.doc >= docs {
-		w.Fail(fmt.Errorf("%w: documents of a term", ErrDamaged))
+		b.Fail(fmt.Errorf("%w: documents of a term", ErrDamaged))
 		c.numBlocks = 0
 	}
 }
 
-// Next goes to the next document and returns it, or None.
+// Next moves to the next document and returns it, or NoMoreDocs.
 func (c *Cursor) Next() uint32 {
 	if c.index++; c.index < c.blockLen {
 		c.doc = c.docs[c.index]
@@ -66,7 +63,7 @@ func (c *Cursor) Next() uint32 {
 	return c.openBlock(c.block + 1)
 }
 
-// Advance goes to the first document that is d or behind it, and returns it, or None.
+// Advance moves to the first document that is not less than d and returns it, or NoMoreDocs.
 func (c *Cursor) Advance(d uint32) uint32 {
 	if c.blockLen > 0 && c.doc >= d {
 		return c.doc
@@ -75,7 +72,7 @@ func (c *Cursor) Advance(d uint32) uint32 {
 		if c.openBlock(c.seekBlock(d)) == NoMoreDocs {
 			return NoMoreDocs
 		}
-		if c.docs[c.blockLen-1] < d { // no skip told that the only block ends before d
+		if c.docs[c.blockLen-1] < d { // a list of one block has no skip entry to tell
 			return c.exhaust()
 		}
 	}
@@ -97,20 +94,20 @@ func (c *Cursor) Advance(d uint32) uint32 {
 	return c.doc
 }
 
-// Doc is the document it is in.
+// Doc returns the current document.
 func (c *Cursor) Doc() uint32 { return c.doc }
 
-// DocFreq is how many it goes over, those that are gone among them.
+// DocFreq returns the length of the posting list, including deleted documents.
 func (c *Cursor) DocFreq() int { return int(c.entry.DocFreq) }
 
-// exhaust is behind the last document.
+// exhaust moves behind the last document.
 func (c *Cursor) exhaust() uint32 {
 	c.blockLen, c.index, c.doc, c.block = 1, 0, NoMoreDocs, c.numBlocks
 	c.docs[0] = NoMoreDocs
 	return NoMoreDocs
 }
 
-// openBlock reads a block and goes to its first document.
+// openBlock reads a block and moves to its first document.
 func (c *Cursor) openBlock(block int) uint32 {
 	if block >= c.numBlocks || !c.budget.spendBlock() {
 		return c.exhaust()
@@ -148,7 +145,7 @@ func (c *Cursor) readBlock(block int) error {
 	return err
 }
 
-// locateBlock finds where a block begins and ends.
+// locateBlock finds the start and the end of a block.
 func (c *Cursor) locateBlock(block int) error {
 	if c.numBlocks == 1 {
 		c.blockStart = skip{lastDoc: NoMoreDocs}
@@ -172,7 +169,7 @@ func (c *Cursor) locateBlock(block int) error {
 	return err
 }
 
-// skipAt returns where a block ends.
+// skipAt returns the skip entry of a block.
 func (c *Cursor) skipAt(block int) (skip, error) {
 	if block < c.firstSkip || block >= c.firstSkip+c.numSkips {
 		c.firstSkip, c.numSkips = block, min(maxSkips, c.numBlocks-block)
@@ -199,13 +196,13 @@ func (c *Cursor) lastDoc(block int) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// seekBlock returns the first block behind the one held that may have d.
+// seekBlock returns the first block after the current one that may contain d.
 func (c *Cursor) seekBlock(d uint32) int {
 	low := c.block + 1
 	if c.numBlocks < 2 || low >= c.numBlocks {
 		return low
 	}
-	// Most often it is near: in doubling steps, then by halves.
+	// The target is usually near: gallop, then search binarily.
 	high, step := low, 1
 	for high < c.numBlocks && c.lastDoc(high) < d {
 		low = high + 1
@@ -224,7 +221,7 @@ func (c *Cursor) seekBlock(d uint32) int {
 	return low
 }
 
-// Freq returns how often the document has the term.
+// Freq returns the frequency of the term in the current document.
 func (c *Cursor) Freq() uint32 {
 	if !c.freqsDecoded {
 		c.freqsDecoded = true
@@ -234,73 +231,4 @@ func (c *Cursor) Freq() uint32 {
 		}
 	}
 	return c.freqs[c.index]
-}
-
-// Budget ends a search that takes too long or meets damage: its cursors read on no
-// further, and what they found by then is not answered.
-type Budget struct {
-	ctx             context.Context
-	blocks          int
-	stepsSinceCheck int // of work since the last look that it led to
-	err             error
-
-	limited   bool // it is over work that may be left undone:
-	stepsLeft int  // steps of it
-	deadline  time.Time
-}
-
-// ErrBudgetSpent ends a Watch that is bounded: enough was done of what may be left undone.
-var ErrBudgetSpent = errors.New("enough was done")
-
-// NewBudget returns one that looks at ctx.
-func NewBudget(ctx context.Context) Budget { return Budget{ctx: ctx} }
-
-// Limit bounds it to so many steps of work and, unless that is zero, to a time: then it
-// ends with ErrBudgetSpent.
-func (w *Budget) Limit(steps int, until time.Time) {
-	w.limited, w.stepsLeft, w.deadline = true, steps, until
-}
-
-// Err is what ended it, or nil.
-func (w *Budget) Err() error { return w.err }
-
-// blocksPerCheck is how many blocks are read between two looks at ctx: some 4,000 documents.
-const blocksPerCheck = 32
-
-// spendBlock counts a block that is to be read, and tells whether to go on.
-func (w *Budget) spendBlock() bool {
-	if w.blocks++; w.blocks%blocksPerCheck == 0 {
-		w.Check()
-	}
-	return w.err == nil
-}
-
-// stepsPerCheck is how many steps are done between two looks at ctx: some 0.01 ms.
-const stepsPerCheck = 1 << 13
-
-// Spend counts steps that read no block, and tells whether to go on.
-func (w *Budget) Spend(steps int) bool {
-	if w.stepsSinceCheck += steps; w.stepsSinceCheck >= stepsPerCheck {
-		w.stepsLeft -= w.stepsSinceCheck
-		w.stepsSinceCheck = 0
-		w.Check()
-	}
-	return w.err == nil
-}
-
-// Check looks at the context, and at what it is bounded to.
-func (w *Budget) Check() {
-	if w.err == nil {
-		w.err = w.ctx.Err()
-	}
-	if w.err == nil && w.limited && (w.stepsLeft < 0 || !w.deadline.IsZero() && !time.Now().Before(w.deadline)) {
-		w.err = ErrBudgetSpent
-	}
-}
-
-// Fail keeps an error, unless there is one.
-func (w *Budget) Fail(err error) {
-	if w.err == nil {
-		w.err = err
-	}
 }

@@ -5,49 +5,48 @@ import (
 	"fmt"
 )
 
-// The terms of a segment stand in ascending order of their bytes, in leaves. What
-// stands in one document only is told here altogether.
+// The dictionary stores the terms of a segment in ascending byte order, in leaves. The posting of a
+// term with only one document is stored in the dictionary itself.
 //
 //	terms := leaf*
-//	leaf  := where the postings of its first term begin, where the positions, how many
-//	         terms, term*
-//	term  := bytes shared with the one before u8 (0 for the first of a leaf), bytes
-//	         that follow u8, these, documents*2 + 1 if a word, then
-//	         one document:   its number, [how often it has the term, length of its positions]
+//	leaf  := offset of its first term's postings, offset of its first term's positions,
+//	         number of terms, term*
+//	term  := bytes shared with the previous term u8 (0 for the first of a leaf), number of
+//	         further bytes u8, these bytes, documents*2 (+ 1 if it has positions), then
+//	         one document:   its number, [term frequency, length of its positions]
 //	         more documents: length of the postings, [length of the positions]
 //
-// All other numbers are varints. Postings and positions lie one behind the other in
-// the order of the terms.
+// All other numbers are varints. Postings and positions are stored contiguously in term order.
 const (
-	targetLeafBytes = 512  // a leaf ends behind the term with which it reaches so many
-	maxLeafBytes    = 1024 // none is longer: a term is at most 2 + 64 + 5*10 bytes
+	targetLeafBytes = 512  // a leaf ends with the term that makes it this long
+	maxLeafBytes    = 1024 // upper bound: a term takes at most 2 + 64 + 5*10 bytes
 )
 
-// Entry is what the dictionary tells of a term.
+// Entry is the dictionary entry of a term.
 type Entry struct {
-	DocFreq      uint32 // that have it, those that are gone among them
-	HasPositions bool   // it has positions
+	DocFreq      uint32 // documents with the term, including deleted ones
+	HasPositions bool   // whether positions and frequencies are stored
 
-	doc       uint32 // where Documents is 1
-	freq      uint32 // likewise
-	postings  span   // where Documents is more
-	positions span   // of the positions
+	doc       uint32 // if DocFreq is 1
+	freq      uint32 // if DocFreq is 1
+	postings  span   // if DocFreq is greater than 1
+	positions span
 }
 
 type span struct{ off, length int64 }
 
-// leaf reads a leaf term after term.
+// leaf decodes a leaf term by term.
 type leaf struct {
 	term      []byte
 	entry     Entry
 	rest      []byte
-	remaining uint64 // terms in rest
+	remaining uint64 // terms left in rest
 	offsets   struct{ postings, positions int64 }
 	err       error
 	termBuf   [MaxTermBytes]byte
 }
 
-// open takes the leaf at the start of p.
+// open starts decoding the leaf at the start of p.
 func (l *leaf) open(p []byte) {
 	l.rest, l.err, l.term = p, nil, l.termBuf[:0]
 	l.offsets.postings = int64(l.uvarint())
@@ -58,9 +57,9 @@ func (l *leaf) open(p []byte) {
 	}
 }
 
-func (l *leaf) fail(what string) {
+func (l *leaf) fail(msg string) {
 	if l.err == nil {
-		l.err = fmt.Errorf("dictionary: %w: %s", ErrDamaged, what)
+		l.err = fmt.Errorf("dictionary: %w: %s", ErrDamaged, msg)
 	}
 	l.remaining = 0
 }
@@ -90,7 +89,7 @@ func (l *leaf) uvarint32() uint32 {
 	return uint32(v)
 }
 
-// next goes to the next term; false at the end of the leaf, and after an error.
+// next decodes the next term. It returns false at the end of the leaf and after an error.
 func (l *leaf) next() bool {
 	if l.remaining == 0 || l.err != nil {
 		return false
@@ -139,29 +138,29 @@ func (l *leaf) readEntry() {
 	l.entry = e
 }
 
-func (l *leaf) readSpan(where *int64) span {
-	s := span{*where, int64(l.uvarint())}
+func (l *leaf) readSpan(next *int64) span {
+	s := span{*next, int64(l.uvarint())}
 	if s.length < 0 || s.off < 0 || s.off+s.length < s.off {
 		l.fail("length of a list")
 		return span{}
 	}
-	*where += s.length
+	*next += s.length
 	return s
 }
 
 // dictionaryWriter writes terms in ascending order.
 type dictionaryWriter struct {
 	pages         *pageWriter
-	body          []byte // of the leaf
-	numTerms      uint64 // in it
-	lastTerm      []byte // term
-	separator     []byte // bytes that separate the leaf from the one before
+	body          []byte // of the current leaf, without its header
+	numTerms      uint64 // in body
+	lastTerm      []byte
+	separator     []byte // separator of the current leaf
 	start         struct{ postings, positions int64 }
-	prevSeparator []byte // separator of the leaf before
+	prevSeparator []byte // separator of the previous leaf
 	header        []byte
 }
 
-// add writes a term; its lists were written before, and end where the streams end.
+// add writes a term. Its postings and positions must already be the last bytes of their streams.
 func (d *dictionaryWriter) add(term []byte, e Entry) {
 	if d.numTerms == 0 {
 		d.start.postings = d.pages.lengths[streamPostings] - e.postings.length
@@ -196,7 +195,7 @@ func (d *dictionaryWriter) add(term []byte, e Entry) {
 	}
 }
 
-// flush ends the leaf.
+// flush writes the current leaf and its entry in the sparse index.
 func (d *dictionaryWriter) flush() {
 	if d.numTerms == 0 {
 		return
@@ -217,7 +216,7 @@ func (d *dictionaryWriter) flush() {
 	d.body, d.numTerms = d.body[:0], 0
 }
 
-// sharedPrefix returns how many bytes two terms begin with alike.
+// sharedPrefix returns the length of the common prefix of a and b.
 func sharedPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -14,34 +14,33 @@ func FuzzBlock(f *testing.F) {
 	f.Add([]byte{0x81, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, uint8(10), uint32(1<<20))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f}, uint8(2), uint32(1000))
 	f.Add([]byte{0xff}, uint8(1), uint32(1000))
-	f.Fuzz(func(t *testing.T, raw []byte, n uint8, most uint32) {
+	f.Fuzz(func(t *testing.T, raw []byte, n uint8, limit uint32) {
 		docs := make([]uint32, min(n, blockSize))
 		if _, err := decodeUvarints(raw, docs); err == nil {
-			again := make([]uint32, len(docs))
-			if rest, err := decodeUvarints(appendUvarints(nil, docs), again); err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
-				t.Errorf("numbers %v became %v, %v", docs, again, err)
+			decoded := make([]uint32, len(docs))
+			if rest, err := decodeUvarints(appendUvarints(nil, docs), decoded); err != nil || len(rest) > 0 || !slices.Equal(docs, decoded) {
+				t.Errorf("decodeUvarints(appendUvarints(%v)) = %v, %v, %d bytes left", docs, decoded, err, len(rest))
 			}
 		}
-		if _, err := decodeGaps(raw, NoMoreDocs, docs, most); err != nil {
+		if _, err := decodeGaps(raw, NoMoreDocs, docs, limit); err != nil {
 			return
 		}
 		for i, d := range docs {
-			if d >= most || i > 0 && d <= docs[i-1] {
-				t.Fatalf("documents %v of %d", docs, most)
+			if d >= limit || i > 0 && d <= docs[i-1] {
+				t.Fatalf("decodeGaps with limit %d = %v, want ascending documents below it", limit, docs)
 			}
 		}
-		again := make([]uint32, len(docs))
-		rest, err := decodeGaps(appendGaps(nil, NoMoreDocs, docs), NoMoreDocs, again, most)
-		if err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
-			t.Errorf("%v became %v, %v", docs, again, err)
+		decoded := make([]uint32, len(docs))
+		rest, err := decodeGaps(appendGaps(nil, NoMoreDocs, docs), NoMoreDocs, decoded, limit)
+		if err != nil || len(rest) > 0 || !slices.Equal(docs, decoded) {
+			t.Errorf("decodeGaps(appendGaps(%v)) = %v, %v, %d bytes left", docs, decoded, err, len(rest))
 		}
 	})
 }
 
-// FuzzGone: what is read is written again as it was, or at least read as the same; and
-// reading takes memory for the bytes that are there, and for the documents where it ends
-// well.
-func FuzzGone(f *testing.F) {
+// FuzzTombstones checks that decoded tombstones survive another round trip, and that decoding
+// allocates memory in proportion to the input, plus a bit per document if the input is valid.
+func FuzzTombstones(f *testing.F) {
 	var few, many *Tombstones
 	few = few.With(100, []uint32{7, 99})
 	for d := range uint32(60) {
@@ -58,33 +57,33 @@ func FuzzGone(f *testing.F) {
 	f.Add(binary.AppendUvarint(nil, MaxDocs), uint32(MaxDocs))
 	f.Fuzz(func(t *testing.T, raw []byte, docs uint32) {
 		docs %= MaxDocs + 1
-		var g *Tombstones
+		var deleted *Tombstones
 		var err error
-		took := allocated(func() { g, _, err = ParseTombstones(raw, docs) })
-		most := 4*uint64(len(raw)) + 1<<20
+		allocated := allocatedBytes(func() { deleted, _, err = ParseTombstones(raw, docs) })
+		limit := 4*uint64(len(raw)) + 1<<20
 		if err == nil {
-			most += uint64(docs) / 8
+			limit += uint64(docs) / 8
 		}
-		if took > most {
-			t.Errorf("%d bytes of %d documents take %d bytes, %v", len(raw), docs, took, err)
+		if allocated > limit {
+			t.Errorf("decoding %d bytes for %d documents allocated %d bytes, want at most %d (error %v)", len(raw), docs, allocated, limit, err)
 		}
 		if err != nil {
 			return
 		}
-		again, rest, err := ParseTombstones(g.Append(nil, docs), docs)
-		if err != nil || len(rest) > 0 || again.Count() != g.Count() {
-			t.Fatalf("%d became %d, %v", g.Count(), again.Count(), err)
+		decoded, rest, err := ParseTombstones(deleted.Append(nil, docs), docs)
+		if err != nil || len(rest) > 0 || decoded.Count() != deleted.Count() {
+			t.Fatalf("round trip: Count() = %d, %v, %d bytes left, want %d", decoded.Count(), err, len(rest), deleted.Count())
 		}
-		g.forEach(func(doc uint32) {
-			if doc >= docs || !again.Has(doc) {
-				t.Fatalf("document %d of %d", doc, docs)
+		deleted.forEach(func(doc uint32) {
+			if doc >= docs || !decoded.Has(doc) {
+				t.Fatalf("document %d of %d is lost in the round trip", doc, docs)
 			}
 		})
 	})
 }
 
-// allocated is how many bytes something takes, whether it gives them back or not.
-func allocated(do func()) uint64 {
+// allocatedBytes returns the number of bytes that do allocates, whether freed or not.
+func allocatedBytes(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	do()
@@ -92,14 +91,14 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// FuzzSegment changes a segment and makes its sums right again: what reads it may say
-// that it is damaged or read anything, but it ends, and does not panic.
+// FuzzSegment changes bytes of a segment and fixes the checksums. Reading it may return ErrDamaged
+// or any contents, but must terminate and must not panic.
 func FuzzSegment(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "7")
-	write(f, path, chance(1, 400))
+	writeSegment(f, path, randomDocs(1, 400))
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("read segment: %v", err)
 	}
 	f.Add(uint32(0), []byte{})
 	for at := 0; at < len(raw); at += 1 + len(raw)/40 {
@@ -110,43 +109,43 @@ func FuzzSegment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, change []byte) {
 		changed := slices.Clone(raw)
 		copy(changed[int(at)%len(raw):], change)
-		stamp, ok := reseal(changed)
+		meta, ok := fixChecksums(changed)
 		if !ok {
 			return
 		}
 		path := filepath.Join(t.TempDir(), "7")
 		if err := os.WriteFile(path, changed, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write changed segment: %v", err)
 		}
-		s, err := Open(path, stamp, NewCache(1))
+		s, err := Open(path, meta, NewCache(1))
 		if err != nil {
 			return
 		}
 		defer func() { _ = s.Close() }()
-		_, _ = back(t.Context(), s, nil)
+		_, _ = readDocs(t.Context(), s, nil)
 		_, _, _, _ = s.FindKey(20, 0)
-		watch := NewBudget(t.Context())
+		budget := NewBudget(t.Context())
 		if e, found, err := s.Find([]byte("w0"), &TermIterator{}); err == nil && found {
 			var c Cursor
-			c.Open(s, e, &watch)
+			c.Open(s, e, &budget)
 			for d := uint32(0); c.Advance(d) != NoMoreDocs; d += 150 {
 				_ = c.Freq()
 			}
 		}
-		g := NewMerge(t.Context(), []Source{{s, nil}})
-		_ = g.Write(NewWriter(nowhere{}))
+		merge := NewMerge(t.Context(), []Source{{s, nil}})
+		_ = merge.Write(NewWriter(discardFile{}))
 	})
 }
 
-// nowhere is a file that keeps nothing.
-type nowhere struct{}
+// discardFile is a File that discards what is written.
+type discardFile struct{}
 
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) Sync() error                 { return nil }
+func (discardFile) Write(p []byte) (int, error) { return len(p), nil }
+func (discardFile) Sync() error                 { return nil }
 
-// reseal makes the sums of a segment's file right; false where the footer tells lengths
-// that the file cannot have.
-func reseal(raw []byte) (Meta, bool) {
+// fixChecksums recomputes the checksums of a segment file. It returns false if the file cannot have
+// the stream lengths in the footer.
+func fixChecksums(raw []byte) (Meta, bool) {
 	var p pageFile
 	end := len(raw) - footerSize
 	copy(raw[end:], footerMagic)
@@ -157,17 +156,17 @@ func reseal(raw []byte) (Meta, bool) {
 		return Meta{}, false
 	}
 	table := raw[full<<pageBits+int(size) : end]
-	at, sum := 0, table[full:]
-	put := func(n int) {
-		binary.LittleEndian.PutUint32(sum, Checksum(raw[at:at+n]))
-		at, sum = at+n, sum[4:]
+	offset, sums := 0, table[full:]
+	addSum := func(n int) {
+		binary.LittleEndian.PutUint32(sums, Checksum(raw[offset:offset+n]))
+		offset, sums = offset+n, sums[4:]
 	}
 	for range full {
-		put(pageSize)
+		addSum(pageSize)
 	}
 	for _, n := range p.lengths {
 		if rest := int(n & pageMask); rest > 0 {
-			put(rest)
+			addSum(rest)
 		}
 	}
 	binary.LittleEndian.PutUint32(raw[len(raw)-8:], Checksum(table))

@@ -2,89 +2,89 @@ package segment
 
 import "bytes"
 
-// TermIterator goes over the terms of a dictionary in order. The zero value is ready.
+// TermIterator iterates over the terms of a dictionary in order. The zero value is ready to use.
 type TermIterator struct {
 	leaf
 	terms      byteReader
-	leafOffset int64 // of the leaf
-	size       int64 // bytes taken of buf when the leaf is at its end
+	leafOffset int64 // of the current leaf
+	size       int64 // number of bytes in buf
 	buf        [maxLeafBytes]byte
 }
 
-// seek goes to the leaf at off; next then gives its first term.
-func (w *TermIterator) seek(terms byteReader, off int64) {
-	w.terms, w.leafOffset, w.size = terms, off, 0
-	w.remaining, w.err, w.rest, w.term = 0, nil, nil, w.termBuf[:0]
+// seek moves to the leaf at offset off. The following next returns its first term.
+func (it *TermIterator) seek(terms byteReader, off int64) {
+	it.terms, it.leafOffset, it.size = terms, off, 0
+	it.remaining, it.err, it.rest, it.term = 0, nil, nil, it.termBuf[:0]
 }
 
-// next goes to the next term, over the ends of leaves; false at the end of the
-// dictionary and after an error, which err then is.
-func (w *TermIterator) next() bool {
-	for w.err == nil {
-		if w.leaf.next() {
+// next moves to the next term, across leaves. It returns false at the end of the dictionary and
+// after an error, which is in w.err.
+func (it *TermIterator) next() bool {
+	for it.err == nil {
+		if it.leaf.next() {
 			return true
 		}
-		if w.err != nil || !w.nextLeaf() {
+		if it.err != nil || !it.nextLeaf() {
 			return false
 		}
 	}
 	return false
 }
 
-// nextLeaf reads the leaf behind.
-func (w *TermIterator) nextLeaf() bool {
-	w.leafOffset += w.size - int64(len(w.rest))
-	w.size = min(maxLeafBytes, w.terms.size()-w.leafOffset)
-	w.rest = nil
-	if w.size <= 0 {
-		w.size = 0
+// nextLeaf reads the next leaf.
+func (it *TermIterator) nextLeaf() bool {
+	it.leafOffset += it.size - int64(len(it.rest))
+	it.size = min(maxLeafBytes, it.terms.size()-it.leafOffset)
+	it.rest = nil
+	if it.size <= 0 {
+		it.size = 0
 		return false
 	}
-	if err := w.terms.readAt(w.buf[:w.size], w.leafOffset); err != nil {
-		w.err = err
+	if err := it.terms.readAt(it.buf[:it.size], it.leafOffset); err != nil {
+		it.err = err
 		return false
 	}
-	w.open(w.buf[:w.size])
-	return w.err == nil
+	it.open(it.buf[:it.size])
+	return it.err == nil
 }
 
-// Find returns what the dictionary tells of a term, with w as its room.
-func (s *Segment) Find(term []byte, w *TermIterator) (Entry, bool, error) {
+// Find returns the dictionary entry of a term. It uses it as its work space.
+func (s *Segment) Find(term []byte, it *TermIterator) (Entry, bool, error) {
 	off, end, ok := s.sparse.find(term)
 	if !ok {
 		return Entry{}, false, nil
 	}
-	w.seek(&s.streams[streamTerms], off)
-	for w.next() {
-		switch bytes.Compare(w.term, term) {
+	it.seek(&s.streams[streamTerms], off)
+	for it.next() {
+		switch bytes.Compare(it.term, term) {
 		case 0:
-			return w.entry, true, nil
+			return it.entry, true, nil
 		case 1:
 			return Entry{}, false, nil
 		}
-		if w.remaining == 0 && w.leafOffset+w.size-int64(len(w.rest)) >= end {
+		if it.remaining == 0 && it.leafOffset+it.size-int64(len(it.rest)) >= end {
 			return Entry{}, false, nil
 		}
 	}
-	return Entry{}, false, w.err
+	return Entry{}, false, it.err
 }
 
-// Lookup finds terms of a segment one after the other. A term behind the one before is
-// looked for from there on, where it cannot be in a later leaf.
+// Lookup finds terms of a segment one after another. If a term is greater than the previous one and
+// in the same leaf, the search continues from there.
 type Lookup struct {
 	segment  *Segment
 	terms    TermIterator
 	started  bool
-	done     bool   // behind the last term up to limit
-	lastTerm []byte // the term before; walk is at the first that is not before it
-	limit    []byte // separator behind what walk goes over; nil: the dictionary ends
-	end      int64  // where that is
+	done     bool   // no more terms before limit
+	lastTerm []byte // previous term; terms is at the first term that is not less
+	limit    []byte // separator of the leaf after the current one; nil if it is the last
+	end      int64  // end of the current leaf
 }
 
-// Lookup begins to look up terms.
+// Lookup returns a new Lookup for the segment.
 func (s *Segment) Lookup() *Lookup { return &Lookup{segment: s} }
 
-// Find returns what the dictionary tells of a term.
+// Find returns the dictionary entry of a term.
 func (l *Lookup) Find(term []byte) (Entry, bool, error) {
 	if !l.started || bytes.Compare(term, l.lastTerm) < 0 || l.limit != nil && bytes.Compare(term, l.limit) >= 0 {
 		if !l.seek(term) {
@@ -105,7 +105,7 @@ func (l *Lookup) Find(term []byte) (Entry, bool, error) {
 	return Entry{}, false, l.terms.err
 }
 
-// seek goes before the terms of which one may be it.
+// seek moves to the start of the leaf that can contain term.
 func (l *Lookup) seek(term []byte) bool {
 	x := l.segment.sparse
 	n := x.leafAfter(term)
@@ -121,26 +121,26 @@ func (l *Lookup) seek(term []byte) bool {
 }
 
 func (l *Lookup) step() {
-	w := &l.terms
-	atEnd := w.size > 0 && w.remaining == 0 && w.leafOffset+w.size-int64(len(w.rest)) >= l.end
-	l.done = atEnd || !w.next()
+	it := &l.terms
+	atEnd := it.size > 0 && it.remaining == 0 && it.leafOffset+it.size-int64(len(it.rest)) >= l.end
+	l.done = atEnd || !it.next()
 }
 
-// Terms appends the first terms with the prefix, in ascending order, at most limit of them.
+// Terms appends the first terms with the prefix to all, in ascending order, at most limit of them.
 func (s *Segment) Terms(prefix []byte, limit int, all []string) ([]string, error) {
 	off, _, ok := s.sparse.find(prefix)
 	if !ok {
 		off = 0
 	}
-	var w TermIterator
-	w.seek(&s.streams[streamTerms], off)
-	for n := 0; n < limit && w.next(); {
-		if bytes.HasPrefix(w.term, prefix) {
-			all = append(all, string(w.term))
+	var it TermIterator
+	it.seek(&s.streams[streamTerms], off)
+	for n := 0; n < limit && it.next(); {
+		if bytes.HasPrefix(it.term, prefix) {
+			all = append(all, string(it.term))
 			n++
-		} else if bytes.Compare(w.term, prefix) > 0 {
+		} else if bytes.Compare(it.term, prefix) > 0 {
 			break
 		}
 	}
-	return all, w.err
+	return all, it.err
 }

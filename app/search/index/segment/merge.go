@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// Source is a segment that is to be merged, and which of its documents are left out.
+// Source is a segment to be merged and its deleted documents, which are omitted.
 type Source struct {
 	Segment    *Segment
 	Tombstones *Tombstones
 }
 
-// Merge writes several segments as one, a term at a time: its memory is some pages of
-// each, and two bits for a document.
+// Merge writes several segments as one, term by term. It needs a few pages of memory per segment
+// and two bits per document.
 type Merge struct {
-	sources  []*source // the latest first, as documents are numbered
+	sources  []*source // newest first, as documents are numbered
 	liveDocs int
 	budget   Budget
 }
 
-// source is a segment that is merged.
+// source is the merge state of one segment.
 type source struct {
 	segment    *Segment
 	tombstones *Tombstones
 	docMap
 	terms          TermIterator
-	active         bool // terms is in a term
+	active         bool // terms is at a term
 	postings       *sequentialReader
 	positions      *sequentialReader
 	cursor         Cursor
@@ -35,73 +35,72 @@ type source struct {
 	raw            []byte
 }
 
-// NewMerge prepares a merge of neighbors, the earliest first. Those who hold the
-// segments hold them until it is written.
+// NewMerge prepares a merge of adjacent segments, oldest first. The caller must keep them open
+// until Write returns.
 func NewMerge(ctx context.Context, list []Source) *Merge {
-	g := &Merge{budget: Budget{ctx: ctx}}
+	m := &Merge{budget: Budget{ctx: ctx}}
 	for _, v := range slices.Backward(list) {
-		s := &source{segment: v.Segment, tombstones: v.Tombstones, docMap: newDocMap(v.Tombstones, uint32(g.liveDocs))}
-		g.sources = append(g.sources, s)
-		g.liveDocs += int(v.Segment.docs) - v.Tombstones.Count()
+		s := &source{segment: v.Segment, tombstones: v.Tombstones, docMap: newDocMap(v.Tombstones, uint32(m.liveDocs))}
+		m.sources = append(m.sources, s)
+		m.liveDocs += int(v.Segment.docs) - v.Tombstones.Count()
 	}
-	return g
+	return m
 }
 
-// LiveDocs is how many documents the merged segment has; where there are none, there is
-// none to write.
-func (g *Merge) LiveDocs() int { return g.liveDocs }
+// LiveDocs returns the number of documents in the merged segment. If it is zero, don't call Write.
+func (m *Merge) LiveDocs() int { return m.liveDocs }
 
-// TombstonesSince returns which documents of the merged segment are gone by now: now is of the
-// sources, in the order in which they were given, what is gone of each meanwhile.
-func (g *Merge) TombstonesSince(now []*Tombstones) *Tombstones {
-	var more []uint32
-	for i, left := range now {
-		s := g.sources[len(g.sources)-1-i]
-		left.forEach(func(doc uint32) {
+// TombstonesSince returns the documents of the merged segment that were deleted while the merge
+// ran. current holds the current tombstones of the sources, in the order passed to NewMerge.
+func (m *Merge) TombstonesSince(current []*Tombstones) *Tombstones {
+	var docs []uint32
+	for i, tombstones := range current {
+		s := m.sources[len(m.sources)-1-i]
+		tombstones.forEach(func(doc uint32) {
 			if !s.tombstones.Has(doc) {
-				more = append(more, s.newDoc(doc))
+				docs = append(docs, s.newDoc(doc))
 			}
 		})
 	}
-	if len(more) == 0 {
+	if len(docs) == 0 {
 		return nil
 	}
-	var nothing *Tombstones
-	return nothing.With(uint32(g.liveDocs), more)
+	var none *Tombstones
+	return none.With(uint32(m.liveDocs), docs)
 }
 
-// Write writes the merged segment, but for its end (Writer.Finish). Errors: ErrDamaged,
-// that of ctx and those of the operating system.
-func (g *Merge) Write(w *Writer) error {
-	g.writeDocuments(w)
-	if g.budget.err == nil {
-		g.writeKeys(w)
+// Write writes the merged segment; Writer.Finish completes it. It returns ErrDamaged, the error of
+// the context, and errors of the operating system.
+func (m *Merge) Write(w *Writer) error {
+	m.writeDocuments(w)
+	if m.budget.err == nil {
+		m.writeKeys(w)
 	}
-	if g.budget.err == nil {
-		g.writeTerms(w)
+	if m.budget.err == nil {
+		m.writeTerms(w)
 	}
-	g.budget.Check()
-	return g.budget.err
+	m.budget.Check()
+	return m.budget.err
 }
 
-// writeDocuments writes what is known of each.
-func (g *Merge) writeDocuments(w *Writer) {
-	for _, s := range g.sources {
-		of := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &g.budget) }
-		keys, groups, dates, lengths := of(streamKeys), of(streamGroups), of(streamDates), of(streamLengths)
+// writeDocuments writes the columns.
+func (m *Merge) writeDocuments(w *Writer) {
+	for _, s := range m.sources {
+		open := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &m.budget) }
+		keys, groups, dates, lengths := open(streamKeys), open(streamGroups), open(streamDates), open(streamLengths)
 		for doc := range s.segment.docs {
 			if s.tombstones.Has(doc) {
 				continue
 			}
 			w.AddDocument(keys.u64(doc), groups.U8(doc), int32(dates.U32(doc)), uint32(lengths.U16(doc)))
 		}
-		if g.budget.Check(); g.budget.err != nil {
+		if m.budget.Check(); m.budget.err != nil {
 			return
 		}
 	}
 }
 
-// keyIterator is where the merge stands in the sorted keys of a source.
+// keyIterator iterates over the sorted keys of a source.
 type keyIterator struct {
 	*source
 	keys, numbers *Column
@@ -110,7 +109,7 @@ type keyIterator struct {
 	doc           uint32
 }
 
-// next goes to the next key of a living document; false behind the last.
+// next moves to the next key of a live document. It returns false at the end.
 func (k *keyIterator) next() bool {
 	for ; k.pos < k.segment.docs; k.pos++ {
 		doc := k.numbers.U32(k.pos)
@@ -124,89 +123,89 @@ func (k *keyIterator) next() bool {
 }
 
 // writeKeys merges the sorted keys.
-func (g *Merge) writeKeys(w *Writer) {
-	var open []*keyIterator
-	for _, s := range g.sources {
-		of := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &g.budget) }
-		if k := (&keyIterator{source: s, keys: of(streamSorted), numbers: of(streamNumbers)}); k.next() {
-			open = append(open, k)
+func (m *Merge) writeKeys(w *Writer) {
+	var iters []*keyIterator
+	for _, s := range m.sources {
+		open := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &m.budget) }
+		if k := (&keyIterator{source: s, keys: open(streamSorted), numbers: open(streamNumbers)}); k.next() {
+			iters = append(iters, k)
 		}
 	}
-	for len(open) > 0 && g.budget.err == nil {
-		least := 0
-		for i, k := range open {
-			if k.key < open[least].key {
-				least = i
+	for len(iters) > 0 && m.budget.err == nil {
+		first := 0
+		for i, k := range iters {
+			if k.key < iters[first].key {
+				first = i
 			}
 		}
-		w.AddKey(open[least].key, open[least].doc)
-		if !open[least].next() {
-			open = slices.Delete(open, least, least+1)
+		w.AddKey(iters[first].key, iters[first].doc)
+		if !iters[first].next() {
+			iters = slices.Delete(iters, first, first+1)
 		}
 	}
 }
 
-// writeTerms merges the dictionaries, and the lists with them.
-func (g *Merge) writeTerms(w *Writer) {
-	for _, s := range g.sources {
-		of := func(stream int) *sequentialReader { return newSequentialReader(&s.segment.streams[stream]) }
-		s.postings, s.positions = of(streamPostings), of(streamPositions)
-		s.terms.seek(of(streamTerms), 0)
-		g.advance(s)
+// writeTerms merges the dictionaries and posting lists.
+func (m *Merge) writeTerms(w *Writer) {
+	for _, s := range m.sources {
+		open := func(stream int) *sequentialReader { return newSequentialReader(&s.segment.streams[stream]) }
+		s.postings, s.positions = open(streamPostings), open(streamPositions)
+		s.terms.seek(open(streamTerms), 0)
+		m.advance(s)
 	}
 	var term []byte
-	for n := 1; g.budget.err == nil; n++ {
+	for n := 1; m.budget.err == nil; n++ {
 		if n%1024 == 0 {
-			g.budget.Check()
+			m.budget.Check()
 		}
-		least, word := g.minTerm()
-		if least == nil {
+		first, hasPositions := m.minTerm()
+		if first == nil {
 			return
 		}
-		term = append(term[:0], least.terms.term...)
-		w.StartTerm(word)
-		for _, s := range g.sources {
+		term = append(term[:0], first.terms.term...)
+		w.StartTerm(hasPositions)
+		for _, s := range m.sources {
 			if s.active && bytes.Equal(s.terms.term, term) {
-				s.copyPostings(w, &g.budget)
-				g.advance(s)
+				s.copyPostings(w, &m.budget)
+				m.advance(s)
 			}
 		}
 		w.EndTerm(term)
 	}
 }
 
-// advance goes to the next term of a source.
-func (g *Merge) advance(s *source) {
+// advance moves to the next term of a source.
+func (m *Merge) advance(s *source) {
 	if s.active = s.terms.next(); s.terms.err != nil {
-		g.budget.Fail(s.terms.err)
+		m.budget.Fail(s.terms.err)
 	}
 }
 
-// minTerm returns a source that is in the least term, or nil; and whether some source
-// has positions of it.
-func (g *Merge) minTerm() (least *source, word bool) {
-	for _, s := range g.sources {
+// minTerm returns a source that is at the smallest term, or nil, and whether any source has
+// positions for that term.
+func (m *Merge) minTerm() (first *source, hasPositions bool) {
+	for _, s := range m.sources {
 		if !s.active {
 			continue
 		}
 		order := -1
-		if least != nil {
-			order = bytes.Compare(s.terms.term, least.terms.term)
+		if first != nil {
+			order = bytes.Compare(s.terms.term, first.terms.term)
 		}
 		switch {
 		case order < 0:
-			least, word = s, s.terms.entry.HasPositions
+			first, hasPositions = s, s.terms.entry.HasPositions
 		case order == 0:
-			word = word || s.terms.entry.HasPositions
+			hasPositions = hasPositions || s.terms.entry.HasPositions
 		}
 	}
-	return least, word
+	return first, hasPositions
 }
 
-// copyPostings copies the living documents of the term the source is in.
-func (s *source) copyPostings(w *Writer, watch *Budget) {
+// copyPostings copies the live postings of the source's current term.
+func (s *source) copyPostings(w *Writer, budget *Budget) {
 	c, e := &s.cursor, s.terms.entry
-	c.open(s.postings, e, s.segment.docs, watch)
+	c.open(s.postings, e, s.segment.docs, budget)
 	if e.HasPositions {
 		s.positionCursor.open(s.positions, c)
 	}
@@ -224,32 +223,31 @@ func (s *source) copyPostings(w *Writer, watch *Budget) {
 	}
 }
 
-// docMap tells the numbers of documents when those before them that are gone are
-// left out.
+// docMap maps document numbers of a source to those of the merged segment.
 type docMap struct {
 	base          uint32
 	deleted       *Tombstones
-	deletedBefore []uint32 // of every word of gone, how many are gone before it
+	deletedBefore []uint32 // number of documents deleted before each word of the bitmap
 }
 
-func newDocMap(g *Tombstones, base uint32) docMap {
-	r := docMap{base: base, deleted: g}
-	if g == nil {
-		return r
+func newDocMap(t *Tombstones, base uint32) docMap {
+	m := docMap{base: base, deleted: t}
+	if t == nil {
+		return m
 	}
 	n := uint32(0)
-	for _, w := range g.bits {
-		r.deletedBefore = append(r.deletedBefore, n)
+	for _, w := range t.bits {
+		m.deletedBefore = append(m.deletedBefore, n)
 		n += uint32(bits.OnesCount64(w))
 	}
-	return r
+	return m
 }
 
-func (r *docMap) newDoc(doc uint32) uint32 {
-	if r.deleted == nil {
-		return r.base + doc
+func (m *docMap) newDoc(doc uint32) uint32 {
+	if m.deleted == nil {
+		return m.base + doc
 	}
 	w := doc >> 6
-	below := r.deleted.bits[w] & (1<<(doc&63) - 1)
-	return r.base + doc - r.deletedBefore[w] - uint32(bits.OnesCount64(below))
+	below := m.deleted.bits[w] & (1<<(doc&63) - 1)
+	return m.base + doc - m.deletedBefore[w] - uint32(bits.OnesCount64(below))
 }

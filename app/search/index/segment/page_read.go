@@ -10,26 +10,27 @@ import (
 	"path/filepath"
 )
 
-// pageFile is a segment's file, open for reading. Nothing it returns is unchecked.
+// pageFile is a segment file open for reading. Everything it returns is verified.
 type pageFile struct {
 	file  *os.File
-	id    uint64 // unique in the process: where the cache has its pages
+	id    uint64 // unique in the process; part of the cache key
 	cache *Cache
 	footer
 	size      int64
-	fullPages int      // full pages
-	sums      []uint32 // of the full pages and then the tails
+	fullPages int      // number of full pages
+	sums      []uint32 // checksums of the full pages, then of the tails
 	tails     []tail
 	streams   [streams]stream
 }
 
-// tail is the last page of a stream.
+// tail is the last, incomplete page of a stream.
 type tail struct {
 	off  int64
 	size int
 }
 
-// openPages opens a file of which the manifest knows number, size and sum.
+// openPages opens a segment file and compares it with the number, size, and checksum in the
+// manifest.
 func openPages(path string, number uint64, size int64, sum uint32, c *Cache) (*pageFile, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -67,7 +68,7 @@ func (p *pageFile) readFooter(number uint64, sum uint32) error {
 	return p.readTable()
 }
 
-// parse takes the fields of a footer whose sum is right.
+// parse decodes a footer whose checksum was verified.
 func (p *pageFile) parse(raw []byte) bool {
 	if string(raw[:8]) != footerMagic || binary.LittleEndian.Uint32(raw[8:]) != footerFormat {
 		return false
@@ -82,7 +83,7 @@ func (p *pageFile) parse(raw []byte) bool {
 	return true
 }
 
-// readTable reads where the pages of each stream lie, and their sums.
+// readTable reads the pages of each stream and their checksums.
 func (p *pageFile) readTable() error {
 	full, tails, bytes, ok := p.layout(p.size)
 	if !ok {
@@ -104,7 +105,7 @@ func (p *pageFile) readTable() error {
 	return p.assignPages(table[:full])
 }
 
-// assignPages tells every stream its pages.
+// assignPages distributes the pages and tails of the file to the streams.
 func (p *pageFile) assignPages(owners []byte) error {
 	off := int64(p.fullPages) << pageBits
 	for i := range p.streams {
@@ -132,7 +133,7 @@ func (p *pageFile) assignPages(owners []byte) error {
 	return nil
 }
 
-// read reads a page into buf, which has room for one, and returns the page.
+// read reads a page into buf, which must have the size of a page, and returns the part of buf used.
 func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	off, size := int64(page)<<pageBits, pageSize
 	if t := int(page) - p.fullPages; t >= 0 {
@@ -148,8 +149,8 @@ func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// readAt reads all of buf. A file that ends before is damaged; a disk that does not
-// read is not: the same bytes may be there the next time.
+// readAt fills buf. A file that is too short is damaged; a read error of the disk is not, because
+// the next attempt may succeed.
 func (p *pageFile) readAt(buf []byte, off int64) error {
 	_, err := p.file.ReadAt(buf, off)
 	if errors.Is(err, io.EOF) {
@@ -158,7 +159,7 @@ func (p *pageFile) readAt(buf []byte, off int64) error {
 	return err
 }
 
-// Check reads every page and holds it against its checksum. Errors: ErrDamaged and that of ctx.
+// Check verifies the checksum of every page. It returns ErrDamaged and the error of ctx.
 func (p *pageFile) Check(ctx context.Context) error {
 	buf := make([]byte, pageSize)
 	for n := range p.sums {

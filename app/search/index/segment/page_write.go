@@ -6,22 +6,22 @@ import (
 	"hash/crc32"
 )
 
-// A segment's file holds several streams, which grow side by side while it is written
-// once from front to back. Each stream is cut into pages; a page goes to the file when
-// it is full. All numbers are little-endian, all sums CRC-32C.
+// A segment file contains several streams. All streams grow while the file is written once from
+// start to end: each is cut into pages, and a page is written to the file when it is full. All
+// numbers are little-endian, all checksums CRC-32C.
 //
 //	file   := page* tail* table footer
 //	page   := 16384 bytes of one stream
-//	tail   := the last bytes of a stream that does not end with a page, in the order of streams
+//	tail   := the last bytes of a stream that does not end at a page boundary, in stream order
 //	table  := stream u8 of every page, sum u32 of every page, sum u32 of every tail
 //	footer := "dkposts\n", format u32, number of the segment u64, documents u32,
 //	          words u64, length u64 of every stream, sum u32 of the table,
-//	          sum u32 of the footer to here
+//	          sum u32 of the footer up to here
 //
-// The manifest knows the file's size and the footer's sum, the footer the table's, and
-// the table that of every page: a byte that changed is noticed, and so is a page or a
-// file in another's place. With footerFormat manifestFormat (app/search/index) is raised: that
-// alone says that the program is another.
+// The manifest stores the size of the file and the checksum of the footer, the footer stores the
+// checksum of the table, and the table those of all pages. So a changed byte and a swapped page or
+// file are both detected. Increment manifestFormat (app/search/index) together with footerFormat:
+// only the manifest tells an index of another program version from a damaged one.
 const (
 	pageBits = 14
 	pageSize = 1 << pageBits
@@ -32,33 +32,33 @@ const (
 	footerSize   = 8 + 4 + 8 + 4 + 8 + 8*streams + 4 + 4
 )
 
-// The streams of a segment, each described where it is written.
+// The streams of a segment. The file named next to a stream describes its contents.
 const (
 	streamTerms     = iota // dictionary.go
 	streamIndex            // sparse.go
 	streamPostings         // block.go
 	streamPositions        // block.go
-	streamKeys             // u64 of every document
-	streamGroups           // u8 of every document
-	streamDates            // i32 of every document
-	streamLengths          // words of every document, u16, at most 65,535
-	streamSorted           // the keys in ascending order, u64
-	streamNumbers          // the documents of those, u32
+	streamKeys             // u64 per document
+	streamGroups           // u8 per document
+	streamDates            // i32 per document
+	streamLengths          // number of words, u16 per document, at most 65,535
+	streamSorted           // all keys in ascending order, u64
+	streamNumbers          // the documents of the sorted keys, u32
 	streams
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum is CRC-32C, the sum of all that an index writes.
+// Checksum returns the CRC-32C of p. All files of an index use it.
 func Checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
-// footer is the end of a segment's file.
+// footer is the end of a segment file.
 type footer struct {
 	number   uint64
 	docs     uint32
-	words    uint64 // of all documents
+	words    uint64 // in all documents
 	lengths  [streams]int64
-	tableSum uint32 // sum of the table
+	tableSum uint32 // checksum of the table
 }
 
 func (f *footer) append(p []byte) []byte {
@@ -75,8 +75,8 @@ func (f *footer) append(p []byte) []byte {
 	return binary.LittleEndian.AppendUint32(p, Checksum(p[start:]))
 }
 
-// layout returns how many pages and tails the file has, and the bytes of the tails;
-// and whether the lengths are possible in a file of that size.
+// layout returns the number of full pages and of tails and the total size of the tails, and whether
+// a file of the given size can have these stream lengths.
 func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
 	var full int64
 	for _, n := range f.lengths {
@@ -92,11 +92,11 @@ func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
 	return int(full), tails, bytes, full*(pageSize+5)+bytes+4*int64(tails)+footerSize == size
 }
 
-// pagesPerSync bounds how much of a segment waits in the system's memory: a merge that left
-// all to one sync at its end would hold up the syncs of others meanwhile.
+// pagesPerSync limits how much of a segment waits in the page cache of the operating system. One
+// large sync at the end of a merge would delay the syncs of other writers.
 const pagesPerSync = 32 << 20 >> pageBits
 
-// pageWriter writes the streams of a segment. The first error stays, and finish says it.
+// pageWriter writes the streams of a segment. It keeps the first error, and finish returns it.
 type pageWriter struct {
 	file        File
 	pending     [streams][]byte
@@ -108,7 +108,7 @@ type pageWriter struct {
 
 func newPageWriter(f File) *pageWriter { return &pageWriter{file: f} }
 
-// write appends to a stream.
+// write appends p to a stream.
 func (w *pageWriter) write(stream int, p []byte) {
 	w.lengths[stream] += int64(len(p))
 	for len(p) > 0 {
@@ -142,8 +142,8 @@ func (w *pageWriter) writeRaw(p []byte) {
 	}
 }
 
-// finish writes tails, table and footer, and returns the file's size and the footer's
-// sum. It does not sync.
+// finish writes the tails, the table, and the footer. It returns the size of the file and the
+// checksum of the footer. It does not sync.
 func (w *pageWriter) finish(number uint64, docs uint32, words uint64) (size int64, sum uint32, err error) {
 	f := footer{number: number, docs: docs, words: words, lengths: w.lengths}
 	for stream := range streams {

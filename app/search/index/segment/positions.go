@@ -6,29 +6,29 @@ import (
 	"math/bits"
 )
 
-// Positions reads where a word stands in the document that its cursor is in. Documents in
-// between are passed over without being decoded.
+// Positions reads the positions of a term in the current document of a cursor. The positions of
+// skipped documents are not decoded.
 type Positions struct {
 	cursor   *Cursor
 	stream   byteReader
-	block    int   // of the cursor, to which index belongs
-	docIndex int   // document of the block at which rest begins
-	offset   int64 // of the stream, behind rest
+	block    int   // of the cursor; docIndex belongs to it
+	docIndex int   // index in the block of the document whose positions start at rest
+	offset   int64 // end of rest in the stream
 	end      int64
-	rest     []byte // of buf, not yet taken
+	rest     []byte // part of buf that was not consumed yet
 	buf      [positionsChunk]byte
 }
 
 const positionsChunk = 1 << 12
 
-// MaxPositions is the most positions kept of a term in a document: of a text that is one
-// word over and over nobody needs more, and it bounds what a phrase costs.
+// MaxPositions is the maximum number of positions stored per term and document. It limits the cost
+// of a phrase query on a text that repeats one word.
 const MaxPositions = 1 << 12
 
-// storedPositions is how many positions are kept of so many.
-func storedPositions(times uint32) int { return int(min(times, MaxPositions)) }
+// storedPositions returns how many positions are stored for a term frequency.
+func storedPositions(freq uint32) int { return int(min(freq, MaxPositions)) }
 
-// Open puts it to a cursor of the segment, which is in a word.
+// Open attaches p to a cursor over a term with positions.
 func (p *Positions) Open(s *Segment, c *Cursor) { p.open(&s.streams[streamPositions], c) }
 
 func (p *Positions) open(stream byteReader, c *Cursor) {
@@ -36,8 +36,8 @@ func (p *Positions) open(stream byteReader, c *Cursor) {
 	p.end = c.entry.positions.off + c.entry.positions.length
 }
 
-// Read appends the positions in the document, ascending, to out. It is to be asked once
-// for each.
+// Read appends the positions in the current document to out, in ascending order. Call it at most
+// once per document.
 func (p *Positions) Read(out []uint32) []uint32 {
 	if p.seekDoc() {
 		out = p.decode(storedPositions(p.cursor.freqs[p.cursor.index]), out)
@@ -45,7 +45,7 @@ func (p *Positions) Read(out []uint32) []uint32 {
 	return out
 }
 
-// appendRaw appends the positions as they are written to out. It is not to be mixed with Read.
+// appendRaw appends the encoded positions to out. Don't mix it with Read.
 func (p *Positions) appendRaw(out []byte) []byte {
 	if p.seekDoc() {
 		out = p.advance(storedPositions(p.cursor.freqs[p.cursor.index]), out, true)
@@ -53,27 +53,28 @@ func (p *Positions) appendRaw(out []byte) []byte {
 	return out
 }
 
-// seekDoc goes to the positions in the document; false where they are behind.
+// seekDoc moves to the positions of the current document. It returns false if they were read
+// already.
 func (p *Positions) seekDoc() bool {
 	c := p.cursor
 	if c.block != p.block {
 		p.block, p.docIndex, p.rest = c.block, 0, nil
 		p.offset = c.entry.positions.off + int64(c.blockStart.positionsEnd)
 	}
-	c.Freq() // decodes how many are to be passed over
+	c.Freq() // decodes the frequencies of the block
 	if p.docIndex == c.index+1 {
 		return false
 	}
-	pass := 0
+	skip := 0
 	for _, n := range c.freqs[p.docIndex:c.index] {
-		pass += storedPositions(n)
+		skip += storedPositions(n)
 	}
-	p.advance(pass, nil, false)
+	p.advance(skip, nil, false)
 	p.docIndex = c.index + 1
 	return true
 }
 
-// fill reads on behind rest, which it keeps; false at the end.
+// fill reads more bytes after rest. It returns false at the end.
 func (p *Positions) fill() bool {
 	kept := copy(p.buf[:], p.rest)
 	n := min(int64(len(p.buf)-kept), p.end-p.offset)
@@ -90,8 +91,8 @@ func (p *Positions) fill() bool {
 	return true
 }
 
-// advance passes over n numbers, and appends them to out where they are to be kept. Each
-// ends with its one byte below 128.
+// advance skips n numbers, or appends their bytes to out if keep is set. The last byte of a varint
+// is the one below 128.
 func (p *Positions) advance(n int, out []byte, keep bool) []byte {
 	for n > 0 {
 		if len(p.rest) == 0 && !p.fill() {
@@ -115,7 +116,7 @@ func (p *Positions) advance(n int, out []byte, keep bool) []byte {
 	return out
 }
 
-// decode appends n positions.
+// decode appends n positions to out.
 func (p *Positions) decode(n int, out []uint32) []uint32 {
 	at := uint32(0)
 	rest := p.rest

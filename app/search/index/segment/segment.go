@@ -1,25 +1,24 @@
-// Package segment is one segment of an inverted index, as it lies on the disk: a file
-// that is written once and never changed, which tells of its documents which terms they
-// have, how often and where. What it knows of terms and documents:
+// Package segment reads and writes the segment files of an inverted index. A segment file is
+// written once and never changed. It stores a term dictionary and, for each term, a posting list:
+// the documents that contain the term, how often, and at which positions.
 //
-//	page.go        the file: streams, cut into pages, each with its checksum
-//	dictionary.go  the terms, and what there is of each; sparse.go: where to look for one
-//	block.go       the documents of a term, how often and where they have it
-//	gone.go        documents that are left out, which a list of segments tells
+//	page_write.go   the file format: streams cut into pages, each page with a checksum
+//	dictionary.go   the term dictionary; sparse.go: the index that finds a leaf of it
+//	block.go        posting lists and positions
+//	tombstones.go   the set of deleted documents, which the manifest of the index stores
 //
-// Writer writes one, from documents and terms in order, and Merge one out of several.
-// Segment reads: Find and Lookup a term, Cursor its documents, Places its positions,
-// Column what is known of documents.
+// Writer writes a segment from documents and terms in order; Merge writes one from several others.
+// Segment reads: Find and Lookup find a term, Cursor iterates over its posting list, Positions
+// reads its positions, and Column reads per-document values.
 //
-// Documents are numbered from the latest, which is 0, to the earliest.
+// Documents are numbered from the newest, which is 0, to the oldest.
 //
-// Promises: every byte read has been checked, and what is wrong is ErrDamaged, never an
-// answer; an open segment holds some bytes for a page and at most 4 MiB for its
-// dictionary; whatever a file holds, reading it ends, within its bounds.
+// Guarantees: every byte is verified against a checksum before use, and a mismatch is returned as
+// ErrDamaged. An open segment keeps a few bytes per page and at most 4 MiB of its dictionary in
+// memory. Reading terminates and stays within bounds whatever the file contains.
 //
-// Refuses: to know which segments there are, when they come, go and are merged, and what
-// is asked of them (app/search/index); to keep where a term stands in a document beyond
-// its first MaxPositions occurrences.
+// Out of scope: which segments exist, when they are merged, and how queries are evaluated
+// (app/search/index). Of a term in one document, only the first MaxPositions positions are stored.
 package segment
 
 import (
@@ -29,67 +28,67 @@ import (
 	"path/filepath"
 )
 
-// ErrDamaged says that what is on the disk is not what was written.
+// ErrDamaged reports that the file on disk differs from what was written.
 var ErrDamaged = errors.New("index damaged")
 
-// MaxDocs is the most documents of a segment, so that numbers of 32 bits are enough
-// everywhere.
+// MaxDocs is the maximum number of documents in a segment. It keeps document numbers within 32
+// bits.
 const MaxDocs = 1 << 28
 
-// MaxTermBytes is the most bytes of a term; the least is one.
+// MaxTermBytes is the maximum length of a term in bytes. The minimum is 1.
 const MaxTermBytes = 64
 
-// Meta tells a segment from any other. Whoever lists segments keeps it.
+// Meta identifies a segment file. The manifest of the index stores it.
 type Meta struct {
 	Number uint64
-	Size   int64  // bytes of the file
-	Sum    uint32 // of its footer
-	Docs   uint32 // documents, those that are gone among them
+	Size   int64  // file size in bytes
+	Sum    uint32 // checksum of the footer
+	Docs   uint32 // documents, including deleted ones
 }
 
-// minDocBytes is how many bytes a document has at least, those of its columns (page.go).
+// minDocBytes is the number of bytes that the columns of one document take (page_write.go).
 const minDocBytes = 8 + 1 + 4 + 2 + 8 + 4
 
-// Plausible reports whether a segment of so many bytes can have so many documents.
+// Plausible reports whether a file of Size bytes can hold Docs documents.
 func (s Meta) Plausible() bool {
 	return s.Docs > 0 && s.Docs <= MaxDocs && s.Size >= footerSize+minDocBytes*int64(s.Docs)
 }
 
-// Segment is an open segment. It is safe for many goroutines.
+// Segment is an open segment. It is safe for concurrent use.
 type Segment struct {
 	*pageFile
 	sparse *sparseIndex
-	minKey uint64 // least key
-	maxKey uint64 // greatest key
+	minKey uint64 // smallest document key
+	maxKey uint64 // largest document key
 }
 
-// Open opens a segment, whose pages are read through the cache. Errors: ErrDamaged and
-// those of the operating system.
-func Open(path string, stamp Meta, c *Cache) (*Segment, error) {
-	p, err := openPages(path, stamp.Number, stamp.Size, stamp.Sum, c)
+// Open opens the segment at path. Its pages are read through the cache. It returns ErrDamaged and
+// errors of the operating system.
+func Open(path string, meta Meta, c *Cache) (*Segment, error) {
+	p, err := openPages(path, meta.Number, meta.Size, meta.Sum, c)
 	if err != nil {
 		return nil, err
 	}
 	s := &Segment{pageFile: p}
-	if err := s.load(stamp.Docs); err != nil {
+	if err := s.load(meta.Docs); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(path), err), p.file.Close())
 	}
 	return s, nil
 }
 
-// Close closes the file; nobody reads any more.
+// Close closes the file. No reader may use the segment afterward.
 func (s *Segment) Close() error { return s.file.Close() }
 
-// Documents is how many documents it has, those that are gone among them.
+// Documents returns the number of documents, including deleted ones.
 func (s *Segment) Documents() uint32 { return s.docs }
 
-// Words is how many words its documents have, those that are gone among them.
+// Words returns the total number of words of all documents, including deleted ones.
 func (s *Segment) Words() uint64 { return s.words }
 
 // Key returns the key of a document.
 func (s *Segment) Key(doc uint32) (uint64, error) { return s.u64(streamKeys, doc) }
 
-// load reads what is held in memory.
+// load checks the stream lengths and reads the parts that stay in memory.
 func (s *Segment) load(docs uint32) error {
 	n := int64(s.docs)
 	l := &s.lengths
@@ -120,8 +119,8 @@ func (s *Segment) u32(stream int, n uint32) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// FindKey returns the document of a key. Of ascending keys, from is what the call
-// before returned.
+// FindKey finds the document with the given key. To look up keys in ascending order, pass the
+// previous call's next as from; pass 0 for the first.
 func (s *Segment) FindKey(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
 	if key < s.minKey || key > s.maxKey {
 		return 0, false, from, nil

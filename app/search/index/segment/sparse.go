@@ -10,31 +10,31 @@ import (
 	"sort"
 )
 
-// The index of the dictionary tells where to look for a term.
+// The sparse index finds the leaf of the dictionary that can contain a term.
 //
-//	index := of every leaf: bytes shared with the one before u8, bytes that follow u8,
-//	         these, length of the leaf (a varint)
+//	index := for every leaf: bytes shared with the previous separator u8, number of further bytes u8,
+//	         these bytes, length of the leaf (a varint)
 //
-// The bytes separate: no term of an earlier leaf reaches them, none of the leaf is
-// before them.
+// A separator is a prefix that is greater than all terms of earlier leaves and not greater than any
+// term of its own leaf.
 
-// maxSparseBytes is the most bytes of the index held in memory for a segment. Where there
-// are more, only every second leaf is held, or every fourth, and more leaves are read.
+// maxSparseBytes is the maximum size in memory of the sparse index of one segment. If the index is
+// larger, only every second leaf (or fourth, and so on) is kept, and lookups read added leaves.
 const maxSparseBytes = 4 << 20
 
-const sparseEntryBytes = 4 + 8 // bytes for a leaf besides its separator
+const sparseEntryBytes = 4 + 8 // bytes per leaf in addition to its separator
 
-// sparseIndex is the index of a dictionary in memory.
+// sparseIndex is the sparse index of a dictionary, in memory.
 type sparseIndex struct {
-	separators []byte // one behind the other
+	separators []byte // concatenated
 	ends       []uint32
-	offsets    []int64 // of the leaves
-	length     int64   // of the dictionary
-	stride     int     // every how many leaves one is here
+	offsets    []int64 // of the leaves in the dictionary
+	length     int64   // size of the dictionary in bytes
+	stride     int     // every stride-th leaf is kept
 	maxBytes   int
 }
 
-// find returns from where to where to look for a term; false where it cannot be.
+// find returns the range of the dictionary that can contain a term; ok is false if no leaf can.
 func (x *sparseIndex) find(term []byte) (from, to int64, ok bool) {
 	n := x.leafAfter(term)
 	if n == 0 {
@@ -47,7 +47,7 @@ func (x *sparseIndex) find(term []byte) (from, to int64, ok bool) {
 	return x.offsets[n-1], to, true
 }
 
-// leafAfter is the first of the leaves that only later terms are in.
+// leafAfter returns the first leaf whose terms are all greater than term.
 func (x *sparseIndex) leafAfter(term []byte) int {
 	return sort.Search(len(x.ends), func(i int) bool { return bytes.Compare(x.separator(i), term) > 0 })
 }
@@ -68,24 +68,24 @@ func (x *sparseIndex) add(separator []byte, off int64) {
 	x.offsets = append(x.offsets, off)
 }
 
-// halve leaves out every second.
+// halve drops every second leaf.
 func (x *sparseIndex) halve() {
-	var thinner sparseIndex
+	var halved sparseIndex
 	for i := 0; i < len(x.ends); i += 2 {
-		thinner.separators = append(thinner.separators, x.separator(i)...)
-		thinner.ends = append(thinner.ends, uint32(len(thinner.separators)))
-		thinner.offsets = append(thinner.offsets, x.offsets[i])
+		halved.separators = append(halved.separators, x.separator(i)...)
+		halved.ends = append(halved.ends, uint32(len(halved.separators)))
+		halved.offsets = append(halved.offsets, x.offsets[i])
 	}
-	x.separators, x.ends, x.offsets = thinner.separators, thinner.ends, thinner.offsets
+	x.separators, x.ends, x.offsets = halved.separators, halved.ends, halved.offsets
 	x.stride *= 2
 }
 
-// readSparse reads the index of a dictionary of length bytes.
-func readSparse(index byteReader, length int64, most int) (*sparseIndex, error) {
-	x := &sparseIndex{length: length, stride: 1, maxBytes: most}
+// readSparse reads the sparse index of a dictionary with the given length.
+func readSparse(index byteReader, length int64, maxBytes int) (*sparseIndex, error) {
+	x := &sparseIndex{length: length, stride: 1, maxBytes: maxBytes}
 	r := bufio.NewReaderSize(io.NewSectionReader(readerAt{index}, 0, index.size()), pageSize)
 	var term [MaxTermBytes]byte
-	held := 0
+	termLen := 0
 	off := int64(0)
 	for n := 0; ; n++ {
 		shared, err := r.ReadByte()
@@ -95,7 +95,7 @@ func readSparse(index byteReader, length int64, most int) (*sparseIndex, error) 
 		if err != nil {
 			return nil, err
 		}
-		size, err := readSeparator(r, int(shared), &held, &term)
+		size, err := readSeparator(r, int(shared), &termLen, &term)
 		if err != nil {
 			return nil, fmt.Errorf("index of the dictionary: %w", err)
 		}
@@ -103,7 +103,7 @@ func readSparse(index byteReader, length int64, most int) (*sparseIndex, error) 
 			return nil, fmt.Errorf("index of the dictionary: %w: length of a leaf", ErrDamaged)
 		}
 		if n%x.stride == 0 {
-			x.add(term[:held], off)
+			x.add(term[:termLen], off)
 		}
 		off += int64(size)
 	}
@@ -113,23 +113,23 @@ func readSparse(index byteReader, length int64, most int) (*sparseIndex, error) 
 	return x, nil
 }
 
-func readSeparator(r *bufio.Reader, shared int, held *int, term *[MaxTermBytes]byte) (uint64, error) {
-	more, err := r.ReadByte()
+func readSeparator(r *bufio.Reader, shared int, termLen *int, term *[MaxTermBytes]byte) (uint64, error) {
+	added, err := r.ReadByte()
 	if err != nil {
 		return 0, truncated(err)
 	}
-	if shared > *held || shared+int(more) > MaxTermBytes {
+	if shared > *termLen || shared+int(added) > MaxTermBytes {
 		return 0, fmt.Errorf("%w: length of a term", ErrDamaged)
 	}
-	if _, err := io.ReadFull(r, term[shared:shared+int(more)]); err != nil {
+	if _, err := io.ReadFull(r, term[shared:shared+int(added)]); err != nil {
 		return 0, truncated(err)
 	}
-	*held = shared + int(more)
+	*termLen = shared + int(added)
 	size, err := binary.ReadUvarint(r)
 	return size, truncated(err)
 }
 
-// truncated says that a stream ended too early.
+// truncated turns the end of a stream into ErrDamaged.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: cut off", ErrDamaged)
@@ -137,7 +137,7 @@ func truncated(err error) error {
 	return err
 }
 
-// readerAt is a reader for packages that know io.ReaderAt.
+// readerAt adapts a byteReader to io.ReaderAt.
 type readerAt struct{ r byteReader }
 
 func (a readerAt) ReadAt(p []byte, off int64) (int, error) {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// byteReader reads a stream of a segment. What lies outside of it is ErrDamaged: only
-// what was read from the segment says where to read.
+// byteReader reads a stream of a segment. Reading out of range returns ErrDamaged, because all
+// offsets come from the segment itself.
 type byteReader interface {
 	readAt(p []byte, off int64) error
 	size() int64
 }
 
-// stream is one of the streams of a segment, read through the cache.
+// stream is one stream of a segment, read through the cache.
 type stream struct {
 	file   *pageFile
 	length int64
@@ -43,11 +43,11 @@ func (s *stream) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// sequentialReader reads a stream from front to back without the cache, so that a merge does
-// not push out what searches need.
+// sequentialReader reads a stream from start to end without the cache, so that a merge does not
+// evict the pages that searches use.
 type sequentialReader struct {
 	*stream
-	page    int // which page of the stream is in buf; -1 for none
+	page    int // page of the stream that buf holds; -1 for none
 	buf     []byte
 	content []byte
 }
@@ -63,12 +63,12 @@ func (r *sequentialReader) readAt(p []byte, off int64) error {
 			if r.buf == nil {
 				r.buf = make([]byte, pageSize)
 			}
-			held, err := r.file.read(r.pages[page], r.buf)
+			content, err := r.file.read(r.pages[page], r.buf)
 			if err != nil {
 				r.page = -1
 				return err
 			}
-			r.page, r.content = page, held
+			r.page, r.content = page, content
 		}
 		n := copy(p, r.content[off&pageMask:])
 		p, off = p[n:], off+int64(n)
@@ -76,31 +76,31 @@ func (r *sequentialReader) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// Column reads numbers of documents that ascend, some at a time. What cannot be read
-// is 0, and said by the watch.
+// Column reads a value of fixed size per document, in chunks. Documents should be read in ascending
+// order. Values that cannot be read are 0; the error goes to the budget.
 type Column struct {
 	stream  byteReader
 	budget  *Budget
-	start   uint64 // byte of the stream that buf begins with
+	start   uint64 // offset of buf in the stream
 	buf     []byte
 	scratch []byte
 }
 
-func newColumn(s byteReader, w *Budget) *Column { return &Column{stream: s, budget: w} }
+func newColumn(s byteReader, b *Budget) *Column { return &Column{stream: s, budget: b} }
 
-// Groups reads the group of documents (U8).
-func (s *Segment) Groups(w *Budget) *Column { return newColumn(&s.streams[streamGroups], w) }
+// Groups returns the column with the group of each document (U8).
+func (s *Segment) Groups(b *Budget) *Column { return newColumn(&s.streams[streamGroups], b) }
 
-// Dates reads the date of documents (U32, of which the caller makes an int32).
-func (s *Segment) Dates(w *Budget) *Column { return newColumn(&s.streams[streamDates], w) }
+// Dates returns the column with the date of each document (U32; callers convert it to int32).
+func (s *Segment) Dates(b *Budget) *Column { return newColumn(&s.streams[streamDates], b) }
 
-// Lengths reads how many words documents have (U16).
-func (s *Segment) Lengths(w *Budget) *Column { return newColumn(&s.streams[streamLengths], w) }
+// Lengths returns the column with the number of words of each document (U16).
+func (s *Segment) Lengths(b *Budget) *Column { return newColumn(&s.streams[streamLengths], b) }
 
-// columnChunk is less than a page: where few documents match, most of it is for nothing.
+// columnChunk is smaller than a page because a sparse posting list uses little of each chunk.
 const columnChunk = 1 << 11
 
-// U8 is the number of a document, of those that are one byte each.
+// U8 returns the value of a document in a column of one byte per document.
 func (c *Column) U8(doc uint32) byte {
 	i := uint64(doc) - c.start
 	if i < uint64(len(c.buf)) {
@@ -109,12 +109,12 @@ func (c *Column) U8(doc uint32) byte {
 	return c.load(uint64(doc), 1)[0]
 }
 
-// U16 is likewise of two bytes.
+// U16 returns the value of a document in a column of two bytes per document.
 func (c *Column) U16(doc uint32) uint16 {
 	return binary.LittleEndian.Uint16(c.bytesAt(2*uint64(doc), 2))
 }
 
-// U32 is likewise of four.
+// U32 returns the value of a document in a column of four bytes per document.
 func (c *Column) U32(doc uint32) uint32 {
 	return binary.LittleEndian.Uint32(c.bytesAt(4*uint64(doc), 4))
 }
@@ -125,7 +125,7 @@ func (c *Column) u64(doc uint32) uint64 {
 
 func (c *Column) bytesAt(off, size uint64) []byte {
 	if i := off - c.start; i < uint64(len(c.buf)) {
-		return c.buf[i : i+size] // numbers lie on multiples of their size, as pieces do
+		return c.buf[i : i+size] // values are aligned to their size, and so are chunks
 	}
 	return c.load(off, size)
 }

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Tombstones is which documents of a segment are no more; nil is none. It is not changed once
-// others see it.
+// Tombstones is the set of deleted documents of a segment; nil is the empty set. It is immutable
+// once it is shared.
 type Tombstones struct {
 	bits  []uint64
 	total int
@@ -15,76 +15,77 @@ type Tombstones struct {
 
 func newTombstones(docs uint32) *Tombstones { return &Tombstones{bits: make([]uint64, (docs+63)/64)} }
 
-// Has tells whether the document is gone; it is one of the segment.
-func (g *Tombstones) Has(doc uint32) bool {
-	return g != nil && g.bits[doc>>6]&(1<<(doc&63)) != 0
+// Has reports whether a document of the segment is deleted.
+func (t *Tombstones) Has(doc uint32) bool {
+	return t != nil && t.bits[doc>>6]&(1<<(doc&63)) != 0
 }
 
-// Count is how many are gone.
-func (g *Tombstones) Count() int {
-	if g == nil {
+// Count returns the number of deleted documents.
+func (t *Tombstones) Count() int {
+	if t == nil {
 		return 0
 	}
-	return g.total
+	return t.total
 }
 
-func (g *Tombstones) add(doc uint32) {
-	if bit := uint64(1) << (doc & 63); g.bits[doc>>6]&bit == 0 {
-		g.bits[doc>>6] |= bit
-		g.total++
+func (t *Tombstones) add(doc uint32) {
+	if bit := uint64(1) << (doc & 63); t.bits[doc>>6]&bit == 0 {
+		t.bits[doc>>6] |= bit
+		t.total++
 	}
 }
 
-// With returns a copy of g, which may be nil, with more documents.
-func (g *Tombstones) With(docs uint32, more []uint32) *Tombstones {
+// With returns a copy of t, which may be nil, with more documents added.
+func (t *Tombstones) With(docs uint32, added []uint32) *Tombstones {
 	c := newTombstones(docs)
-	if g != nil {
-		copy(c.bits, g.bits)
-		c.total = g.total
+	if t != nil {
+		copy(c.bits, t.bits)
+		c.total = t.total
 	}
-	for _, d := range more {
+	for _, d := range added {
 		c.add(d)
 	}
 	return c
 }
 
-// forEach calls visit with every document that is gone, in order.
-func (g *Tombstones) forEach(visit func(doc uint32)) {
-	if g == nil {
+// forEach calls visit for every deleted document in ascending order.
+func (t *Tombstones) forEach(visit func(doc uint32)) {
+	if t == nil {
 		return
 	}
-	for i, w := range g.bits {
+	for i, w := range t.bits {
 		for ; w != 0; w &= w - 1 {
 			visit(uint32(i)<<6 + uint32(bits.TrailingZeros64(w)))
 		}
 	}
 }
 
-// Written down, where the segments are listed:
+// The manifest stores tombstones in one of two encodings:
 //
-//	gone := how many, gap of every document to the one before less one   where few are gone
-//	      | how many, a bit for every document, in words of 64, u64      where more than a tenth are
+//	tombstones := count, gap of every document to the previous one minus one   if few are deleted
+//	            | count, one bit per document, in words of 64 bits, u64        if more than a tenth are
 //
-// The numbers but the words are varints.
+// All numbers except the words are varints.
 //
-// dense tells which of the two it is.
+// dense reports which of the two is used.
 func dense(count, docs uint32) bool { return count > docs/10 }
 
-// Append appends g, which may be nil, as it is written, of a segment of so many documents.
-func (g *Tombstones) Append(p []byte, docs uint32) []byte {
-	count := uint32(g.Count())
+// Append appends the encoding of t, which may be nil. docs is the number of documents in the
+// segment.
+func (t *Tombstones) Append(p []byte, docs uint32) []byte {
+	count := uint32(t.Count())
 	p = binary.AppendUvarint(p, uint64(count))
 	if count == 0 {
 		return p
 	}
 	if dense(count, docs) {
-		for _, w := range g.bits {
+		for _, w := range t.bits {
 			p = binary.LittleEndian.AppendUint64(p, w)
 		}
 		return p
 	}
 	prev := ^uint32(0)
-	g.forEach(func(doc uint32) {
+	t.forEach(func(doc uint32) {
 		p = binary.AppendUvarint(p, uint64(doc-prev-1))
 		prev = doc
 	})
@@ -93,9 +94,9 @@ func (g *Tombstones) Append(p []byte, docs uint32) []byte {
 
 var errTombstones = fmt.Errorf("%w: documents that are gone", ErrDamaged)
 
-// ParseTombstones reads what Append wrote, and returns the rest of p. It takes memory for what
-// stands in p, and a bit for each document where that is whole: the caller knows that
-// the segment has so many (Stamp.Holds).
+// ParseTombstones decodes what Append wrote and returns the rest of p. It allocates memory in
+// proportion to p, plus one bit per document if p is valid. The caller must have checked that the
+// segment can have that many documents (Meta.Plausible).
 func ParseTombstones(p []byte, docs uint32) (*Tombstones, []byte, error) {
 	count, n := readUvarint32(p)
 	if n == 0 || count > docs {
@@ -104,37 +105,37 @@ func ParseTombstones(p []byte, docs uint32) (*Tombstones, []byte, error) {
 	if p = p[n:]; count == 0 {
 		return nil, p, nil
 	}
-	var g *Tombstones
+	var t *Tombstones
 	var err error
 	if dense(count, docs) {
-		g, p, err = parseBitmap(p, docs)
+		t, p, err = parseBitmap(p, docs)
 	} else {
-		g, p, err = parseGaps(p, count, docs)
+		t, p, err = parseGaps(p, count, docs)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	last := g.bits[len(g.bits)-1]
-	if g.total != int(count) || docs&63 != 0 && last>>(docs&63) != 0 {
+	last := t.bits[len(t.bits)-1]
+	if t.total != int(count) || docs&63 != 0 && last>>(docs&63) != 0 {
 		return nil, nil, errTombstones
 	}
-	return g, p, nil
+	return t, p, nil
 }
 
 func parseBitmap(p []byte, docs uint32) (*Tombstones, []byte, error) {
 	if uint64(len(p)) < (uint64(docs)+63)/64*8 {
 		return nil, nil, errTombstones
 	}
-	g := newTombstones(docs)
-	for i := range g.bits {
-		g.bits[i] = binary.LittleEndian.Uint64(p[8*i:])
-		g.total += bits.OnesCount64(g.bits[i])
+	t := newTombstones(docs)
+	for i := range t.bits {
+		t.bits[i] = binary.LittleEndian.Uint64(p[8*i:])
+		t.total += bits.OnesCount64(t.bits[i])
 	}
-	return g, p[8*len(g.bits):], nil
+	return t, p[8*len(t.bits):], nil
 }
 
 func parseGaps(p []byte, count, docs uint32) (*Tombstones, []byte, error) {
-	if uint64(count) > uint64(len(p)) { // each has a byte
+	if uint64(count) > uint64(len(p)) { // each takes at least one byte
 		return nil, nil, errTombstones
 	}
 	list := make([]uint32, count)
@@ -142,9 +143,9 @@ func parseGaps(p []byte, count, docs uint32) (*Tombstones, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := newTombstones(docs)
+	t := newTombstones(docs)
 	for _, d := range list {
-		g.add(d)
+		t.add(d)
 	}
-	return g, p, nil
+	return t, p, nil
 }

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// File is what a segment is written to, from front to back.
+// File is the destination of a segment, written sequentially.
 type File interface {
 	io.Writer
 	Sync() error
 }
 
-// Writer writes a segment: the documents in order, the keys in order, and the
-// terms in order with their documents in order; these three in any.
+// Writer writes a segment. The documents, the keys, and the terms must each be added in order;
+// these three groups may be interleaved.
 type Writer struct {
 	pages *pageWriter
 	dict  dictionaryWriter
@@ -22,28 +22,28 @@ type Writer struct {
 
 	hasPositions bool
 	docFreq      uint32
-	prevLast     uint32 // last document of the block before
+	prevLast     uint32 // last document of the previous block
 	blockDocs    [blockSize]uint32
 	freqs        [blockSize]uint32
 	blockLen     int
-	postings     int64 // where those of the term begin
+	postings     int64 // offset of the term's postings in their stream
 	positions    int64
 	skips        []byte
 	buf          []byte
 }
 
-// NewWriter begins a segment in an empty file. Errors are told by Finish.
+// NewWriter returns a Writer for an empty file. Write errors are returned by Finish.
 func NewWriter(f File) *Writer {
 	p := newPageWriter(f)
 	return &Writer{pages: p, dict: dictionaryWriter{pages: p}}
 }
 
-// maxDocWords is the greatest length of a document that tells it from longer ones: two
-// bytes for each are read whenever a word is weighed.
+// maxDocWords is the largest document length that is stored exactly. Longer documents are stored
+// with this length, because scoring a term reads two bytes per document.
 const maxDocWords = 1<<16 - 1
 
-// AddDocument writes what is known of the next document, and returns its number. A longer
-// one counts as of maxDocWords.
+// AddDocument adds the next document and returns its number. A length above maxDocWords is stored
+// as maxDocWords.
 func (w *Writer) AddDocument(key uint64, group uint8, date int32, words uint32) uint32 {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
@@ -59,7 +59,7 @@ func (w *Writer) AddDocument(key uint64, group uint8, date int32, words uint32) 
 	return w.docs - 1
 }
 
-// AddKey writes the next of the keys in ascending order, and its document.
+// AddKey adds the next key in ascending order and the document that has it.
 func (w *Writer) AddKey(key uint64, doc uint32) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
@@ -68,19 +68,19 @@ func (w *Writer) AddKey(key uint64, doc uint32) {
 	w.pages.write(streamNumbers, b[:4])
 }
 
-// StartTerm begins a term, which may be a word.
-func (w *Writer) StartTerm(word bool) {
-	w.hasPositions, w.docFreq, w.blockLen, w.prevLast = word, 0, 0, ^uint32(0)
+// StartTerm starts the posting list of the next term, with positions or without.
+func (w *Writer) StartTerm(hasPositions bool) {
+	w.hasPositions, w.docFreq, w.blockLen, w.prevLast = hasPositions, 0, 0, ^uint32(0)
 	w.postings, w.positions = w.pages.lengths[streamPostings], w.pages.lengths[streamPositions]
 	w.skips = w.skips[:0]
 }
 
-// AddPosting adds a document to the term, with its positions as they are written.
-func (w *Writer) AddPosting(doc, times uint32, positions []byte) {
+// AddPosting adds a document to the current term. The positions are already encoded.
+func (w *Writer) AddPosting(doc, freq uint32, positions []byte) {
 	if w.blockLen == blockSize {
 		w.flush()
 	}
-	w.blockDocs[w.blockLen], w.freqs[w.blockLen] = doc, times
+	w.blockDocs[w.blockLen], w.freqs[w.blockLen] = doc, freq
 	w.blockLen++
 	w.docFreq++
 	if w.hasPositions {
@@ -88,7 +88,7 @@ func (w *Writer) AddPosting(doc, times uint32, positions []byte) {
 	}
 }
 
-// flush writes the block.
+// flush writes the current block.
 func (w *Writer) flush() {
 	w.buf = appendGaps(w.buf[:0], w.prevLast, w.blockDocs[:w.blockLen])
 	if w.hasPositions {
@@ -106,7 +106,7 @@ func (w *Writer) flush() {
 	w.skips = s.append(w.skips)
 }
 
-// EndTerm ends the term, which is left out where it has no documents.
+// EndTerm completes the current term. A term without documents is omitted.
 func (w *Writer) EndTerm(term []byte) {
 	if w.docFreq == 0 {
 		return
@@ -125,7 +125,7 @@ func (w *Writer) EndTerm(term []byte) {
 	w.dict.add(term, e)
 }
 
-// Finish ends the segment, gives it its number and syncs it; the caller closes the file.
+// Finish completes the segment with the given number and syncs the file. The caller closes it.
 func (w *Writer) Finish(number uint64) (Meta, error) {
 	w.dict.flush()
 	size, sum, err := w.pages.finish(number, w.docs, w.words)

@@ -1,0 +1,40 @@
+package segment
+
+import (
+	"testing"
+)
+
+// The cache stays within its size and returns correct data when it evicts.
+func TestCacheStaysWithinSize(t *testing.T) {
+	docs := make([]document, 300_000)
+	for i := range docs {
+		docs[i].key = uint64(len(docs) - 1 - i)
+	}
+	s := openDocs(t, 1, docs)
+	c := s.cache
+	minPages := 4 * cacheShards
+	if n := len(s.sums); n < 3*minPages {
+		t.Fatalf("the segment has %d pages, want at minPages %d", n, 3*minPages)
+	}
+	for range 3 {
+		for doc := range s.docs {
+			if doc%1000 != 0 {
+				continue
+			}
+			key, err := s.Key(doc)
+			if err != nil || key != uint64(s.docs-1-doc) {
+				t.Fatalf("Key(%d) = %d, %v, want %d", doc, key, err, s.docs-1-doc)
+			}
+		}
+	}
+	pages := 0
+	for i := range c.shards {
+		pages += len(c.shards[i].slots)
+		if len(c.shards[i].slotOf) > len(c.shards[i].slots) {
+			t.Errorf("shard %d maps %d pages to %d slots", i, len(c.shards[i].slotOf), len(c.shards[i].slots))
+		}
+	}
+	if pages > minPages {
+		t.Errorf("the cache holds %d pages, want at most %d", pages, minPages)
+	}
+}

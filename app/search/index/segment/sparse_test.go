@@ -1,0 +1,36 @@
+package segment
+
+import (
+	"fmt"
+	"testing"
+)
+
+// However few leaves of the sparse index are kept, exactly the existing terms are found.
+func TestSparse(t *testing.T) {
+	const terms = 1500
+	spell := func(i int) string { return fmt.Sprintf("%x", i*i*7919) }
+	s := openDocs(t, 1<<20, singleTermDocs(terms, spell))
+	if len(s.sparse.ends) < 8 {
+		t.Fatalf("the dictionary has %d leaves, want at minPages 8", len(s.sparse.ends))
+	}
+	for _, limit := range []int{1 << 20, 200, 1} {
+		var err error
+		if s.sparse, err = readSparse(&s.streams[streamIndex], s.lengths[streamTerms], limit); err != nil {
+			t.Fatalf("readSparse with %d bytes: %v", limit, err)
+		}
+		if got := len(s.sparse.separators) + sparseEntryBytes*len(s.sparse.ends); got > max(limit, 100) {
+			t.Errorf("sparse index takes %d bytes, want at most %d", got, limit)
+		}
+		var w TermIterator
+		for i := range terms {
+			term := []byte(spell(i))
+			e, found, err := s.Find(term, &w)
+			if err != nil || !found || e.DocFreq != 1 {
+				t.Fatalf("limit %d: Find(%s) = %+v, %v, %v, want one document", limit, term, e, found, err)
+			}
+			if _, found, err := s.Find(append(term, 'x'), &w); err != nil || found {
+				t.Fatalf("limit %d: Find(%sx) = %v, %v, want not found", limit, term, found, err)
+			}
+		}
+	}
+}
