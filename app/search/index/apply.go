@@ -11,11 +11,11 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// Apply puts what the batch holds into the index, and the mark with it: both are there
-// when it returns, whatever is cut from then on, and neither is where it fails, but for
-// a power cut or a disk that fails in its last step, after which the next Open tells by
-// the mark. The batch stays as it is: it can be applied again.
-func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
+// Apply adds the documents of the batch to the index and stores the checkpoint with them,
+// atomically and durably. If it returns an error, nothing has changed, with one exception: if the
+// power fails or the disk fails in the last step, the new state may be there after the next Open;
+// its checkpoint tells. The batch is not modified and may be applied again.
+func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	if b.err != nil {
 		return fmt.Errorf("apply batch: %w", b.err)
 	}
@@ -27,14 +27,14 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	x.writeMu.Lock()
 	defer x.writeMu.Unlock()
 	x.mu.Lock()
-	now, failed := x.current, x.mergeErr
+	current, failed := x.current, x.mergeErr
 	x.mu.Unlock()
-	if now == nil {
+	if current == nil {
 		return ErrClosed
 	}
 	err := failed
 	if err == nil {
-		err = x.apply(ctx, now, b, mark)
+		err = x.apply(ctx, current, b, checkpoint)
 	}
 	if err != nil {
 		return fmt.Errorf("apply batch: %w", err)
@@ -43,29 +43,29 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	return nil
 }
 
-func (x *Index) apply(ctx context.Context, now *snapshot, b *Batch, mark []byte) error {
-	views, err := withTombstones(ctx, now.views, slices.Sorted(maps.Keys(b.touched)))
+func (x *Index) apply(ctx context.Context, current *snapshot, b *Batch, checkpoint []byte) error {
+	views, err := withTombstones(ctx, current.views, slices.Sorted(maps.Keys(b.touched)))
 	if err != nil {
 		return err
 	}
-	var fresh *openSegment
-	if living := b.liveDocs(); living > 0 {
-		if fresh, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
+	var added *openSegment
+	if live := b.liveDocs(); live > 0 {
+		if added, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
 			return err
 		}
-		views = append(views, view{segment: fresh})
+		views = append(views, view{segment: added})
 	}
-	inDoubt, err := x.install(views, slices.Clone(mark))
-	if fresh != nil {
-		// From here on the state alone uses it; where there is none, its file goes, unless
-		// the manifest may name it.
-		fresh.removeFile.Store(err != nil && !inDoubt)
-		err = errors.Join(err, fresh.release())
+	maybeWritten, err := x.install(views, slices.Clone(checkpoint))
+	if added != nil {
+		// From here on only the snapshot uses the segment. If no snapshot was installed, remove the
+		// file, unless the manifest on disk may refer to it.
+		added.removeFile.Store(err != nil && !maybeWritten)
+		err = errors.Join(err, added.release())
 	}
 	return err
 }
 
-// withTombstones returns the views with the documents of the keys gone.
+// withTombstones returns the views with the documents of the given keys deleted.
 func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 	views = slices.Clone(views)
 	for i := len(views) - 1; i >= 0; i-- {
@@ -73,7 +73,7 @@ func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, e
 			return nil, err
 		}
 		v := &views[i]
-		var more []uint32
+		var deleted []uint32
 		from := uint32(0)
 		for _, key := range keys {
 			doc, found, next, err := v.segment.FindKey(key, from)
@@ -81,17 +81,17 @@ func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, e
 				return nil, err
 			}
 			if from = next; found && !v.tombstones.Has(doc) {
-				more = append(more, doc)
+				deleted = append(deleted, doc)
 			}
 		}
-		if len(more) > 0 {
-			v.tombstones = v.tombstones.With(v.segment.Docs, more)
+		if len(deleted) > 0 {
+			v.tombstones = v.tombstones.With(v.segment.Docs, deleted)
 		}
 	}
 	return views, nil
 }
 
-// build writes a segment and opens it; the caller is its only user.
+// build writes a segment and opens it. The caller holds the only reference.
 func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 	number := x.nextSegment.Add(1) - 1
 	path := filepath.Join(x.dir, segmentName(number))
@@ -100,20 +100,20 @@ func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 		return nil, err
 	}
 	w := segment.NewWriter(f)
-	var stamp segment.Meta
+	var meta segment.Meta
 	if err = write(w); err == nil {
-		stamp, err = w.Finish(number)
+		meta, err = w.Finish(number)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		// Its name is to be there before the manifest names it. On Windows, where no directory
-		// is synced, that rests on the log of NTFS, which keeps the order of changes to names;
-		// were it not so, Open would say that a segment is missing.
+		// The directory entry must be durable before the manifest refers to it. Windows can't sync
+		// a directory, so there it depends on the NTFS log, which preserves the order of metadata
+		// changes. If it didn't, Open would report a missing segment.
 		err = x.files.SyncDir(x.dir)
 	}
 	var s *openSegment
 	if err == nil {
-		s, err = x.openSegment(stamp)
+		s, err = x.openSegment(meta)
 	}
 	if err != nil {
 		return nil, errors.Join(err, x.files.Remove(path))

@@ -10,23 +10,22 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// A document is what the caller says it is: a key, a group, a date, and terms, which
-// are opaque bytes here. What they mean is the caller's.
+// A document consists of a key, a group, a date, and terms. The caller defines what they mean.
 
-// Most bytes of a term, and most groups.
+// Maximum length of a term in bytes, and the number of groups.
 const (
 	MaxTermBytes = segment.MaxTermBytes
 	NumGroups    = 8
 )
 
-// NoDate is the date of a document that has none; no range holds it.
+// NoDate is the date of a document without one. It is outside of every date range.
 const NoDate int32 = -1 << 31
 
-// Batch is documents on their way into the index. It is for one goroutine. What is
-// wrong with a document is said by Apply.
+// Batch collects documents for one Apply. It is not safe for concurrent use. Apply returns the
+// first error of its methods.
 type Batch struct {
 	docs    []batchDoc
-	touched map[uint64]int // key → its document here; -1 where it is only removed
+	touched map[uint64]int // key → index in docs; -1 if the key is only removed
 	terms   termTable
 	lists   listArena
 	err     error
@@ -37,7 +36,7 @@ type batchDoc struct {
 	date       int32
 	words      uint32
 	group      uint8
-	superseded bool // replaced or removed by what came later
+	superseded bool // replaced or removed later in the batch
 }
 
 // NewBatch returns an empty batch.
@@ -49,8 +48,8 @@ func newBatch() *Batch {
 	return b
 }
 
-// StartDocument begins a document, which takes the place of an earlier one of its key. The
-// group is below Groups; the date is in days since 1970, or NoDate.
+// StartDocument starts a document. It replaces an earlier document with the same key. The group
+// must be below NumGroups. The date is in days since 1970, or NoDate.
 func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 	if group >= NumGroups {
 		b.fail(fmt.Errorf("document %d: group %d of %d", key, group, NumGroups))
@@ -65,22 +64,21 @@ func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 	b.docs = append(b.docs, batchDoc{key: key, group: group, date: date})
 }
 
-// AddTerm says that the document has the term. Of a term that is a word of the document
-// too it says nothing more.
+// AddTerm adds a term without a position to the current document. It has no effect if the document
+// has the term already, with a position or without.
 func (b *Batch) AddTerm(term []byte) {
 	if t := b.findTerm(term); t != nil {
 		b.addDocument(t)
 	}
 }
 
-// maxOccurrences is how many occurrences of a term in one document a batch holds; behind
-// them it counts as a word of the document alone.
+// maxOccurrences is the maximum number of occurrences of a term in one document that a batch keeps.
+// Further ones count only toward the length of the document.
 const maxOccurrences = 1 << 18
 
-// AddWord says that the document has the term at the position, counted in words from 0
-// and never less than the position of that term before. Of a document's occurrences of
-// a term the first segment.MostPlaces keep their position. It reports the first one of the
-// document.
+// AddWord adds a term at a position to the current document. Positions of one term must not
+// decrease. The first segment.MaxPositions positions per term are stored. It reports whether this
+// is the first occurrence in the document.
 func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
 	t := b.findTerm(term)
 	if t == nil {
@@ -101,15 +99,15 @@ func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
 	return t.occurrences == 1
 }
 
-// Remove takes the document of the key away, whether it is of this batch or earlier.
+// Remove removes the document with the key, whether it is in this batch or in the index.
 func (b *Batch) Remove(key uint64) {
-	if at, here := b.touched[key]; here && at >= 0 {
-		b.docs[at].superseded = true
+	if i, ok := b.touched[key]; ok && i >= 0 {
+		b.docs[i].superseded = true
 	}
 	b.touched[key] = -1
 }
 
-// Bytes returns about how much memory the batch holds.
+// Bytes returns the approximate memory use of the batch.
 func (b *Batch) Bytes() int {
 	const doc, touched = 24, 40
 	return b.lists.bytes() + b.terms.bytes() + doc*cap(b.docs) + touched*len(b.touched)
@@ -133,7 +131,7 @@ func (b *Batch) findTerm(term []byte) *batchTerm {
 	return b.terms.findOrAdd(term)
 }
 
-// addDocument notes that the document has the term.
+// addDocument records that the current document has the term.
 func (b *Batch) addDocument(t *batchTerm) {
 	doc := uint32(len(b.docs))
 	if t.lastDoc == doc {
@@ -144,7 +142,7 @@ func (b *Batch) addDocument(t *batchTerm) {
 	t.lastPosition, t.occurrences = 0, 0
 }
 
-// liveDocs counts the documents that nothing later has replaced.
+// liveDocs returns the number of documents that were not superseded.
 func (b *Batch) liveDocs() int {
 	n := 0
 	for i := range b.docs {
@@ -155,7 +153,7 @@ func (b *Batch) liveDocs() int {
 	return n
 }
 
-// write writes the living documents as a segment, the latest first.
+// write writes the live documents as a segment, newest first.
 func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	numbers := make([]uint32, len(b.docs))
 	for i := len(b.docs) - 1; i >= 0; i-- {
@@ -163,17 +161,17 @@ func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 			numbers[i] = w.AddDocument(d.key, d.group, d.date, d.words)
 		}
 	}
-	type place struct {
+	type keyedDoc struct {
 		key uint64
 		doc uint32
 	}
-	var keys []place
+	var keys []keyedDoc
 	for key, at := range b.touched {
 		if at >= 0 {
-			keys = append(keys, place{key, numbers[at]})
+			keys = append(keys, keyedDoc{key, numbers[at]})
 		}
 	}
-	slices.SortFunc(keys, func(a, b place) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(keys, func(a, b keyedDoc) int { return cmp.Compare(a.key, b.key) })
 	for _, k := range keys {
 		w.AddKey(k.key, k.doc)
 	}
@@ -187,20 +185,20 @@ func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	return nil
 }
 
-// termWriter turns the lists of a batch round: they were gathered from the earliest
-// document on, and are written from the latest.
+// termWriter writes the posting lists of a batch. It reverses them: a batch collects documents from
+// the oldest to the newest, but a segment stores the newest first.
 type termWriter struct {
 	batch     *Batch
-	numbers   []uint32 // document of the batch → document of the segment
+	numbers   []uint32 // document in the batch → document in the segment
 	raw       []byte
 	positions []byte
 	postings  []posting
 }
 
 type posting struct {
-	doc  int // of the batch
+	doc  int // in the batch
 	freq uint32
-	from int // where its positions begin
+	from int // range of its positions
 	to   int
 }
 
@@ -215,7 +213,7 @@ func (e *termWriter) write(w *segment.Writer, t *batchTerm) {
 	w.EndTerm(e.batch.terms.termBytes(t))
 }
 
-// decode reads the list of a term.
+// decode decodes the list of a term.
 func (e *termWriter) decode(t *batchTerm) {
 	e.raw = e.batch.lists.read(&t.list, e.raw[:0])
 	e.positions, e.postings = e.positions[:0], e.postings[:0]

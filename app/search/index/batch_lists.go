@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// termTable finds the terms of a batch. It holds no pointers but its few slices, so that a
-// million terms are nothing to the garbage collector.
+// termTable is a hash table of the terms of a batch. It contains few pointers, so that a million
+// terms cost the garbage collector nothing.
 type termTable struct {
 	seed  maphash.Seed
-	slots []uint32 // of terms, plus one; 0 is empty. A power of two, at most three quarters full.
+	slots []uint32 // index of the term plus one; 0 is empty. The size is a power of two, at most three quarters full.
 	terms []batchTerm
-	text  []byte // of the terms, one behind the other
+	text  []byte // all terms, concatenated
 }
 
 type batchTerm struct {
 	list         chunkedList
 	hash         uint32
-	offset       uint32 // where it begins
-	lastDoc      uint32 // the last that has it, plus one
-	lastPosition uint32 // the last in it
-	occurrences  uint32 // how many in it
+	offset       uint32 // of the term in termTable.text
+	lastDoc      uint32 // last document with the term, plus one
+	lastPosition uint32 // in lastDoc
+	occurrences  uint32 // in lastDoc
 	size         uint8
 	hasPositions bool
 }
@@ -33,7 +33,7 @@ func (t *termTable) init() {
 	t.slots = make([]uint32, 1<<10)
 }
 
-// findOrAdd returns the term, which is made where it is new; until the next get.
+// findOrAdd returns the entry of a term. The pointer is valid until the next call.
 func (t *termTable) findOrAdd(term []byte) *batchTerm {
 	hash := uint32(maphash.Bytes(t.seed, term))
 	mask := uint32(len(t.slots) - 1)
@@ -70,40 +70,40 @@ func (t *termTable) grow() {
 
 func (t *termTable) bytes() int { return 4*cap(t.slots) + 48*cap(t.terms) + cap(t.text) }
 
-// sorted returns the terms in the order of their bytes.
+// sorted returns the terms in byte order.
 func (t *termTable) sorted() []*batchTerm {
-	type place struct {
-		begins uint64 // its first bytes: most comparisons end there
+	type sortEntry struct {
+		prefix uint64 // first bytes of the term, which decide most comparisons
 		term   *batchTerm
 	}
-	places := make([]place, len(t.terms))
+	entries := make([]sortEntry, len(t.terms))
 	for i := range t.terms {
 		var first [8]byte
 		copy(first[:], t.termBytes(&t.terms[i]))
-		places[i] = place{binary.BigEndian.Uint64(first[:]), &t.terms[i]}
+		entries[i] = sortEntry{binary.BigEndian.Uint64(first[:]), &t.terms[i]}
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		if a.begins != b.begins {
-			return cmp.Compare(a.begins, b.begins)
+	slices.SortFunc(entries, func(a, b sortEntry) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
 		}
 		return bytes.Compare(t.termBytes(a.term), t.termBytes(b.term))
 	})
-	terms := make([]*batchTerm, len(places))
-	for i, p := range places {
+	terms := make([]*batchTerm, len(entries))
+	for i, p := range entries {
 		terms[i] = p.term
 	}
 	return terms
 }
 
-// listArena are the lists of a batch, one for every term, which grow side by side: each is
-// a chain of chunks in common pages. A chunk ends with the place of the next, and is
-// twice as long as the one before, up to a bound.
+// listArena stores one list per term of a batch. The lists grow at the same time: each is a chain
+// of chunks in shared pages. A chunk ends with the offset of the next, which is twice as long, up
+// to maxChunkBytes.
 //
-// A list is varints: a document is its distance to the one before, doubled, plus one;
-// behind it stand the positions in it, each its distance to the one before, doubled.
+// A list consists of varints. A document is the difference to the previous document, doubled, plus
+// one. Its positions follow, each as the difference to the previous position, doubled.
 type listArena struct {
 	pages [][]byte
-	used  int // bytes of the last page
+	used  int // bytes used of the last page
 }
 
 const (
@@ -113,12 +113,12 @@ const (
 	maxChunkBytes  = 1 << 12
 )
 
-// chunkedList is a list in chains; the zero value is an empty one.
+// chunkedList is a list in a listArena. The zero value is empty.
 type chunkedList struct {
-	first uint32 // chunk
-	at    uint32 // where the next byte goes
-	left  uint16 // bytes left in the chunk, without its link
-	size  uint16 // of the chunk; 0 where there is none
+	first uint32 // offset of the first chunk
+	at    uint32 // offset of the next byte
+	left  uint16 // free bytes in the last chunk, without its link
+	size  uint16 // of the last chunk; 0 if there is none
 }
 
 func (c *listArena) bytes() int { return len(c.pages) * arenaPageBytes }
@@ -136,7 +136,7 @@ func (c *listArena) append(l *chunkedList, v uint64) {
 	}
 }
 
-// addChunk puts a chunk behind the last of the list.
+// addChunk appends a chunk to the list.
 func (c *listArena) addChunk(l *chunkedList) {
 	size := min(2*int(l.size), maxChunkBytes)
 	if size == 0 {

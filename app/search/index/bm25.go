@@ -7,23 +7,23 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// BM25 as Robertson and Zaragoza tell it ("The Probabilistic Relevance Framework", 2009),
-// with the usual numbers: a word is worth more where it is rare, where it stands more
-// often, and where the document is shorter.
+// BM25 with the usual parameters; see Robertson and Zaragoza, "The Probabilistic Relevance
+// Framework" (2009). The score of a term is higher if the term is rare in the collection, frequent
+// in the document, and if the document is short.
 const (
 	bm25K = 1.2
 	bm25B = 0.75
 )
 
-// bm25 weighs one word in one segment.
+// bm25 scores one term in one segment.
 type bm25 struct {
-	weight     float64 // with the rarity of the word, times k+1
+	weight     float64 // times idf times k+1
 	baseNorm   float64 // k (1 - b)
 	lengthNorm float64 // k b / average length
 	lengths    *segment.Column
 }
 
-// idf is the weight of a word that stands in so many documents of all.
+// idf returns the inverse document frequency of a term with the given document frequency.
 func idf(documents, all int) float64 {
 	d, n := float64(documents), float64(all)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))
@@ -50,43 +50,42 @@ func (b *bm25) score(times, doc uint32) float64 {
 	return b.weight * f / (f + b.baseNorm + b.lengthNorm*float64(b.lengths.U16(doc)))
 }
 
-// maxScore is a little more than any score, whichever way that is rounded.
+// maxScore returns an upper bound of all scores, with a margin for rounding.
 func (b *bm25) maxScore() float64 { return max(0, b.weight) * (1 + 1e-9) }
 
-// collectionStats are of all segments, with what is gone but not yet merged away.
+// collectionStats has totals of all segments, including deleted documents that are not merged away.
 type collectionStats struct {
 	docs  int
 	words uint64
 }
 
-// topHits keeps the hits that are worth most, and among equals those of the lowest group. They
-// come in the order that decides among the others, so an equal of the least is of no use
-// any more.
+// topHits keeps the hits with the highest scores, among equals those of the lowest group. Hits are
+// added in the order that breaks further ties, so a later equal of the worst hit is not kept.
 type topHits struct {
 	limit int
-	hits  []rankedHit // a heap, the least on top
+	hits  []rankedHit // a heap with the worst hit on top
 	seq   int
 }
 
 type rankedHit struct {
 	hit  Hit
-	view int    // where the key is to be read
-	doc  uint32 // likewise
+	view int    // segment to read the key from
+	doc  uint32 // document in that segment
 	seq  int
 }
 
 func (t *topHits) full() bool { return len(t.hits) >= t.limit }
 
-// wants tells whether a document that came now and is worth so much would be kept.
+// wants reports whether a document with this score and group would be kept.
 func (t *topHits) wants(score float64, group uint8) bool {
 	if !t.full() || t.limit == 0 {
 		return !t.full()
 	}
-	least := &t.hits[0].hit
-	return score > least.Score || score == least.Score && group < least.Group
+	worst := &t.hits[0].hit
+	return score > worst.Score || score == worst.Score && group < worst.Group
 }
 
-// worse tells whether a is worth less than b.
+// worse reports whether a ranks below b.
 func worse(a, b *rankedHit) bool {
 	if a.hit.Score != b.hit.Score {
 		return a.hit.Score < b.hit.Score
@@ -97,7 +96,7 @@ func worse(a, b *rankedHit) bool {
 	return a.seq > b.seq
 }
 
-// add takes a hit that wants told of.
+// add adds a hit. The caller has checked wants.
 func (t *topHits) add(r rankedHit) {
 	r.seq = t.seq
 	t.seq++
@@ -131,7 +130,7 @@ func (t *topHits) siftDown(i int) {
 	}
 }
 
-// sorted returns the hits, those worth most first.
+// sorted returns the hits, best first.
 func (t *topHits) sorted() []rankedHit {
 	slices.SortFunc(t.hits, func(a, b rankedHit) int {
 		if worse(&b, &a) {

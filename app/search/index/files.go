@@ -7,17 +7,17 @@ import (
 	"deedkeep/app/durable"
 )
 
-// fileSystem is every step by which an Index changes the disk, so that a test can let the
-// power fail at any of them. Reading goes to the operating system directly.
+// fileSystem has all operations by which an Index modifies the disk, so that a test can simulate a
+// power failure at any of them. Reads use package os directly.
 type fileSystem interface {
 	Mkdir(path string) error
-	Create(path string) (file, error) // one that may be there is emptied
-	Rename(from, to string) error     // over an existing one
+	Create(path string) (file, error) // truncates an existing file
+	Rename(from, to string) error     // replaces an existing file
 	SyncDir(path string) error
 	Remove(path string) error
 }
 
-// file is a file being written.
+// file is a file open for writing.
 type file interface {
 	io.Writer
 	Sync() error

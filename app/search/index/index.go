@@ -1,29 +1,29 @@
-// Package index is an inverted index on disk: which documents have which terms,
-// how often and where. Terms are opaque bytes; what they mean is the caller's.
+// Package index implements an inverted index on disk: it stores which documents contain which
+// terms, how often, and at which positions. Terms are opaque bytes; the caller defines their
+// meaning.
 //
 //	dir/
-//	  manifest           what belongs to the index, and the caller's mark (manifest.go)
+//	  manifest           the segments of the index, and the caller's checkpoint (manifest.go)
 //	  manifest.new       the next manifest, until it is renamed
-//	  000017.segment     documents that came together; never changed (app/search/index/segment)
+//	  000017.segment     the documents of one batch or merge; immutable (app/search/index/segment)
 //
-// Documents are gathered in a Batch, and Apply makes a segment of it. Neighboring
-// segments are merged in the background. A document that is replaced or removed is
-// only noted as gone, in the manifest, until its segment is merged.
+// A Batch collects documents, and Apply writes it as a segment. Adjacent segments are merged in the
+// background. A replaced or removed document is marked with a tombstone in the manifest until its
+// segment is merged.
 //
-// In a segment documents are numbered from the latest, which is 0, to the earliest,
-// and segments are searched from the latest: so what is found first wins among equals,
-// and a list of a million equals costs no more than counting them.
+// A segment numbers its documents from the newest, which is 0, to the oldest, and a search starts
+// with the newest segment. So among equal scores the first match found wins, and a posting list
+// with a million equal scores costs no more than counting it.
 //
-// Promises: Apply is whole or has not happened, whatever is cut, and so is its mark;
-// a search sees one state from beginning to end; every byte read from the disk has
-// been checked, and what is wrong is said, never answered; an open index holds the
-// cache, and of a segment some bytes for a page, at most 4 MiB for its dictionary, and a
-// bit for a document where some are gone; a search, for each phrase twice 4,096
-// positions. A Batch holds what it is given: its caller looks at Bytes.
+// Guarantees: Apply is atomic and durable, and so is its checkpoint. A search sees one snapshot
+// from start to end. Every byte read from disk is verified, and damage is returned as an error. An
+// open index keeps in memory its cache and, per segment, a few bytes per page, at most 4 MiB of the
+// dictionary, and one bit per document if some are deleted. A search keeps twice 4,096 positions
+// per phrase. A Batch keeps all it is given; the caller limits it by looking at Bytes.
 //
-// Refuses: to keep the documents, to mend what is damaged (the index can be made
-// anew), queries without a bound, and to keep where a term stands in a document beyond
-// its first 4,096 occurrences: later ones count for the worth, but are in no phrase.
+// Out of scope: storing the documents, repairing damage (delete and rebuild the index instead), and
+// unbounded queries. Of a term in one document only the first 4,096 positions are stored: later
+// occurrences count for the score but are in no phrase.
 package index
 
 import (
@@ -37,32 +37,32 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// Kinds of errors, for errors.Is. Besides these, errors of ctx and of the operating
-// system come back as they are.
+// Errors for errors.Is. Errors of the context and of the operating system are returned as well.
 var (
-	// ErrDamaged: what is on the disk is not what was written. Remove the folder, and begin anew.
+	// ErrDamaged: the files differ from what was written. Delete the directory and rebuild the
+	// index.
 	ErrDamaged = segment.ErrDamaged
-	// ErrOtherFormat: the index was written by another version. Remove the folder, and begin anew.
+	// ErrOtherFormat: another version wrote the index. Delete the directory and rebuild the index.
 	ErrOtherFormat = errors.New("index of another format")
-	// ErrTerm: a term without bytes or with more than MaxTermBytes, or out of order in a document.
+	// ErrTerm: a term is empty or longer than MaxTermBytes, or its positions are not in order.
 	ErrTerm = errors.New("not a term")
-	// ErrQuery: more nodes, or more hits, than a query may have, or what is no node.
+	// ErrQuery: the query has too many nodes, an invalid limit, or a node of unknown type.
 	ErrQuery = errors.New("not a query")
-	// ErrClosed: the index was closed.
+	// ErrClosed: the index is closed.
 	ErrClosed = errors.New("index closed")
 )
 
-// MaxHits is the most that Query.Limit may be.
+// MaxHits is the maximum value of Query.Limit.
 const MaxHits = 10_000
 
-// Options are the settings of an Index; the zero value is right for the product.
+// Options configures an Index. The zero value has the defaults.
 type Options struct {
-	Cache    int64        // bytes of checked pages kept in memory; 0: 64 MiB
-	Log      *slog.Logger // nil: silent
-	MaxNodes int          // terms and nodes a query may have; 0: 256
+	Cache    int64        // size of the page cache in bytes; 0 is 64 MiB
+	Log      *slog.Logger // nil discards messages
+	MaxNodes int          // maximum number of terms and nodes in a query; 0 is 256
 
-	// AllowMerge tells whether a merge may take so many bytes of the disk, for as long as
-	// searches see what it merged. nil: it may. It is asked by one goroutine.
+	// AllowMerge reports whether a merge may use the given number of bytes on disk until no search
+	// uses the merged segments anymore. nil allows every merge. Only one goroutine calls it.
 	AllowMerge func(bytes int64) bool
 }
 
@@ -79,25 +79,25 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Index is an open index. It is safe for many goroutines; one process has it.
+// Index is an open index. It is safe for concurrent use. Only one process may open a directory.
 type Index struct {
 	dir     string
 	files   fileSystem
 	cache   *segment.Cache
 	options Options
 
-	nextSegment atomic.Uint64 // number of the next segment
-	writeMu     sync.Mutex    // held where the manifest changes: Apply, and the end of a merge
+	nextSegment atomic.Uint64
+	writeMu     sync.Mutex // held while the manifest changes: in Apply and at the end of a merge
 
 	mu       sync.Mutex
-	current  *snapshot // nil when closed
-	mergeErr error     // what a merge met, of ErrDamaged
+	current  *snapshot // nil after Close
+	mergeErr error     // ErrDamaged found by a merge, for the next Apply
 
 	merger merger
 }
 
-// Open opens the index in dir, and makes it where there is none. Its errors are
-// ErrDamaged and ErrOtherFormat, and those of the operating system.
+// Open opens the index in dir or creates an empty one. It returns ErrDamaged, ErrOtherFormat, and
+// errors of the operating system.
 func Open(dir string, o Options) (*Index, error) {
 	x, err := open(dir, o, osFileSystem{})
 	if err != nil {
@@ -107,7 +107,7 @@ func Open(dir string, o Options) (*Index, error) {
 	return x, nil
 }
 
-// open opens an index that does not merge by itself.
+// open opens an index without starting background merges.
 func open(dir string, o Options, fs fileSystem) (*Index, error) {
 	x := &Index{dir: dir, files: fs, options: o.filled()}
 	x.cache = segment.NewCache(x.options.Cache)
@@ -131,7 +131,7 @@ func open(dir string, o Options, fs fileSystem) (*Index, error) {
 	return x, nil
 }
 
-// Checkpoint returns what the last Apply was given, or nil.
+// Checkpoint returns the checkpoint of the last Apply, or nil.
 func (x *Index) Checkpoint() []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -141,17 +141,16 @@ func (x *Index) Checkpoint() []byte {
 	return append([]byte(nil), x.current.checkpoint...)
 }
 
-// Stats is how large an index is.
+// Stats describes the size of an index.
 type Stats struct {
-	Documents int   // that are not gone
+	Documents int   // not counting deleted ones
 	Bytes     int64 // on disk, without the manifest
 	Segments  int
 }
 
-// Inspect returns the size and the mark of the index in dir, which nobody has open, by its
-// manifest. It writes nothing, and of segments sees how long they are. Errors: ErrDamaged,
-// ErrOtherFormat, fs.ErrNotExist.
-func Inspect(dir string) (st Stats, mark []byte, err error) {
+// Inspect returns the size and checkpoint of an index that is not open. It reads the manifest and
+// checks the sizes of the segment files. It returns ErrDamaged, ErrOtherFormat, and fs.ErrNotExist.
+func Inspect(dir string) (st Stats, checkpoint []byte, err error) {
 	m, err := readManifest(dir)
 	if err != nil {
 		return st, nil, err
@@ -164,7 +163,7 @@ func Inspect(dir string) (st Stats, mark []byte, err error) {
 	return st, m.checkpoint, nil
 }
 
-// Stats returns how large the index is; zero when it is closed.
+// Stats returns the size of the index, or the zero value if it is closed.
 func (x *Index) Stats() Stats {
 	s, err := x.acquire()
 	if err != nil {
@@ -180,8 +179,7 @@ func (x *Index) Stats() Stats {
 	return st
 }
 
-// Close stops merging, waits for it, and lets go of the files once the searches under
-// way are done.
+// Close stops the background merges. The files are closed when the last running search ends.
 func (x *Index) Close() error {
 	x.merger.stop()
 	x.writeMu.Lock()
@@ -196,8 +194,7 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// Check reads every page of every segment and holds it against its checksum. An error
-// of it names the segment.
+// Check verifies the checksum of every page of every segment. Its error names the segment.
 func (x *Index) Check(ctx context.Context) error {
 	s, err := x.acquire()
 	if err != nil {

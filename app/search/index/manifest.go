@@ -12,25 +12,25 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// The manifest is what belongs to the index. It is written under another name, synced
-// and renamed, so that it is the old one or the new one, whole. What else lies in the
-// folder is removed when the index is opened.
+// The manifest lists the segments of the index. It is written to a temporary file, synced, and
+// renamed, so that either the old or the new manifest is on disk. Files that it does not list are
+// removed when the index is opened.
 //
-//	manifest := "dkindex\n", format u32, number of the next segment u64,
-//	            mark, segments, sum u32 of all before
-//	mark     := its length, its bytes
-//	segments := how many, of each: number u64, size u64, sum of the footer u32,
-//	            documents u32, gone (app/search/index/segment/gone.go)
+//	manifest   := "dkindex\n", format u32, number of the next segment u64,
+//	              checkpoint, segments, sum u32 of everything before
+//	checkpoint := its length, its bytes
+//	segments   := count, for each: number u64, size u64, sum of the footer u32,
+//	              documents u32, tombstones (app/search/index/segment/tombstones.go)
 //
-// Segments stand in the order in which their documents came. Lengths and counts are
-// varints, the other numbers little-endian, the sums CRC-32C.
+// Segments are ordered from the oldest to the newest. Lengths and counts are varints, other numbers
+// are little-endian, and sums are CRC-32C.
 const (
 	manifestName       = "manifest"
 	manifestNew        = "manifest.new"
 	manifestMagic      = "dkindex\n"
-	manifestFormat     = 2 // 1 had every position
+	manifestFormat     = 2 // 1 stored all positions
 	listedSegmentBytes = 8 + 8 + 4 + 4
-	maxManifestBytes   = 64 << 20 // bytes: a bit for each of half a billion documents
+	maxManifestBytes   = 64 << 20 // one bit for each of half a billion documents
 )
 
 type manifest struct {
@@ -39,7 +39,7 @@ type manifest struct {
 	segments    []listedSegment
 }
 
-// listedSegment is a segment as the manifest has it.
+// listedSegment is a segment in the manifest.
 type listedSegment struct {
 	segment.Meta
 	tombstones *segment.Tombstones
@@ -64,11 +64,11 @@ func (m *manifest) encode() []byte {
 
 var errManifest = fmt.Errorf("manifest: %w", ErrDamaged)
 
-// parseManifest reads what encode wrote. Of each segment it takes memory for the documents
-// that its file has room for: size tells how many bytes that has.
+// parseManifest decodes what encode wrote. size returns the size of a segment file; it limits how
+// many documents the segment can have and so the memory used for its tombstones.
 func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest, error) {
-	const head = len(manifestMagic) + 4 + 8
-	if len(p) < head+4 || string(p[:len(manifestMagic)]) != manifestMagic {
+	const header = len(manifestMagic) + 4 + 8
+	if len(p) < header+4 || string(p[:len(manifestMagic)]) != manifestMagic {
 		return nil, errManifest
 	}
 	if f := binary.LittleEndian.Uint32(p[len(manifestMagic):]); f != manifestFormat {
@@ -78,8 +78,8 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 	if segment.Checksum(body) != binary.LittleEndian.Uint32(p[len(body):]) {
 		return nil, fmt.Errorf("%w: checksum", errManifest)
 	}
-	m := &manifest{nextSegment: binary.LittleEndian.Uint64(p[head-8:])}
-	body = body[head:]
+	m := &manifest{nextSegment: binary.LittleEndian.Uint64(p[header-8:])}
+	body = body[header:]
 	length, n := readUvarint32(body)
 	if n == 0 || int64(length) > int64(len(body)-n) {
 		return nil, fmt.Errorf("%w: mark", errManifest)
@@ -97,7 +97,7 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 		return fmt.Errorf("%w: segments", errManifest)
 	}
 	body = body[n:]
-	known := make(map[uint64]bool)
+	seen := make(map[uint64]bool)
 	for range count {
 		if len(body) < listedSegmentBytes {
 			return fmt.Errorf("%w: segments", errManifest)
@@ -108,16 +108,16 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 			Sum:    binary.LittleEndian.Uint32(body[16:]),
 			Docs:   binary.LittleEndian.Uint32(body[20:]),
 		}}
-		if !l.Plausible() || l.Number >= m.nextSegment || known[l.Number] {
+		if !l.Plausible() || l.Number >= m.nextSegment || seen[l.Number] {
 			return fmt.Errorf("%w: segment %d", errManifest, l.Number)
 		}
-		known[l.Number] = true
-		there, err := size(l.Number)
+		seen[l.Number] = true
+		actual, err := size(l.Number)
 		if err != nil {
 			return err
 		}
-		if there != l.Size {
-			return fmt.Errorf("%w: %s is %d bytes long, not %d", ErrDamaged, segmentName(l.Number), there, l.Size)
+		if actual != l.Size {
+			return fmt.Errorf("%w: %s is %d bytes long, not %d", ErrDamaged, segmentName(l.Number), actual, l.Size)
 		}
 		if l.tombstones, body, err = segment.ParseTombstones(body[listedSegmentBytes:], l.Docs); err != nil {
 			return fmt.Errorf("manifest: segment %d: %w", l.Number, err)
@@ -130,7 +130,7 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 	return nil
 }
 
-// readUvarint32 reads a varint of 32 bits and returns its bytes, 0 where there is none.
+// readUvarint32 reads a varint of at most 32 bits and returns its size, or 0 if there is none.
 func readUvarint32(p []byte) (uint32, int) {
 	v, n := binary.Uvarint(p)
 	if n <= 0 || v > 1<<32-1 {
@@ -143,15 +143,15 @@ const segmentSuffix = ".segment"
 
 func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
 
-// writeManifest puts m in the place of the manifest. Where it fails, inDoubt tells
-// whether m may be there all the same, now or after a power cut.
-func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
+// writeManifest replaces the manifest. If it returns an error, maybeWritten reports whether the new
+// manifest may be on disk, now or after a power failure.
+func (x *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
 	raw := m.encode()
 	if len(raw) > maxManifestBytes {
 		return false, fmt.Errorf("manifest of %d bytes, more than %d", len(raw), maxManifestBytes)
 	}
-	fresh := filepath.Join(x.dir, manifestNew)
-	f, err := x.files.Create(fresh)
+	temp := filepath.Join(x.dir, manifestNew)
+	f, err := x.files.Create(temp)
 	if err != nil {
 		return false, err
 	}
@@ -162,28 +162,28 @@ func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return false, err
 	}
-	if err := x.files.Rename(fresh, filepath.Join(x.dir, manifestName)); err != nil {
+	if err := x.files.Rename(temp, filepath.Join(x.dir, manifestName)); err != nil {
 		return true, err
 	}
 	return true, x.files.SyncDir(x.dir)
 }
 
-// removeUnlisted removes what the manifest does not list.
+// removeUnlisted removes files that the manifest does not list.
 func (x *Index) removeUnlisted(m *manifest) error {
-	keep := map[string]bool{manifestName: true}
+	listed := map[string]bool{manifestName: true}
 	for _, l := range m.segments {
-		keep[segmentName(l.Number)] = true
+		listed[segmentName(l.Number)] = true
 	}
 	names, err := os.ReadDir(x.dir)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		ours := n.Name() == manifestNew || strings.HasSuffix(n.Name(), segmentSuffix)
-		if ours && !n.Type().IsRegular() {
+		ownName := n.Name() == manifestNew || strings.HasSuffix(n.Name(), segmentSuffix)
+		if ownName && !n.Type().IsRegular() {
 			return fmt.Errorf("%w: %s is no file", ErrDamaged, n.Name())
 		}
-		if ours && !keep[n.Name()] {
+		if ownName && !listed[n.Name()] {
 			if err := x.files.Remove(filepath.Join(x.dir, n.Name())); err != nil {
 				return err
 			}

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// readManifest reads the manifest of the index in dir, and how long its segments are.
-// Errors: ErrDamaged, ErrOtherFormat, fs.ErrNotExist of the manifest.
+// readManifest reads the manifest in dir and checks the sizes of its segments. It returns
+// ErrDamaged, ErrOtherFormat, and fs.ErrNotExist if there is no manifest.
 func readManifest(dir string) (*manifest, error) {
 	path := filepath.Join(dir, manifestName)
-	// Whoever opens a pipe waits for somebody who writes there.
+	// Opening a named pipe would block until another process writes to it.
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -30,7 +30,7 @@ func readManifest(dir string) (*manifest, error) {
 	return parseManifest(raw, func(number uint64) (int64, error) { return segmentFileSize(dir, number) })
 }
 
-// segmentFileSize is how long the file of a segment is.
+// segmentFileSize returns the size of a segment file.
 func segmentFileSize(dir string, number uint64) (int64, error) {
 	name := segmentName(number)
 	info, err := os.Lstat(filepath.Join(dir, name))
@@ -45,8 +45,8 @@ func segmentFileSize(dir string, number uint64) (int64, error) {
 	return info.Size(), nil
 }
 
-// readOrCreateManifest reads the manifest, and makes one where there is no index. Segments
-// without a manifest are an index that was damaged.
+// readOrCreateManifest reads the manifest, or writes one if the directory has no index. Segments
+// without a manifest mean that the index is damaged.
 func (x *Index) readOrCreateManifest() (*manifest, error) {
 	m, err := readManifest(x.dir)
 	if !errors.Is(err, fs.ErrNotExist) {

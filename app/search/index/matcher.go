@@ -7,18 +7,18 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// matcher goes over the documents of a segment that a node holds of, in ascending
-// order. It is in none until Next or Advance; behind the last it is in none for ever.
+// matcher iterates over the documents of a segment that match a node, in ascending order. It has no
+// current document before the first Next or Advance; after the last one it stays at NoMoreDocs.
 type matcher interface {
-	Doc() uint32             // the one it is in
-	Next() uint32            // goes to the next
-	Advance(d uint32) uint32 // goes to the first that is d or behind, and stays where it is there
-	score() float64          // what the document is worth that it is in
-	maxScore() float64       // no document is worth more
-	cost() int               // about how many documents it has to go over
+	Doc() uint32             // returns the current document
+	Next() uint32            // moves to the next document
+	Advance(d uint32) uint32 // moves to the first document >= d; does nothing if the current one is
+	score() float64          // returns the score of the current document
+	maxScore() float64       // returns an upper bound of all scores
+	cost() int               // returns the approximate number of documents to iterate over
 }
 
-// everyDoc is in every document.
+// everyDoc matches every document.
 type everyDoc struct {
 	doc, docs uint32
 	started   bool
@@ -54,7 +54,7 @@ func (m *everyDoc) moveTo(d uint32) uint32 {
 	return d
 }
 
-// noDocs is in no document.
+// noDocs matches no document.
 type noDocs struct{}
 
 func (noDocs) Doc() uint32           { return segment.NoMoreDocs }
@@ -64,7 +64,7 @@ func (noDocs) score() float64        { return 0 }
 func (noDocs) maxScore() float64     { return 0 }
 func (noDocs) cost() int             { return 0 }
 
-// constantTerm is a term that is worth the same everywhere.
+// constantTerm matches a term and scores it the same in every document.
 type constantTerm struct {
 	segment.Cursor
 	weight float64
@@ -74,7 +74,7 @@ func (m *constantTerm) score() float64    { return m.weight }
 func (m *constantTerm) maxScore() float64 { return m.weight }
 func (m *constantTerm) cost() int         { return m.DocFreq() }
 
-// bm25Term is a term that is worth its weight in BM25.
+// bm25Term matches a term and scores it with BM25.
 type bm25Term struct {
 	segment.Cursor
 	bm25 bm25
@@ -84,22 +84,22 @@ func (m *bm25Term) score() float64    { return m.bm25.score(m.Freq(), m.Doc()) }
 func (m *bm25Term) maxScore() float64 { return m.bm25.maxScore() }
 func (m *bm25Term) cost() int         { return m.DocFreq() }
 
-// conjunction is in the documents that each of its parts is in. The one that has fewest leads,
-// the others follow.
+// conjunction matches the documents that all parts match. The part with the fewest documents leads,
+// and the others follow.
 type conjunction struct {
 	parts  []matcher // the leader first
-	scored []matcher // those whose worth counts
+	scored []matcher // the parts that contribute to the score
 	bound  float64
 }
 
-// newConjunction takes parts that count and parts that do not.
-func newConjunction(worthy, filters []matcher) matcher {
-	if len(worthy) == 1 && len(filters) == 0 {
-		return worthy[0]
+// newConjunction combines parts that contribute to the score with filters that don't.
+func newConjunction(scored, filters []matcher) matcher {
+	if len(scored) == 1 && len(filters) == 0 {
+		return scored[0]
 	}
-	m := &conjunction{parts: slices.Concat(worthy, filters), scored: worthy}
+	m := &conjunction{parts: slices.Concat(scored, filters), scored: scored}
 	slices.SortStableFunc(m.parts, func(a, b matcher) int { return cmp.Compare(a.cost(), b.cost()) })
-	for _, p := range worthy {
+	for _, p := range scored {
 		m.bound += p.maxScore()
 	}
 	return m
@@ -113,7 +113,7 @@ func (m *conjunction) Next() uint32 { return m.align(m.parts[0].Next()) }
 
 func (m *conjunction) Advance(d uint32) uint32 { return m.align(m.parts[0].Advance(d)) }
 
-// align moves all to the first document from d on that all are in.
+// align moves all parts to the first common document that is not less than d.
 func (m *conjunction) align(d uint32) uint32 {
 	lead, others := m.parts[0], m.parts[1:]
 	for i := 0; i < len(others) && d != segment.NoMoreDocs; {
@@ -134,8 +134,8 @@ func (m *conjunction) score() float64 {
 	return sum
 }
 
-// disjunction is in the documents that some of its parts are in. The parts lie in a heap, the
-// one in the earliest number on top.
+// disjunction matches the documents that at least one part matches. The parts are in a heap, the
+// one with the smallest document on top.
 type disjunction struct {
 	parts     []heapPart
 	started   bool
@@ -205,7 +205,7 @@ func (m *disjunction) start(d uint32) uint32 {
 	return m.parts[0].doc
 }
 
-// siftDown lets a part sink to where it belongs.
+// siftDown restores the heap after the part at i changed.
 func (m *disjunction) siftDown(i int) {
 	p := m.parts[i]
 	for {
@@ -227,8 +227,8 @@ func (m *disjunction) siftDown(i int) {
 
 func (m *disjunction) score() float64 { return m.bestScore(0, m.parts[0].doc) }
 
-// bestScore returns the most that the parts in document d are worth: these are the top of
-// the heap, and what hangs together with it.
+// bestScore returns the highest score of the parts at document d. These form a connected subtree at
+// the top of the heap.
 func (m *disjunction) bestScore(i int, d uint32) float64 {
 	best := m.parts[i].matcher.score()
 	for child := 2*i + 1; child <= 2*i+2 && child < len(m.parts); child++ {
@@ -239,8 +239,8 @@ func (m *disjunction) bestScore(i int, d uint32) float64 {
 	return best
 }
 
-// preferMatcher is in the documents that must is in, and worth more where others are too.
-// Those are moved only where the worth is asked for.
+// preferMatcher matches what must matches and adds the scores of the should matchers that match
+// too. These are moved only when a score is needed.
 type preferMatcher struct {
 	matcher
 	should []matcher

@@ -7,11 +7,11 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// phraseMatcher is in the documents in which words stand one behind the other. Positions are
-// read only where all of the words are, those of one word at a time, the rarest first:
-// segment.MostPlaces of them, and as many places where the phrase may begin, are all it holds.
+// phraseMatcher matches documents in which words appear at consecutive positions. It reads
+// positions only of documents that contain all words, one word at a time, the rarest first. So it
+// needs memory for segment.MaxPositions positions and as many possible starts.
 type phraseMatcher struct {
-	matcher   // all of the words
+	matcher   // conjunction of the words
 	words     []*phraseWord
 	budget    *segment.Budget
 	starts    []uint32
@@ -19,11 +19,11 @@ type phraseMatcher struct {
 	started   bool
 }
 
-// phraseWord is one of the different words of a phrase.
+// phraseWord is a distinct word of a phrase.
 type phraseWord struct {
 	segment.Positions
 	cursor  *segment.Cursor
-	offsets []uint32 // where in the phrase it stands
+	offsets []uint32 // places of the word in the phrase
 }
 
 func (m *phraseMatcher) Next() uint32 { return m.nextMatch(m.matcher.Next()) }
@@ -35,12 +35,12 @@ func (m *phraseMatcher) Advance(d uint32) uint32 {
 	return m.nextMatch(m.matcher.Advance(d))
 }
 
-// nextMatch goes on from d to where the words stand in order.
+// nextMatch moves from d to the next document that contains the phrase.
 func (m *phraseMatcher) nextMatch(d uint32) uint32 {
 	m.started = true
 	for d != segment.NoMoreDocs && !m.matches() {
 		if m.budget.Err() != nil {
-			m.matcher = noDocs{} // it is in none any more
+			m.matcher = noDocs{} // no further documents
 			return segment.NoMoreDocs
 		}
 		d = m.matcher.Next()
@@ -52,13 +52,13 @@ func (m *phraseMatcher) matches() bool {
 	slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.Freq(), b.cursor.Freq()) })
 	for i, w := range m.words {
 		m.positions = w.Read(m.positions[:0])
-		for j, behind := range w.offsets {
+		for j, offset := range w.offsets {
 			if i+j == 0 {
-				m.starts = phraseStarts(m.starts[:0], m.positions, behind)
+				m.starts = phraseStarts(m.starts[:0], m.positions, offset)
 			} else {
-				m.starts = filterStarts(m.starts, m.positions, behind)
+				m.starts = filterStarts(m.starts, m.positions, offset)
 			}
-			// Here, not with the documents: a few may have a great many places.
+			// Count positions, not documents: a few documents may have very many positions.
 			if !m.budget.Spend(len(m.positions)+len(m.starts)) || len(m.starts) == 0 {
 				return false
 			}
@@ -67,21 +67,21 @@ func (m *phraseMatcher) matches() bool {
 	return true
 }
 
-// phraseStarts appends where what has a word so far behind its beginning may begin.
-func phraseStarts(starts, positions []uint32, behind uint32) []uint32 {
+// phraseStarts appends the positions at which a phrase with the word at offset may start.
+func phraseStarts(starts, positions []uint32, offset uint32) []uint32 {
 	for _, p := range positions {
-		if p >= behind {
-			starts = append(starts, p-behind)
+		if p >= offset {
+			starts = append(starts, p-offset)
 		}
 	}
 	return starts
 }
 
-// filterStarts keeps those starts that have a position so far behind them.
-func filterStarts(starts, positions []uint32, behind uint32) []uint32 {
+// filterStarts keeps the starts for which the word is at offset.
+func filterStarts(starts, positions []uint32, offset uint32) []uint32 {
 	kept, at := starts[:0], 0
 	for _, s := range starts {
-		want := s + behind
+		want := s + offset
 		for at < len(positions) && positions[at] < want {
 			at++
 		}

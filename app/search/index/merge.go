@@ -10,18 +10,18 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// merger merges neighboring segments in the background, so that there are few, and
-// what is gone goes. Only neighbors: the order in which documents came is kept.
+// merger merges adjacent segments in the background, which limits their number and drops deleted
+// documents. Only adjacent segments are merged, to preserve the order of the documents.
 type merger struct {
 	wake     chan struct{}
-	finished chan struct{} // a merge ended, well or not
+	finished chan struct{} // a merge attempt ended, successful or not
 	cancel   context.CancelFunc
 	done     chan struct{}
-	lowSpace bool // there was no room for the last one
+	lowSpace bool // the last merge was skipped for lack of disk space
 }
 
-// backlogLimit is how many segments are too many: while merges fall behind, Apply goes no
-// faster than they.
+// backlogLimit is the number of segments above which Apply waits for a merge, so that merges keep
+// up.
 const backlogLimit = 200
 
 func (m *merger) start(x *Index) {
@@ -31,7 +31,7 @@ func (m *merger) start(x *Index) {
 	m.notify()
 }
 
-// stop ends the merge under way, which leaves nothing behind, and waits for it.
+// stop cancels the running merge and waits for it. The merge leaves no files.
 func (m *merger) stop() {
 	if m.cancel != nil {
 		m.cancel()
@@ -39,18 +39,18 @@ func (m *merger) stop() {
 	}
 }
 
-// notify tells that there may be something to merge.
+// notify wakes the merger because there may be segments to merge.
 func (m *merger) notify() { signal(m.wake) }
 
-// signal leaves a word in a channel that has room for one.
+// signal sends to a channel with a buffer of one without blocking.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it is told already
+	default: // a signal is pending already
 	}
 }
 
-// wait waits for a merge to end, where one can be under way.
+// wait waits for the end of a merge attempt if the merger is running.
 func (m *merger) wait(ctx context.Context) error {
 	if m.cancel == nil {
 		return nil
@@ -85,7 +85,7 @@ func (m *merger) run(ctx context.Context, x *Index) {
 	}
 }
 
-// mergeFailed keeps damage for the next Apply to say. All else is tried again.
+// mergeFailed keeps ErrDamaged for the next Apply. A merge that failed otherwise is retried.
 func (x *Index) mergeFailed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -98,7 +98,7 @@ func (x *Index) mergeFailed(ctx context.Context, err error) {
 	}
 }
 
-// mergeOnce does one merge, where there is one to do.
+// mergeOnce performs one merge if one is due, and reports whether it did.
 func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	s, err := x.acquire()
 	if errors.Is(err, ErrClosed) {
@@ -113,7 +113,7 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	if !x.hasSpace(s.views[from:to]) {
-		return false, nil // the next Apply asks again
+		return false, nil // retried after the next Apply
 	}
 	if err := x.merge(ctx, s.views[from:to]); err != nil {
 		return false, fmt.Errorf("merge: %w", err)
@@ -121,8 +121,8 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// hasSpace asks for the room that a merge takes until its sources go, and says in the
-// log when there is none, once.
+// hasSpace asks Options.AllowMerge for the disk space of a merge. It logs when space runs out,
+// once.
 func (x *Index) hasSpace(views []view) bool {
 	if x.options.AllowMerge == nil {
 		return true
@@ -139,25 +139,24 @@ func (x *Index) hasSpace(views []view) bool {
 	return !x.merger.lowSpace
 }
 
-// merge makes one segment of neighbors. There is one merge at a time.
+// merge merges adjacent segments into one. Only one merge runs at a time.
 func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	sources := make([]segment.Source, len(views))
 	for i, v := range views {
 		sources[i] = segment.Source{Segment: v.segment.Segment, Tombstones: v.tombstones}
 	}
 	g := segment.NewMerge(ctx, sources)
-	var fresh *openSegment
+	var added *openSegment
 	if g.LiveDocs() > 0 {
-		if fresh, err = x.build(g.Write); err != nil {
+		if added, err = x.build(g.Write); err != nil {
 			return err
 		}
 	}
-	return x.replace(views, g, fresh)
+	return x.replace(views, g, added)
 }
 
-// replace puts the merged segment, which is nil where nothing is left, in the place of
-// those it was made of.
-func (x *Index) replace(merged []view, g *segment.Merge, fresh *openSegment) error {
+// replace replaces the merged segments by added, which is nil if no live documents are left.
+func (x *Index) replace(merged []view, g *segment.Merge, added *openSegment) error {
 	x.writeMu.Lock()
 	defer x.writeMu.Unlock()
 	x.mu.Lock()
@@ -166,37 +165,37 @@ func (x *Index) replace(merged []view, g *segment.Merge, fresh *openSegment) err
 	at := slices.IndexFunc(now.views, func(v view) bool { return v.segment == merged[0].segment })
 	end := at + len(merged)
 	var middle []view
-	if fresh != nil {
+	if added != nil {
 		var since []*segment.Tombstones
 		for _, v := range now.views[at:end] {
 			since = append(since, v.tombstones)
 		}
-		middle = []view{{fresh, g.TombstonesSince(since)}}
+		middle = []view{{added, g.TombstonesSince(since)}}
 	}
-	inDoubt, err := x.install(slices.Replace(slices.Clone(now.views), at, end, middle...), now.checkpoint)
-	if fresh != nil {
-		fresh.removeFile.Store(err != nil && !inDoubt)
-		err = errors.Join(err, fresh.release())
+	maybeWritten, err := x.install(slices.Replace(slices.Clone(now.views), at, end, middle...), now.checkpoint)
+	if added != nil {
+		added.removeFile.Store(err != nil && !maybeWritten)
+		err = errors.Join(err, added.release())
 	}
 	return err
 }
 
-// Segments are of a level by their size: below 64 KiB, below 512 KiB, and so on by
-// eights. Eight of a level that have nothing larger between them become one, of the
-// next level as a rule: so a document is written again once for every level, and there
-// are at most about seven segments of each.
+// Segments have levels by size: below 64 KiB, below 512 KiB, and so on by factors of eight. Eight
+// segments of a level with nothing larger between them are merged into one, usually of the next
+// level. So a document is rewritten once per level, and each level has about seven segments at
+// most.
 const (
 	mergeWidth    = 8
-	maxMergeWidth = 32 // segments merged at once
-	level0Bits    = 16 // bits of the size of level 0
-	maxSegments   = 64 // with more than that, the smallest neighbors are merged whatever their level
+	maxMergeWidth = 32 // maximum number of segments in one merge
+	level0Bits    = 16 // log2 of the size limit of level 0
+	maxSegments   = 64 // above this number, the smallest adjacent segments are merged regardless of level
 )
 
 func level(size int64) int {
 	return (max(0, bits.Len64(uint64(size))-level0Bits) + 2) / 3
 }
 
-// pickMerge returns which segments to merge, from == to for none.
+// pickMerge returns the range of segments to merge. from == to means none.
 func pickMerge(views []view) (from, to int) {
 	highest := 0
 	for _, v := range views {
@@ -219,7 +218,7 @@ func pickMerge(views []view) (from, to int) {
 	return 0, 0
 }
 
-// levelRun returns neighbors of the level or below, where enough are of the level.
+// levelRun returns adjacent segments of at most level l, if enough of them are of level l.
 func levelRun(views []view, l int) (from, to int) {
 	count := 0
 	for i, v := range views {
@@ -242,7 +241,7 @@ func levelRun(views []view, l int) (from, to int) {
 	return 0, 0
 }
 
-// smallestRun returns where the neighbors begin that are smallest together.
+// smallestRun returns the start of the mergeWidth adjacent segments with the smallest total size.
 func smallestRun(views []view) int {
 	best, at := int64(0), -1
 	for i := 0; i+mergeWidth <= len(views); i++ {
@@ -257,7 +256,7 @@ func smallestRun(views []view) int {
 	return at
 }
 
-// fitMaxDocs leaves out the latest until the rest is not too many documents for a segment.
+// fitMaxDocs drops the newest segments until the rest fits into one segment.
 func fitMaxDocs(views []view, from, to int) (int, int) {
 	docs := 0
 	for i := from; i < to; i++ {

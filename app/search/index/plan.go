@@ -7,22 +7,22 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// plan is a query with what the dictionaries of all segments tell of its terms.
+// plan is a query together with the dictionary entries of its terms in all segments.
 type plan struct {
 	query       Query
 	views       []view
-	terms       map[string]int // → index of totals and entries
+	terms       map[string]int // → index in texts, docFreqs, and entries
 	texts       []string
-	entries     [][]segment.Entry // of a view, of every term; Documents 0 where it is not there
-	docFreqs    []int             // documents of every term
+	entries     [][]segment.Entry // by segment and term; DocFreq is 0 if the segment lacks the term
+	docFreqs    []int             // total of all segments, by term
 	totals      collectionStats
 	nodes       int
 	maxNodes    int
-	unknownNode Node // of no kind that is known: a pointer to one
+	unknownNode Node // a node of unknown type, such as a pointer, or nil
 }
 
-func newPlan(q Query, s *snapshot, mostNodes int) (*plan, error) {
-	p := &plan{query: q, views: s.views, terms: make(map[string]int), maxNodes: mostNodes}
+func newPlan(q Query, s *snapshot, maxNodes int) (*plan, error) {
+	p := &plan{query: q, views: s.views, terms: make(map[string]int), maxNodes: maxNodes}
 	for _, w := range q.Filters {
 		p.addTerm(w)
 	}
@@ -30,8 +30,8 @@ func newPlan(q Query, s *snapshot, mostNodes int) (*plan, error) {
 	if p.unknownNode != nil {
 		return nil, fmt.Errorf("%w: a node of type %T", ErrQuery, p.unknownNode)
 	}
-	if p.nodes > mostNodes {
-		return nil, fmt.Errorf("%w: more than %d nodes", ErrQuery, mostNodes)
+	if p.nodes > maxNodes {
+		return nil, fmt.Errorf("%w: more than %d nodes", ErrQuery, maxNodes)
 	}
 	if q.Limit < 0 || q.Limit > MaxHits {
 		return nil, fmt.Errorf("%w: %d hits", ErrQuery, q.Limit)
@@ -47,7 +47,7 @@ func (p *plan) addTerm(t string) {
 	}
 }
 
-// addNode gathers the terms of a node. It goes no deeper once there are too many nodes.
+// addNode collects the terms of a node. It stops descending when there are too many nodes.
 func (p *plan) addNode(n Node) {
 	if p.nodes > p.maxNodes {
 		return
@@ -81,7 +81,7 @@ func (p *plan) addNodes(parts []Node) {
 	}
 }
 
-// lookUp asks every dictionary.
+// lookUp looks up the terms in the dictionaries of all segments.
 func (p *plan) lookUp(ctx context.Context) error {
 	p.docFreqs = make([]int, len(p.texts))
 	var w segment.TermIterator
@@ -107,18 +107,18 @@ func (p *plan) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// matcherBuilder makes the matchers of one segment.
+// matcherBuilder builds the matchers for one segment.
 type matcherBuilder struct {
 	plan           *plan
 	segment        *segment.Segment
 	entries        []segment.Entry
 	budget         *segment.Budget
-	optionalBudget *segment.Budget // over phrases that only better the order
-	optional       bool            // what is built now only does that
+	optionalBudget *segment.Budget // for phrases that only affect the score
+	optional       bool            // the node being built only affects the score
 	lengths        *segment.Column
 }
 
-// root makes what decides about a document, but for group and date.
+// root builds the matcher of the query, without its group and date filters.
 func (b *matcherBuilder) root() matcher {
 	var filters []matcher
 	for _, w := range b.plan.query.Filters {
@@ -155,7 +155,7 @@ func (b *matcherBuilder) node(n Node) matcher {
 	return noDocs{}
 }
 
-// nodes leaves out what is in no document of the segment.
+// nodes builds matchers and omits those that match nothing in the segment.
 func (b *matcherBuilder) nodes(list []Node) []matcher {
 	var parts []matcher
 	for _, n := range list {
@@ -184,7 +184,7 @@ func (b *matcherBuilder) constantTerm(text string, weight float64) matcher {
 	return m
 }
 
-func (b *matcherBuilder) bm25Term(text string, weight float64, watch *segment.Budget) matcher {
+func (b *matcherBuilder) bm25Term(text string, weight float64, budget *segment.Budget) matcher {
 	i := b.plan.terms[text]
 	e := b.entries[i]
 	if e.DocFreq == 0 {
@@ -194,31 +194,31 @@ func (b *matcherBuilder) bm25Term(text string, weight float64, watch *segment.Bu
 		return b.constantTerm(text, 0)
 	}
 	m := &bm25Term{bm25: newBM25(weight, b.plan.docFreqs[i], b.plan.totals, b.lengths)}
-	m.Open(b.segment, e, watch)
+	m.Open(b.segment, e, budget)
 	return m
 }
 
 func (b *matcherBuilder) phraseMatcher(n Phrase) matcher {
-	watch := b.budget
+	budget := b.budget
 	if b.optional {
-		watch = b.optionalBudget
+		budget = b.optionalBudget
 	}
-	m := &phraseMatcher{budget: watch}
-	stand := make(map[string][]uint32)
+	m := &phraseMatcher{budget: budget}
+	places := make(map[string][]uint32)
 	for i, t := range n.Terms {
-		stand[t] = append(stand[t], uint32(i))
+		places[t] = append(places[t], uint32(i))
 	}
 	var words []matcher
 	for i, t := range n.Terms {
-		if stand[t][0] != uint32(i) {
-			continue // it was there before
+		if places[t][0] != uint32(i) {
+			continue // a repetition
 		}
-		// A word that stands in it twice is worth twice as much.
-		w, ok := b.bm25Term(t, n.Weight*float64(len(stand[t])), watch).(*bm25Term)
+		// A word that occurs twice in the phrase counts twice.
+		w, ok := b.bm25Term(t, n.Weight*float64(len(places[t])), budget).(*bm25Term)
 		if !ok {
 			return noDocs{}
 		}
-		p := &phraseWord{cursor: &w.Cursor, offsets: stand[t]}
+		p := &phraseWord{cursor: &w.Cursor, offsets: places[t]}
 		p.Open(b.segment, &w.Cursor)
 		m.words, words = append(m.words, p), append(words, w)
 	}

@@ -10,37 +10,36 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// Node is one of Term, All, Any, Prefer and Phrase: what a document must have, and
-// what it is worth. A nil Node is every document, worth nothing. An All, an Any or a
-// Phrase of nothing is no document, and so is a term that none can have.
+// Node is a condition on documents with a score. It is a Term, All, Any, Prefer, or Phrase. A nil
+// Node matches every document with score 0. An empty All, Any, or Phrase matches no document.
 type Node interface{ node() }
 
-// Term is a document that has the term, at positions or without. It is worth Weight,
-// where Flat; else Weight times BM25, which is 0 where it has no positions.
+// Term matches documents that contain the term. The score is Weight if ConstantScore is set;
+// otherwise it is Weight times BM25, which is 0 for a term without positions.
 type Term struct {
 	Text          string
 	Weight        float64
 	ConstantScore bool
 }
 
-// All is a document that every node holds of; it is worth the sum.
+// All matches documents that match every node. The score is the sum.
 type All []Node
 
-// Any is a document that at least one node holds of; it is worth the most of those.
+// Any matches documents that match at least one node. The score is that of the best match.
 type Any []Node
 
-// Prefer is a document that Must holds of; each of Should that holds of it too adds
-// what it is worth. A Phrase in Should only betters the order, and never costs the
-// answer: of positions a search follows some 16,000,000 for all of those, and none when half
-// of the time is over that ctx allows; documents that come then are worth what they are
-// without.
+// Prefer matches documents that match Must. Nodes in Should add their score if they match too.
+//
+// A Phrase in Should only improves the order, so its cost is limited: all of them together read
+// about 16,000,000 positions per search, and none after half of the time until the deadline of the
+// context has passed. Documents after that are scored without these phrases.
 type Prefer struct {
 	Must   Node
 	Should []Node
 }
 
-// Phrase is a document in which the terms stand one behind the other; it is worth
-// Weight times the BM25 of the terms.
+// Phrase matches documents that contain the terms at consecutive positions. The score is Weight
+// times the BM25 of the terms.
 type Phrase struct {
 	Terms  []string
 	Weight float64
@@ -52,34 +51,34 @@ func (Any) node()    {}
 func (Prefer) node() {}
 func (Phrase) node() {}
 
-// Query asks for the documents that are worth most.
+// Query describes a search for the documents with the highest scores.
 type Query struct {
 	Node         Node
-	Groups       uint8    // of which groups hits are given, a bit each; 0 for all
-	Filters      []string // terms that every match has besides, worth nothing
-	HasDateRange bool     // only those whose date is From to To, both included
-	From         int32    // days since 1970
+	Groups       uint8    // bit set of the groups to return hits of; 0 is all
+	Filters      []string // terms that every match must contain; they don't affect the score
+	HasDateRange bool     // only match documents dated From to To, inclusive
+	From         int32    // in days since 1970, as is To
 	To           int32
-	Limit        int // hits, at most MaxHits; 0 only counts
+	Limit        int // maximum number of hits, at maxScore MaxHits; 0 only counts
 }
 
-// Hit is a document that matches.
+// Hit is a matching document.
 type Hit struct {
 	Key   uint64
 	Group uint8
 	Score float64
 }
 
-// Result is the hits, those worth most first, among equals those of the lowest group, and
-// among those the ones that came last first; and how many documents of every group match, whatever Query.Groups says.
+// Result is the result of a search. Hits are ordered by descending score, then by ascending group,
+// then from the newest to the oldest. Counts has the number of matches in every group, regardless
+// of Query.Groups.
 type Result struct {
 	Hits   []Hit
 	Counts [NumGroups]int
 }
 
-// Search returns the documents that match and are worth most, and how many match. Its
-// errors are ErrQuery, ErrDamaged, ErrClosed and those of ctx, at which it looks every
-// few thousand documents.
+// Search evaluates a query. It returns ErrQuery, ErrDamaged, ErrClosed, and the error of ctx, which
+// it checks every few thousand documents.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	s, err := x.acquire()
 	if err != nil {
@@ -93,8 +92,8 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	return a, nil
 }
 
-func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Result, error) {
-	p, err := newPlan(q, s, mostNodes)
+func search(ctx context.Context, q Query, s *snapshot, maxNodes int) (Result, error) {
+	p, err := newPlan(q, s, maxNodes)
 	if err != nil {
 		return Result{}, err
 	}
@@ -106,7 +105,7 @@ func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Result, e
 	}
 	c := collector{query: q, budget: segment.NewBudget(ctx), optionalBudget: segment.NewBudget(ctx), top: topHits{limit: q.Limit}}
 	c.optionalBudget.Limit(maxOptionalSteps, halfway(ctx))
-	// From the latest on, so that what comes first wins among equals.
+	// Newest first, because among equals the first one found wins.
 	for i := len(s.views) - 1; i >= 0; i-- {
 		c.search(p, i)
 		if c.budget.Err() != nil {
@@ -116,23 +115,23 @@ func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Result, e
 	return c.result(s.views)
 }
 
-// maxOptionalSteps is how many positions are followed only to better the order: some 0.1 s.
+// maxOptionalSteps is how many positions optional phrases may read: about 0.1 s of work.
 const maxOptionalSteps = 1 << 24
 
-// halfway is when half of the time that ctx allows is over; zero where it allows any.
+// halfway returns the time at which half of the time until the deadline has passed, or zero.
 func halfway(ctx context.Context) time.Time {
-	end, ends := ctx.Deadline()
-	if !ends {
+	end, ok := ctx.Deadline()
+	if !ok {
 		return time.Time{}
 	}
 	return end.Add(-time.Until(end) / 2)
 }
 
-// collector goes over the segments and keeps the best.
+// collector searches the segments one after another and keeps the best hits.
 type collector struct {
 	query          Query
 	budget         segment.Budget
-	optionalBudget segment.Budget // over what may be left undone
+	optionalBudget segment.Budget // for work that may be skipped
 	top            topHits
 	counts         [NumGroups]int
 
@@ -142,15 +141,15 @@ type collector struct {
 	dates      *segment.Column
 }
 
-// docsPerCheck is how many documents are gone over between two looks at ctx.
+// docsPerCheck is the number of documents between two checks of the context.
 const docsPerCheck = 1 << 12
 
-// search goes over one segment.
+// search searches one segment.
 func (c *collector) search(p *plan, i int) {
 	v := c.open(p, i)
 	b := matcherBuilder{plan: p, segment: v, entries: p.entries[i], budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.Lengths(&c.budget)}
 	m := b.root()
-	most := m.maxScore()
+	maxScore := m.maxScore()
 	for d, n := m.Next(), 1; d != segment.NoMoreDocs && c.budget.Err() == nil; d, n = m.Next(), n+1 {
 		if n%docsPerCheck == 0 {
 			c.budget.Check()
@@ -160,7 +159,7 @@ func (c *collector) search(p *plan, i int) {
 		}
 		group := c.groups.U8(d) % NumGroups
 		c.counts[group]++
-		if c.query.Groups>>group&1 == 0 || !c.top.wants(most, group) {
+		if c.query.Groups>>group&1 == 0 || !c.top.wants(maxScore, group) {
 			continue
 		}
 		if score := m.score(); c.top.wants(score, group) {
@@ -169,7 +168,7 @@ func (c *collector) search(p *plan, i int) {
 	}
 	c.budget.Check()
 	if err := c.optionalBudget.Err(); err != nil && !errors.Is(err, segment.ErrBudgetSpent) {
-		c.budget.Fail(err) // damage; or ctx, which is looked at anyway
+		c.budget.Fail(err) // damage, or the error of ctx, which the other budget reports too
 	}
 }
 
@@ -200,9 +199,8 @@ func (c *collector) result(views []view) (Result, error) {
 	return a, nil
 }
 
-// DocFreqs returns those of the terms that stand in some document, with in how many about:
-// documents that are gone count until they are merged away. Terms in ascending order
-// are found faster.
+// DocFreqs returns the document frequency of each term that occurs. Deleted documents count until
+// they are merged away. Lookups are faster if the terms are in ascending order.
 func (x *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	s, err := x.acquire()
 	if err != nil {
@@ -212,8 +210,7 @@ func (x *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, e
 	return s.docFreqs(ctx, terms)
 }
 
-// docFreqs goes over one segment after the other, so that terms in order are found in
-// the leaf that is open.
+// docFreqs processes one segment after another, so that sorted terms are found in the current leaf.
 func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	known := make(map[string]int)
 	var term []byte
@@ -236,9 +233,8 @@ func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int
 	return known, nil
 }
 
-// Terms returns the first terms in ascending order of their bytes that begin with the
-// prefix, at most limit of them; no more of a dictionary is read than that takes. Terms
-// may be among them that only documents have which are gone.
+// Terms returns the first terms with the prefix in ascending byte order, at most limit of them. It
+// reads no more of the dictionaries than necessary. Some terms may be of deleted documents only.
 func (x *Index) Terms(ctx context.Context, prefix string, limit int) ([]string, error) {
 	s, err := x.acquire()
 	if err != nil {

@@ -10,40 +10,39 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// snapshot is one state of the index: what a search sees from beginning to end.
+// snapshot is an immutable state of the index. A search uses one from start to end.
 type snapshot struct {
-	views      []view // the earliest segment first
+	views      []view // oldest segment first
 	checkpoint []byte
 	refs       atomic.Int64
 	log        *slog.Logger
 }
 
-// view is a segment as one state has it.
+// view is a segment with its tombstones in one snapshot.
 type view struct {
 	segment    *openSegment
 	tombstones *segment.Tombstones
 }
 
-// openSegment is a segment of the index, for as long as somebody uses it; its file is
-// then removed where it has been replaced.
+// openSegment is a reference-counted segment. When the last reference is released, its file is
+// closed, and removed if the segment has been replaced.
 type openSegment struct {
 	*segment.Segment
 	segment.Meta
 	path       string
 	files      fileSystem
 	refs       atomic.Int64
-	removeFile atomic.Bool // remove the file at the end
+	removeFile atomic.Bool // remove the file after closing it
 }
 
-// openSegment opens a segment that the manifest lists, or is to list; the caller is its
-// first user.
-func (x *Index) openSegment(stamp segment.Meta) (*openSegment, error) {
-	path := filepath.Join(x.dir, segmentName(stamp.Number))
-	opened, err := segment.Open(path, stamp, x.cache)
+// openSegment opens a segment. The caller holds the first reference.
+func (x *Index) openSegment(meta segment.Meta) (*openSegment, error) {
+	path := filepath.Join(x.dir, segmentName(meta.Number))
+	opened, err := segment.Open(path, meta, x.cache)
 	if err != nil {
 		return nil, err
 	}
-	s := &openSegment{Segment: opened, Meta: stamp, path: path, files: x.files}
+	s := &openSegment{Segment: opened, Meta: meta, path: path, files: x.files}
 	s.refs.Store(1)
 	return s, nil
 }
@@ -54,21 +53,21 @@ func (s *openSegment) release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
 	}
-	// Close before remove: Windows removes nothing that is open.
+	// Close first, because Windows can't remove an open file.
 	err := s.Close()
 	if s.removeFile.Load() {
-		// What stays is removed by the next Open, since no manifest lists it.
-		if removed := s.files.Remove(s.path); !errors.Is(removed, os.ErrNotExist) {
-			err = errors.Join(err, removed)
+		// If this fails, the next Open removes the file, because no manifest lists it.
+		if rmErr := s.files.Remove(s.path); !errors.Is(rmErr, os.ErrNotExist) {
+			err = errors.Join(err, rmErr)
 		}
 	}
 	return err
 }
 
-// newSnapshot makes a state, of which the caller is the first user; the segments are
-// used by it besides.
-func newSnapshot(views []view, mark []byte, log *slog.Logger) *snapshot {
-	s := &snapshot{views: views, checkpoint: mark, log: log}
+// newSnapshot returns a snapshot with one reference, which the caller holds. It references the
+// segments.
+func newSnapshot(views []view, checkpoint []byte, log *slog.Logger) *snapshot {
+	s := &snapshot{views: views, checkpoint: checkpoint, log: log}
 	s.refs.Store(1)
 	for _, v := range views {
 		v.segment.acquire()
@@ -76,7 +75,7 @@ func newSnapshot(views []view, mark []byte, log *slog.Logger) *snapshot {
 	return s
 }
 
-// acquire returns the state of now; the caller releases it.
+// acquire returns the current snapshot. The caller must release it.
 func (x *Index) acquire() (*snapshot, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -87,8 +86,8 @@ func (x *Index) acquire() (*snapshot, error) {
 	return x.current, nil
 }
 
-// release lets go of the state. That a file which was only read is not closed, or one
-// that was replaced not removed, harms no answer: it is logged.
+// release drops a reference. An error when closing or removing a segment file affects no search, so
+// it is only logged.
 func (s *snapshot) release() {
 	if s.refs.Add(-1) > 0 {
 		return
@@ -100,7 +99,7 @@ func (s *snapshot) release() {
 	}
 }
 
-// load opens what the manifest lists.
+// load opens the segments of the manifest.
 func (x *Index) load(m *manifest) (*snapshot, error) {
 	var views []view
 	var err error
@@ -122,24 +121,24 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 	return loaded, nil
 }
 
-// install makes a state the current one, durably. The caller holds x.writing; the
-// segments of old that are not in views are removed when nobody uses them any more.
-// Where it fails, inDoubt tells whether the next Open may find it all the same.
-func (x *Index) install(views []view, mark []byte) (inDoubt bool, err error) {
-	m := &manifest{nextSegment: x.nextSegment.Load(), checkpoint: mark}
+// install makes a new snapshot current, durably. The caller holds x.writeMu. Segments that are not
+// in views are removed when the last search that uses them ends. If install fails, maybeWritten
+// reports whether the next Open may find the new state.
+func (x *Index) install(views []view, checkpoint []byte) (maybeWritten bool, err error) {
+	m := &manifest{nextSegment: x.nextSegment.Load(), checkpoint: checkpoint}
 	kept := make(map[*openSegment]bool)
 	for _, v := range views {
 		s := v.segment
 		kept[s] = true
 		m.segments = append(m.segments, listedSegment{s.Meta, v.tombstones})
 	}
-	if inDoubt, err := x.writeManifest(m); err != nil {
-		return inDoubt, err
+	if maybeWritten, err := x.writeManifest(m); err != nil {
+		return maybeWritten, err
 	}
-	fresh := newSnapshot(views, mark, x.options.Log)
+	next := newSnapshot(views, checkpoint, x.options.Log)
 	x.mu.Lock()
 	old := x.current
-	x.current = fresh
+	x.current = next
 	x.mu.Unlock()
 	for _, v := range old.views {
 		if !kept[v.segment] {

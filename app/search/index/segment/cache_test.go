@@ -14,7 +14,7 @@ func TestCacheStaysWithinSize(t *testing.T) {
 	c := s.cache
 	minPages := 4 * cacheShards
 	if n := len(s.sums); n < 3*minPages {
-		t.Fatalf("the segment has %d pages, want at minPages %d", n, 3*minPages)
+		t.Fatalf("the segment has %d pages, want at least %d", n, 3*minPages)
 	}
 	for range 3 {
 		for doc := range s.docs {

@@ -11,7 +11,7 @@ func TestSparse(t *testing.T) {
 	spell := func(i int) string { return fmt.Sprintf("%x", i*i*7919) }
 	s := openDocs(t, 1<<20, singleTermDocs(terms, spell))
 	if len(s.sparse.ends) < 8 {
-		t.Fatalf("the dictionary has %d leaves, want at minPages 8", len(s.sparse.ends))
+		t.Fatalf("the dictionary has %d leaves, want at least 8", len(s.sparse.ends))
 	}
 	for _, limit := range []int{1 << 20, 200, 1} {
 		var err error
