@@ -1,10 +1,11 @@
 package query
 
-// maxAlphanumLetters is how many letters stand together in a code: ORD, TA, B.
+// maxAlphanumLetters is the maximum number of adjacent letters in an alphanumeric number: ORD, TA,
+// B.
 const maxAlphanumLetters = 3
 
-// alphanum is a number that has letters in it, as far as it came: 47-0312-B-119.04. Its
-// parts stand next to each other, or with one character of punctuation between them.
+// alphanum collects a number that contains letters: 47-0312-B-119.04. Its parts are adjacent or
+// have one punctuation character between them.
 type alphanum struct {
 	text       []byte
 	start, end int
@@ -14,15 +15,15 @@ type alphanum struct {
 	letters    bool
 }
 
-// endAlphanumBefore ends the code that does not go on with a word: before that word, so that
-// positions ascend.
+// endAlphanumBefore ends the number if the word t does not continue it. It is called before t is
+// emitted, so that positions ascend.
 func (a *analyzer) endAlphanumBefore(s string, t token, c class) {
 	if a.alphanum.parts > 0 && (!isAlphanumLink(s[a.alphanum.end:t.start]) || !inAlphanum(t, c)) {
 		a.endAlphanum()
 	}
 }
 
-// addToAlphanum counts a word to the code before it, or begins one.
+// addToAlphanum appends a word to the number, or starts one.
 func (a *analyzer) addToAlphanum(t token, c class) {
 	if !inAlphanum(t, c) {
 		return
@@ -40,7 +41,7 @@ func (a *analyzer) addToAlphanum(t token, c class) {
 	}
 }
 
-// endAlphanum gives what is in several parts as one.
+// endAlphanum emits the number as one word if it has several parts.
 func (a *analyzer) endAlphanum() {
 	if r := &a.alphanum; r.parts > 1 && r.digits && r.letters && len(r.text) <= maxRunBytes {
 		a.emit(token{text: r.text, start: r.start, end: r.end, position: r.position, variant: true})

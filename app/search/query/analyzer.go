@@ -10,50 +10,50 @@ import (
 )
 
 const (
-	maxWordBytes = index.MaxTermBytes - 1 // bytes of a word; what is longer is cut
-	positionGap  = 16                     // positions between two texts, so that no phrase crosses
+	maxWordBytes = index.MaxTermBytes - 1 // longer words are truncated
+	positionGap  = 16                     // positions between two texts, so that no phrase spans both
 )
 
 // token is a word of a text.
 type token struct {
-	text        []byte // folded; good until the next token
-	start, end  int    // bytes of the text, before folding
+	text        []byte // folded; valid until the next token
+	start, end  int    // byte range in the text, before folding
 	position    uint32
-	variant     bool // another spelling of what stands at its position, or of more than that
-	nameVariant bool // it is several words as one name
+	variant     bool // another spelling of the words at its position
+	nameVariant bool // several words as one name
 }
 
-// analyzer cuts texts into tokens. Letters and digits are words of their own: Bk1022
-// is bk 1022. Another spelling follows the words it stands for:
+// analyzer splits texts into tokens. Letters and digits are separate words: Bk1022 is bk 1022.
+// Other spellings follow the words they stand for:
 //
 //	12-3-045, 12 3 045     123045
 //	(985) 555-0142         9855550142
-//	O Brien, de la Croix   obrien; dela, lacroix, delacroix (see name.go)
+//	O Brien, de la Croix   obrien; dela, lacroix, delacroix (name.go)
 //	L.L.C.                 llc
 //	convey-⏎ance           conveyance
-//	Smith's                smiths, beside smith
-//	Bk, Pg, Street, …      book, page, st, … (see spellings)
+//	Smith's                smiths, in addition to smith
+//	Bk, Pg, Street, …      book, page, st, … (abbreviations)
 //	0883                   883
-//	B-119.04, T24.1093     b11904, t241093 (see code.go)
+//	B-119.04, T24.1093     b11904, t241093 (alphanum.go)
 //	Smith-Jones            smithjones
 //	A/K/A, J. P.           aka, jp
 //
-// S½ is s 1 2, of which the last two stand at the same place of the text.
+// S½ is s 1 2; the last two have the same byte range.
 //
-// Words of one analyser have ascending positions; those of one spelling too.
+// The positions of words ascend, and so do those of each variant.
 type analyzer struct {
 	position   uint32
 	emit       func(token)
 	word       []byte
 	joined     []byte
-	joinNames  bool // any short word may be the first half of a name
+	joinNames  bool // any short word may be the first part of a name
 	prev       prevWord
-	beforePrev prevWord // the word before last
+	beforePrev prevWord // the word before prev
 	run        numberRun
 	alphanum   alphanum
 }
 
-// scan gives the tokens of a text. Positions go on behind those of the text before.
+// scan emits the tokens of a text. Positions continue after those of the previous text.
 func (a *analyzer) scan(s string, emit func(token)) {
 	a.emit = emit
 	a.prev.text, a.run.parts, a.alphanum.parts = a.prev.text[:0], 0, 0
@@ -84,17 +84,17 @@ func (a *analyzer) scan(s string, emit func(token)) {
 	a.endAlphanum()
 }
 
-// skip leaves a gap that no phrase crosses.
+// skip leaves a gap of positions that no phrase spans.
 func (a *analyzer) skip() { a.position += positionGap }
 
-// hasBlanksAround says whether blanks are around the character at i.
+// hasBlanksAround reports whether the character at i is between blanks.
 func hasBlanksAround(s string, i int) bool {
 	return i > 0 && i+1 < len(s) && isBlank(s[i-1]) && isBlank(s[i+1])
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// scanLetters gives the word of letters that begins at i, and returns where it ends.
+// scanLetters emits the word of letters at i and returns its end.
 func (a *analyzer) scanLetters(s string, i int) int {
 	start, possessive := i, false
 	a.word = a.word[:0]
@@ -130,7 +130,7 @@ loop:
 	return i
 }
 
-// letterAt says whether a letter stands at i, and whether one more behind it.
+// letterAt reports whether there is a letter at i, and whether another follows.
 func letterAt(s string, i int) (here, behind bool) {
 	if i >= len(s) {
 		return false, false
@@ -146,7 +146,7 @@ func letterAt(s string, i int) (here, behind bool) {
 	return true, c == letter || c == apostrophe
 }
 
-// scanDigits gives the word of digits that begins at i, and returns where it ends.
+// scanDigits emits the word of digits at i and returns its end.
 func (a *analyzer) scanDigits(s string, i int) int {
 	start := i
 	a.word = a.word[:0]
@@ -164,14 +164,14 @@ func (a *analyzer) scanDigits(s string, i int) int {
 	return i
 }
 
-// scanFraction gives the words of ½, which no number goes on with: 5½ is no 512.
+// scanFraction emits the words of ½. They continue no number: 5½ is not 512.
 func (a *analyzer) scanFraction(s string, start, end int) {
 	a.endRun()
 	a.endAlphanum()
 	a.prev.text = a.prev.text[:0]
 	for part := range strings.SplitSeq(norm.NFKD.String(s[start:end]), string(fractionSlash)) {
 		if part == "" {
-			continue // ⅟
+			continue // for example ⅟
 		}
 		a.word = append(a.word[:0], part...)
 		a.emit(token{text: a.word, start: start, end: end, position: a.position})
@@ -179,11 +179,11 @@ func (a *analyzer) scanFraction(s string, start, end int) {
 	}
 }
 
-// emitWord gives a.word, and the other spellings that it ends.
+// emitWord emits a.word and the other spellings that it completes.
 func (a *analyzer) emitWord(s string, start, end int, c class) {
 	a.word = truncate(a.word, maxWordBytes)
 	if len(a.word) == 0 {
-		return // nothing but marks
+		return // only combining marks
 	}
 	t := token{text: a.word, start: start, end: end, position: a.position}
 	a.endAlphanumBefore(s, t, c)
@@ -207,7 +207,7 @@ func (a *analyzer) emitWord(s string, start, end int, c class) {
 	a.position++
 }
 
-// trimZeros is a word of digits without the zeros before it.
+// trimZeros returns a word of digits without leading zeros.
 func trimZeros[T string | []byte](digits T) T {
 	at := 0
 	for at+1 < len(digits) && digits[at] == '0' {
@@ -216,7 +216,7 @@ func trimZeros[T string | []byte](digits T) T {
 	return digits[at:]
 }
 
-// truncate takes at most n bytes of a text, and no part of a character.
+// truncate limits s to n bytes without splitting a character.
 func truncate[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s
@@ -227,7 +227,7 @@ func truncate[T string | []byte](s T, n int) T {
 	return s[:n]
 }
 
-// abbreviations are words that are written in several ways; each is found by all of them.
+// abbreviations maps words to their other spellings; all are indexed.
 var abbreviations = map[string][]string{
 	"bk": {"book"}, "book": {"bk"},
 	"pg": {"page"}, "page": {"pg"},

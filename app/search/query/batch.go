@@ -10,39 +10,37 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// maxID is the greatest ID: the byte above it is the kind.
+// maxID is the largest ID; the byte above it is the kind.
 const maxID = 1<<56 - 1
 
-// MaxTextWords is how many words of the text of one document are in the index; what
-// stands behind them is not found.
+// MaxTextWords is the maximum number of words that are indexed of the text of one document.
 const MaxTextWords = 4_000_000
 
-// MaxDocumentMemory is how many bytes a batch may grow by the text of one document; what
-// stands behind them is not found either. An ordinary text of MaxTextWords stays far
-// below: it is for those in which every word is another. In the second half of it words
-// are found whole and by more than six characters, not by shorter beginnings, which cost
-// more than the words do.
+// MaxDocumentMemory is the maximum growth of a batch in bytes by the text of one document. Words
+// after that are not indexed. An ordinary text of MaxTextWords words needs far less; the limit is
+// for texts in which every word is different. In the second half of it, prefixes of up to six
+// characters are no longer indexed, because they take more memory than the words.
 const MaxDocumentMemory = 32 << 20
 
-// Of the first repetitionCheckFrom words of a text, and of all behind them, one of so many
-// must be another.
+// After repetitionCheckFrom words of a text, one of every maxWordsPerDistinct words so far must be
+// distinct.
 const (
 	repetitionCheckFrom = 1 << 20
 	maxWordsPerDistinct = 1024
 )
 
-// Batch gathers documents for one Apply. It is of one goroutine.
+// Batch collects documents for one Apply. It is not safe for concurrent use.
 type Batch struct {
 	log       *slog.Logger
 	engine    *index.Batch
-	sink      sink // the same
+	sink      sink // receives the terms; it is engine except in tests
 	term      []byte
 	fields    analyzer
 	text      analyzer
-	textLimit int  // Bytes up to which the text of this document goes
-	truncated bool // it had more
+	textLimit int  // Bytes up to which the text of the current document is indexed
+	truncated bool // the text was longer
 
-	distinctWords uint32 // words of the text of this document
+	distinctWords uint32 // in the text of the current document
 }
 
 // NewBatch returns an empty batch.
@@ -51,8 +49,7 @@ func (x *Index) NewBatch() *Batch {
 	return &Batch{log: x.options.Log, engine: engine, sink: engine}
 }
 
-// sink is where the terms of documents go: a batch of the engine, which takes a flat
-// term once, however often it comes.
+// sink receives the terms of documents. A term added repeatedly to a document counts once.
 type sink interface {
 	StartDocument(key uint64, group uint8, date int32)
 	AddTerm(term []byte)
@@ -61,16 +58,15 @@ type sink interface {
 	Bytes() int
 }
 
-// Bytes is the memory that the batch holds. The caller cuts where that is enough for
-// him, or 4 MB of text.
+// Bytes returns the memory use of the batch. The caller decides when to apply it, usually after 4
+// MB of text.
 func (b *Batch) Bytes() int { return b.sink.Bytes() }
 
-// Remove takes a document out of the index, if it is there.
+// Remove removes a document from the index if it exists.
 func (b *Batch) Remove(k Kind, id uint64) { b.sink.Remove(docKey(k, id)) }
 
-// Put puts a document into the index, in place of an earlier one of the same kind and
-// ID. Where d.Text returns an error, that comes back, and the document is in the batch
-// with the pages before it.
+// Put adds a document or replaces the one with the same kind and ID. If d.Text returns an error,
+// Put returns it, and the document is in the batch with the pages up to the error.
 func (b *Batch) Put(d Document) error {
 	if d.Kind < Abstract || d.Kind > File || d.ID > maxID {
 		return fmt.Errorf("document %d of kind %d has no place in the index", d.ID, d.Kind)
@@ -102,13 +98,13 @@ func (b *Batch) Put(d Document) error {
 	return nil
 }
 
-// isRepetitive reports a text that says nothing new for so long that it is none of people: a
-// few bytes can be packed to become millions of words, and all others wait meanwhile.
+// isRepetitive reports whether a text has repeated itself for so long that no person wrote it. A
+// few compressed bytes can become millions of words, and other documents would have to wait.
 func (b *Batch) isRepetitive(position uint32) bool {
 	return position >= repetitionCheckFrom && b.distinctWords < position/maxWordsPerDistinct
 }
 
-// addNumber puts what a document is called by.
+// addNumber adds a value of Numbers.
 func (b *Batch) addNumber(s string) {
 	var parts []string
 	var at []int
@@ -123,7 +119,7 @@ func (b *Batch) addNumber(s string) {
 			parts, at, end = append(parts, string(t.text)), append(at, t.start), t.end
 		}
 		if t.position != first || t.variant && t.end == firstEnd {
-			b.addPrefixes(nsWordPrefix, t.text, longPrefixes) // those of the first are nsNumberPrefix
+			b.addPrefixes(nsWordPrefix, t.text, longPrefixes) // the first word has nsNumberPrefix
 		}
 	})
 	b.fields.skip()
@@ -139,7 +135,7 @@ func (b *Batch) addNumber(s string) {
 	b.sink.AddTerm([]byte(term(nsPlainNumber, boundedValue(trimmedNumber(parts)))))
 	b.addPrefixes(nsNumberPrefix, []byte(all), longPrefixes)
 	if joined := strings.Join(parts, ""); joined != all {
-		b.addPrefixes(nsNumberPrefix, []byte(joined), longPrefixes) // Bk 1022 Pg 3
+		b.addPrefixes(nsNumberPrefix, []byte(joined), longPrefixes) // for Bk 1022 Pg 3
 	}
 	if r, is := model.ParseBookPage(parts); is {
 		b.sink.AddTerm([]byte(term(nsTypedNumber, boundedValue(referenceTerm(r.Type, r.Numbers)))))
@@ -153,8 +149,7 @@ func (b *Batch) addNumber(s string) {
 	b.addTypedPrefixes(typed)
 }
 
-// addTypedPrefixes puts the beginnings of a number as it is written, those that have
-// punctuation; nobody's ends with that.
+// addTypedPrefixes adds the prefixes of a number that contain punctuation and don't end with it.
 func (b *Batch) addTypedPrefixes(typed string) {
 	characters, apart := 0, false
 	for i := range typed {
@@ -171,7 +166,7 @@ func (b *Batch) addTypedPrefixes(typed string) {
 	}
 }
 
-// addName puts what is found by beginnings.
+// addName adds a value of Names, with prefixes.
 func (b *Batch) addName(s string) {
 	b.fields.joinNames = true
 	b.fields.scan(s, func(t token) {
@@ -182,7 +177,7 @@ func (b *Batch) addName(s string) {
 	b.fields.skip()
 }
 
-// addField puts what is found by words.
+// addField adds a value of Fields.
 func (b *Batch) addField(s string) {
 	b.fields.scan(s, func(t token) {
 		b.addWord(nsFieldWord, t)
@@ -191,7 +186,7 @@ func (b *Batch) addField(s string) {
 	b.fields.skip()
 }
 
-// addPage puts a page of the text.
+// addPage adds a page of the text.
 func (b *Batch) addPage(text string) error {
 	if b.truncated {
 		return nil
@@ -201,7 +196,7 @@ func (b *Batch) addPage(text string) error {
 			return
 		}
 		if !b.addWord(nsTextWord, t) {
-			return // it was here before, with its beginnings
+			return // already added, with its prefixes
 		}
 		if b.distinctWords++; b.sink.Bytes() < b.textLimit-MaxDocumentMemory/2 {
 			b.addPrefixes(nsOtherPrefix, t.text, textPrefixes)
@@ -216,7 +211,7 @@ func (b *Batch) addWord(space byte, t token) (first bool) {
 	return b.sink.AddWord(b.term, t.position)
 }
 
-// addPrefixes puts the beginnings of a word; the engine takes each once a document.
+// addPrefixes adds the prefixes of a word.
 func (b *Batch) addPrefixes(space byte, word []byte, which prefixLengths) {
 	characters, least := 0, which.min
 	if len(word) > 0 && isDigit(word[0]) {
@@ -232,10 +227,10 @@ func (b *Batch) addPrefixes(space byte, word []byte, which prefixLengths) {
 	}
 }
 
-// docKey is the engine's of a document.
+// docKey returns the key of a document in the index.
 func docKey(k Kind, id uint64) uint64 { return uint64(k)<<56 | id }
 
-// filterTerms gives the terms of the filters that are set.
+// filterTerms returns the terms of the filters that are set.
 func filterTerms(template uint64, county, state, status string) []string {
 	var terms []string
 	if template != 0 {

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	maxCountyWords = 3 // that a county is called by, as far as a query is read
-	weightState    = 5 // a state that is written out; its letters may mean something else
+	maxCountyWords = 3 // longest name of a county, in words
+	weightState    = 5 // for a written-out state, whose abbreviation may mean something else
 )
 
-// placeNames is what a word stands for in the names of counties and states.
+// placeNames are the counties and states that a word of the query may refer to.
 type placeNames struct {
-	counties []string // where the word is the county of Wexcombe County: what they are called, as filters have them
-	states   []string // where it is written out: as filters have them
+	counties []string // for a word like County: the normalized name of the county in Wexcombe County
+	states   []string // for a written-out state: the normalized state
 }
 
-// findPlaces finds the counties and states that a query names.
+// findPlaces finds the counties and states in a query.
 func (a *parsedQuery) findPlaces() {
 	var list []*clause
 	for g := range a.groups {
@@ -50,7 +50,7 @@ func (a *parsedQuery) findPlaces() {
 	}
 }
 
-// addCounty tells clauses what the county is called that they name.
+// addCounty adds the county named by the clauses from..to to the clauses in named.
 func addCounty(list []*clause, from, to int, named []*clause) {
 	if county := model.FoldCounty(typedText(list, from, to)); county != "" {
 		for _, c := range named {
@@ -59,8 +59,8 @@ func addCounty(list []*clause, from, to int, named []*clause) {
 	}
 }
 
-// stateOf is the state that is written out in clauses, "" for none. What people are
-// called too is none.
+// stateOf returns the state written out in the clauses from..to, or "". States that are also names
+// of people are left out.
 func stateOf(list []*clause, from, to int) string {
 	switch typed := typedText(list, from, to); typed {
 	case "virginia", "georgia", "washington":
@@ -73,8 +73,8 @@ func stateOf(list []*clause, from, to int) string {
 	}
 }
 
-// typedText is what was typed from one clause to another, "" where one is quoted or there
-// are not as many.
+// typedText returns the text of the clauses from..to, or "" if one is quoted or the range is
+// invalid.
 func typedText(list []*clause, from, to int) string {
 	if from < 0 || to > len(list) {
 		return ""
@@ -89,8 +89,8 @@ func typedText(list []*clause, from, to int) string {
 	return strings.Join(typed, " ")
 }
 
-// nodes are what records of these places have in the place of the word. Records of a
-// state have its letters in a field: documents do not.
+// nodes returns the nodes that match records of these places instead of the word. A record of a
+// state has its abbreviation in a field too; documents do not.
 func (p placeNames) nodes() []index.Node {
 	var either []index.Node
 	for _, county := range p.counties {

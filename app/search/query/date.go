@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Bounds of dates.
+// Limits for dates.
 const (
-	maxDates            = 2     // of a query that are looked for in other notations
-	maxDateWords        = 6     // words of one: 14 th day of March 2026
-	maxAdjoiningNumbers = 2     // numbers before and behind one that a blank makes a number with it
-	firstYear           = 1_600 // what has another year is some other number
+	maxDates            = 2     // dates of a query that are searched for in other notations
+	maxDateWords        = 6     // words in a date: 14 th day of March 2026
+	maxAdjoiningNumbers = 2     // numbers before and after a date that a blank may join with it
+	firstYear           = 1_600 // other years are not dates
 	lastYear            = 2_199
 
-	// Documents that have the rarest word of March 14, 2026 in their texts: where there are
-	// more, it is looked for there so and as typed, and in digits.
+	// If more documents have the rarest word of March 14, 2026 in their texts, texts are searched
+	// only for that notation, the typed one, and digits.
 	maxDateDocs = 1_000_000
 
-	firstShortYear = 1_930 // that two digits may mean, of a hundred
+	firstShortYear = 1_930 // first year that two digits can mean
 )
 
-// date is a day that a query names, as somebody types it: 3/14/2026, 3-14-2026, 3/14/26,
-// 2026-03-14, Mar 14, 2026, March 14th 2026, 14 March 2026.
+// date is a date in a query: 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14, Mar 14, 2026, March 14th
+// 2026, or 14 March 2026.
 type date struct {
-	groupFrom, groupTo   int // groups it stands in
-	clauseFrom, clauseTo int // clauses that are it: from the first of the query on
+	groupFrom, groupTo   int // range of groups that contain it
+	clauseFrom, clauseTo int // range of its clauses, counted from the start of the query
 	adjoining            []clause
-	typed                []string   // without zeros
-	joined               string     // with them, as one word
-	digitWords           []string   // what it may be written as: 20260314, 03142026, 3142026
-	digitPhrases         [][]string // in several, in fields: 2026 3 14
-	wordPhrases          [][]string // in several, anywhere: March 14 2026
+	typed                []string   // its words without leading zeros
+	joined               string     // its words with leading zeros, joined
+	digitWords           []string   // as one word of digits: 20260314, 03142026, 3142026
+	digitPhrases         [][]string // as several numbers, for fields: 2026 3 14
+	wordPhrases          [][]string // as several words, for fields and texts: March 14 2026
 }
 
-// findDates finds the days that a query names.
+// findDates finds the dates in a query.
 func (a *parsedQuery) findDates() (found []date) {
 	var list []clause
-	var in []int // groups
+	var in []int // group of each clause
 	for i, g := range a.groups {
 		for _, c := range g.clauses {
 			list, in = append(list, c), append(in, i)
@@ -69,7 +69,8 @@ func (a *parsedQuery) findDates() (found []date) {
 	return found
 }
 
-// dateAt is how many clauses are a date, 0 where none begins there, and the date.
+// dateAt returns the date at the start of list and the number of its clauses, or 0 if there is
+// none.
 func dateAt(list []clause) (n int, day time.Time) {
 	var words []string
 	for n, c := range list {
@@ -88,8 +89,8 @@ func dateAt(list []clause) (n int, day time.Time) {
 	return 0, time.Time{}
 }
 
-// parseDigitDate is the date of a clause of digits. Two digits of a year have slashes before
-// them; 19 and 20 are mostly about to be four.
+// parseDigitDate parses a clause of digits. A year of two digits requires slashes. If 19 or 20 is
+// at the end of an open query, it is rejected: the user is probably typing a year of four digits.
 func parseDigitDate(c clause) (day time.Time, is bool) {
 	p := c.parts
 	if len(p) != 3 || slices.ContainsFunc(p, func(w string) bool { return !isDigits(w) }) {
@@ -108,7 +109,7 @@ func parseDigitDate(c clause) (day time.Time, is bool) {
 	}
 	year, err := strconv.Atoi(p[2])
 	if err != nil {
-		return day, false // digits of another script
+		return day, false // non-ASCII digits
 	}
 	year += firstShortYear - firstShortYear%100
 	if year < firstShortYear {
@@ -117,7 +118,7 @@ func parseDigitDate(c clause) (day time.Time, is bool) {
 	return parseDay(strconv.Itoa(year), p[0], p[1])
 }
 
-// parseMonthDate is the date of words, with the name of a month.
+// parseMonthDate parses words with the name of a month.
 func parseMonthDate(words []string) (day time.Time, is bool) {
 	last := len(words) - 1
 	if last < 2 || len(words[last]) != 4 {
@@ -143,8 +144,7 @@ func parseMonthDate(words []string) (day time.Time, is bool) {
 	return day, false
 }
 
-// monthNumber is the number of a month by its name or the first letters of that, "" for
-// what is none.
+// monthNumber returns the number of a month by its name or abbreviation, or "".
 func monthNumber(word string) string {
 	for m := time.January; m <= time.December; m++ {
 		if slices.Contains(monthNames(m), word) {
@@ -154,7 +154,7 @@ func monthNumber(word string) string {
 	return ""
 }
 
-// monthNames are what a month is called.
+// monthNames returns the name of a month and its abbreviations.
 func monthNames(m time.Month) []string {
 	const short = 3
 	name := strings.ToLower(m.String())
@@ -167,10 +167,10 @@ func monthNames(m time.Month) []string {
 	return []string{name, name[:short]}
 }
 
-// isOrdinalSuffix says whether a word is what stands behind the number of a day.
+// isOrdinalSuffix reports whether a word is a suffix of a day, as in 14th.
 func isOrdinalSuffix(w string) bool { return w == "st" || w == "nd" || w == "rd" || w == "th" }
 
-// ordinalSuffix is what stands behind the number of a day.
+// ordinalSuffix returns the ordinal suffix of a day.
 func ordinalSuffix(day int) string {
 	switch day {
 	case 1, 21, 31:
@@ -183,7 +183,7 @@ func ordinalSuffix(day int) string {
 	return "th"
 }
 
-// parseDay is a day by its digits; is says that there is one.
+// parseDay returns the date with the given digits; is reports whether it exists.
 func parseDay(year, month, day string) (t time.Time, is bool) {
 	const most = 2 // digits of a month or day
 	if len(month) > most || len(day) > most {
@@ -193,9 +193,10 @@ func parseDay(year, month, day string) (t time.Time, is bool) {
 	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
-// addNotations makes what a day may be written as. Digits of a text are one word, whatever is
-// between them, which is found faster than three; in names they may have a number before
-// them, and are looked for as words there, without zeros: the index has those that do.
+// addNotations adds the notations of the date. In texts, digits are also indexed as one word,
+// whatever the punctuation, which is faster to find than three words. In names another number may
+// precede them, so there they are searched for as separate words without leading zeros, which the
+// index also has.
 func (d *date) addNotations(t time.Time) {
 	year, month, day := strconv.Itoa(t.Year()), strconv.Itoa(int(t.Month())), strconv.Itoa(t.Day())
 	names, th := monthNames(t.Month()), ordinalSuffix(t.Day())
@@ -214,10 +215,10 @@ func (d *date) addNotations(t time.Time) {
 	}
 }
 
-// addDigitWords makes the words of digits, and says whether those are all: 1142026 is January 14,
-// and November 4.
+// addDigitWords adds the notations that are one word of digits. It reports whether these are
+// complete: 1142026 can be January 14 or November 4, so it is left out.
 func (d *date) addDigitWords(t time.Time) (all bool) {
-	const either = 7 // digits, behind a 1
+	const either = 7 // digits if the first is 1
 	all = true
 	for _, layout := range []string{"20060102", "01022006", "1022006", "0122006", "122006"} {
 		switch w := t.Format(layout); {

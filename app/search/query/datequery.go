@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// onlyGroup is the group of a query that has no other.
+// onlyGroup returns the node for a query that consists of one group, or of one date.
 func (b *builder) onlyGroup(groups []group, dates []date) index.Node {
 	if len(dates) > 0 {
 		return b.dateGroups(groups, dates[0])
@@ -14,7 +14,7 @@ func (b *builder) onlyGroup(groups []group, dates []date) index.Node {
 	return b.group(groups[0], true)
 }
 
-// dateOfGroup is the date that a group is part of.
+// dateOfGroup returns the date that a group is part of.
 func dateOfGroup(dates []date, group int) (d date, is bool) {
 	for _, d := range dates {
 		if d.groupFrom <= group && group < d.groupTo {
@@ -24,7 +24,7 @@ func dateOfGroup(dates []date, group int) (d date, is bool) {
 	return d, false
 }
 
-// dateGroups is groups that a date stands in: as they are typed, or the date in any notation.
+// dateGroups returns the node for the groups of a date: as typed, or the date in any notation.
 func (b *builder) dateGroups(groups []group, d date) index.Node {
 	var parts, rest index.All
 	for _, g := range groups[d.groupFrom:d.groupTo] {
@@ -36,8 +36,8 @@ func (b *builder) dateGroups(groups []group, d date) index.Node {
 	return index.Any{allOf(parts), allOf(append(index.All{b.dateNotations(d)}, rest...))}
 }
 
-// dateNotations are a date in any notation. It stands together, which is worth more in a text
-// than its words apart, and most as it is typed.
+// dateNotations returns the node for a date in any notation. In a text, an adjacent date scores
+// higher than its words apart, and the notation typed scores highest.
 func (b *builder) dateNotations(d date) index.Node {
 	var either index.Any
 	for _, w := range d.digitWords {
@@ -48,7 +48,7 @@ func (b *builder) dateNotations(d date) index.Node {
 		})
 	}
 	for _, p := range slices.Concat(d.digitPhrases, d.wordPhrases) {
-		if !d.isAsTyped(p) { // it is in the query as it is
+		if !d.isAsTyped(p) { // the typed notation is in the query already
 			either = append(either, fieldPhrase(p, weightDate))
 		}
 	}
@@ -65,7 +65,7 @@ func (b *builder) dateNotations(d date) index.Node {
 	return either
 }
 
-// proximityWeight is what it is worth that a date stands together.
+// proximityWeight returns the additional weight of a date whose parts are adjacent.
 func (d *date) proximityWeight(typed bool) float64 {
 	if typed {
 		return 2 * weightProximity
@@ -73,7 +73,7 @@ func (d *date) proximityWeight(typed bool) float64 {
 	return weightProximity
 }
 
-// addDates adds what the days of a query may be written as.
+// addDates adds the notations of the dates in a query.
 func (m *Highlighter) addDates(found []date) {
 	for _, d := range found {
 		var of uint64

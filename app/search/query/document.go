@@ -1,60 +1,60 @@
 package query
 
-// Kind is what a document of the index is.
+// Kind is the type of an indexed document.
 type Kind uint8
 
-// The kinds.
+// The kinds of documents.
 const (
 	Abstract Kind = 1
 	Order    Kind = 2
 	File     Kind = 3
 )
 
-// Document is a record as the index is told of it. Nothing of it is kept but where
-// its words stand.
+// Document is a record to be indexed. The index stores only its terms and their positions.
 type Document struct {
 	Kind       Kind
 	ID         uint64   // unique within the kind, at most 2^56-1
-	Template   uint64   // filter; 0 for none
-	County     string   // filter, compared as title.FoldCounty says; "" for none
-	State      string   // filter, compared as title.FoldState says
-	Status     string   // filter, without regard to case
-	CreatedDay int32    // it was made on, days since 1970
-	Numbers    []string // what it is called by: file, order and parcel numbers, book and page; found exactly and by beginnings, with and without punctuation
-	Names      []string // of people, companies, places and files: found by words, their beginnings, and with a typing error
-	Fields     []string // every other value: found by words and phrases
-	// Text gives the text page after page, or is nil. A page is asked for once.
+	Template   uint64   // filter; 0 is none
+	County     string   // filter, normalized by model.FoldCounty; "" is none
+	State      string   // filter, normalized by model.FoldState
+	Status     string   // filter, case-insensitive
+	CreatedDay int32    // day of creation, in days since 1970
+	Numbers    []string // file, order, and parcel numbers, book and page: match exactly and by prefix, regardless of punctuation
+	Names      []string // people, companies, places, and file names: match by word, by prefix, and with a typing error
+	Fields     []string // all other values: match by word and phrase
+	// Text passes the pages of the text to the callback, in order; nil means no text. It is called
+	// once.
 	Text func(page func(text string) error) error
 }
 
-// Query is what somebody looks for.
+// Query describes a search.
 type Query struct {
 	Text         string
-	Kind         Kind   // 0 for all
-	Template     uint64 // 0 for all
-	County       string // "" for all; compared as in Document
+	Kind         Kind   // 0 is all
+	Template     uint64 // 0 is all
+	County       string // "" is all; normalized as in Document
 	State        string
 	Status       string
-	HasDateRange bool  // only those made on From to To, both included
-	From, To     int32 // days since 1970
-	Offset       int   // hits to leave out
-	Limit        int   // hits to give
+	HasDateRange bool  // only find documents created from From to To, inclusive
+	From, To     int32 // in days since 1970
+	Offset       int   // number of hits to skip
+	Limit        int   // maximum number of hits to return
 }
 
-// Hit is a record that matches.
+// Hit is a matching document.
 type Hit struct {
 	Kind           Kind
 	ID             uint64
-	Score          float64 // more is better; of use within one answer
-	Approximate    bool    // it is there with a typing error, or without a word: Answer.Fuzzy and Loose
-	MayMatchNumber bool    // all that was typed may be one of its Numbers: Called tells
+	Score          float64 // comparable only within one Result
+	Approximate    bool    // found with a typing error or without a word (Result.Fuzzy, Result.Relaxed)
+	MayMatchNumber bool    // the query may equal one of its Numbers; MatchesNumber checks it
 }
 
-// Result is a page of the hits, best first.
+// Result is one page of hits, best first.
 type Result struct {
 	Hits    []Hit
-	More    bool         // there are hits behind these
-	Counts  map[Kind]int // matches of each kind, whatever Query.Kind says
-	Fuzzy   bool         // some hits are there with a typing error allowed for
-	Relaxed bool         // some hits are there without a word: one of one letter that is being typed, or book or page before a number
+	More    bool         // more hits follow
+	Counts  map[Kind]int // number of matches of each kind, regardless of Query.Kind
+	Fuzzy   bool         // some hits match only with a typing error
+	Relaxed bool         // some hits lack an unfinished word of one letter, or book or page before a number
 }

@@ -7,20 +7,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class is what a character is to words.
+// class is the role of a character in words.
 type class uint8
 
 const (
-	separator  class = iota // stands between words
-	letter                  // of words
-	digit                   // of numbers
-	standalone              // a word by itself, in scripts that write no blanks
-	apostrophe              // O'Brien is obrien
-	ignored                 // soft hyphens and the like: as if they were not there
+	separator  class = iota // separates words
+	letter                  // part of a word of letters
+	digit                   // part of a word of digits
+	standalone              // a word of one character, in scripts without spaces
+	apostrophe              // removed within a word: O'Brien is obrien
+	ignored                 // soft hyphens and similar characters
 	fraction                // ½ is the words 1 and 2
 )
 
-// asciiClasses are those of ASCII.
+// asciiClasses has the classes of the ASCII characters.
 var asciiClasses = func() (c [utf8.RuneSelf]class) {
 	for r := range c {
 		switch {
@@ -35,12 +35,12 @@ var asciiClasses = func() (c [utf8.RuneSelf]class) {
 	return c
 }()
 
-// unspacedScripts that write no blanks between words.
+// unspacedScripts don't separate words by spaces.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// classOf is the class of a character beyond ASCII, which s begins with.
+// classOf returns the class of a non-ASCII character at the start of s.
 func classOf(r rune, s string) class {
 	switch {
 	case r == utf8.RuneError:
@@ -63,9 +63,9 @@ func classOf(r rune, s string) class {
 	return separator
 }
 
-const fractionSlash = '⁄' // that stands in what ½ decomposes to
+const fractionSlash = '⁄' // separates the numbers in the decomposition of ½
 
-// classOfNumber is the class of what decomposes to such characters.
+// classOfNumber returns the class of a number character with the given decomposition.
 func classOfNumber(parts []byte) class {
 	c := digit
 	for _, r := range string(parts) {
@@ -79,8 +79,7 @@ func classOfNumber(parts []byte) class {
 	return c
 }
 
-// appendFoldedUnicode appends a character beyond ASCII, which s begins with, without case and
-// accents.
+// appendFoldedUnicode appends the non-ASCII character at the start of s without case and accents.
 func appendFoldedUnicode(dst []byte, r rune, s string) []byte {
 	parts := norm.NFKD.PropertiesString(s).Decomposition()
 	if parts == nil {
@@ -94,7 +93,7 @@ func appendFoldedUnicode(dst []byte, r rune, s string) []byte {
 	return dst
 }
 
-// appendFoldedSimple appends a character that decomposes no further.
+// appendFoldedSimple appends a character that has no decomposition.
 func appendFoldedSimple(dst []byte, r rune) []byte {
 	if r >= utf8.RuneSelf && isAccent(r) {
 		return dst
@@ -109,20 +108,19 @@ func appendFoldedSimple(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// transliterations are letters that Unicode does not decompose, as people without them on their
-// keyboard write them.
+// transliterations are common ASCII spellings of letters that Unicode doesn't decompose.
 var transliterations = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
 }
 
-// isAccent tells marks that people leave out from those that words of some scripts
-// are made of.
+// isAccent reports whether a mark is usually omitted when typing. Marks of some scripts are part of
+// the spelling.
 func isAccent(r rune) bool {
 	return 0x0300 <= r && r <= 0x036F || 0x1AB0 <= r && r <= 0x1AFF || 0x1DC0 <= r && r <= 0x1DFF ||
 		0x20D0 <= r && r <= 0x20FF || 0xFE20 <= r && r <= 0xFE2F
 }
 
-// classAt reads the character at i.
+// classAt decodes the character at i.
 func classAt(s string, i int) (c class, r rune, size int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return asciiClasses[b], rune(b), 1
@@ -134,7 +132,7 @@ func classAt(s string, i int) (c class, r rune, size int) {
 	return classOf(r, s[i:]), r, size
 }
 
-// appendFoldedRune appends a letter or digit that s begins with, folded.
+// appendFoldedRune appends the letter or digit at the start of s, folded.
 func appendFoldedRune(dst []byte, r rune, s string) []byte {
 	if r >= utf8.RuneSelf {
 		return appendFoldedUnicode(dst, r, s)
@@ -145,8 +143,8 @@ func appendFoldedRune(dst []byte, r rune, s string) []byte {
 	return append(dst, byte(r))
 }
 
-// typedForm is a number as somebody types it, its punctuation kept: without case and
-// accents, and with one blank where there are some.
+// typedForm returns a number as typed, including its punctuation, without case and accents and with
+// single blanks.
 func typedForm(s string) string {
 	dst := make([]byte, 0, len(s))
 	gap := false

@@ -9,24 +9,25 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Bounds of typing errors.
+// Limits for typing errors.
 const (
-	minFuzzyLetters = 4  // characters of a word that may have one; one less may have lost a letter, beside other words
-	maxFuzzyLetters = 24 // more are mostly not words
-	maxCorrections  = 12 // of one word, in each namespace: those in most documents
+	minFuzzyLetters = 4  // of a word that may have an error; with one letter less it may only lack a letter, and only beside other words
+	maxFuzzyLetters = 24 // longer words are usually not words
+	maxCorrections  = 12 // most frequent ones per word and namespace
 
-	maxFuzzyLookups = 4_000 // terms that are looked up for a query; a longer word begun is looked up whole
+	maxFuzzyLookups = 4_000 // terms to look up per query; the last word may exceed it
 )
 
-// mayBeMisspelled says whether a word may have a typing error: it is long enough, and no number.
+// mayBeMisspelled reports whether a word may have a typing error: it has a suitable length and is
+// no number.
 func mayBeMisspelled(w string, alone bool) bool {
 	n := utf8.RuneCountInString(w)
 	return (n >= minFuzzyLetters || n == minFuzzyLetters-1 && !alone) && n <= maxFuzzyLetters && !isDigits(w)
 }
 
-// singleEdits are the spellings that are one insertion, deletion, replacement or swap of
-// neighbors away from a word, each once, in no order. Letters that come in are those
-// of English and of the word itself. A word of three letters has letters added only.
+// singleEdits returns the words that are one insertion, deletion, replacement, or transposition
+// away from w, without duplicates, in no particular order. Inserted letters are those of English
+// and of w itself. For a word of three letters, only insertions are returned.
 func singleEdits(w string) []string {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz")
 	word := []rune(w)
@@ -70,8 +71,8 @@ type suspect struct {
 	open bool
 }
 
-// lookUpCorrections looks up what the words of a query may have been meant to be, those first
-// that stand nowhere as they are typed.
+// lookUpCorrections looks up what the words of a query may have been meant to be, starting with
+// words that occur nowhere as typed.
 func (b *builder) lookUpCorrections(a parsedQuery) {
 	var suspects []suspect
 	var look []string
@@ -97,7 +98,7 @@ func (b *builder) lookUpCorrections(a parsedQuery) {
 	for _, s := range suspects {
 		exact := known[term(nsFieldWord, s.word)]+known[term(nsTextWord, s.word)] > 0
 		if utf8.RuneCountInString(s.word) <= minFuzzyLetters && s.open && b.hasHits {
-			continue // what it begins is there already
+			continue // earlier stages found the words with this prefix
 		}
 		s.open = s.open && !exact
 		if lookups < maxFuzzyLookups {
@@ -106,8 +107,8 @@ func (b *builder) lookUpCorrections(a parsedQuery) {
 	}
 }
 
-// correct looks up what a word may have been meant to be, or to begin, and says how many
-// terms that took.
+// correct looks up what a word may have been meant to be or to be a prefix of. It returns the
+// number of terms looked up.
 func (b *builder) correct(s suspect) int {
 	if _, known := b.corrections[s.word]; known || b.err != nil {
 		return 0
@@ -140,7 +141,7 @@ func (b *builder) correct(s suspect) int {
 	return len(candidates)
 }
 
-// mostFrequentTerms are so many terms of a namespace, those that most documents have.
+// mostFrequentTerms returns the most frequent terms of a namespace, at most limit of them.
 func mostFrequentTerms(known map[string]int, space byte, limit int) []string {
 	var found []string
 	for t := range known {
@@ -157,7 +158,7 @@ func mostFrequentTerms(known map[string]int, space byte, limit int) []string {
 	return found[:min(len(found), limit)]
 }
 
-// misspelled is a clause with a typing error in each of its words, or in none.
+// misspelled returns the nodes for a clause in which each word may have a typing error.
 func (b *builder) misspelled(c clause) []index.Node {
 	var words index.All
 	guessed := false

@@ -9,14 +9,13 @@ import (
 	"deedkeep/app/model"
 )
 
-// Piece is a part of a text; Marked says that it is what a query looks for. It is as
-// it stands in the text: who shows it escapes it.
+// Piece is a part of a text. Marked means that it matches the query. Text is not escaped.
 type Piece struct {
 	Text   string
 	Marked bool
 }
 
-// What a target is worth to a window: more than many of the next line.
+// Weights of a match for choosing a snippet. One match outweighs many of the next lower kind.
 const (
 	markWeightNumber      = 400
 	markWeightPhrase      = 300
@@ -24,53 +23,53 @@ const (
 	markWeightPrefix      = 80
 	markWeightFuzzy       = 60
 	markWeightFuzzyPrefix = 40
-	markWeightTrivial     = 1 // a single character, or a word of hardly any meaning
+	markWeightTrivial     = 1 // a single character or a stop word
 )
 
-// Highlighter knows what to mark for a query. It may be used by several goroutines.
+// Highlighter highlights the matches of a query in texts. It is safe for concurrent use.
 type Highlighter struct {
-	words         []string       // what to look for: words, and beginnings behind them
-	ids           map[string]int // of words
-	prefixes      []int          // words that are beginnings
-	fuzzyWords    []int          // words that may have a typing error
-	fuzzyPrefixes []int          // words that may have one and begin another
+	words         []string       // words to look for, followed by those of prefixes and the fuzzy lists
+	ids           map[string]int // word → index in words
+	prefixes      []int          // words to match as prefixes
+	fuzzyWords    []int          // words to match with a typing error
+	fuzzyPrefixes []int          // words to match as prefixes with a typing error
 	numbers       []numberPattern
 	targets       []target
-	numClauses    int    // how many there are so far
-	required      uint64 // those that must not be missing, a bit each
-	optional      uint64 // those that records of a county need not have
-	onlyTrivial   bool   // the query has nothing but single characters, and words that may be missing
+	numClauses    int    // added so far
+	required      uint64 // clauses that must match, one bit each
+	optional      uint64 // clauses that may be missing from records of a county, one bit each
+	onlyTrivial   bool   // all words are single characters or optional
 	fuzzy         bool
 	singleWord    bool // the query has one word
 	text          string
 }
 
-// target is words one behind the other; each is an index of Marker.words.
+// target is a sequence of words, as indexes in Highlighter.words.
 type target struct {
 	words         []int
 	weight        int
-	clauses       uint64 // the clauses it stands for, a bit each
-	needsNeighbor bool   // a single character: worth a mark beside others only
-	stopWord      bool   // a word of hardly any meaning: worth a mark where no other is
-	fallback      bool   // worth a mark where nothing else of its clauses stands
-	exactWord     int    // of a beginning: the word that is marked instead where it stands, and one more; 0 for none
+	clauses       uint64 // clauses that it matches, one bit each
+	needsNeighbor bool   // a single character: highlighted only next to another match
+	stopWord      bool   // highlighted only if nothing else matches
+	fallback      bool   // highlighted only if nothing else of its clauses matches
+	exactWord     int    // for a prefix: index plus one of the complete word, which is highlighted instead if it occurs; or 0
 }
 
-// numberPattern is a number, however it is punctuated.
+// numberPattern matches a number with any punctuation.
 type numberPattern struct {
 	compact string
-	parts   []string // of a number in several parts: without zeros before them, instead of squeezed
-	prefix  bool     // it is the beginning of one
-	target  int      // the number of the target it stands for
+	parts   []string // parts without leading zeros; used instead of compact
+	prefix  bool     // matches numbers that start with it
+	target  int      // index of its target
 }
 
-// NewHighlighter returns the marker of a query's text. It marks the words, beginnings,
-// phrases and numbers that Search would find: something in each document that it finds.
-// It marks nothing where Search would refuse the text.
+// NewHighlighter returns a Highlighter for the text of a query. It highlights the words, prefixes,
+// phrases, and numbers by which Search finds documents, at least one in each document found. It
+// highlights nothing if Search rejects the text.
 func NewHighlighter(text string) *Highlighter { return newHighlighter(text, false) }
 
-// Fuzzy returns a marker that marks words with one typing error too: for answers
-// that are Fuzzy.
+// Fuzzy returns a Highlighter that also matches words with one typing error, for a Result that is
+// Fuzzy.
 func (m *Highlighter) Fuzzy() *Highlighter { return newHighlighter(m.text, true) }
 
 func newHighlighter(text string, tolerant bool) *Highlighter {
@@ -104,7 +103,7 @@ func newHighlighter(text string, tolerant bool) *Highlighter {
 	return m
 }
 
-// clauseBits is the bits of the clauses from one on.
+// clauseBits returns the bits of all clauses from first on.
 func (m *Highlighter) clauseBits(first int) (of uint64) {
 	for i := first; i < m.numClauses; i++ {
 		of |= 1 << min(i, maxClauses-1)
@@ -112,10 +111,10 @@ func (m *Highlighter) clauseBits(first int) (of uint64) {
 	return of
 }
 
-// maxClauses is how many clauses are told apart; those behind them are one.
+// maxClauses is the number of distinguished clauses. The last bit stands for all further ones.
 const maxClauses = 64
 
-// addClause adds what is marked for a clause.
+// addClause adds the targets of a clause.
 func (m *Highlighter) addClause(c clause) {
 	m.numClauses++
 	of := m.clauseBits(m.numClauses - 1)
@@ -145,7 +144,7 @@ func (m *Highlighter) addClause(c clause) {
 	}
 }
 
-// addTogether adds words one behind the other, and without the zeros before numbers.
+// addTogether adds a sequence of words, also without leading zeros.
 func (m *Highlighter) addTogether(c clause, parts []string, of uint64) {
 	for _, p := range [][]string{parts, c.trimmedZeros(parts)} {
 		switch len(p) {
@@ -158,8 +157,8 @@ func (m *Highlighter) addTogether(c clause, parts []string, of uint64) {
 	}
 }
 
-// addUnfinishedPhrase adds what a phrase that is being typed is found by where it does not stand as a
-// whole: what is before its last word, and words that begin with that.
+// addUnfinishedPhrase adds the parts by which an open phrase is found if it does not match
+// completely: the words before the last one, and words that start with the last one.
 func (m *Highlighter) addUnfinishedPhrase(c clause, of uint64) {
 	last := len(c.parts) - 1
 	if !c.open || c.isNumber() || areSingle(c.parts[:last]) {
@@ -191,7 +190,7 @@ func (m *Highlighter) addPart(c clause, w string, open bool, of uint64) {
 	}
 }
 
-// longestIndexedPrefix is where the longest beginning of a word ends that is in the index.
+// longestIndexedPrefix returns the length of the longest prefix of w that is in the index.
 func longestIndexedPrefix(w string) int {
 	if s, all := indexedPrefix(w); s != "" && !all {
 		return len(s)
@@ -199,7 +198,7 @@ func longestIndexedPrefix(w string) int {
 	return len(w)
 }
 
-// addJoined adds words that may stand for several.
+// addJoined adds words that may stand for several words.
 func (m *Highlighter) addJoined(words []string, open bool, of uint64) {
 	for _, w := range words {
 		m.add(target{words: []int{m.wordID(w)}, weight: markWeightPhrase, clauses: of})
@@ -209,7 +208,7 @@ func (m *Highlighter) addJoined(words []string, open bool, of uint64) {
 	}
 }
 
-// addPhrase adds words one behind the other.
+// addPhrase adds a sequence of words.
 func (m *Highlighter) addPhrase(parts []string, open bool, of uint64) {
 	words := m.wordIDs(parts)
 	m.add(target{words: words, weight: markWeightPhrase, clauses: of})
@@ -220,8 +219,8 @@ func (m *Highlighter) addPhrase(parts []string, open bool, of uint64) {
 	}
 }
 
-// addNumber adds what a number may be written as. What has no digits, or hardly any
-// characters, is mostly found as words.
+// addNumber adds the spellings of a number. If it has no digits or very few characters, it is a
+// fallback, because it is usually found as words.
 func (m *Highlighter) addNumber(c numberForms, open bool, of uint64) {
 	const least = 3 // characters
 	if len(c.compact) < 2 || len(c.compact) > maxRunBytes || isStopWord(c.typed) {
@@ -239,7 +238,7 @@ func (m *Highlighter) addNumber(c numberForms, open bool, of uint64) {
 		add(numberPattern{parts: parts}, second)
 	}
 	if at := longestIndexedPrefix(c.compact); open && at < len(c.compact) {
-		if bits.OnesCount64(of) > 1 { // it need not reach to the last of the words
+		if bits.OnesCount64(of) > 1 { // the number need not extend to the last word
 			of = 0
 		}
 		add(numberPattern{compact: c.compact[:at], prefix: true}, true)
@@ -253,7 +252,7 @@ func (m *Highlighter) add(t target) {
 	m.targets = append(m.targets, t)
 }
 
-// isStopWord says whether a word means hardly anything without others.
+// isStopWord reports whether a word means little without others.
 func isStopWord(w string) bool {
 	switch w {
 	case "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "with":
@@ -262,7 +261,7 @@ func isStopWord(w string) bool {
 	return false
 }
 
-// wordID is the index of a word to look for.
+// wordID returns the index of a word to look for.
 func (m *Highlighter) wordID(w string) int {
 	id, known := m.ids[w]
 	if !known {
@@ -273,7 +272,7 @@ func (m *Highlighter) wordID(w string) int {
 	return id
 }
 
-// wordIDs are the indexes of words.
+// wordIDs returns the indexes of words to look for.
 func (m *Highlighter) wordIDs(parts []string) []int {
 	words := make([]int, len(parts))
 	for i, w := range parts {
@@ -282,8 +281,7 @@ func (m *Highlighter) wordIDs(parts []string) []int {
 	return words
 }
 
-// uniqueID is the index of a word that is looked for in one of the ways of its own, equal
-// ones once.
+// uniqueID returns the index of w in words and adds it to list, without duplicates in list.
 func (m *Highlighter) uniqueID(way *[]int, w string) int {
 	for _, id := range *way {
 		if m.words[id] == w {
@@ -295,11 +293,11 @@ func (m *Highlighter) uniqueID(way *[]int, w string) int {
 	return len(m.words) - 1
 }
 
-// prefixID is the index of a beginning to look for.
+// prefixID returns the index of a prefix to look for.
 func (m *Highlighter) prefixID(w string) int { return m.uniqueID(&m.prefixes, w) }
 
-// hasFuzzyPrefix says whether a folded word begins with what is one typing error apart from
-// another. A word of three letters has lost one.
+// hasFuzzyPrefix reports whether a folded word starts with something one typing error away from
+// other. If other has three letters, only a missing letter counts.
 func hasFuzzyPrefix(word, other string) bool {
 	characters := utf8.RuneCountInString(other)
 	n, least := 0, characters-1
@@ -317,7 +315,7 @@ func hasFuzzyPrefix(word, other string) bool {
 	return n >= least && isOneEditApart(word, other)
 }
 
-// isOneEditApart says whether two folded words are one typing error apart, and not the same.
+// isOneEditApart reports whether two folded words differ by exactly one typing error.
 func isOneEditApart(s, t string) bool {
 	if len(s) > len(t) {
 		s, t = t, s

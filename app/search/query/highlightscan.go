@@ -9,55 +9,54 @@ import (
 	"deedkeep/app/model"
 )
 
-// Bounds of marking one text.
+// Limits for highlighting one text.
 const (
-	MaxHighlightBytes = 1 << 20 // bytes that are looked at; nothing is marked behind them
-	maxWordMatches    = 1 << 16 // words of the text that may be part of a mark
-	maxPartialNumbers = 16      // numbers that may begin before one ends
-	maxNumberGap      = 4       // bytes between the parts of a number
-	stepsPerCheck     = 1 << 12 // steps after which the context is looked at
+	MaxHighlightBytes = 1 << 20 // length of the part that is searched for matches
+	maxWordMatches    = 1 << 16 // number of words in the text that match a word of a target
+	maxPartialNumbers = 16      // number of partially matched numbers at the same time
+	maxNumberGap      = 4       // bytes between two parts of a number
+	stepsPerCheck     = 1 << 12 // steps between two checks of the context
 )
 
-// wordMatch is a word of the text that is one of those looked for.
+// wordMatch is a word of the text that matches a word of a target.
 type wordMatch struct {
 	start, end int
 	position   uint32
-	word       int // of Marker.words
+	word       int // index in Highlighter.words
 }
 
-// mark is a place that a target stands at.
+// mark is a match of a target.
 type mark struct {
 	start, end int
 	position   uint32
 	target     int
 }
 
-// partialNumber is a number of which a beginning was seen.
+// partialNumber is a number of which the first part was found.
 type partialNumber struct {
 	numeral  int
-	matched  int // bytes of it, or parts
+	matched  int // number of bytes or parts matched so far
 	start    int
 	end      int
 	position uint32
 }
 
-// markScan is one text on its way.
+// markScan is the state of finding the marks of one text.
 type markScan struct {
 	m        *Highlighter
 	s        string
 	ctx      context.Context
 	steps    int
-	ended    bool // ctx has
+	ended    bool // the context has ended
 	words    []wordMatch
 	partials []partialNumber
 	marks    []mark
 }
 
-// bestMarks are those of a text that are worth it, those that begin first first.
+// bestMarks returns the marks to highlight, ordered by start.
 func (m *Highlighter) bestMarks(ctx context.Context, s string) []mark { return m.scan(ctx, s).prune() }
 
-// scan finds every mark of a text, those that begin first first; none where ctx ended
-// before.
+// scan returns all marks of a text, ordered by start, or none if ctx ends before.
 func (m *Highlighter) scan(ctx context.Context, s string) *markScan {
 	if len(m.targets) == 0 {
 		return &markScan{m: m}
@@ -78,8 +77,7 @@ func (m *Highlighter) scan(ctx context.Context, s string) *markScan {
 	return w
 }
 
-// canceled says whether ctx has ended, after so many steps more; it is looked at only now and
-// then.
+// canceled adds steps and reports whether the context has ended. It checks the context only rarely.
 func (w *markScan) canceled(steps int) bool {
 	if w.steps += steps; w.steps >= stepsPerCheck && !w.ended {
 		w.steps, w.ended = 0, w.ctx.Err() != nil
@@ -87,7 +85,7 @@ func (w *markScan) canceled(steps int) bool {
 	return w.ended
 }
 
-// visit looks at a word of the text.
+// visit matches a word of the text.
 func (w *markScan) visit(t token) {
 	if w.canceled(1 + len(w.m.prefixes) + len(w.m.fuzzyWords) + len(w.m.fuzzyPrefixes)) {
 		return
@@ -122,7 +120,7 @@ func (w *markScan) addWord(t token, id int) {
 	w.words = append(w.words, wordMatch{start: t.start, end: t.end, position: t.position, word: id})
 }
 
-// matchNumbers looks whether a word goes on with a number, or begins one.
+// matchNumbers extends partially matched numbers by a word, and starts new ones.
 func (w *markScan) matchNumbers(t token) {
 	going := w.partials[:0]
 	for _, a := range w.partials {
@@ -142,7 +140,7 @@ func (w *markScan) matchNumbers(t token) {
 	}
 }
 
-// mayStartWith says whether a number may begin with a word that begins so.
+// mayStartWith reports whether the number can start with a word with this first byte.
 func (n *numberPattern) mayStartWith(first byte) bool {
 	if n.parts != nil {
 		return first == n.parts[0][0] || first == '0'
@@ -150,7 +148,7 @@ func (n *numberPattern) mayStartWith(first byte) bool {
 	return first == n.compact[0]
 }
 
-// extend says whether an attempt lives on behind a word. What is whole is a mark.
+// extend reports whether the number needs further words after t. A complete number becomes a mark.
 func (w *markScan) extend(a *partialNumber, t token) bool {
 	n := &w.m.numbers[a.numeral]
 	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > maxNumberGap || strings.Contains(gap, "\n") {
@@ -169,10 +167,10 @@ func (w *markScan) extend(a *partialNumber, t token) bool {
 		w.markNumber(a, n)
 		return false
 	}
-	return a.matched > 0 && model.ClassifyWord(t.text) == model.PageWord // 1022, Page 311
+	return a.matched > 0 && model.ClassifyWord(t.text) == model.PageWord // skip "Page" in 1022, Page 311
 }
 
-// extendParts is extend for a number in parts.
+// extendParts is extend for a numberPattern with parts.
 func (w *markScan) extendParts(a *partialNumber, n *numberPattern, t token) bool {
 	part := n.parts[a.matched]
 	switch {
@@ -186,7 +184,7 @@ func (w *markScan) extendParts(a *partialNumber, n *numberPattern, t token) bool
 	return true
 }
 
-// markNumber marks a number that is whole.
+// markNumber adds the mark of a completely matched number.
 func (w *markScan) markNumber(a *partialNumber, n *numberPattern) {
 	if len(w.marks) < maxWordMatches {
 		w.marks = append(w.marks, mark{start: a.start, end: a.end, position: a.position, target: n.target})
@@ -196,7 +194,7 @@ func (w *markScan) markNumber(a *partialNumber, n *numberPattern) {
 // matchTarget adds the marks of a target.
 func (w *markScan) matchTarget(number int, t target) {
 	if len(t.words) == 0 {
-		return // numbers are found word by word
+		return // a number, which visit matches
 	}
 	for i, s := range w.words {
 		if w.canceled(1) {
@@ -211,8 +209,8 @@ func (w *markScan) matchTarget(number int, t target) {
 	}
 }
 
-// matchSequence says whether words stand one behind the other from a word on, and where the
-// last one ends.
+// matchSequence reports whether the words appear consecutively from match i on, and where the last
+// one ends.
 func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 	first := w.words[i].position
 	end = w.words[i].end
@@ -230,11 +228,11 @@ func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 	return end, next == len(words)
 }
 
-// prune leaves out what is not worth a mark beside the others: faint ones that stand
-// alone, beginnings where the word itself stands, small words where others do, and
-// second choices where a first one is kept.
+// prune removes marks that should not be highlighted: single characters without a neighboring mark,
+// prefixes if the complete word occurs, stop words if there are other marks, and fallbacks if their
+// clause has another mark.
 func (w *markScan) prune() []mark {
-	const beside = 1 // positions
+	const beside = 1 // maximum distance in positions
 	whole := w.exactWords()
 	large := slices.ContainsFunc(w.marks, func(k mark) bool {
 		t := w.m.targets[k.target]
@@ -267,7 +265,7 @@ func (w *markScan) prune() []mark {
 	})
 }
 
-// exactWords are the words that stand in the text as they are typed.
+// exactWords returns the words that occur in the text as typed.
 func (w *markScan) exactWords() map[int]bool {
 	whole := make(map[int]bool)
 	for _, k := range w.marks {

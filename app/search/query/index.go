@@ -9,41 +9,40 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// What is wrong with an index. The caller removes it and makes it anew.
+// Errors of an unusable index. The caller deletes the directory and rebuilds it.
 var (
-	ErrDamaged     = index.ErrDamaged     // it is not what was written
+	ErrDamaged     = index.ErrDamaged     // the files differ from what was written
 	ErrOtherFormat = index.ErrOtherFormat // another version of the program wrote it
 )
 
-// ErrTerm is Apply's where a document of the batch cannot be written; the index is as
-// it was.
+// ErrTerm is the error of Apply for an invalid document in the batch. The index is unchanged.
 var ErrTerm = index.ErrTerm
 
-// Options are what an index may use, and what queries may ask. Zero is the default.
+// Options configures an Index. Zero values mean the defaults.
 type Options struct {
-	Cache    int64         // bytes of the index kept in memory; 64 MB
-	Deadline time.Duration // of a query; 2 s
-	MaxWords int           // of a query; 32
-	MaxDepth int           // Offset and Limit of a query together; 1,000, and at most 4,999
-	Log      *slog.Logger  // nil for none
+	Cache    int64         // size of the page cache in bytes; default 64 MB
+	Deadline time.Duration // of a search; default 2 s
+	MaxWords int           // of a query; default 32
+	MaxDepth int           // maximum of Offset + Limit; default 1,000, at most 4,999
+	Log      *slog.Logger  // nil discards messages
 
-	AllowMerge func(bytes int64) bool // whether a merge may take so much of the disk; nil: it may
+	AllowMerge func(bytes int64) bool // reports whether a merge may use that much disk space; nil allows it
 }
 
-// The defaults.
+// Defaults of Options.
 const (
 	defaultDeadline = 2 * time.Second
 	defaultMaxWords = 32
 	defaultMaxDepth = 1_000
 )
 
-// Index is an open index. Its methods may be called from several goroutines.
+// Index is an open search index. It is safe for concurrent use.
 type Index struct {
 	engine  *index.Index
 	options Options
 }
 
-// Open opens the index in a directory, or makes an empty one. Errors: ErrDamaged,
+// Open opens the index in a directory or creates an empty one. It returns ErrDamaged and
 // ErrOtherFormat.
 func Open(dir string, o Options) (*Index, error) {
 	o = o.withDefaults()
@@ -54,7 +53,7 @@ func Open(dir string, o Options) (*Index, error) {
 	return &Index{engine: engine, options: o}, nil
 }
 
-// withDefaults has the defaults for what is not set.
+// withDefaults returns the options with defaults for zero values.
 func (o Options) withDefaults() Options {
 	if o.Deadline <= 0 {
 		o.Deadline = defaultDeadline
@@ -65,12 +64,11 @@ func (o Options) withDefaults() Options {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultMaxDepth
 	}
-	o.MaxDepth = min(o.MaxDepth, (index.MaxHits-1)/2) // a stage asks for those of the one before again
+	o.MaxDepth = min(o.MaxDepth, (index.MaxHits-1)/2) // a stage repeats the hits of the previous ones
 	return o
 }
 
-// Apply makes what a batch gathered part of the index, with a mark of the caller's:
-// all of it, synced, or nothing.
+// Apply adds a batch to the index and stores a checkpoint with it, atomically and durably.
 func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	if err := x.engine.Apply(ctx, b.engine, mark); err != nil {
 		return fmt.Errorf("put a batch into the index of words: %w", err)
@@ -78,21 +76,21 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	return nil
 }
 
-// Checkpoint is that of the last Apply, nil before the first.
+// Checkpoint returns the checkpoint of the last Apply, or nil.
 func (x *Index) Checkpoint() []byte { return x.engine.Checkpoint() }
 
-// Stats is how large an index is.
+// Stats describes the size of an index.
 type Stats = index.Stats
 
-// Inspect returns the size and the mark of the index in a directory that nobody has open.
-// It writes nothing. Errors: ErrDamaged, ErrOtherFormat, fs.ErrNotExist.
+// Inspect returns the size and checkpoint of an index that is not open, without modifying it. It
+// returns ErrDamaged, ErrOtherFormat, and fs.ErrNotExist.
 func Inspect(dir string) (Stats, []byte, error) { return index.Inspect(dir) }
 
-// Stats returns how large the index is.
+// Stats returns the size of the index.
 func (x *Index) Stats() Stats { return x.engine.Stats() }
 
-// Check reads all of the index and holds it against its checksums. Error: ErrDamaged.
+// Check reads the complete index and verifies its checksums. It returns ErrDamaged.
 func (x *Index) Check(ctx context.Context) error { return x.engine.Check(ctx) }
 
-// Close ends the use of the index, when no query and no Apply is under way any more.
+// Close closes the index. No Search or Apply may be running.
 func (x *Index) Close() error { return x.engine.Close() }

@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// splitInitials are the letters of tokens from to to, parted where blanks are; nil where there
-// are none, and where something else is among them: A 1, T & S.
+// splitInitials splits the letters from..to at blanks. It returns nil if there is only one part or
+// if anything else is among them, as in A 1 or T & S.
 func (p *parser) splitInitials(from, to int, open bool) (parted []clause) {
 	if slices.ContainsFunc(p.words[from:to], func(w string) bool { return !isSingleLetter(w) }) {
 		return nil
@@ -27,8 +27,8 @@ func (p *parser) splitInitials(from, to int, open bool) (parted []clause) {
 	return parted
 }
 
-// initials is single letters beside other words, each of them anywhere: apt b n main. That
-// which is being typed may be missing, behind all that have it.
+// initials returns the node for single letters next to other words, each of which may appear
+// anywhere: apt b n main. In a later stage the letter being typed is optional.
 func (b *builder) initials(c clause) []index.Node {
 	if b.stage == exact || len(c.initials) == 0 || b.numWords == len(c.parts) {
 		return nil

@@ -5,20 +5,20 @@ import (
 	"math/bits"
 )
 
-// WordSet are those of a query that stand between two blanks, or between quotes, in their
-// order: a bit each, the last bit for all behind the 63rd.
+// WordSet is a set of the words of a query, in order, one bit each. A quoted phrase and text
+// between two blanks are one word. The last bit stands for all words from the 64th on.
 type WordSet uint64
 
-// Count is how many words they are.
+// Count returns the number of words.
 func (w WordSet) Count() int { return bits.OnesCount64(uint64(w)) }
 
-// RequiredWords are the words that Search looks for: without those that may be missing, as order
-// in order 2026-0117 and County in Wexcombe County. What refuses a query has none.
+// RequiredWords returns the words that Search requires, without optional ones such as "order" in
+// order 2026-0117 and "County" in Wexcombe County. It is empty for an invalid query.
 func (m *Highlighter) RequiredWords() WordSet { return WordSet(m.required) }
 
-// MatchedWords are the words of Asked that a text holds in any way that a document is found by:
-// the text says all that was asked where Held is Asked, and of two texts the one with the
-// greater Count says more. None where ctx ends before all of the text was looked at.
+// MatchedWords returns the required words that a text contains in any way in which Search finds
+// documents. If it equals RequiredWords, the text has all that was typed. It is empty if ctx ends
+// before the complete text was examined.
 func (m *Highlighter) MatchedWords(ctx context.Context, s string) WordSet {
 	var held uint64
 	for _, k := range m.scan(ctx, s).marks {

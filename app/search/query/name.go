@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Names that people write as one word or as several: Le Blanc and Leblanc, de la Houssaye
-// and Delahoussaye. In Names, and in queries, any word of at most maxParticleLetters letters may
-// be the first half of one; in texts only those of particles.
+// Names may be written as one word or as several: Le Blanc and Leblanc, de la Houssaye and
+// Delahoussaye. In Names and in queries, any word of up to maxParticleLetters letters may be the
+// first part of a name; in texts only the particles may.
 const maxParticleLetters = 3
 
-// particles are first halves of names, wherever they stand.
+// particles are first parts of names in any text.
 var particles = setOf("o mc mac de la le les los du des del dela della di da dos van von vande vander vanden der den ter san santa st ste fitz")
 
-// nonParticles are short words that are no half of a name.
+// nonParticles are short words that are not part of a name.
 var nonParticles = setOf(`a an and as at by for from in is of on or the to with et al aka fka nka dba jr sr ii iii iv mr mrs ms dr esq
  inc llc llp lp ltd co corp na rd ave ln ct hwy blvd cir apt n e s w ne nw se sw no nr num id apn pin tax map ref bk pg pgs db lib vol
  p pp f fol l lot blk sec doc pdf tif jpg not are was be his her its said`)
@@ -27,15 +27,15 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// prevWord is the word before this one, where that one is of letters.
+// prevWord is the previous word if it is of letters.
 type prevWord struct {
 	text       []byte
 	start, end int
 	position   uint32
-	joined     bool // the one before it is the first half of it
+	joined     bool // the word before it joins it to a name
 }
 
-// emitVariants gives the other spellings of a word of letters.
+// emitVariants emits the other spellings of a word of letters.
 func (a *analyzer) emitVariants(s string, t token) {
 	first, last := &a.beforePrev, &a.prev
 	joined := len(last.text) > 0 && a.startsName(last, t, s[last.end:t.start])
@@ -56,7 +56,7 @@ func (a *analyzer) emitVariants(s string, t token) {
 	a.prev.start, a.prev.end, a.prev.position, a.prev.joined = t.start, t.end, t.position, joined
 }
 
-// emitHyphenated gives two words as one, but for a spelling that the first one has had: gov-ernor.
+// emitHyphenated emits two words as one, unless it is an abbreviation already emitted: gov-ernor.
 func (a *analyzer) emitHyphenated(t token) {
 	last := &a.prev
 	if len(last.text)+len(t.text) > maxWordBytes {
@@ -68,7 +68,7 @@ func (a *analyzer) emitHyphenated(t token) {
 	}
 }
 
-// emitJoinedName gives two or three words as one name, which begins where from does.
+// emitJoinedName emits two or three words as one name that starts at from.
 func (a *analyzer) emitJoinedName(t token, first, second []byte, from *prevWord) {
 	if len(first)+len(second)+len(t.text) <= maxWordBytes {
 		a.joined = append(append(append(a.joined[:0], first...), second...), t.text...)
@@ -76,7 +76,7 @@ func (a *analyzer) emitJoinedName(t token, first, second []byte, from *prevWord)
 	}
 }
 
-// startsName says whether a word is the first half of a name that goes on with another.
+// startsName reports whether a word is the first part of a name that continues with t.
 func (a *analyzer) startsName(first *prevWord, t token, behind string) bool {
 	if nonParticles[string(t.text)] || !isSpaced(behind) && !(isLineEnd(behind) && particles[string(first.text)]) {
 		return false
@@ -87,7 +87,7 @@ func (a *analyzer) startsName(first *prevWord, t token, behind string) bool {
 	case "o", "mc", "mac":
 		return behind != ". "
 	}
-	const least = 2 // letters of what follows
+	const least = 2 // letters of the following word
 	if len(t.text) < least {
 		return false
 	}
@@ -97,39 +97,39 @@ func (a *analyzer) startsName(first *prevWord, t token, behind string) bool {
 	return a.joinNames && len(first.text) > 1 && len(first.text) <= maxParticleLetters && !nonParticles[string(first.text)]
 }
 
-// isSpaced says whether what stands between two words leaves them one name.
+// isSpaced reports whether two words with this text between them can be one name.
 func isSpaced(behind string) bool {
 	return behind == " " || behind == ". " || behind == "' " || behind == "’ " || behind == "-"
 }
 
-// isLineEnd says whether a line ends between two words, and nothing else does.
+// isLineEnd reports whether there is only a line break between two words.
 func isLineEnd(behind string) bool {
 	const most = 8 // blanks
 	return len(behind) <= most && strings.Count(behind, "\n") == 1 && strings.Trim(behind, " \t\r\n") == ""
 }
 
-// isCompound says whether two words of letters with a hyphen between them may be written
-// as one: Winston-Salem, but not Smith-to-Jones.
+// isCompound reports whether two hyphenated words may be written as one: Winston-Salem, but not
+// Smith-to-Jones.
 func isCompound(first, second []byte, behind string) bool {
 	const least = 2 // letters of each
 	return (behind == "-" || behind == "‐" || behind == "‑") && len(first) >= least && len(second) >= least &&
 		!isStopWord(string(first)) && !isStopWord(string(second))
 }
 
-// isHyphenatedLineEnd says whether a word goes on in the next line.
+// isHyphenatedLineEnd reports whether a word is hyphenated at the end of a line.
 func isHyphenatedLineEnd(behind string) bool {
 	return len(behind) > 1 && len(behind) <= 8 && behind[0] == '-' && strings.Trim(behind[1:], " \t\r\n") == "" && strings.Contains(behind, "\n")
 }
 
-// nameVariant is a name of which a clause is a part, or that sounds the same.
+// nameVariant is a name that contains a clause, or a word that sounds like it.
 type nameVariant struct {
 	word string
-	open bool // it may go on
+	open bool // it is a prefix
 }
 
-// soundAlikes are the other spellings of Mac and Mc.
+// soundAlikes returns the other spellings of Mac and Mc.
 func soundAlikes(word string) []string {
-	const least = 3 // letters behind it: mace is no mce
+	const least = 3 // letters after it: mace is not mce
 	for _, way := range [][2]string{{"mac", "mc"}, {"mc", "mac"}} {
 		if rest, is := strings.CutPrefix(word, way[0]); is && utf8.RuneCountInString(rest) > least {
 			return []string{way[1] + rest}
@@ -138,7 +138,7 @@ func soundAlikes(word string) []string {
 	return nil
 }
 
-// addNameVariants tells the clauses of a text which names they are parts of.
+// addNameVariants adds the names to the clauses that are part of them.
 func (p *parser) addNameVariants() {
 	for g := range p.groups {
 		for c := range p.groups[g].clauses {
@@ -161,7 +161,7 @@ func (p *parser) addNameVariants() {
 	}
 }
 
-// addVariant adds a name and what sounds like it.
+// addVariant adds a name and the words that sound like it.
 func (c *clause) addVariant(word string, open bool) {
 	for _, w := range append([]string{word}, soundAlikes(word)...) {
 		if s := (nameVariant{w, open}); !slices.Contains(c.variants, s) {

@@ -1,26 +1,26 @@
 package query
 
-// Bounds of a number written in parts.
+// Limits of a number written in parts.
 const (
-	maxRunParts = 6  // with blanks between them: more are a row of a table
-	maxRunBytes = 40 // of digits
+	maxRunParts = 6  // if separated by blanks; more are a row of a table
+	maxRunBytes = 40 // in total
 )
 
-// numberRun is a number in several parts, or initials, as far as it came.
+// numberRun collects a number of several parts, or initials.
 type numberRun struct {
 	text          []byte
 	start, end    int
 	position      uint32
 	parts         int
-	lastPartStart int // of its last part: in the text,
-	lastPartText  int // and in run.text
+	lastPartStart int // start of its last part in the document,
+	lastPartText  int // and in text
 	blanks        bool
 	initials      bool
-	afterAreaCode bool // the last link was that behind the area code of a telephone
+	afterAreaCode bool // the last separator followed the area code of a phone number
 }
 
-// endRunBefore ends the run that does not go on with the word of digits at start: before
-// that word, so that positions ascend.
+// endRunBefore ends the run if the word of digits at start does not continue it. It is called
+// before that word is emitted, so that positions ascend.
 func (a *analyzer) endRunBefore(s string, start int) {
 	r := &a.run
 	if r.parts == 0 {
@@ -39,8 +39,8 @@ func (a *analyzer) endRunBefore(s string, start int) {
 	}
 }
 
-// isAreaCode says whether the run is the area code of a telephone, which has parentheses of
-// its own: (985) 555-0142 is 985-555-0142.
+// isAreaCode reports whether the run is the area code of a phone number, which has parentheses:
+// (985) 555-0142 is 985-555-0142.
 func (r *numberRun) isAreaCode(s string, next int) bool {
 	if r.parts != 1 || r.initials || r.end-r.start != 3 || r.start == 0 || s[r.start-1] != '(' {
 		return false
@@ -49,19 +49,18 @@ func (r *numberRun) isAreaCode(s string, next int) bool {
 	return behind == ")" || behind == ") " || behind == ")-"
 }
 
-// endInitialsBefore ends the run that does not go on with the word of letters from start
-// to end.
+// endInitialsBefore ends the run if the word of letters from start to end does not continue it.
 func (a *analyzer) endInitialsBefore(s string, start, end int) {
 	if r := &a.run; r.parts > 0 && (!r.initials || end-start > 1 || !isInitialLink(s[r.end:start])) {
 		a.endRun()
 	}
 }
 
-// isInitialLink says whether what stands between two letters leaves them one word: J.P.,
-// J. P. and A/K/A.
+// isInitialLink reports whether two letters with this text between them are one word: J.P., J. P.,
+// and A/K/A.
 func isInitialLink(behind string) bool { return behind == "." || behind == ". " || behind == "/" }
 
-// addToRun counts a word to the run before it, or begins one.
+// addToRun appends a word to the run, or starts one.
 func (a *analyzer) addToRun(t token, initials bool) {
 	r := &a.run
 	if r.parts == 0 {
@@ -75,9 +74,8 @@ func (a *analyzer) addToRun(t token, initials bool) {
 	}
 }
 
-// restartRun ends a run because the next part is linked in another way: one of blanks
-// gives its last part to the next and is nothing without it, one of punctuation is
-// whole.
+// restartRun ends a run whose separators differ from the next one. If they are blanks, its last
+// part starts the next run and the rest is no number. If they are punctuation, the run is complete.
 func (a *analyzer) restartRun(blanks bool) {
 	r := &a.run
 	if !r.blanks {
@@ -85,7 +83,7 @@ func (a *analyzer) restartRun(blanks bool) {
 		return
 	}
 	if len(r.text) > maxRunBytes {
-		r.parts = 0 // not all of it was kept
+		r.parts = 0 // text is incomplete
 		return
 	}
 	last := copy(r.text, r.text[r.lastPartText:])
@@ -95,7 +93,7 @@ func (a *analyzer) restartRun(blanks bool) {
 	}
 }
 
-// endRun gives what is in several parts as one.
+// endRun emits the run as one word if it has several parts.
 func (a *analyzer) endRun() {
 	r := &a.run
 	if r.parts > 1 && len(r.text) <= maxRunBytes && (!r.blanks || r.parts <= maxRunParts) {
@@ -104,8 +102,8 @@ func (a *analyzer) endRun() {
 	r.parts = 0
 }
 
-// runLink says whether what stands between two words of digits makes them one number,
-// and whether it is a blank.
+// runLink reports whether the text between two words of digits makes them one number, and whether
+// it is a blank.
 func runLink(s string) (blank, linked bool) {
 	if s == " " {
 		return true, true

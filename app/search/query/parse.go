@@ -10,35 +10,35 @@ import (
 	"deedkeep/app/model"
 )
 
-// What is wrong with a query.
+// Errors of an invalid query.
 var (
-	ErrShort = errors.New("at least two letters or digits are needed") // fewer to look for
+	ErrShort = errors.New("at least two letters or digits are needed") // fewer than minQueryChars characters to search for
 	ErrLong  = errors.New("the text is too long")                      // more than MaxQueryBytes bytes or Options.MaxWords words
-	ErrDeep  = errors.New("the page is too far behind the first")      // Offset and Limit together above Options.MaxDepth
+	ErrDeep  = errors.New("the page is too far behind the first")      // Offset plus Limit exceeds Options.MaxDepth
 )
 
-// MaxQueryBytes is how long a query's text may be, in bytes.
+// MaxQueryBytes is the maximum length of a query in bytes.
 const MaxQueryBytes = 1_024
 
-const minQueryChars = 2 // characters to look for
+const minQueryChars = 2 // letters and digits
 
-// clause is what somebody typed between two blanks, or between quotes.
+// clause is a part of the query between two blanks or between quotes.
 type clause struct {
-	parts           []string    // words one behind the other
-	joined          []string    // the same as one word: 12-3-045
-	initials        []clause    // what blanks part of letters that stand together: N. S.W. is n and sw
-	number          numberForms // the same as a number
+	parts           []string    // consecutive words
+	joined          []string    // the same as one word: 12-3-045 is 123045
+	initials        []clause    // letters split at blanks: N. S.W. is n and sw
+	number          numberForms // the clause taken as a number
 	quoted          bool
-	open            bool // still being typed: the last part is a beginning
-	afterBookOrPage bool // book or page stands before it
+	open            bool // at the end of the query: the last part is a prefix
+	afterBookOrPage bool // follows a word for book or page
 	place           placeNames
 
-	start, end int // bytes of the text
+	start, end int // byte range in the text
 	variants   []nameVariant
 }
 
-// alternative is how what is typed may stand in a text with other words: 1022/311 is 1022,
-// Page 311; T&S is T & S, and the other way around. It is nil for anything else.
+// alternative returns another way to write the clause: 1022/311 is 1022, Page 311, and T&S is T & S
+// and vice versa. It returns nil if there is none.
 func (c clause) alternative() []string {
 	if paged := c.bookPagePhrase(); paged != nil || c.quoted {
 		return paged
@@ -52,9 +52,9 @@ func (c clause) alternative() []string {
 	return nil
 }
 
-// trimmedZeros is the parts without the zeros before numbers, nil where there are none. Zeros
-// of a number that stands alone are typed on purpose: 00417 is no 417; so are more than
-// two before a part of a number, 2015-000010 is not of 2015-10.
+// trimmedZeros returns the parts without leading zeros, or nil if there are none. Zeros in front of
+// a number without further parts were typed on purpose: 00417 is not 417. The same applies to more
+// than two zeros in front of a part: 2015-000010 is not 2015-10.
 func (c clause) trimmedZeros(parts []string) []string {
 	if len(parts) == 1 && !c.afterBookOrPage {
 		return nil
@@ -73,7 +73,7 @@ func (c clause) trimmedZeros(parts []string) []string {
 	return short
 }
 
-// trimZerosOfParts are the parts, those of digits without the zeros before them.
+// trimZerosOfParts returns the parts; those of digits have no leading zeros.
 func trimZerosOfParts(parts []string) []string {
 	short := make([]string, len(parts))
 	for i, p := range parts {
@@ -85,16 +85,16 @@ func trimZerosOfParts(parts []string) []string {
 	return short
 }
 
-// isSingle says whether a word is one character, and areSingle whether all are, but for
-// the and of T & S.
+// isSingle reports whether a word has one character. areSingle reports it for all words, except for
+// the "and" in T & S.
 func isSingle(word string) bool { return utf8.RuneCountInString(word) == 1 }
 
 func areSingle(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !isSingle(w) && w != "and" })
 }
 
-// bookPagePhrase is how book and page stand in a text that are typed as a fraction: 1022/311 is
-// 1022, Page 311. It is nil for anything else.
+// bookPagePhrase returns the words of a book and page typed as a fraction: 1022/311 is 1022, Page
+// 311. It returns nil for anything else.
 func (c clause) bookPagePhrase() []string {
 	if len(c.parts) != 2 || !isDigits(c.parts[0]) || !isDigits(c.parts[1]) || !strings.Contains(c.number.typed, "/") {
 		return nil
@@ -102,22 +102,21 @@ func (c clause) bookPagePhrase() []string {
 	return []string{c.parts[0], "page", c.parts[1]}
 }
 
-// group is clauses that may be one number or name with blanks in it: 12 3 045,
-// O Brien. Mostly it is one clause.
+// group is one or more clauses that may be one number or name with blanks: 12 3 045, O Brien.
 type group struct {
 	clauses []clause
 	joined  []string
 	number  numberForms
 }
 
-// numberForms are the spellings of a number: as it is typed, without punctuation, and
-// without the zeros before its parts besides, where there are several.
+// numberForms are the spellings of a number: as typed, without punctuation (compact), and with
+// hyphens but without leading zeros in its parts (trimmed).
 type numberForms struct {
 	typed, compact, trimmed string
-	references              []string // a book and page, instead of typed
-	numbers                 []string // of it
-	bookPage                string   // as it is among the numbers; "" for what has letters
-	padded                  bool     // zeros stand before a part
+	references              []string // terms of a book and page; used instead of typed
+	numbers                 []string // the numbers in it
+	bookPage                string   // its value for bookPageNumber; "" if there are letters
+	padded                  bool     // a part has leading zeros
 }
 
 func newNumberForms(text string, parts []string) numberForms {
@@ -134,10 +133,10 @@ func newNumberForms(text string, parts []string) numberForms {
 	return c
 }
 
-// isNumber says whether a clause is one number in several parts, of which none means
-// anything without the others: 387,500 and A-1, but no file's name.
+// isNumber reports whether the clause is one number of several parts that mean nothing separately:
+// 387,500 and A-1, but not a file name.
 func (c clause) isNumber() bool {
-	const most = 4 // letters of a part
+	const most = 4 // per part
 	digits := false
 	for _, p := range c.parts {
 		if !isDigits(p) && utf8.RuneCountInString(p) > most {
@@ -148,7 +147,7 @@ func (c clause) isNumber() bool {
 	return digits && len(c.parts) > 1
 }
 
-// numWords is how many words a group has.
+// numWords returns the number of words in a group.
 func (g group) numWords() (n int) {
 	for _, c := range g.clauses {
 		n += len(c.parts)
@@ -156,8 +155,8 @@ func (g group) numWords() (n int) {
 	return n
 }
 
-// singleWord is a group's only word, "" where it has several or stands in quotes; open says
-// that it is still being typed.
+// singleWord returns the only word of a group, or "" if there are several or it is quoted. open
+// reports whether it is a prefix.
 func (g group) singleWord() (word string, open bool) {
 	if len(g.clauses) != 1 || len(g.clauses[0].parts) != 1 || g.clauses[0].quoted {
 		return "", false
@@ -165,17 +164,17 @@ func (g group) singleWord() (word string, open bool) {
 	return g.clauses[0].parts[0], g.clauses[0].open
 }
 
-// startsWithDigits says whether a digit is in what a group begins with.
+// startsWithDigits reports whether the first clause contains a word of digits.
 func (g group) startsWithDigits() bool { return slices.ContainsFunc(g.clauses[0].parts, isDigits) }
 
-// parsedQuery is a query's text, taken apart.
+// parsedQuery is the parsed text of a query.
 type parsedQuery struct {
 	groups   []group
-	number   numberForms // all of it as a number
+	number   numberForms // the complete query taken as a number
 	numWords int
 }
 
-// parse takes a query's text apart. Errors: ErrShort, ErrLong.
+// parse parses the text of a query. It returns ErrShort and ErrLong.
 func parse(text string, mostWords int) (parsedQuery, error) {
 	if len(text) > MaxQueryBytes {
 		return parsedQuery{}, fmt.Errorf("%w: more than %d bytes", ErrLong, MaxQueryBytes)
@@ -189,7 +188,7 @@ func parse(text string, mostWords int) (parsedQuery, error) {
 		a.groups = append(a.groups, p.groups...)
 		all = append(all, p.all...)
 		if rest = behind; !quoted && !closed && len(p.all) == len(all) && len(all) > 0 {
-			a.number = p.numberForms(0, len(all)) // there are no quotes
+			a.number = p.numberForms(0, len(all)) // the query has no quotes
 		}
 	}
 	characters := 0
@@ -209,7 +208,7 @@ func parse(text string, mostWords int) (parsedQuery, error) {
 	return a, nil
 }
 
-// cutQuote cuts at the first quote.
+// cutQuote splits s at the first quote.
 func cutQuote(s string) (before, after string, found bool) {
 	at := strings.IndexAny(s, model.QuoteMarks)
 	if at < 0 {
@@ -219,15 +218,15 @@ func cutQuote(s string) (before, after string, found bool) {
 	return s[:at], s[at+size:], true
 }
 
-// parser reads what stands inside quotes, or outside of them.
+// parser parses text that is completely inside or outside of quotes.
 type parser struct {
 	text         string
 	quoted       bool
-	open         bool // nothing stands behind it
+	open         bool // at the end of the query
 	tokens       []token
 	words        []string // of tokens
 	variants     []token
-	variantWords []string // of also
+	variantWords []string // of variants
 	names        []token  // several words as one name
 	nameWords    []string // of names
 	all          []string
@@ -278,10 +277,10 @@ func (p *parser) read() {
 	p.addNameVariants()
 }
 
-// endsWithBlank says whether the text ends with a blank.
+// endsWithBlank reports whether the text ends with a blank.
 func (p *parser) endsWithBlank() bool { return isBlank(p.text[len(p.text)-1]) }
 
-// newClause is of tokens from to to.
+// newClause returns the clause of the tokens from..to.
 func (p *parser) newClause(from, to int, open bool) clause {
 	return clause{
 		parts: p.words[from:to:to], joined: p.joinedWords(from, to), number: p.numberForms(from, to),
@@ -290,8 +289,8 @@ func (p *parser) newClause(from, to int, open bool) clause {
 	}
 }
 
-// numberForms is the tokens between two places as a number: outside of quotes without what
-// says of which kind it is.
+// numberForms returns the tokens from..to as a number. Outside of quotes, words for the type of the
+// number are left out.
 func (p *parser) numberForms(from, to int) numberForms {
 	if !p.quoted {
 		from += countLabels(p.words[from:to])
@@ -299,13 +298,13 @@ func (p *parser) numberForms(from, to int) numberForms {
 	return newNumberForms(p.textOf(from, to), p.words[from:to])
 }
 
-// textOf is the text of tokens from to to.
+// textOf returns the text of the tokens from..to.
 func (p *parser) textOf(from, to int) string {
 	return p.text[p.tokens[from].start:p.tokens[to-1].end]
 }
 
-// chunkEnd is where the words end that no blank stands between, or that mean nothing
-// apart.
+// chunkEnd returns the end of the words that start at token at and have no blank between them, or
+// belong together for another reason.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
 		if hasBlank(p.textAfter(at-1)) && !p.inseparable(at) {
@@ -315,17 +314,17 @@ func (p *parser) chunkEnd(at int) int {
 	return at
 }
 
-// textAfter is what stands between a token and the next one: nothing, in ½.
+// textAfter returns the text between a token and the next. It is empty within ½.
 func (p *parser) textAfter(at int) string {
 	end, start := p.tokens[at].end, p.tokens[at+1].start
 	return p.text[min(end, start):start]
 }
 
-// hasBlank says whether a blank is in a text.
+// hasBlank reports whether s contains a blank.
 func hasBlank(s string) bool { return strings.ContainsAny(s, " \t\r\n") }
 
-// inseparable says whether a word and the one before it are single characters, as in
-// A 1 and T & S; digits may be a number with blanks in it.
+// inseparable reports whether a word and the previous one are single characters that belong
+// together, as in A 1 and T & S. Two digits may be a number with blanks instead.
 func (p *parser) inseparable(at int) bool {
 	one := func(i int) bool { return i >= 0 && i < len(p.words) && isSingle(p.words[i]) }
 	letter := func(i int) bool { return one(i) && !isDigits(p.words[i]) }
@@ -338,20 +337,20 @@ func (p *parser) inseparable(at int) bool {
 	return one(at-1) && one(at) && (letter(at-1) || letter(at))
 }
 
-// groupEnd is where the chunks end that another spelling makes one of.
+// groupEnd returns the end of the chunks that another spelling joins.
 func (p *parser) groupEnd(at int) int {
 	end := p.chunkEnd(at)
 	for i := 0; i < len(p.variants); i++ {
 		t := p.variants[i]
 		if p.tokens[at].start <= t.start && t.start < p.tokens[end-1].end && t.end > p.tokens[end-1].end {
 			end = p.chunkEnd(p.tokenEndingAt(t.end))
-			i = -1 // one more may begin in there
+			i = -1 // start over: the group may now contain the start of another
 		}
 	}
 	return end
 }
 
-// tokenEndingAt is the token that ends there.
+// tokenEndingAt returns the token that ends at a byte of the text.
 func (p *parser) tokenEndingAt(end int) int {
 	for i, t := range p.tokens {
 		if t.end >= end {
@@ -361,7 +360,7 @@ func (p *parser) tokenEndingAt(end int) int {
 	return len(p.tokens) - 1
 }
 
-// joinedWords are the spellings as one word of tokens from to to.
+// joinedWords returns the spellings of the tokens from..to as one word.
 func (p *parser) joinedWords(from, to int) []string {
 	if to-from < 2 {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Bounds of a beginning where nothing else is looked for.
+// Limits for a query that is nothing but a prefix.
 const (
-	minPrefixAlone = 4       // characters of one of a word of the text: shorter ones are in most documents
-	maxDocsAlone   = 500_000 // records of a shorter one: those of names, and of words of fields with them
+	minPrefixAlone = 4       // characters of a prefix that is searched for in texts; shorter ones are in most documents
+	maxDocsAlone   = 500_000 // documents that a shorter prefix may find in names and fields
 )
 
-// openClause is a clause whose last part is a beginning.
+// openClause returns the nodes for a clause whose last part is a prefix.
 func (b *builder) openClause(c clause) []index.Node {
 	head, last := c.parts[:len(c.parts)-1], c.parts[len(c.parts)-1]
 	if len(head) == 0 {
@@ -39,8 +39,8 @@ func (b *builder) openClause(c clause) []index.Node {
 	return either
 }
 
-// completedPhrases are the phrases with the words that the last one may be about to be,
-// those that most documents have; all says that there are no others.
+// completedPhrases returns phrases in which the last part is replaced by the most frequent words
+// with that prefix. all reports whether there are no other such words.
 func (b *builder) completedPhrases(parts []string) (either []index.Node, all bool) {
 	last, most := parts[len(parts)-1], min(maxCompletions, max(maxCompletionWords/len(parts), 1))
 	inFields, allFields := b.mostFrequent(term(nsFieldWord, last), most)
@@ -57,8 +57,8 @@ func (b *builder) completedPhrases(parts []string) (either []index.Node, all boo
 	return either, allFields && allText
 }
 
-// mostFrequent are those terms that begin so which most documents have; all says that
-// there are no others. Only the first in their order are looked at.
+// mostFrequent returns the most frequent terms with the prefix; all reports whether there are no
+// others. It considers only the first maxExpansion terms.
 func (b *builder) mostFrequent(prefix string, most int) (found []string, all bool) {
 	walked := b.expandPrefix(prefix, maxExpansion)
 	if len(walked) <= most || b.err != nil {
@@ -75,7 +75,7 @@ func (b *builder) mostFrequent(prefix string, most int) (found []string, all boo
 	return found[:most], false
 }
 
-// nsWordPrefix is words that begin so.
+// wordPrefix returns the nodes for words with the prefix.
 func (b *builder) wordPrefix(w string) []index.Node {
 	var either []index.Node
 	s, all := indexedPrefix(w)
@@ -98,8 +98,8 @@ func (b *builder) wordPrefix(w string) []index.Node {
 	return either
 }
 
-// fieldWordsWithPrefix is the words of fields that begin so, those that most records have, as far
-// as these are not too many: no beginnings are in the index that are of fields alone.
+// fieldWordsWithPrefix returns the most frequent words of fields with the prefix, as long as they
+// are in at most maxDocsAlone documents. The index has no prefixes for words of fields only.
 func (b *builder) fieldWordsWithPrefix(w string) (either []index.Node) {
 	if isDigits(w) || b.err != nil {
 		return nil
@@ -125,8 +125,8 @@ func (b *builder) fieldWordsWithPrefix(w string) (either []index.Node) {
 	return either
 }
 
-// numberPrefix is numbers that begin so, best with the same punctuation; they are written in
-// words of which each could be one of a field.
+// numberPrefix returns the nodes for numbers with the prefix; the same punctuation scores higher.
+// The weight is per typed word, because each of them could match a field.
 func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 	worth := float64(weightNumberPrefix)
 	if b.singleWord && len(c.compact) <= maxShortDigits && isDigits(c.compact) {
@@ -139,7 +139,7 @@ func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 	return either
 }
 
-// numberFormPrefix is numbers of which a spelling begins so.
+// numberFormPrefix returns the nodes for numbers with the prefix in one spelling.
 func (b *builder) numberFormPrefix(space byte, word string, worth float64) []index.Node {
 	s, all := indexedPrefix(word)
 	switch {
@@ -151,8 +151,9 @@ func (b *builder) numberFormPrefix(space byte, word string, worth float64) []ind
 	return b.longPrefix(space, word, nsNumberPrefix, s, worth)
 }
 
-// longPrefix is what begins with more characters than beginnings have: the terms that do,
-// where they are few, else besides all that begin with its first twelve.
+// longPrefix returns the nodes for a prefix that is longer than those in the index: the terms with
+// that prefix and, if there are too many, all with the same first twelve characters at half the
+// weight.
 func (b *builder) longPrefix(space byte, long string, startSpace byte, short string, worth float64) []index.Node {
 	var either []index.Node
 	found := b.termsWithPrefix(term(space, truncate(long, maxWordBytes)))
@@ -165,20 +166,20 @@ func (b *builder) longPrefix(space byte, long string, startSpace byte, short str
 	return either
 }
 
-// termsWithPrefix is at most 64 terms that begin so.
+// termsWithPrefix returns up to maxPrefixTerms terms with the prefix.
 func (b *builder) termsWithPrefix(prefix string) []string {
 	found := b.expandPrefix(prefix, maxPrefixTerms)
 	return found[:min(len(found), maxPrefixTerms)]
 }
 
-// nameTermsWithPrefix is a few words of fields that begin so.
+// nameTermsWithPrefix returns a few words of fields with the prefix.
 func (b *builder) nameTermsWithPrefix(w string) []string {
 	const most = 8
 	found := b.expandPrefix(term(nsFieldWord, w), most)
 	return found[:min(len(found), most)]
 }
 
-// expandPrefix is at least the first so many terms that begin so, where there are as many.
+// expandPrefix returns at least limit terms with the prefix, if there are as many.
 func (b *builder) expandPrefix(prefix string, limit int) []string {
 	if found, known := b.expansions[prefix]; known && (found.complete || len(found.terms) >= limit) || b.err != nil {
 		return found.terms
@@ -192,7 +193,7 @@ func (b *builder) expandPrefix(prefix string, limit int) []string {
 	return found
 }
 
-// expansion is the first terms that begin so, or all.
+// expansion caches the first terms with a prefix, or all of them.
 type expansion struct {
 	terms    []string
 	complete bool

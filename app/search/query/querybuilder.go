@@ -9,79 +9,79 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// What a match is worth: a number more than all the fields that a query can have words
-// of, a field more than any text. BM25 of a word stays under 34 for as many documents
-// as memory could hold; see the ranking in doc.go.
+// Weights of matches. A number outweighs matches of all words of a query in fields, and a field
+// outweighs any text: the BM25 score of a word stays below 34 for as many documents as fit into
+// memory. See "Ranking" in doc.go.
 const (
-	weightNumber            = 100_000 // all of what was typed is a number
-	weightNumberClause      = 10_000  // one of several words is
-	boostSamePunctuation    = 2       // times that where it has the same punctuation
-	factorTrimmedZeros      = 0.9     // times that where zeros are left out
-	weightTypingZeros       = 20      // a number without the zeros that somebody is typing
-	weightBookPageInText    = 1_000   // a text says the book and page that was typed
-	weightField             = 40      // a word of a field
-	weightNumberPrefix      = 30      // begins a number; for each word of what was typed
-	weightTypedPrefix       = 35      // with the same punctuation
-	weightShortNumberPrefix = 45      // all that was typed is a digit or two, which begin one
-	weightNamePrefix        = 25      // begins a word of a field
-	weightText              = 0.5     // times BM25 of a word of the text
-	weightOtherPrefix       = 0.1     // begins a word of the text, or of a field that is no name
-	weightDate              = 75      // a date in another notation is a field
-	weightProximity         = 10      // the words stand together in a field
-	factorFuzzy             = 0.5     // of what the word itself is worth
+	weightNumber            = 100_000 // the complete query is a number
+	weightNumberClause      = 10_000  // one of several words is a number
+	boostSamePunctuation    = 2       // factor if the number has the same punctuation
+	factorTrimmedZeros      = 0.9     // factor if leading zeros are ignored
+	weightTypingZeros       = 20      // a number without leading zeros, while zeros are being typed
+	weightBookPageInText    = 1_000   // a text states the book and page that were typed
+	weightField             = 40      // word of a field
+	weightNumberPrefix      = 30      // prefix of a number, per word typed
+	weightTypedPrefix       = 35      // prefix of a number with the same punctuation, per word typed
+	weightShortNumberPrefix = 45      // the query is at most maxShortDigits digits, which are a prefix of a number
+	weightNamePrefix        = 25      // prefix of a word of a name or number
+	weightText              = 0.5     // times BM25, word of the text
+	weightOtherPrefix       = 0.1     // prefix of a word of the text or of another field
+	weightDate              = 75      // a date in a field in another notation
+	weightProximity         = 10      // the words are adjacent in a field
+	factorFuzzy             = 0.5     // factor for a word with a typing error
 )
 
-// maxNodes is how many nodes a query of so many words has at most.
+// maxNodes returns the maximum number of nodes of a query with the given number of words.
 func maxNodes(words int) int { return 1_024 + 32*words }
 
-// Bounds of what a word stands for.
+// Limits for expanding words.
 const (
-	maxShortDigits     = 2      // that are more likely the beginning of a number than the day of a date
-	maxPrefixTerms     = 64     // words that begin so
-	maxProximityWords  = 8      // words that are looked for together
-	maxProximityDocs   = 10_000 // that have the rarest of them
-	maxCompletions     = 16     // words that a phrase may be about to end with: of
-	maxCompletionWords = 256    // and words of all those phrases
-	maxExpansion       = 512    // that begin so, those in most documents
+	maxShortDigits     = 2      // digits that are more likely a prefix of a number than the day of a date
+	maxPrefixTerms     = 64     // terms with a prefix
+	maxProximityWords  = 8      // words in a proximity phrase
+	maxProximityDocs   = 10_000 // documents with the rarest of these words
+	maxCompletions     = 16     // words that can complete an open phrase
+	maxCompletionWords = 256    // total words of these phrases
+	maxExpansion       = 512    // terms considered when looking for the most frequent ones
 )
 
-// stage is how far a query goes.
+// stage is how much a search tolerates. Each stage includes the previous ones.
 type stage uint8
 
 const (
-	exact         stage = iota // as it is typed
-	splitInitials              // and letters with blanks between them stand anywhere
-	relaxed                    // and a letter that is typed just now may be missing
-	fuzzy                      // and each word may have a typing error
+	exact         stage = iota // as typed
+	splitInitials              // letters separated by blanks may appear anywhere
+	relaxed                    // an unfinished letter, and book and page, are optional
+	fuzzy                      // each word may have a typing error
 	numStages
 )
 
-// dictionary is what the engine knows about terms.
+// dictionary provides the terms of the index.
 type dictionary interface {
 	DocFreqs(ctx context.Context, terms []string) (map[string]int, error)
 	Terms(ctx context.Context, prefix string, limit int) ([]string, error)
 }
 
-// builder makes nodes of one query.
+// builder builds the nodes of one query.
 type builder struct {
 	ctx         context.Context
 	terms       dictionary
 	stage       stage
-	wider       bool // the stage allows for more than the one before
-	hasHits     bool // the stages before have hits
+	wider       bool // the stage may match more than the previous one
+	hasHits     bool // previous stages have hits
 	singleWord  bool // the query has one word
 	numWords    int  // of the query
 	err         error
-	expansions  map[string]expansion // terms that begin so
-	corrections map[string][]string  // terms of what a word may have been meant to be
+	expansions  map[string]expansion // terms by prefix
+	corrections map[string][]string  // terms that a word may have been meant to be
 }
 
 func newBuilder(ctx context.Context, d dictionary) *builder {
 	return &builder{ctx: ctx, terms: d, expansions: make(map[string]expansion), corrections: make(map[string][]string)}
 }
 
-// build makes the node of a stage, and says whether it may match more than that of the
-// stage before.
+// build returns the node for a stage and reports whether it may match more than that of the
+// previous stage.
 func (b *builder) build(a parsedQuery, s stage) (n index.Node, wider bool, err error) {
 	b.stage, b.wider = s, false
 	if s == fuzzy {
@@ -127,9 +127,8 @@ func (b *builder) query(a parsedQuery) index.Node {
 	return either
 }
 
-// isOptional says whether a group may be missing: the words before a number that say what
-// it is and, behind the hits that have all of it, book and page, and a letter that what
-// somebody is about to type begins with.
+// isOptional reports whether a group may be missing: words for the type of the number after them
+// and, in the relaxed stage, book and page and a single letter that the user is typing.
 func (b *builder) isOptional(groups []group, i int) bool {
 	word, open := groups[i].singleWord()
 	if word == "" {
@@ -150,8 +149,8 @@ func (b *builder) isOptional(groups []group, i int) bool {
 	return true
 }
 
-// labelBefore says whether a word, and those between it and a number, say what kind of
-// number that is, or in which book or on which page.
+// labelBefore reports whether the first word is a label of the number after it, and whether it is a
+// word for its book or page. Only such words may be between them.
 func labelBefore(groups []group) (label, page bool) {
 	first, _ := groups[0].singleWord()
 	label, page = model.IsNumberLabel(first), model.ClassifyWord(first) == model.BookWord || model.ClassifyWord(first) == model.PageWord
@@ -170,8 +169,8 @@ func labelBefore(groups []group) (label, page bool) {
 	return false, false
 }
 
-// proximity are the words of a query standing together, which is worth something. It is
-// asked of each document that has them all, so only where those are not too many.
+// proximity returns optional phrases of all words of the query. They are evaluated for each
+// document that has the words, so they are omitted if there are too many.
 func (b *builder) proximity(a parsedQuery) []index.Node {
 	var words []string
 	for _, g := range a.groups {
@@ -195,7 +194,7 @@ func (b *builder) proximity(a parsedQuery) []index.Node {
 	return should
 }
 
-// minDocFreq is how many documents have the rarest of the words.
+// minDocFreq returns the document frequency of the rarest word.
 func (b *builder) minDocFreq(space byte, words []string) int {
 	look := termsOf(space, words)
 	slices.Sort(look)
@@ -227,8 +226,9 @@ func (b *builder) group(g group, only bool) index.Node {
 	return append(either, b.joinedWords(g.joined, open)...)
 }
 
-// numberNodes is a number, best with its punctuation; only says that nothing else was typed.
-// Zeros of a number that is being typed are more likely to be followed by something.
+// numberNodes returns the nodes for a complete number; the same punctuation scores higher. only
+// means that nothing else was typed. If a number with leading zeros is still being typed, ignoring
+// these scores low.
 func numberNodes(c numberForms, only, open bool) []index.Node {
 	worth := float64(weightNumberClause)
 	if only {
@@ -251,8 +251,8 @@ func numberNodes(c numberForms, only, open bool) []index.Node {
 	return either
 }
 
-// bookPageInText is book and page as texts have them, whatever the book is called there. Short
-// numbers beside each other are mostly something else: the month and day of a date.
+// bookPageInText returns the nodes for a book and page in other words. Two short adjacent numbers
+// are usually something else, such as the month and day of a date.
 func bookPageInText(numbers []string) []index.Node {
 	const long = 3 // digits
 	if len(numbers) != 2 {
@@ -297,8 +297,8 @@ func (b *builder) clause(c clause, only bool) index.Node {
 	return either
 }
 
-// together is words one behind the other, and behind them those of which numbers have
-// no zeros before them; a word of a field is worth so much.
+// together returns the nodes for consecutive words and, with a lower weight, for the same without
+// leading zeros.
 func (b *builder) together(c clause, parts []string, worth float64) []index.Node {
 	either := phrases(parts, worth)
 	if c.open {
@@ -310,7 +310,7 @@ func (b *builder) together(c clause, parts []string, worth float64) []index.Node
 	return either
 }
 
-// phrases is words one behind the other, in a field or in the text.
+// phrases returns the nodes for consecutive words in a field or in the text.
 func phrases(parts []string, worth float64) []index.Node {
 	fields := fieldPhrase(parts, worth*float64(len(parts)))
 	if len(parts) == 1 {
@@ -319,12 +319,12 @@ func phrases(parts []string, worth float64) []index.Node {
 	return []index.Node{fields, index.Phrase{Terms: termsOf(nsTextWord, parts), Weight: weightText}}
 }
 
-// word is a whole word.
+// word returns the nodes for a word.
 func (b *builder) word(w string) []index.Node {
 	return phrases([]string{w}, weightField)
 }
 
-// joinedWords is what is typed in parts and may stand as one word.
+// joinedWords returns the nodes for words typed in parts that may be written as one.
 func (b *builder) joinedWords(joined []string, open bool) []index.Node {
 	var either []index.Node
 	for _, w := range joined {
@@ -336,7 +336,7 @@ func (b *builder) joinedWords(joined []string, open bool) []index.Node {
 	return either
 }
 
-// nameVariants is names of which a clause is a part.
+// nameVariants returns the nodes for names that contain a clause.
 func (b *builder) nameVariants(names []nameVariant) []index.Node {
 	var either []index.Node
 	for _, n := range names {
@@ -355,15 +355,15 @@ func (b *builder) nameVariants(names []nameVariant) []index.Node {
 	return either
 }
 
-// isSingleLetter says whether a word is one letter.
+// isSingleLetter reports whether a word is one letter.
 func isSingleLetter(word string) bool { return isSingle(word) && !isDigits(word) }
 
-// constantTerm is a term that is worth the same wherever it stands.
+// constantTerm returns a term with a constant score.
 func constantTerm(space byte, word string, worth float64) index.Node {
 	return index.Term{Text: term(space, word), Weight: worth, ConstantScore: true}
 }
 
-// fieldPhrase is words one behind the other in a field; how often is no matter.
+// fieldPhrase returns consecutive words in a field, with a constant score.
 func fieldPhrase(words []string, worth float64) index.Node {
 	t := termsOf(nsFieldWord, words)
 	if len(t) == 1 {
@@ -383,7 +383,7 @@ func termsOf(space byte, words []string) []string {
 	return t
 }
 
-// allOf and prefer leave out what has one member.
+// allOf and preferring omit a node with only one member.
 func allOf(n index.All) index.Node {
 	if len(n) == 1 {
 		return n[0]

@@ -8,13 +8,12 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// ErrDeadline is that of a query that took longer than Options.Deadline, or than its
-// context allows.
+// ErrDeadline reports that a search exceeded Options.Deadline or the deadline of its context.
 var ErrDeadline = errors.New("the search took too long")
 
-// Search gives a page of what matches, best first. It reads a bounded part of the
-// index, whatever is typed. Errors: ErrShort, ErrLong, ErrDeep, ErrDeadline, ErrDamaged
-// and that of a canceled context.
+// Search returns one page of matches, best first. It reads a limited part of the index, whatever
+// the query. It returns ErrShort, ErrLong, ErrDeep, ErrDeadline, ErrDamaged, and the error of a
+// canceled context.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	return search(ctx, x.engine, x.options, q)
 }
@@ -39,7 +38,7 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 	return s.result(), nil
 }
 
-// newIndexQuery is what does not depend on the text.
+// newIndexQuery returns the part of the query that does not depend on the text.
 func newIndexQuery(q Query) index.Query {
 	e := index.Query{
 		Filters:      filterTerms(q.Template, q.County, q.State, q.Status),
@@ -51,28 +50,29 @@ func newIndexQuery(q Query) index.Query {
 	return e
 }
 
-// searcher is the engine as a query needs it.
+// searcher is the part of index.Index that a search uses.
 type searcher interface {
 	dictionary
 	Search(ctx context.Context, q index.Query) (index.Result, error)
 }
 
-// searchRun is one query on its way through the stages.
+// searchRun is the state of one search, which runs in stages.
 type searchRun struct {
 	ctx    context.Context
 	engine searcher
 	query  index.Query
 	offset int // of the page
-	needed int // hits that the page needs, with those before it
+	needed int // number of hits up to the end of the page
 
 	hits   []index.Hit
 	counts [index.NumGroups]int
-	added  [numStages]int // how many hits a stage added, and
-	first  [numStages]int // the first of them
+	added  [numStages]int // number of hits that each stage added
+	first  [numStages]int // index of the first of them
 }
 
-// run asks stage after stage, until there are enough hits. What a later stage is too
-// late with is left out, where the page has hits without it: that it has none must be so.
+// run runs the stages until there are enough hits. If a later stage exceeds the deadline, the hits
+// of the earlier ones are returned, provided that some are on the page: an empty page must be
+// certain.
 func (s *searchRun) run(a parsedQuery) error {
 	b := newBuilder(s.ctx, s.engine)
 	for _, stage := range []stage{exact, splitInitials, relaxed, fuzzy} {
@@ -91,7 +91,7 @@ func (s *searchRun) run(a parsedQuery) error {
 	return nil
 }
 
-// runStage puts the hits of a stage behind those of the stages before.
+// runStage appends the hits of a stage that earlier stages have not found.
 func (s *searchRun) runStage(b *builder, a parsedQuery, stage stage) error {
 	node, wider, err := b.build(a, stage)
 	if err != nil {
@@ -125,12 +125,12 @@ func (s *searchRun) runStage(b *builder, a parsedQuery, stage stage) error {
 	return nil
 }
 
-// shows says whether hits of a stage are among those up to end.
+// shows reports whether one of the first end hits is from the given stage.
 func (s *searchRun) shows(stage stage, end int) bool {
 	return s.added[stage] > 0 && s.first[stage] < end
 }
 
-// result is the hits from the offset on.
+// result returns the page of hits.
 func (s *searchRun) result() Result {
 	a := Result{Counts: make(map[Kind]int)}
 	for k := Abstract; k <= File; k++ {

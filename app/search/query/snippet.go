@@ -6,22 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// How long a window is: in characters, a row of blanks counting once, and in bytes.
+// Size of a snippet: in characters, with consecutive blanks counted as one, and in bytes.
 const (
 	windowWidth    = 200
 	maxWindowBytes = 2_000
 )
 
-// Highlight marks all of a short text: a heading, a line of a field.
+// Highlight highlights a complete short text, such as a heading or a field.
 func (m *Highlighter) Highlight(s string) []Piece {
 	return pieces(s, 0, len(s), m.bestMarks(context.Background(), s))
 }
 
-// Snippet gives a window of about 200 characters of a page, around the place where most
-// of what the query looks for stands together, and what it is worth: 0 where nothing
-// stands on the page, and the window is its beginning. It begins and ends between
-// words. The pieces one behind the other are the window as it stands in the page. Where
-// ctx ends before all of the page was looked at, it is as if nothing stood there.
+// Snippet returns a window of about 200 characters of a page, where the most important matches are
+// close together, and its weight. If there are no matches, the weight is 0 and the window is the
+// start of the page. The window starts and ends between words, and its pieces in order are its
+// unmodified text. If ctx ends before the complete page was examined, there are no matches.
 func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, worth int) {
 	marks := m.bestMarks(ctx, s)
 	first, last, worth := m.best(marks)
@@ -36,7 +35,7 @@ func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, wo
 	return pieces(s, from, to, marks), worth
 }
 
-// best is the marks that stand together and are worth most, the first of those.
+// best returns the first range of marks with the highest weight that fits into a window.
 func (m *Highlighter) best(marks []mark) (first, last, worth int) {
 	count := make([]int, len(m.targets))
 	sum, from := 0, 0
@@ -57,7 +56,7 @@ func (m *Highlighter) best(marks []mark) (first, last, worth int) {
 	return first, last, worth
 }
 
-// widen makes a window of what must be in it.
+// widen extends a range to the size of a window.
 func widen(s string, from, to int) (int, int) {
 	to = min(to, from+len(truncate(s[from:], maxWindowBytes)))
 	room := max(windowWidth-width(s[from:to]), 0)
@@ -77,7 +76,7 @@ func widen(s string, from, to int) (int, int) {
 	return start, end
 }
 
-// width is how many characters a text has, a row of blanks counting once.
+// width returns the number of characters in s, with consecutive blanks counted as one.
 func width(s string) int {
 	n, blank := 0, false
 	for _, r := range s {
@@ -89,7 +88,8 @@ func width(s string) int {
 	return n
 }
 
-// extendForward goes n characters on, and back to where a word ends; it says how many were used.
+// extendForward moves n characters forward and back to the end of a word. It returns how many
+// characters it moved forward.
 func extendForward(s string, at, n int) (end, used int) {
 	end = at
 	word, blank := -1, false
@@ -111,7 +111,7 @@ func extendForward(s string, at, n int) (end, used int) {
 	return end, used
 }
 
-// extendBack is forth in the other direction.
+// extendBack is extendForward in the opposite direction.
 func extendBack(s string, at, n int) (start, used int) {
 	start = at
 	word, blank := -1, false
@@ -135,7 +135,7 @@ func extendBack(s string, at, n int) (start, used int) {
 
 func isSpaceAt(s string, i int) bool { return isBlank(s[i]) || s[i] == '\f' || s[i] == '\v' }
 
-// pieces cuts a window out of a text, at the marks in it.
+// pieces splits a window of a text at its marks.
 func pieces(s string, from, to int, marks []mark) []Piece {
 	var found []Piece
 	add := func(from, to int, marked bool) {
@@ -147,7 +147,7 @@ func pieces(s string, from, to int, marks []mark) []Piece {
 	for i := 0; i < len(marks); {
 		start, end := max(marks[i].start, from), marks[i].end
 		for i++; i < len(marks) && marks[i].start < end; i++ {
-			end = max(end, marks[i].end) // it goes on with the next
+			end = max(end, marks[i].end) // overlapping marks become one
 		}
 		if end = min(end, to); start < end {
 			add(at, start, false)

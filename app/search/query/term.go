@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// The namespaces of terms, drawn in doc.go.
+// The namespaces of terms, described in doc.go.
 const (
 	nsTextWord     byte = 'w'
 	nsFieldWord    byte = 'f'
@@ -28,8 +28,8 @@ const (
 	nsStatus       byte = 'u'
 )
 
-// prefixLengths are how many characters beginnings have that are terms: of words of letters,
-// and of digits.
+// prefixLengths is the range of lengths for which prefixes are indexed. Words of digits have
+// another minimum.
 type prefixLengths struct{ min, minDigits, max int }
 
 var (
@@ -38,21 +38,21 @@ var (
 	textPrefixes  = prefixLengths{2, 4, 6}  // of the text
 )
 
-// allows says whether so many characters are enough for a beginning of a word.
+// allows reports whether a prefix of a word has at least the minimum length.
 func (l prefixLengths) allows(characters int, word string) bool {
 	return characters >= l.min || characters >= l.minDigits && isDigit(word[0])
 }
 
-// appendTerm makes the term of a word, over dst.
+// appendTerm writes the term of a word to dst, overwriting it.
 func appendTerm(dst []byte, space byte, word []byte) []byte {
 	return append(append(dst[:0], space), word...)
 }
 
-// term is appendTerm for text.
+// term returns the term of a word.
 func term(space byte, word string) string { return string(space) + word }
 
-// boundedValue makes a value fit a term and differ from every other: a long one is its
-// beginning and what it hashes to.
+// boundedValue shortens a value to the size of a term. The hash at the end of a long value keeps it
+// distinct from others.
 func boundedValue(value string) string {
 	const hashed = 8
 	if len(value) <= maxWordBytes {
@@ -62,13 +62,13 @@ func boundedValue(value string) string {
 	return truncate(value, maxWordBytes-2*hashed) + hex.EncodeToString(sum[:hashed])
 }
 
-// templateTerm is the filter of a template.
+// templateTerm returns the filter term of a template.
 func templateTerm(id uint64) string {
 	return string(binary.BigEndian.AppendUint64([]byte{nsTemplate}, id))
 }
 
-// indexedPrefix is the longest beginning of a word that is in the index, "" where the word is
-// too short, and whether that is all of it.
+// indexedPrefix returns the longest prefix of a word that is in the index, or "" if the word is too
+// short, and reports whether it is the complete word.
 func indexedPrefix(word string) (s string, all bool) {
 	characters := 0
 	for i := range word {
@@ -83,22 +83,22 @@ func indexedPrefix(word string) (s string, all bool) {
 	return word, true
 }
 
-// fitsTerm says whether a beginning is short enough for a term: in some scripts twelve
-// characters are more bytes than a term has.
+// fitsTerm reports whether a prefix fits into a term. In some scripts twelve characters take more
+// bytes.
 func fitsTerm(s string) bool { return len(s) < index.MaxTermBytes }
 
-// compactNumber is a number without its punctuation. Book and page are the same number
-// whatever they are called: Bk 1022 Pg 311, Liber 1022 folio 311, COB 1022/311.
+// compactNumber returns a number without punctuation. A book and page is the same number in all
+// notations: Bk 1022 Pg 311, Liber 1022 folio 311, COB 1022/311.
 func compactNumber(parts []string) string { return strings.Join(numericParts(parts), "") }
 
-// MatchesNumber says whether a text, all of it taken as a number, is one of those, whatever the
-// punctuation: 123045 is 12-3-045, and 1022/311 is Bk 1022 Pg 311. Zeros count.
+// MatchesNumber reports whether a text, taken as one number, equals one of the numbers regardless
+// of punctuation: 123045 is 12-3-045, and 1022/311 is Bk 1022 Pg 311. Leading zeros count.
 func MatchesNumber(text string, numbers []string) bool {
 	want := parseCompactNumber(text)
 	return want != "" && slices.ContainsFunc(numbers, func(n string) bool { return parseCompactNumber(n) == want })
 }
 
-// parseCompactNumber is a text as the index has numbers.
+// parseCompactNumber returns a text as a compact number.
 func parseCompactNumber(text string) string {
 	var parts []string
 	var a analyzer
@@ -110,7 +110,7 @@ func parseCompactNumber(text string) string {
 	return compactNumber(parts)
 }
 
-// numericParts is the parts of a number; of book and page only the digits.
+// numericParts returns the parts of a number; for a book and page only the digits.
 func numericParts(parts []string) []string {
 	if r, is := model.ParseBookPage(parts); is {
 		return r.Numbers
@@ -118,8 +118,8 @@ func numericParts(parts []string) []string {
 	return parts
 }
 
-// countLabels is how many words before a number say what kind of number it is: order no.
-// 2026-0117, Inst. # 88123, deed book 1022.
+// countLabels returns how many words before a number are labels for its type: order no. 2026-0117,
+// Inst. # 88123, deed book 1022.
 func countLabels(parts []string) int {
 	n := 0
 	for n < len(parts) && model.IsNumberLabel(parts[n]) {
@@ -140,14 +140,14 @@ func countLabels(parts []string) int {
 	return 0
 }
 
-// trimmedNumber is a number in whose parts no zeros stand before others: 12-3-045 is 12-3-45,
-// and 2417/0883 and Bk 2417 Pg 883 are 2417-883.
+// trimmedNumber returns a number with hyphens and without leading zeros: 12-3-045 is 12-3-45, and
+// 2417/0883 and Bk 2417 Pg 883 are 2417-883.
 func trimmedNumber(parts []string) string {
 	return strings.Join(numericParts(trimZerosOfParts(parts)), "-")
 }
 
-// bookPageNumber is a book and page among the numbers without punctuation: 2300 12 is book 2300
-// page 12, and 230012 may be it; 23-0012 is not.
+// bookPageNumber returns the value of a book and page among the numbers without punctuation: 2300
+// 12 is book 2300 page 12. 230012 may be it too, but 23-0012 is not.
 func bookPageNumber(numbers []string) string {
 	if len(numbers) == 1 {
 		return "book " + numbers[0]
@@ -155,8 +155,8 @@ func bookPageNumber(numbers []string) string {
 	return strings.Join(numbers, " ")
 }
 
-// referenceTerms are the ways in which a book and page of a register is in the index as it is
-// typed: its own, and that of books which are called nothing but so; of those, any.
+// referenceTerms returns the values of a book and page under which it may be indexed: with its own
+// register and with none. If it has no register, these are the values with every register.
 func referenceTerms(r model.BookPage) []string {
 	if r.Type == model.AnyBook {
 		var all []string
@@ -168,7 +168,7 @@ func referenceTerms(r model.BookPage) []string {
 	return []string{referenceTerm(r.Type, r.Numbers), referenceTerm(model.AnyBook, r.Numbers)}
 }
 
-// referenceTerm is a book and page of a register, however it is written.
+// referenceTerm returns the value of a book and page of a register, independent of its notation.
 func referenceTerm(r model.BookType, numbers []string) string {
 	return string(r) + " book " + strings.Join(numbers, " ")
 }
