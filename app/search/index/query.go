@@ -147,7 +147,10 @@ const docsPerCheck = 1 << 12
 // search searches one segment.
 func (c *collector) search(p *plan, i int) {
 	v := c.open(p, i)
-	b := matcherBuilder{plan: p, segment: v, entries: p.entries[i], budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.Lengths(&c.budget)}
+	b := matcherBuilder{
+		plan: p, segment: v, entries: p.entries[i],
+		budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.Lengths(&c.budget),
+	}
 	m := b.root()
 	maxScore := m.maxScore()
 	for d, n := m.Next(), 1; d != segment.NoMoreDocs && c.budget.Err() == nil; d, n = m.Next(), n+1 {

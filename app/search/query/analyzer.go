@@ -131,7 +131,7 @@ loop:
 }
 
 // letterAt reports whether there is a letter at i, and whether another follows.
-func letterAt(s string, i int) (here, behind bool) {
+func letterAt(s string, i int) (ok, follows bool) {
 	if i >= len(s) {
 		return false, false
 	}
@@ -190,8 +190,8 @@ func (a *analyzer) emitWord(s string, start, end int, c class) {
 	if c == digit {
 		a.endRunBefore(s, start)
 		a.emit(t)
-		if short := trimZeros(t.text); len(short) < len(t.text) {
-			a.emit(token{text: short, start: start, end: end, position: a.position, variant: true})
+		if trimmed := trimZeros(t.text); len(trimmed) < len(t.text) {
+			a.emit(token{text: trimmed, start: start, end: end, position: a.position, variant: true})
 		}
 		a.addToRun(t, false)
 		a.prev.text = a.prev.text[:0]
@@ -221,7 +221,7 @@ func truncate[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s
 	}
-	for least := n - utf8.UTFMax; n > max(least, 0) && !utf8.RuneStart(s[n]); {
+	for lowest := n - utf8.UTFMax; n > max(lowest, 0) && !utf8.RuneStart(s[n]); {
 		n--
 	}
 	return s[:n]

@@ -137,7 +137,7 @@ func (b *Batch) addNumber(s string) {
 	if joined := strings.Join(parts, ""); joined != all {
 		b.addPrefixes(nsNumberPrefix, []byte(joined), longPrefixes) // for Bk 1022 Pg 3
 	}
-	if r, is := model.ParseBookPage(parts); is {
+	if r, ok := model.ParseBookPage(parts); ok {
 		b.sink.AddTerm([]byte(term(nsTypedNumber, boundedValue(referenceTerm(r.Type, r.Numbers)))))
 		b.sink.AddTerm([]byte(term(nsNumber, boundedValue(bookPageNumber(r.Numbers)))))
 		b.sink.AddTerm([]byte(term(nsNumber, boundedValue(bookPageNumber([]string{all})))))
@@ -206,22 +206,22 @@ func (b *Batch) addPage(text string) error {
 	return nil
 }
 
-func (b *Batch) addWord(space byte, t token) (first bool) {
-	b.term = appendTerm(b.term, space, t.text)
+func (b *Batch) addWord(ns byte, t token) (first bool) {
+	b.term = appendTerm(b.term, ns, t.text)
 	return b.sink.AddWord(b.term, t.position)
 }
 
 // addPrefixes adds the prefixes of a word.
-func (b *Batch) addPrefixes(space byte, word []byte, which prefixLengths) {
-	characters, least := 0, which.min
+func (b *Batch) addPrefixes(ns byte, word []byte, lengths prefixLengths) {
+	characters, minLen := 0, lengths.min
 	if len(word) > 0 && isDigit(word[0]) {
-		least = which.minDigits
+		minLen = lengths.minDigits
 	}
-	for end := 0; end < len(word) && characters < which.max; {
+	for end := 0; end < len(word) && characters < lengths.max; {
 		_, size := utf8.DecodeRune(word[end:])
 		end += size
-		if characters++; characters >= least && end <= maxWordBytes {
-			b.term = appendTerm(b.term, space, word[:end])
+		if characters++; characters >= minLen && end <= maxWordBytes {
+			b.term = appendTerm(b.term, ns, word[:end])
 			b.sink.AddTerm(b.term)
 		}
 	}
@@ -237,11 +237,11 @@ func filterTerms(template uint64, county, state, status string) []string {
 		terms = append(terms, templateTerm(template))
 	}
 	for _, f := range []struct {
-		space byte
+		ns    byte
 		value string
 	}{{nsCounty, model.FoldCounty(county)}, {nsState, model.FoldState(state)}, {nsStatus, model.Fold(status)}} {
 		if f.value != "" {
-			terms = append(terms, term(f.space, boundedValue(f.value)))
+			terms = append(terms, term(f.ns, boundedValue(f.value)))
 		}
 	}
 	return terms

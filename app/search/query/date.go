@@ -38,10 +38,10 @@ type date struct {
 // findDates finds the dates in a query.
 func (a *parsedQuery) findDates() (found []date) {
 	var list []clause
-	var in []int // group of each clause
+	var groupOf []int // group of each clause
 	for i, g := range a.groups {
 		for _, c := range g.clauses {
-			list, in = append(list, c), append(in, i)
+			list, groupOf = append(list, c), append(groupOf, i)
 		}
 	}
 	for i := 0; i < len(list) && len(found) < maxDates; {
@@ -50,9 +50,9 @@ func (a *parsedQuery) findDates() (found []date) {
 			i++
 			continue
 		}
-		d := date{groupFrom: in[i], groupTo: in[i+n-1] + 1, clauseFrom: i, clauseTo: i + n}
+		d := date{groupFrom: groupOf[i], groupTo: groupOf[i+n-1] + 1, clauseFrom: i, clauseTo: i + n}
 		for k, c := range list {
-			if in[k] >= d.groupFrom && in[k] < d.groupTo && (k < d.clauseFrom || k >= d.clauseTo) {
+			if groupOf[k] >= d.groupFrom && groupOf[k] < d.groupTo && (k < d.clauseFrom || k >= d.clauseTo) {
 				d.adjoining = append(d.adjoining, c)
 			}
 		}
@@ -78,11 +78,11 @@ func dateAt(list []clause) (n int, day time.Time) {
 			break
 		}
 		if n == 0 {
-			if day, is := parseDigitDate(c); is {
+			if day, ok := parseDigitDate(c); ok {
 				return 1, day
 			}
 		}
-		if day, is := parseMonthDate(words); is {
+		if day, ok := parseMonthDate(words); ok {
 			return n + 1, day
 		}
 	}
@@ -91,7 +91,7 @@ func dateAt(list []clause) (n int, day time.Time) {
 
 // parseDigitDate parses a clause of digits. A year of two digits requires slashes. If 19 or 20 is
 // at the end of an open query, it is rejected: the user is probably typing a year of four digits.
-func parseDigitDate(c clause) (day time.Time, is bool) {
+func parseDigitDate(c clause) (day time.Time, ok bool) {
 	p := c.parts
 	if len(p) != 3 || slices.ContainsFunc(p, func(w string) bool { return !isDigits(w) }) {
 		return day, false
@@ -119,7 +119,7 @@ func parseDigitDate(c clause) (day time.Time, is bool) {
 }
 
 // parseMonthDate parses words with the name of a month.
-func parseMonthDate(words []string) (day time.Time, is bool) {
+func parseMonthDate(words []string) (day time.Time, ok bool) {
 	last := len(words) - 1
 	if last < 2 || len(words[last]) != 4 {
 		return day, false
@@ -156,15 +156,15 @@ func monthNumber(word string) string {
 
 // monthNames returns the name of a month and its abbreviations.
 func monthNames(m time.Month) []string {
-	const short = 3
+	const abbrLen = 3
 	name := strings.ToLower(m.String())
 	switch m {
 	case time.May:
 		return []string{name}
 	case time.September:
-		return []string{name, name[:short], "sept"}
+		return []string{name, name[:abbrLen], "sept"}
 	}
-	return []string{name, name[:short]}
+	return []string{name, name[:abbrLen]}
 }
 
 // isOrdinalSuffix reports whether a word is a suffix of a day, as in 14th.
@@ -184,9 +184,9 @@ func ordinalSuffix(day int) string {
 }
 
 // parseDay returns the date with the given digits; is reports whether it exists.
-func parseDay(year, month, day string) (t time.Time, is bool) {
-	const most = 2 // digits of a month or day
-	if len(month) > most || len(day) > most {
+func parseDay(year, month, day string) (t time.Time, ok bool) {
+	const maxDigits = 2 // digits of a month or day
+	if len(month) > maxDigits || len(day) > maxDigits {
 		return t, false
 	}
 	t, err := time.Parse("2006-1-2", year+"-"+month+"-"+day)
@@ -199,11 +199,11 @@ func parseDay(year, month, day string) (t time.Time, is bool) {
 // index also has.
 func (d *date) addNotations(t time.Time) {
 	year, month, day := strconv.Itoa(t.Year()), strconv.Itoa(int(t.Month())), strconv.Itoa(t.Day())
-	names, th := monthNames(t.Month()), ordinalSuffix(t.Day())
+	names, suffix := monthNames(t.Month()), ordinalSuffix(t.Day())
 	for _, name := range names {
-		d.wordPhrases = append(d.wordPhrases, []string{name, day, year}, []string{name, day, th, year}, []string{day, name, year})
+		d.wordPhrases = append(d.wordPhrases, []string{name, day, year}, []string{name, day, suffix, year}, []string{day, name, year})
 	}
-	d.wordPhrases = append(d.wordPhrases, []string{day, th, "day", "of", names[0], year})
+	d.wordPhrases = append(d.wordPhrases, []string{day, suffix, "day", "of", names[0], year})
 	d.digitPhrases = [][]string{{year, month, day}}
 	if american := []string{month, day, year}; d.addDigitWords(t) {
 		d.digitPhrases = append(d.digitPhrases, american)
@@ -218,11 +218,11 @@ func (d *date) addNotations(t time.Time) {
 // addDigitWords adds the notations that are one word of digits. It reports whether these are
 // complete: 1142026 can be January 14 or November 4, so it is left out.
 func (d *date) addDigitWords(t time.Time) (all bool) {
-	const either = 7 // digits if the first is 1
+	const ambiguousLen = 7 // digits if the first is 1
 	all = true
 	for _, layout := range []string{"20060102", "01022006", "1022006", "0122006", "122006"} {
 		switch w := t.Format(layout); {
-		case len(w) == either && w[0] == '1':
+		case len(w) == ambiguousLen && w[0] == '1':
 			all = false
 		case !slices.Contains(d.digitWords, w):
 			d.digitWords = append(d.digitWords, w)

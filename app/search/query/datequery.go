@@ -15,7 +15,7 @@ func (b *builder) onlyGroup(groups []group, dates []date) index.Node {
 }
 
 // dateOfGroup returns the date that a group is part of.
-func dateOfGroup(dates []date, group int) (d date, is bool) {
+func dateOfGroup(dates []date, group int) (d date, ok bool) {
 	for _, d := range dates {
 		if d.groupFrom <= group && group < d.groupTo {
 			return d, true
@@ -52,9 +52,9 @@ func (b *builder) dateNotations(d date) index.Node {
 			either = append(either, fieldPhrase(p, weightDate))
 		}
 	}
-	many := b.minDocFreq(nsTextWord, d.wordPhrases[0]) > maxDateDocs
+	tooMany := b.minDocFreq(nsTextWord, d.wordPhrases[0]) > maxDateDocs
 	for i, p := range d.wordPhrases {
-		if many && i > 0 && !d.isAsTyped(p) {
+		if tooMany && i > 0 && !d.isAsTyped(p) {
 			continue
 		}
 		either = append(either, index.Prefer{
@@ -76,13 +76,13 @@ func (d *date) proximityWeight(typed bool) float64 {
 // addDates adds the notations of the dates in a query.
 func (m *Highlighter) addDates(found []date) {
 	for _, d := range found {
-		var of uint64
+		var clauses uint64
 		for i := d.clauseFrom; i < d.clauseTo; i++ {
-			of |= 1 << min(i, maxClauses-1)
+			clauses |= 1 << min(i, maxClauses-1)
 		}
 		for _, p := range slices.Concat(d.digitPhrases, d.wordPhrases) {
-			m.addPhrase(p, false, of)
+			m.addPhrase(p, false, clauses)
 		}
-		m.addJoined(d.digitWords, false, of)
+		m.addJoined(d.digitWords, false, clauses)
 	}
 }

@@ -98,7 +98,7 @@
 // the same first twelve characters is added with a lower rank. Typing errors are generated
 // from the word and looked up. A query of only two or three letters finds words of numbers and names
 // with this prefix, and of other fields the 64 most frequent of the first 512 words with it, as long
-// as all of these are in at most 500,000 records; it is no prefix in texts, because most
+// as all of these are in at most 500,000 records; it is not matched in texts, because most
 // texts would match. A query has at most 1,024 bytes, Options.MaxWords words, and 1,024 nodes plus
 // 32 per word, and ends after Options.Deadline.
 //

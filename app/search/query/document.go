@@ -13,15 +13,20 @@ const (
 // Document is a record to be indexed. The index stores only its terms and their positions.
 type Document struct {
 	Kind       Kind
-	ID         uint64   // unique within the kind, at most 2^56-1
-	Template   uint64   // filter; 0 is none
-	County     string   // filter, normalized by model.FoldCounty; "" is none
-	State      string   // filter, normalized by model.FoldState
-	Status     string   // filter, case-insensitive
-	CreatedDay int32    // day of creation, in days since 1970
-	Numbers    []string // file, order, and parcel numbers, book and page: match exactly and by prefix, regardless of punctuation
-	Names      []string // people, companies, places, and file names: match by word, by prefix, and with a typing error
-	Fields     []string // all other values: match by word and phrase
+	ID         uint64 // unique within the kind, at most 2^56-1
+	Template   uint64 // filter; 0 for none
+	County     string // filter, normalized by model.FoldCounty; "" for none
+	State      string // filter, normalized by model.FoldState
+	Status     string // filter, case-insensitive
+	CreatedDay int32  // day of creation, in days since 1970
+	// Numbers are file, order, and parcel numbers, and book and page. They match exactly and by
+	// prefix, regardless of punctuation.
+	Numbers []string
+	// Names are names of people, companies, places, and files. They match by word, by prefix, and
+	// with a typing error.
+	Names []string
+	// Fields are all other values. They match by word and phrase.
+	Fields []string
 	// Text passes the pages of the text to the callback, in order; nil means no text. It is called
 	// once.
 	Text func(page func(text string) error) error
@@ -30,9 +35,9 @@ type Document struct {
 // Query describes a search.
 type Query struct {
 	Text         string
-	Kind         Kind   // 0 is all
-	Template     uint64 // 0 is all
-	County       string // "" is all; normalized as in Document
+	Kind         Kind   // 0 for all
+	Template     uint64 // 0 for all
+	County       string // "" for all; normalized as in Document
 	State        string
 	Status       string
 	HasDateRange bool  // only find documents created from From to To, inclusive

@@ -110,7 +110,8 @@ func appendFoldedSimple(dst []byte, r rune) []byte {
 
 // transliterations are common ASCII spellings of letters that Unicode doesn't decompose.
 var transliterations = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l",
+	'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
 }
 
 // isAccent reports whether a mark is usually omitted when typing. Marks of some scripts are part of

@@ -20,9 +20,9 @@ const (
 
 // mayBeMisspelled reports whether a word may have a typing error: it has a suitable length and is
 // no number.
-func mayBeMisspelled(w string, alone bool) bool {
+func mayBeMisspelled(w string, singleWord bool) bool {
 	n := utf8.RuneCountInString(w)
-	return (n >= minFuzzyLetters || n == minFuzzyLetters-1 && !alone) && n <= maxFuzzyLetters && !isDigits(w)
+	return (n >= minFuzzyLetters || n == minFuzzyLetters-1 && !singleWord) && n <= maxFuzzyLetters && !isDigits(w)
 }
 
 // singleEdits returns the words that are one insertion, deletion, replacement, or transposition
@@ -75,32 +75,33 @@ type suspect struct {
 // words that occur nowhere as typed.
 func (b *builder) lookUpCorrections(a parsedQuery) {
 	var suspects []suspect
-	var look []string
+	var terms []string
 	for _, g := range a.groups {
 		for _, c := range g.clauses {
 			for i, p := range c.parts {
 				if !c.quoted && !c.isNumber() && mayBeMisspelled(p, b.singleWord) {
 					suspects = append(suspects, suspect{word: p, open: c.open && i == len(c.parts)-1})
-					look = append(look, term(nsFieldWord, p), term(nsTextWord, p))
+					terms = append(terms, term(nsFieldWord, p), term(nsTextWord, p))
 				}
 			}
 		}
 	}
-	slices.Sort(look)
-	known, err := b.terms.DocFreqs(b.ctx, slices.Compact(look))
+	slices.Sort(terms)
+	freqs, err := b.terms.DocFreqs(b.ctx, slices.Compact(terms))
 	if err != nil && b.err == nil {
 		b.err = err
 	}
+	wordFreq := func(w string) int { return freqs[term(nsFieldWord, w)] + freqs[term(nsTextWord, w)] }
 	slices.SortStableFunc(suspects, func(s, t suspect) int {
-		return cmp.Compare(known[term(nsFieldWord, s.word)]+known[term(nsTextWord, s.word)], known[term(nsFieldWord, t.word)]+known[term(nsTextWord, t.word)])
+		return cmp.Compare(wordFreq(s.word), wordFreq(t.word))
 	})
 	lookups := 0
 	for _, s := range suspects {
-		exact := known[term(nsFieldWord, s.word)]+known[term(nsTextWord, s.word)] > 0
+		occurs := wordFreq(s.word) > 0
 		if utf8.RuneCountInString(s.word) <= minFuzzyLetters && s.open && b.hasHits {
 			continue // earlier stages found the words with this prefix
 		}
-		s.open = s.open && !exact
+		s.open = s.open && !occurs
 		if lookups < maxFuzzyLookups {
 			lookups += b.correct(s)
 		}
@@ -113,44 +114,44 @@ func (b *builder) correct(s suspect) int {
 	if _, known := b.corrections[s.word]; known || b.err != nil {
 		return 0
 	}
-	spaces := []byte{nsFieldWord, nsTextWord}
+	namespaces := []byte{nsFieldWord, nsTextWord}
 	if s.open {
-		spaces = append(spaces, nsWordPrefix)
+		namespaces = append(namespaces, nsWordPrefix)
 	}
-	near := singleEdits(s.word)
-	candidates := make([]string, 0, len(near)*len(spaces))
-	for _, space := range spaces {
-		for _, n := range near {
-			if space != nsWordPrefix || utf8.RuneCountInString(n) <= longPrefixes.max {
-				candidates = append(candidates, term(space, n))
+	edits := singleEdits(s.word)
+	candidates := make([]string, 0, len(edits)*len(namespaces))
+	for _, ns := range namespaces {
+		for _, n := range edits {
+			if ns != nsWordPrefix || utf8.RuneCountInString(n) <= longPrefixes.max {
+				candidates = append(candidates, term(ns, n))
 			}
 		}
 	}
 	slices.Sort(candidates)
-	known, err := b.terms.DocFreqs(b.ctx, candidates)
+	freqs, err := b.terms.DocFreqs(b.ctx, candidates)
 	if err != nil {
 		b.err = err
 		return 0
 	}
 	var found []string
-	for _, space := range spaces {
-		found = append(found, mostFrequentTerms(known, space, maxCorrections)...)
+	for _, ns := range namespaces {
+		found = append(found, topTerms(freqs, ns, maxCorrections)...)
 	}
 	b.corrections[s.word] = found
 	b.wider = b.wider || len(found) > 0
 	return len(candidates)
 }
 
-// mostFrequentTerms returns the most frequent terms of a namespace, at most limit of them.
-func mostFrequentTerms(known map[string]int, space byte, limit int) []string {
+// topTerms returns the most frequent terms of a namespace, at most limit of them.
+func topTerms(freqs map[string]int, ns byte, limit int) []string {
 	var found []string
-	for t := range known {
-		if t[0] == space {
+	for t := range freqs {
+		if t[0] == ns {
 			found = append(found, t)
 		}
 	}
 	slices.SortFunc(found, func(s, t string) int {
-		if c := cmp.Compare(known[t], known[s]); c != 0 {
+		if c := cmp.Compare(freqs[t], freqs[s]); c != 0 {
 			return c
 		}
 		return strings.Compare(s, t)
@@ -161,13 +162,13 @@ func mostFrequentTerms(known map[string]int, space byte, limit int) []string {
 // misspelled returns the nodes for a clause in which each word may have a typing error.
 func (b *builder) misspelled(c clause) []index.Node {
 	var words index.All
-	guessed := false
+	anyFound := false
 	for i, p := range c.parts {
 		either := index.Any{}
 		for _, t := range b.corrections[p] {
-			guessed = true
-			worth := map[byte]float64{nsFieldWord: weightField, nsWordPrefix: weightNamePrefix, nsTextWord: weightText}[t[0]]
-			either = append(either, index.Term{Text: t, Weight: worth * factorFuzzy, ConstantScore: t[0] != nsTextWord})
+			anyFound = true
+			weight := map[byte]float64{nsFieldWord: weightField, nsWordPrefix: weightNamePrefix, nsTextWord: weightText}[t[0]]
+			either = append(either, index.Term{Text: t, Weight: weight * factorFuzzy, ConstantScore: t[0] != nsTextWord})
 		}
 		if len(c.parts) > 1 {
 			either = append(either, b.word(p)...)
@@ -177,7 +178,7 @@ func (b *builder) misspelled(c clause) []index.Node {
 		}
 		words = append(words, either)
 	}
-	if !guessed {
+	if !anyFound {
 		return nil
 	}
 	if len(words) == 1 {

@@ -104,11 +104,11 @@ func newHighlighter(text string, tolerant bool) *Highlighter {
 }
 
 // clauseBits returns the bits of all clauses from first on.
-func (m *Highlighter) clauseBits(first int) (of uint64) {
+func (m *Highlighter) clauseBits(first int) (clauses uint64) {
 	for i := first; i < m.numClauses; i++ {
-		of |= 1 << min(i, maxClauses-1)
+		clauses |= 1 << min(i, maxClauses-1)
 	}
-	return of
+	return clauses
 }
 
 // maxClauses is the number of distinguished clauses. The last bit stands for all further ones.
@@ -117,76 +117,86 @@ const maxClauses = 64
 // addClause adds the targets of a clause.
 func (m *Highlighter) addClause(c clause) {
 	m.numClauses++
-	of := m.clauseBits(m.numClauses - 1)
+	clauses := m.clauseBits(m.numClauses - 1)
 	if len(c.place.counties) > 0 {
-		m.optional |= of
+		m.optional |= clauses
 	}
-	m.addNumber(c.number, c.open, of)
-	m.addJoined(c.joined, c.open, of)
+	m.addNumber(c.number, c.open, clauses)
+	m.addJoined(c.joined, c.open, clauses)
 	for _, s := range c.variants {
-		m.addJoined([]string{s.word}, s.open, of)
+		m.addJoined([]string{s.word}, s.open, clauses)
 	}
 	for _, state := range c.place.states {
-		m.add(target{words: []int{m.wordID(state)}, weight: markWeightWord, clauses: of, fallback: true})
+		m.add(target{words: []int{m.wordID(state)}, weight: markWeightWord, clauses: clauses, fallback: true})
 	}
 	for _, parts := range [][]string{c.parts, c.alternative()} {
-		m.addTogether(c, parts, of)
+		m.addTogether(c, parts, clauses)
 	}
 	if len(c.parts) > 1 {
 		m.onlyTrivial = m.onlyTrivial && len(c.initials) > 0
-		m.addUnfinishedPhrase(c, of)
+		m.addUnfinishedPhrase(c, clauses)
 		if c.quoted || !m.fuzzy && len(c.initials) == 0 {
 			return
 		}
 	}
 	for i, w := range c.parts {
-		m.addPart(c, w, c.open && i == len(c.parts)-1, of)
+		m.addPart(c, w, c.open && i == len(c.parts)-1, clauses)
 	}
 }
 
 // addTogether adds a sequence of words, also without leading zeros.
-func (m *Highlighter) addTogether(c clause, parts []string, of uint64) {
+func (m *Highlighter) addTogether(c clause, parts []string, clauses uint64) {
 	for _, p := range [][]string{parts, c.trimmedZeros(parts)} {
 		switch len(p) {
 		case 0:
 		case 1:
-			m.add(target{words: []int{m.wordID(p[0])}, weight: markWeightWord, clauses: of, needsNeighbor: isSingle(c.parts[0]), stopWord: isStopWord(p[0])})
+			m.add(target{
+				words: []int{m.wordID(p[0])}, weight: markWeightWord, clauses: clauses,
+				needsNeighbor: isSingle(c.parts[0]), stopWord: isStopWord(p[0]),
+			})
 		default:
-			m.addPhrase(p, c.open, of)
+			m.addPhrase(p, c.open, clauses)
 		}
 	}
 }
 
 // addUnfinishedPhrase adds the parts by which an open phrase is found if it does not match
 // completely: the words before the last one, and words that start with the last one.
-func (m *Highlighter) addUnfinishedPhrase(c clause, of uint64) {
+func (m *Highlighter) addUnfinishedPhrase(c clause, clauses uint64) {
 	last := len(c.parts) - 1
 	if !c.open || c.isNumber() || areSingle(c.parts[:last]) {
 		return
 	}
-	m.add(target{words: m.wordIDs(c.parts[:last]), weight: markWeightPrefix, clauses: of, fallback: true})
-	m.add(target{words: []int{m.prefixID(c.parts[last])}, weight: markWeightPrefix, clauses: of, fallback: true, needsNeighbor: isSingle(c.parts[last])})
+	m.add(target{words: m.wordIDs(c.parts[:last]), weight: markWeightPrefix, clauses: clauses, fallback: true})
+	m.add(target{
+		words: []int{m.prefixID(c.parts[last])}, weight: markWeightPrefix, clauses: clauses,
+		fallback: true, needsNeighbor: isSingle(c.parts[last]),
+	})
 }
 
 // addPart adds one word of a clause.
-func (m *Highlighter) addPart(c clause, w string, open bool, of uint64) {
-	faint := isSingle(w)
-	m.onlyTrivial = m.onlyTrivial && (faint || model.IsNumberLabel(w) || model.ClassifyWord(w) != model.NotReferenceWord || len(c.place.counties) > 0)
+func (m *Highlighter) addPart(c clause, w string, open bool, clauses uint64) {
+	needsNeighbor := isSingle(w)
+	optional := model.IsNumberLabel(w) || model.ClassifyWord(w) != model.NotReferenceWord || len(c.place.counties) > 0
+	m.onlyTrivial = m.onlyTrivial && (needsNeighbor || optional)
 	if len(c.parts) > 1 {
-		m.add(target{words: []int{m.wordID(w)}, weight: markWeightWord, clauses: of, needsNeighbor: faint, stopWord: isStopWord(w)})
+		m.add(target{words: []int{m.wordID(w)}, weight: markWeightWord, clauses: clauses, needsNeighbor: needsNeighbor, stopWord: isStopWord(w)})
 	}
 	if open {
-		m.add(target{words: []int{m.prefixID(w)}, weight: markWeightPrefix, clauses: of, exactWord: m.wordID(w) + 1, needsNeighbor: faint})
+		m.add(target{
+			words: []int{m.prefixID(w)}, weight: markWeightPrefix, clauses: clauses,
+			exactWord: m.wordID(w) + 1, needsNeighbor: needsNeighbor,
+		})
 		if at := longestIndexedPrefix(w); at < len(w) {
-			m.add(target{words: []int{m.prefixID(w[:at])}, weight: markWeightFuzzyPrefix, clauses: of, fallback: true})
+			m.add(target{words: []int{m.prefixID(w[:at])}, weight: markWeightFuzzyPrefix, clauses: clauses, fallback: true})
 		}
 	}
 	if !m.fuzzy || c.quoted || !mayBeMisspelled(w, m.singleWord) {
 		return
 	}
-	m.add(target{words: []int{m.uniqueID(&m.fuzzyWords, w)}, weight: markWeightFuzzy, clauses: of})
+	m.add(target{words: []int{m.uniqueID(&m.fuzzyWords, w)}, weight: markWeightFuzzy, clauses: clauses})
 	if open {
-		m.add(target{words: []int{m.uniqueID(&m.fuzzyPrefixes, w)}, weight: markWeightFuzzyPrefix, clauses: of, fallback: true})
+		m.add(target{words: []int{m.uniqueID(&m.fuzzyPrefixes, w)}, weight: markWeightFuzzyPrefix, clauses: clauses, fallback: true})
 	}
 }
 
@@ -199,47 +209,47 @@ func longestIndexedPrefix(w string) int {
 }
 
 // addJoined adds words that may stand for several words.
-func (m *Highlighter) addJoined(words []string, open bool, of uint64) {
+func (m *Highlighter) addJoined(words []string, open bool, clauses uint64) {
 	for _, w := range words {
-		m.add(target{words: []int{m.wordID(w)}, weight: markWeightPhrase, clauses: of})
+		m.add(target{words: []int{m.wordID(w)}, weight: markWeightPhrase, clauses: clauses})
 		if open {
-			m.add(target{words: []int{m.prefixID(w)}, weight: markWeightPrefix, clauses: of})
+			m.add(target{words: []int{m.prefixID(w)}, weight: markWeightPrefix, clauses: clauses})
 		}
 	}
 }
 
 // addPhrase adds a sequence of words.
-func (m *Highlighter) addPhrase(parts []string, open bool, of uint64) {
+func (m *Highlighter) addPhrase(parts []string, open bool, clauses uint64) {
 	words := m.wordIDs(parts)
-	m.add(target{words: words, weight: markWeightPhrase, clauses: of})
+	m.add(target{words: words, weight: markWeightPhrase, clauses: clauses})
 	if open {
-		begun := slices.Clone(words)
-		begun[len(begun)-1] = m.prefixID(parts[len(parts)-1])
-		m.add(target{words: begun, weight: markWeightPhrase, clauses: of, exactWord: words[len(words)-1] + 1})
+		prefixed := slices.Clone(words)
+		prefixed[len(prefixed)-1] = m.prefixID(parts[len(parts)-1])
+		m.add(target{words: prefixed, weight: markWeightPhrase, clauses: clauses, exactWord: words[len(words)-1] + 1})
 	}
 }
 
 // addNumber adds the spellings of a number. If it has no digits or very few characters, it is a
 // fallback, because it is usually found as words.
-func (m *Highlighter) addNumber(c numberForms, open bool, of uint64) {
-	const least = 3 // characters
+func (m *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
+	const minLen = 3 // characters
 	if len(c.compact) < 2 || len(c.compact) > maxRunBytes || isStopWord(c.typed) {
 		return
 	}
 	digits := strings.ContainsAny(c.compact, "0123456789")
-	second := len(c.compact) < least || !digits
-	add := func(n numberPattern, second bool) {
+	fallback := len(c.compact) < minLen || !digits
+	add := func(n numberPattern, fallback bool) {
 		n.target = len(m.targets)
 		m.numbers = append(m.numbers, n)
-		m.add(target{weight: markWeightNumber, clauses: of, fallback: second})
+		m.add(target{weight: markWeightNumber, clauses: clauses, fallback: fallback})
 	}
-	add(numberPattern{compact: c.compact, prefix: open}, second)
+	add(numberPattern{compact: c.compact, prefix: open}, fallback)
 	if parts := strings.Split(c.trimmed, "-"); digits && len(parts) > 1 {
-		add(numberPattern{parts: parts}, second)
+		add(numberPattern{parts: parts}, fallback)
 	}
 	if at := longestIndexedPrefix(c.compact); open && at < len(c.compact) {
-		if bits.OnesCount64(of) > 1 { // the number need not extend to the last word
-			of = 0
+		if bits.OnesCount64(clauses) > 1 { // the number need not extend to the last word
+			clauses = 0
 		}
 		add(numberPattern{compact: c.compact[:at], prefix: true}, true)
 	}
@@ -282,13 +292,13 @@ func (m *Highlighter) wordIDs(parts []string) []int {
 }
 
 // uniqueID returns the index of w in words and adds it to list, without duplicates in list.
-func (m *Highlighter) uniqueID(way *[]int, w string) int {
-	for _, id := range *way {
+func (m *Highlighter) uniqueID(list *[]int, w string) int {
+	for _, id := range *list {
 		if m.words[id] == w {
 			return id
 		}
 	}
-	*way = append(*way, len(m.words))
+	*list = append(*list, len(m.words))
 	m.words = append(m.words, w)
 	return len(m.words) - 1
 }
@@ -300,19 +310,19 @@ func (m *Highlighter) prefixID(w string) int { return m.uniqueID(&m.prefixes, w)
 // other. If other has three letters, only a missing letter counts.
 func hasFuzzyPrefix(word, other string) bool {
 	characters := utf8.RuneCountInString(other)
-	n, least := 0, characters-1
+	n, minLen := 0, characters-1
 	if characters < minFuzzyLetters {
-		least = characters + 1
+		minLen = characters + 1
 	}
 	for i := range word {
-		if n >= least && isOneEditApart(word[:i], other) {
+		if n >= minLen && isOneEditApart(word[:i], other) {
 			return true
 		}
 		if n++; n > characters+1 {
 			return false
 		}
 	}
-	return n >= least && isOneEditApart(word, other)
+	return n >= minLen && isOneEditApart(word, other)
 }
 
 // isOneEditApart reports whether two folded words differ by exactly one typing error.

@@ -122,13 +122,13 @@ func (w *markScan) addWord(t token, id int) {
 
 // matchNumbers extends partially matched numbers by a word, and starts new ones.
 func (w *markScan) matchNumbers(t token) {
-	going := w.partials[:0]
+	continued := w.partials[:0]
 	for _, a := range w.partials {
 		if w.extend(&a, t) {
-			going = append(going, a)
+			continued = append(continued, a)
 		}
 	}
-	w.partials = going
+	w.partials = continued
 	for i := range w.m.numbers {
 		if !w.m.numbers[i].mayStartWith(t.text[0]) {
 			continue
@@ -234,34 +234,34 @@ func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 func (w *markScan) prune() []mark {
 	const beside = 1 // maximum distance in positions
 	whole := w.exactWords()
-	large := slices.ContainsFunc(w.marks, func(k mark) bool {
+	hasSignificant := slices.ContainsFunc(w.marks, func(k mark) bool {
 		t := w.m.targets[k.target]
 		return !t.stopWord && !t.needsNeighbor && (t.exactWord == 0 || !whole[t.exactWord-1])
 	})
 	keep := func(i int, k mark) bool {
 		t := w.m.targets[k.target]
-		if t.exactWord > 0 && whole[t.exactWord-1] || t.stopWord && large {
+		if t.exactWord > 0 && whole[t.exactWord-1] || t.stopWord && hasSignificant {
 			return false
 		}
 		if t.needsNeighbor && !w.m.onlyTrivial {
 			before := i > 0 && k.position-w.marks[i-1].position <= beside
-			behind := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
-			return before || behind
+			after := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
+			return before || after
 		}
 		return true
 	}
-	kept, first := w.marks[:0:0], uint64(0)
+	kept, preferred := w.marks[:0:0], uint64(0)
 	for i, k := range w.marks {
 		if keep(i, k) {
 			kept = append(kept, k)
 			if t := w.m.targets[k.target]; !t.fallback {
-				first |= t.clauses
+				preferred |= t.clauses
 			}
 		}
 	}
 	return slices.DeleteFunc(kept, func(k mark) bool {
 		t := w.m.targets[k.target]
-		return t.fallback && t.clauses&first != 0
+		return t.fallback && t.clauses&preferred != 0
 	})
 }
 

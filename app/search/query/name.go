@@ -12,7 +12,8 @@ import (
 const maxParticleLetters = 3
 
 // particles are first parts of names in any text.
-var particles = setOf("o mc mac de la le les los du des del dela della di da dos van von vande vander vanden der den ter san santa st ste fitz")
+var particles = setOf(`o mc mac de la le les los du des del dela della di da dos
+ van von vande vander vanden der den ter san santa st ste fitz`)
 
 // nonParticles are short words that are not part of a name.
 var nonParticles = setOf(`a an and as at by for from in is of on or the to with et al aka fka nka dba jr sr ii iii iv mr mrs ms dr esq
@@ -77,18 +78,18 @@ func (a *analyzer) emitJoinedName(t token, first, second []byte, from *prevWord)
 }
 
 // startsName reports whether a word is the first part of a name that continues with t.
-func (a *analyzer) startsName(first *prevWord, t token, behind string) bool {
-	if nonParticles[string(t.text)] || !isSpaced(behind) && !(isLineEnd(behind) && particles[string(first.text)]) {
+func (a *analyzer) startsName(first *prevWord, t token, between string) bool {
+	if nonParticles[string(t.text)] || !isSpaced(between) && !(isLineEnd(between) && particles[string(first.text)]) {
 		return false
 	}
 	switch string(first.text) {
 	case "d":
-		return a.joinNames && behind != ". "
+		return a.joinNames && between != ". "
 	case "o", "mc", "mac":
-		return behind != ". "
+		return between != ". "
 	}
-	const least = 2 // letters of the following word
-	if len(t.text) < least {
+	const minLetters = 2 // letters of the following word
+	if len(t.text) < minLetters {
 		return false
 	}
 	if particles[string(first.text)] {
@@ -98,27 +99,28 @@ func (a *analyzer) startsName(first *prevWord, t token, behind string) bool {
 }
 
 // isSpaced reports whether two words with this text between them can be one name.
-func isSpaced(behind string) bool {
-	return behind == " " || behind == ". " || behind == "' " || behind == "’ " || behind == "-"
+func isSpaced(between string) bool {
+	return between == " " || between == ". " || between == "' " || between == "’ " || between == "-"
 }
 
 // isLineEnd reports whether there is only a line break between two words.
-func isLineEnd(behind string) bool {
-	const most = 8 // blanks
-	return len(behind) <= most && strings.Count(behind, "\n") == 1 && strings.Trim(behind, " \t\r\n") == ""
+func isLineEnd(between string) bool {
+	const maxBlanks = 8 // blanks
+	return len(between) <= maxBlanks && strings.Count(between, "\n") == 1 && strings.Trim(between, " \t\r\n") == ""
 }
 
 // isCompound reports whether two hyphenated words may be written as one: Winston-Salem, but not
 // Smith-to-Jones.
-func isCompound(first, second []byte, behind string) bool {
-	const least = 2 // letters of each
-	return (behind == "-" || behind == "‐" || behind == "‑") && len(first) >= least && len(second) >= least &&
+func isCompound(first, second []byte, between string) bool {
+	const minLetters = 2 // letters of each
+	return (between == "-" || between == "‐" || between == "‑") && len(first) >= minLetters && len(second) >= minLetters &&
 		!isStopWord(string(first)) && !isStopWord(string(second))
 }
 
 // isHyphenatedLineEnd reports whether a word is hyphenated at the end of a line.
-func isHyphenatedLineEnd(behind string) bool {
-	return len(behind) > 1 && len(behind) <= 8 && behind[0] == '-' && strings.Trim(behind[1:], " \t\r\n") == "" && strings.Contains(behind, "\n")
+func isHyphenatedLineEnd(between string) bool {
+	return len(between) > 1 && len(between) <= 8 && between[0] == '-' &&
+		strings.Trim(between[1:], " \t\r\n") == "" && strings.Contains(between, "\n")
 }
 
 // nameVariant is a name that contains a clause, or a word that sounds like it.
@@ -129,10 +131,10 @@ type nameVariant struct {
 
 // soundAlikes returns the other spellings of Mac and Mc.
 func soundAlikes(word string) []string {
-	const least = 3 // letters after it: mace is not mce
-	for _, way := range [][2]string{{"mac", "mc"}, {"mc", "mac"}} {
-		if rest, is := strings.CutPrefix(word, way[0]); is && utf8.RuneCountInString(rest) > least {
-			return []string{way[1] + rest}
+	const minLetters = 3 // letters after it: mace is not mce
+	for _, pair := range [][2]string{{"mac", "mc"}, {"mc", "mac"}} {
+		if rest, ok := strings.CutPrefix(word, pair[0]); ok && utf8.RuneCountInString(rest) > minLetters {
+			return []string{pair[1] + rest}
 		}
 	}
 	return nil

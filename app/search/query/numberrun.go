@@ -45,8 +45,8 @@ func (r *numberRun) isAreaCode(s string, next int) bool {
 	if r.parts != 1 || r.initials || r.end-r.start != 3 || r.start == 0 || s[r.start-1] != '(' {
 		return false
 	}
-	behind := s[r.end:next]
-	return behind == ")" || behind == ") " || behind == ")-"
+	between := s[r.end:next]
+	return between == ")" || between == ") " || between == ")-"
 }
 
 // endInitialsBefore ends the run if the word of letters from start to end does not continue it.
@@ -58,7 +58,7 @@ func (a *analyzer) endInitialsBefore(s string, start, end int) {
 
 // isInitialLink reports whether two letters with this text between them are one word: J.P., J. P.,
 // and A/K/A.
-func isInitialLink(behind string) bool { return behind == "." || behind == ". " || behind == "/" }
+func isInitialLink(between string) bool { return between == "." || between == ". " || between == "/" }
 
 // addToRun appends a word to the run, or starts one.
 func (a *analyzer) addToRun(t token, initials bool) {
@@ -75,7 +75,7 @@ func (a *analyzer) addToRun(t token, initials bool) {
 }
 
 // restartRun ends a run whose separators differ from the next one. If they are blanks, its last
-// part starts the next run and the rest is no number. If they are punctuation, the run is complete.
+// part starts the next run and the rest is not a number. If they are punctuation, the run is complete.
 func (a *analyzer) restartRun(blanks bool) {
 	r := &a.run
 	if !r.blanks {

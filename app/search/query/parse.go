@@ -59,30 +59,30 @@ func (c clause) trimmedZeros(parts []string) []string {
 	if len(parts) == 1 && !c.afterBookOrPage {
 		return nil
 	}
-	const most = 2
-	short, fewer := trimZerosOfParts(parts), false
+	const maxZeros = 2
+	trimmed, changed := trimZerosOfParts(parts), false
 	for i, p := range parts {
-		if len(p)-len(short[i]) > most {
+		if len(p)-len(trimmed[i]) > maxZeros {
 			return nil
 		}
-		fewer = fewer || short[i] != p
+		changed = changed || trimmed[i] != p
 	}
-	if !fewer {
+	if !changed {
 		return nil
 	}
-	return short
+	return trimmed
 }
 
 // trimZerosOfParts returns the parts; those of digits have no leading zeros.
 func trimZerosOfParts(parts []string) []string {
-	short := make([]string, len(parts))
+	trimmed := make([]string, len(parts))
 	for i, p := range parts {
-		short[i] = p
+		trimmed[i] = p
 		if isDigits(p) {
-			short[i] = trimZeros(p)
+			trimmed[i] = trimZeros(p)
 		}
 	}
-	return short
+	return trimmed
 }
 
 // isSingle reports whether a word has one character. areSingle reports it for all words, except for
@@ -122,7 +122,7 @@ type numberForms struct {
 func newNumberForms(text string, parts []string) numberForms {
 	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(trimZeros(p)) < len(p) })
 	c := numberForms{typed: typedForm(text), compact: compactNumber(parts), trimmed: trimmedNumber(parts), padded: padded}
-	if r, is := model.ParseBookPage(parts); is {
+	if r, ok := model.ParseBookPage(parts); ok {
 		c.references, c.numbers, c.bookPage = referenceTerms(r), r.Numbers, bookPageNumber(r.Numbers)
 	} else if !slices.ContainsFunc(parts, func(p string) bool { return !isDigits(p) }) {
 		c.bookPage = bookPageNumber(parts)
@@ -136,10 +136,10 @@ func newNumberForms(text string, parts []string) numberForms {
 // isNumber reports whether the clause is one number of several parts that mean nothing separately:
 // 387,500 and A-1, but not a file name.
 func (c clause) isNumber() bool {
-	const most = 4 // per part
+	const maxLetters = 4 // per part
 	digits := false
 	for _, p := range c.parts {
-		if !isDigits(p) && utf8.RuneCountInString(p) > most {
+		if !isDigits(p) && utf8.RuneCountInString(p) > maxLetters {
 			return false
 		}
 		digits = digits || isDigits(p)
@@ -175,19 +175,19 @@ type parsedQuery struct {
 }
 
 // parse parses the text of a query. It returns ErrShort and ErrLong.
-func parse(text string, mostWords int) (parsedQuery, error) {
+func parse(text string, maxWords int) (parsedQuery, error) {
 	if len(text) > MaxQueryBytes {
 		return parsedQuery{}, fmt.Errorf("%w: more than %d bytes", ErrLong, MaxQueryBytes)
 	}
 	var a parsedQuery
 	var all []string
 	for rest, quoted := text, false; rest != ""; quoted = !quoted {
-		part, behind, closed := cutQuote(rest)
-		p := parser{text: part, quoted: quoted, open: !closed && behind == ""}
+		part, after, hasQuote := cutQuote(rest)
+		p := parser{text: part, quoted: quoted, open: !hasQuote && after == ""}
 		p.read()
 		a.groups = append(a.groups, p.groups...)
 		all = append(all, p.all...)
-		if rest = behind; !quoted && !closed && len(p.all) == len(all) && len(all) > 0 {
+		if rest = after; !quoted && !hasQuote && len(p.all) == len(all) && len(all) > 0 {
 			a.number = p.numberForms(0, len(all)) // the query has no quotes
 		}
 	}
@@ -195,8 +195,8 @@ func parse(text string, mostWords int) (parsedQuery, error) {
 	for _, w := range all {
 		characters += utf8.RuneCountInString(w)
 	}
-	if a.numWords = len(all); a.numWords > mostWords {
-		return parsedQuery{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
+	if a.numWords = len(all); a.numWords > maxWords {
+		return parsedQuery{}, fmt.Errorf("%w: more than %d words", ErrLong, maxWords)
 	}
 	if characters < minQueryChars {
 		return parsedQuery{}, ErrShort

@@ -32,9 +32,9 @@ func (b *builder) openClause(c clause) []index.Node {
 		return either
 	}
 	b.wider = b.wider || c.quoted && b.stage == relaxed
-	begun := index.Any(append(b.word(last), b.wordPrefix(last)...))
+	withPrefix := index.Any(append(b.word(last), b.wordPrefix(last)...))
 	for _, n := range phrases(head, weightField) {
-		either = append(either, index.All{n, begun})
+		either = append(either, index.All{n, withPrefix})
 	}
 	return either
 }
@@ -42,37 +42,37 @@ func (b *builder) openClause(c clause) []index.Node {
 // completedPhrases returns phrases in which the last part is replaced by the most frequent words
 // with that prefix. all reports whether there are no other such words.
 func (b *builder) completedPhrases(parts []string) (either []index.Node, all bool) {
-	last, most := parts[len(parts)-1], min(maxCompletions, max(maxCompletionWords/len(parts), 1))
-	inFields, allFields := b.mostFrequent(term(nsFieldWord, last), most)
-	inText, allText := b.mostFrequent(term(nsTextWord, last), most)
-	begun := slices.Clone(parts)
-	for _, t := range inFields {
-		begun[len(begun)-1] = t[1:]
-		either = append(either, fieldPhrase(begun, weightNamePrefix*float64(len(begun))))
+	last, limit := parts[len(parts)-1], min(maxCompletions, max(maxCompletionWords/len(parts), 1))
+	fieldTerms, allFields := b.frequentTerms(term(nsFieldWord, last), limit)
+	textTerms, allText := b.frequentTerms(term(nsTextWord, last), limit)
+	withPrefix := slices.Clone(parts)
+	for _, t := range fieldTerms {
+		withPrefix[len(withPrefix)-1] = t[1:]
+		either = append(either, fieldPhrase(withPrefix, weightNamePrefix*float64(len(withPrefix))))
 	}
-	for _, t := range inText {
-		begun[len(begun)-1] = t[1:]
-		either = append(either, index.Phrase{Terms: termsOf(nsTextWord, begun), Weight: weightText})
+	for _, t := range textTerms {
+		withPrefix[len(withPrefix)-1] = t[1:]
+		either = append(either, index.Phrase{Terms: termsOf(nsTextWord, withPrefix), Weight: weightText})
 	}
 	return either, allFields && allText
 }
 
-// mostFrequent returns the most frequent terms with the prefix; all reports whether there are no
+// frequentTerms returns the most frequent terms with the prefix; all reports whether there are no
 // others. It considers only the first maxExpansion terms.
-func (b *builder) mostFrequent(prefix string, most int) (found []string, all bool) {
-	walked := b.expandPrefix(prefix, maxExpansion)
-	if len(walked) <= most || b.err != nil {
-		return walked, true
+func (b *builder) frequentTerms(prefix string, limit int) (found []string, all bool) {
+	expanded := b.expandPrefix(prefix, maxExpansion)
+	if len(expanded) <= limit || b.err != nil {
+		return expanded, true
 	}
-	known, err := b.terms.DocFreqs(b.ctx, walked)
+	freqs, err := b.terms.DocFreqs(b.ctx, expanded)
 	if err != nil {
 		b.err = err
 		return nil, false
 	}
-	found = slices.SortedFunc(slices.Values(walked), func(s, t string) int {
-		return cmp.Or(cmp.Compare(known[t], known[s]), cmp.Compare(s, t))
+	found = slices.SortedFunc(slices.Values(expanded), func(s, t string) int {
+		return cmp.Or(cmp.Compare(freqs[t], freqs[s]), cmp.Compare(s, t))
 	})
-	return found[:most], false
+	return found[:limit], false
 }
 
 // wordPrefix returns the nodes for words with the prefix.
@@ -105,19 +105,19 @@ func (b *builder) fieldWordsWithPrefix(w string) (either []index.Node) {
 		return nil
 	}
 	names := term(nsWordPrefix, w)
-	known, err := b.terms.DocFreqs(b.ctx, []string{names})
-	left := maxDocsAlone - known[names]
-	if err == nil && left > 0 {
-		known, err = b.terms.DocFreqs(b.ctx, b.expandPrefix(term(nsFieldWord, w), maxExpansion))
+	freqs, err := b.terms.DocFreqs(b.ctx, []string{names})
+	remaining := maxDocsAlone - freqs[names]
+	if err == nil && remaining > 0 {
+		freqs, err = b.terms.DocFreqs(b.ctx, b.expandPrefix(term(nsFieldWord, w), maxExpansion))
 	}
 	if err != nil && b.err == nil {
 		b.err = err
 	}
-	if b.err != nil || left <= 0 {
+	if b.err != nil || remaining <= 0 {
 		return nil
 	}
-	for _, t := range mostFrequentTerms(known, nsFieldWord, maxPrefixTerms) {
-		if left -= known[t]; left < 0 {
+	for _, t := range topTerms(freqs, nsFieldWord, maxPrefixTerms) {
+		if remaining -= freqs[t]; remaining < 0 {
 			break
 		}
 		either = append(either, index.Term{Text: t, Weight: weightOtherPrefix, ConstantScore: true})
@@ -128,11 +128,11 @@ func (b *builder) fieldWordsWithPrefix(w string) (either []index.Node) {
 // numberPrefix returns the nodes for numbers with the prefix; the same punctuation scores higher.
 // The weight is per typed word, because each of them could match a field.
 func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
-	worth := float64(weightNumberPrefix)
+	weight := float64(weightNumberPrefix)
 	if b.singleWord && len(c.compact) <= maxShortDigits && isDigits(c.compact) {
-		worth = weightShortNumberPrefix
+		weight = weightShortNumberPrefix
 	}
-	either := b.numberFormPrefix(nsNumber, c.compact, worth*float64(words))
+	either := b.numberFormPrefix(nsNumber, c.compact, weight*float64(words))
 	if c.references == nil && c.typed != c.compact {
 		either = append(either, b.numberFormPrefix(nsTypedNumber, c.typed, weightTypedPrefix*float64(words))...)
 	}
@@ -140,28 +140,28 @@ func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 }
 
 // numberFormPrefix returns the nodes for numbers with the prefix in one spelling.
-func (b *builder) numberFormPrefix(space byte, word string, worth float64) []index.Node {
+func (b *builder) numberFormPrefix(ns byte, word string, weight float64) []index.Node {
 	s, all := indexedPrefix(word)
 	switch {
 	case s == "":
 		return nil
 	case all && fitsTerm(s):
-		return []index.Node{constantTerm(nsNumberPrefix, s, worth)}
+		return []index.Node{constantTerm(nsNumberPrefix, s, weight)}
 	}
-	return b.longPrefix(space, word, nsNumberPrefix, s, worth)
+	return b.longPrefix(ns, word, nsNumberPrefix, s, weight)
 }
 
 // longPrefix returns the nodes for a prefix that is longer than those in the index: the terms with
 // that prefix and, if there are too many, all with the same first twelve characters at half the
 // weight.
-func (b *builder) longPrefix(space byte, long string, startSpace byte, short string, worth float64) []index.Node {
+func (b *builder) longPrefix(ns byte, prefix string, prefixNS byte, indexed string, weight float64) []index.Node {
 	var either []index.Node
-	found := b.termsWithPrefix(term(space, truncate(long, maxWordBytes)))
+	found := b.termsWithPrefix(term(ns, truncate(prefix, maxWordBytes)))
 	for _, t := range found {
-		either = append(either, index.Term{Text: t, Weight: worth, ConstantScore: true})
+		either = append(either, index.Term{Text: t, Weight: weight, ConstantScore: true})
 	}
-	if len(found) == maxPrefixTerms && fitsTerm(short) {
-		either = append(either, constantTerm(startSpace, short, worth/2))
+	if len(found) == maxPrefixTerms && fitsTerm(indexed) {
+		either = append(either, constantTerm(prefixNS, indexed, weight/2))
 	}
 	return either
 }
@@ -174,9 +174,9 @@ func (b *builder) termsWithPrefix(prefix string) []string {
 
 // nameTermsWithPrefix returns a few words of fields with the prefix.
 func (b *builder) nameTermsWithPrefix(w string) []string {
-	const most = 8
-	found := b.expandPrefix(term(nsFieldWord, w), most)
-	return found[:min(len(found), most)]
+	const limit = 8
+	found := b.expandPrefix(term(nsFieldWord, w), limit)
+	return found[:min(len(found), limit)]
 }
 
 // expandPrefix returns at least limit terms with the prefix, if there are as many.

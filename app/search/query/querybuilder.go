@@ -100,7 +100,7 @@ func (b *builder) query(a parsedQuery) index.Node {
 	var must index.All
 	var should []index.Node
 	for i, g := range a.groups {
-		if d, is := dateOfGroup(dates, i); is {
+		if d, ok := dateOfGroup(dates, i); ok {
 			if i == d.groupFrom {
 				must = append(must, b.dateGroups(a.groups, d))
 			}
@@ -195,17 +195,17 @@ func (b *builder) proximity(a parsedQuery) []index.Node {
 }
 
 // minDocFreq returns the document frequency of the rarest word.
-func (b *builder) minDocFreq(space byte, words []string) int {
-	look := termsOf(space, words)
-	slices.Sort(look)
-	look = slices.Compact(look)
-	known, err := b.terms.DocFreqs(b.ctx, look)
+func (b *builder) minDocFreq(ns byte, words []string) int {
+	list := termsOf(ns, words)
+	slices.Sort(list)
+	list = slices.Compact(list)
+	freqs, err := b.terms.DocFreqs(b.ctx, list)
 	if err != nil && b.err == nil {
 		b.err = err
 	}
 	fewest := math.MaxInt
-	for _, t := range look {
-		fewest = min(fewest, known[t])
+	for _, t := range list {
+		fewest = min(fewest, freqs[t])
 	}
 	return fewest
 }
@@ -230,23 +230,25 @@ func (b *builder) group(g group, only bool) index.Node {
 // means that nothing else was typed. If a number with leading zeros is still being typed, ignoring
 // these scores low.
 func numberNodes(c numberForms, only, open bool) []index.Node {
-	worth := float64(weightNumberClause)
+	weight := float64(weightNumberClause)
 	if only {
-		worth = weightNumber
+		weight = weightNumber
 	}
-	plain := worth * factorTrimmedZeros
+	trimmedWeight := weight * factorTrimmedZeros
 	if open && c.padded {
-		plain = weightTypingZeros
+		trimmedWeight = weightTypingZeros
 	}
-	either := []index.Node{constantTerm(nsPlainNumber, boundedValue(c.trimmed), plain)}
+	either := []index.Node{constantTerm(nsPlainNumber, boundedValue(c.trimmed), trimmedWeight)}
 	if c.bookPage != "" {
-		either = append(either, constantTerm(nsNumber, boundedValue(c.bookPage), worth))
+		either = append(either, constantTerm(nsNumber, boundedValue(c.bookPage), weight))
 	}
 	if c.references == nil {
-		return append(either, constantTerm(nsNumber, boundedValue(c.compact), worth), constantTerm(nsTypedNumber, boundedValue(c.typed), worth*boostSamePunctuation))
+		return append(either,
+			constantTerm(nsNumber, boundedValue(c.compact), weight),
+			constantTerm(nsTypedNumber, boundedValue(c.typed), weight*boostSamePunctuation))
 	}
 	for _, r := range c.references {
-		either = append(either, constantTerm(nsTypedNumber, boundedValue(r), worth*boostSamePunctuation))
+		either = append(either, constantTerm(nsTypedNumber, boundedValue(r), weight*boostSamePunctuation))
 	}
 	return either
 }
@@ -267,10 +269,10 @@ func bookPageInText(numbers []string) []index.Node {
 	}
 	var either []index.Node
 	for _, words := range spoken {
-		for _, space := range []byte{nsFieldWord, nsTextWord} {
+		for _, ns := range []byte{nsFieldWord, nsTextWord} {
 			either = append(either, index.Prefer{
-				Must:   index.Phrase{Terms: termsOf(space, words)},
-				Should: []index.Node{constantTerm(space, words[0], weightBookPageInText)},
+				Must:   index.Phrase{Terms: termsOf(ns, words)},
+				Should: []index.Node{constantTerm(ns, words[0], weightBookPageInText)},
 			})
 		}
 	}
@@ -299,20 +301,20 @@ func (b *builder) clause(c clause, only bool) index.Node {
 
 // together returns the nodes for consecutive words and, with a lower weight, for the same without
 // leading zeros.
-func (b *builder) together(c clause, parts []string, worth float64) []index.Node {
-	either := phrases(parts, worth)
+func (b *builder) together(c clause, parts []string, weight float64) []index.Node {
+	either := phrases(parts, weight)
 	if c.open {
-		worth /= 3
+		weight /= 3
 	}
-	if short := c.trimmedZeros(parts); short != nil {
-		either = append(either, phrases(short, worth*factorTrimmedZeros)...)
+	if trimmed := c.trimmedZeros(parts); trimmed != nil {
+		either = append(either, phrases(trimmed, weight*factorTrimmedZeros)...)
 	}
 	return either
 }
 
 // phrases returns the nodes for consecutive words in a field or in the text.
-func phrases(parts []string, worth float64) []index.Node {
-	fields := fieldPhrase(parts, worth*float64(len(parts)))
+func phrases(parts []string, weight float64) []index.Node {
+	fields := fieldPhrase(parts, weight*float64(len(parts)))
 	if len(parts) == 1 {
 		return []index.Node{fields, index.Term{Text: term(nsTextWord, parts[0]), Weight: weightText}}
 	}
@@ -359,26 +361,26 @@ func (b *builder) nameVariants(names []nameVariant) []index.Node {
 func isSingleLetter(word string) bool { return isSingle(word) && !isDigits(word) }
 
 // constantTerm returns a term with a constant score.
-func constantTerm(space byte, word string, worth float64) index.Node {
-	return index.Term{Text: term(space, word), Weight: worth, ConstantScore: true}
+func constantTerm(ns byte, word string, weight float64) index.Node {
+	return index.Term{Text: term(ns, word), Weight: weight, ConstantScore: true}
 }
 
 // fieldPhrase returns consecutive words in a field, with a constant score.
-func fieldPhrase(words []string, worth float64) index.Node {
+func fieldPhrase(words []string, weight float64) index.Node {
 	t := termsOf(nsFieldWord, words)
 	if len(t) == 1 {
-		return index.Term{Text: t[0], Weight: worth, ConstantScore: true}
+		return index.Term{Text: t[0], Weight: weight, ConstantScore: true}
 	}
 	return index.Prefer{
 		Must:   index.Phrase{Terms: t},
-		Should: []index.Node{index.Term{Text: t[0], Weight: worth, ConstantScore: true}},
+		Should: []index.Node{index.Term{Text: t[0], Weight: weight, ConstantScore: true}},
 	}
 }
 
-func termsOf(space byte, words []string) []string {
+func termsOf(ns byte, words []string) []string {
 	t := make([]string, len(words))
 	for i, w := range words {
-		t[i] = term(space, w)
+		t[i] = term(ns, w)
 	}
 	return t
 }

@@ -107,13 +107,13 @@ func (s *searchRun) runStage(b *builder, a parsedQuery, stage stage) error {
 		return err
 	}
 	s.counts = answer.Counts
-	had := make(map[uint64]bool, len(s.hits))
+	seen := make(map[uint64]bool, len(s.hits))
 	for _, h := range s.hits {
-		had[h.Key] = true
+		seen[h.Key] = true
 	}
 	before := len(s.hits)
 	for _, h := range answer.Hits {
-		if had[h.Key] {
+		if seen[h.Key] {
 			continue
 		}
 		if before > 0 {
@@ -142,7 +142,9 @@ func (s *searchRun) result() Result {
 	for i := min(s.offset, end); i < end; i++ {
 		h := s.hits[i]
 		a.Hits = append(a.Hits, Hit{
-			Kind: Kind(h.Key >> 56), ID: h.Key & maxID, Score: h.Score, Approximate: i >= s.added[exact]+s.added[splitInitials], MayMatchNumber: h.Score > weightNumber*factorTrimmedZeros,
+			Kind: Kind(h.Key >> 56), ID: h.Key & maxID, Score: h.Score,
+			Approximate:    i >= s.added[exact]+s.added[splitInitials],
+			MayMatchNumber: h.Score > weightNumber*factorTrimmedZeros,
 		})
 	}
 	return a

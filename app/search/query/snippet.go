@@ -21,22 +21,22 @@ func (m *Highlighter) Highlight(s string) []Piece {
 // close together, and its weight. If there are no matches, the weight is 0 and the window is the
 // start of the page. The window starts and ends between words, and its pieces in order are its
 // unmodified text. If ctx ends before the complete page was examined, there are no matches.
-func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, worth int) {
+func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, weight int) {
 	marks := m.bestMarks(ctx, s)
-	first, last, worth := m.best(marks)
+	first, last, weight := m.best(marks)
 	from, to := 0, 0
-	if worth > 0 {
+	if weight > 0 {
 		from = marks[first].start
 		for _, k := range marks[first : last+1] {
 			to = max(to, k.end)
 		}
 	}
 	from, to = widen(truncate(s, MaxHighlightBytes), from, to)
-	return pieces(s, from, to, marks), worth
+	return pieces(s, from, to, marks), weight
 }
 
 // best returns the first range of marks with the highest weight that fits into a window.
-func (m *Highlighter) best(marks []mark) (first, last, worth int) {
+func (m *Highlighter) best(marks []mark) (first, last, weight int) {
 	count := make([]int, len(m.targets))
 	sum, from := 0, 0
 	for i, k := range marks {
@@ -49,23 +49,23 @@ func (m *Highlighter) best(marks []mark) (first, last, worth int) {
 				sum -= m.targets[t].weight
 			}
 		}
-		if sum > worth {
-			first, last, worth = from, i, sum
+		if sum > weight {
+			first, last, weight = from, i, sum
 		}
 	}
-	return first, last, worth
+	return first, last, weight
 }
 
 // widen extends a range to the size of a window.
 func widen(s string, from, to int) (int, int) {
 	to = min(to, from+len(truncate(s[from:], maxWindowBytes)))
-	room := max(windowWidth-width(s[from:to]), 0)
-	left := room / 2
-	start, used := extendBack(s, from, left)
-	end, _ := extendForward(s, to, room-used)
+	budget := max(windowWidth-width(s[from:to]), 0)
+	before := budget / 2
+	start, used := extendBack(s, from, before)
+	end, _ := extendForward(s, to, budget-used)
 	if end == len(s) {
-		_, behind := extendForward(s, to, room)
-		start, _ = extendBack(s, from, room-behind)
+		_, after := extendForward(s, to, budget)
+		start, _ = extendBack(s, from, budget-after)
 	}
 	for start < end && isSpaceAt(s, start) {
 		start++

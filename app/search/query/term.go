@@ -44,12 +44,12 @@ func (l prefixLengths) allows(characters int, word string) bool {
 }
 
 // appendTerm writes the term of a word to dst, overwriting it.
-func appendTerm(dst []byte, space byte, word []byte) []byte {
-	return append(append(dst[:0], space), word...)
+func appendTerm(dst []byte, ns byte, word []byte) []byte {
+	return append(append(dst[:0], ns), word...)
 }
 
 // term returns the term of a word.
-func term(space byte, word string) string { return string(space) + word }
+func term(ns byte, word string) string { return string(ns) + word }
 
 // boundedValue shortens a value to the size of a term. The hash at the end of a long value keeps it
 // distinct from others.
@@ -112,7 +112,7 @@ func parseCompactNumber(text string) string {
 
 // numericParts returns the parts of a number; for a book and page only the digits.
 func numericParts(parts []string) []string {
-	if r, is := model.ParseBookPage(parts); is {
+	if r, ok := model.ParseBookPage(parts); ok {
 		return r.Numbers
 	}
 	return parts
