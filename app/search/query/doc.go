@@ -82,7 +82,7 @@
 // matches with Mc, and vice versa.
 //
 // Book and page: A query that is a book and page and nothing else is one number, whatever the book is
-// called (model.ReferenceOf). COB 1022 Pg 312 also finds Conveyance Book 1022, folio 312, and
+// called (model.ParseBookPage). COB 1022 Pg 312 also finds Conveyance Book 1022, folio 312, and
 // OR 1022/312, but hits of the same register or of none come first. In texts it is found if there is
 // a word for a page between the two numbers, or if both have at least three digits and are adjacent.
 //
