@@ -26,7 +26,8 @@ var abstracts = indexedTable[model.Abstract]{
 	size:    abstractSize,
 }
 
-// abstractSize counts its files' records too: it is shown with them.
+// abstractSize returns the stored size of an abstract and its files, which are shown with
+// it.
 func abstractSize(t *Tx, a *model.Abstract) int {
 	sum := table[model.Abstract]{bucketName: bucketAbstracts}.storedSize(t, a.ID)
 	for _, id := range a.Files {
@@ -35,40 +36,42 @@ func abstractSize(t *Tx, a *model.Abstract) int {
 	return sum
 }
 
-// NewAbstractID gives the next number of an abstract.
+// NewAbstractID returns the ID for a new abstract.
 func (t *Tx) NewAbstractID() (uint64, error) { return abstracts.nextID(t) }
 
-// Abstract reads one; NotFound when absent or in the trash.
+// Abstract returns a live abstract. The error has kind errs.NotFound if it doesn't exist or
+// is in the trash.
 func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.getLive(t, id) }
 
-// AbstractIncludingTrash reads one, in the trash or not; NotFound when absent.
+// AbstractIncludingTrash returns an abstract that may be in the trash. The error has kind
+// errs.NotFound if it doesn't exist.
 func (t *Tx) AbstractIncludingTrash(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
 
-// ListAbstracts gives a page of the abstracts, without those in the trash. It takes
-// ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, bounds of the last change,
-// and SortCreated, SortUpdated, SortFileNumber, SortParcel and SortAddress.
+// ListAbstracts returns a page of the live abstracts. It supports filters by ColumnStatus,
+// ColumnTemplate, ColumnCounty, and ColumnState, bounds of the last change, and the sort
+// orders SortCreated, SortUpdated, SortFileNumber, SortParcel, and SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[model.Abstract], error) { return abstracts.list(t, q) }
 
-// PutAbstract writes one, new or changed, and its places in the indexes.
+// PutAbstract creates or updates an abstract and its index entries.
 func (t *Tx) PutAbstract(a model.Abstract) error {
-	old, known, err := abstracts.find(t, a.ID)
+	old, existed, err := abstracts.find(t, a.ID)
 	if err != nil {
 		return err
 	}
-	t.countTransition(CountAbstracts, known && old.Trashed == nil, a.Trashed == nil)
-	if err := abstracts.save(t, a.ID, &old, known, &a); err != nil {
+	t.countTransition(CountAbstracts, existed && old.Trashed == nil, a.Trashed == nil)
+	if err := abstracts.save(t, a.ID, &old, existed, &a); err != nil {
 		return err
 	}
-	if known && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
+	if existed && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
 		if len(a.Files) > 0 {
-			t.noteChange(typedID(FilesOfAbstract, a.ID)) // they are found by where their abstract lies
+			t.noteChange(typedID(FilesOfAbstract, a.ID)) // search finds files by these fields of their abstract
 		}
 	}
 	return nil
 }
 
-// RemoveAbstract takes one away for good, in the trash or not; NotFound when
-// absent. Its files are not touched.
+// RemoveAbstract permanently deletes an abstract, live or in the trash, but not its files.
+// The error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) RemoveAbstract(id uint64) error {
 	old, err := abstracts.get(t, id)
 	if err != nil {
@@ -78,16 +81,16 @@ func (t *Tx) RemoveAbstract(id uint64) error {
 	return abstracts.purge(t, id, &old)
 }
 
-// ListAbstractsByID gives those of some records that a query leaves, in the order of their
-// numbers here, and how many numbers it has gone through: fewer than all where the page
-// is full. Of the query only the filters, bounds of creation, Limit and Bytes count; the
-// page has no positions.
+// ListAbstractsByID returns the live abstracts with the given IDs that match a query, in the
+// order of the IDs, and how many IDs it processed: fewer than len(ids) if the page is full.
+// Of the query, only the filters, all bounds, Limit, and MaxBytes count. The page has no
+// positions.
 func (t *Tx) ListAbstractsByID(ids []uint64, q Query) (Page[model.Abstract], int, error) {
 	return abstracts.listByIDs(t, ids, q)
 }
 
-// ScanAbstracts reads at most limit abstracts from number from on, those in the trash
-// too; the first damaged record among them is its error.
+// ScanAbstracts returns up to limit abstracts, starting with ID from, including those in the
+// trash. The first damaged one is an error.
 func (t *Tx) ScanAbstracts(from uint64, limit int) ([]model.Abstract, error) {
 	return scanTable(t, abstracts.table, from, limit)
 }

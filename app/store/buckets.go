@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// The buckets of doc.go's picture.
+// The buckets that are drawn in doc.go.
 var (
 	bucketMeta                = []byte("meta")
 	bucketCounters            = []byte("counters")
@@ -42,7 +42,7 @@ var (
 	bucketChanges             = []byte("changes")
 )
 
-// The keys of meta and workspace.
+// The keys in the buckets meta and workspace.
 var (
 	keySchema          = []byte("schema")
 	keySecret          = []byte("secret")
@@ -54,9 +54,10 @@ var (
 	keyOrderStatuses   = []byte("order_statuses")
 )
 
-// formatCreated is the time of the first event as meta keeps it.
+// formatCreated formats the time of the first event for the meta bucket.
 func formatCreated(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
 
+// allBuckets returns the names of all buckets of the current schema.
 func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
@@ -64,7 +65,7 @@ func allBuckets() [][]byte {
 		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges}
 }
 
-// initialize makes the buckets and the workspace of a new vault.
+// initialize creates the buckets, workspace, and first audit entry of a new vault.
 func initialize(t *Tx, opts Options) error {
 	for _, name := range allBuckets() {
 		if _, err := t.tx.CreateBucket(name); err != nil {

@@ -13,61 +13,61 @@ import (
 	"deedkeep/app/errs"
 )
 
-// After a failed write, Linux marks the page in memory as written: the page cache
-// then has a commit that the disk never got. A process that builds on it overwrites
-// pages that the disk's newest meta page still uses, and the next power cut destroys
-// the database. So after every session that did not end cleanly (clean.go), Open has
-// vault.db written out, drops it from memory, and reads it from the disk again:
+// After a failed write, Linux marks the page in memory as clean: the page cache then
+// contains a commit that never reached the disk. A process that builds on it overwrites
+// pages that the newest meta page on disk still uses, and the next power failure destroys
+// the database. So after every session that did not close cleanly, Open syncs vault.db,
+// drops it from the page cache, and reads it from the disk again:
 //
-//	Linux    posix_fadvise drops the pages and mincore shows what stayed. O_DIRECT reads
-//	         the disk past the cache, to compare the meta pages and all that stayed.
-//	macOS    nothing drops the pages of one file: F_NOCACHE still reads what is in
-//	         memory. Syncs use F_FULLFSYNC, so that a commit waits for the disk itself.
-//	Windows  FILE_FLAG_NO_BUFFERING reads past the cache only while no other handle or
-//	         mapping uses the file, and nothing shows what stayed.
+//	Linux    posix_fadvise drops the pages, and mincore shows which ones remained. O_DIRECT
+//	         bypasses the cache to compare the meta pages and all remaining pages.
+//	macOS    Nothing drops the pages of a single file, and F_NOCACHE still returns cached
+//	         data. Syncs use F_FULLFSYNC, so a commit waits for the disk itself.
+//	Windows  FILE_FLAG_NO_BUFFERING bypasses the cache only while no other handle or
+//	         mapping uses the file, and nothing shows which pages are cached.
 //
-// Where the check isn't possible, Open continues and Reread.Unsure says why: after a
-// disk error, a restart of the machine is what empties its memory there.
+// Where the check isn't possible, Open continues, and CacheCheck.SkipReason says why. On
+// those systems, restart the machine after a disk error to clear the page cache.
 
-// CacheCheck is what Open found out about vault.db in memory and on the disk.
+// CacheCheck is the result of comparing vault.db in the page cache with the disk.
 type CacheCheck struct {
-	Clean      bool          // the last session ended cleanly, or the file is new: nothing to do
-	SkipReason string        // why memory could not be compared with the disk; "" when it was
-	LostWrites error         // of writing out what the session before left in memory; it was dropped
-	WriteError error         // of a synced write: the store takes no writes
-	Elapsed    time.Duration // all of it
+	Clean      bool          // the last session closed cleanly or the file is new: nothing was compared
+	SkipReason string        // why the comparison wasn't possible; "" when it was
+	LostWrites error         // from syncing data of the previous session that was still cached; the data was dropped
+	WriteError error         // from a test write; the store is read-only then
+	Elapsed    time.Duration // total duration
 }
 
-// extent is a part of a file.
+// extent is a range of bytes in a file.
 type extent struct{ offset, size int64 }
 
-// pageCache is one file as memory and as the disk have it.
+// pageCache reads one file through the page cache and directly from the disk.
 type pageCache interface {
-	ReadAt(p []byte, at int64) (int, error) // from memory, where it is there
+	ReadAt(p []byte, at int64) (int, error) // from the page cache if cached
 	WriteAt(p []byte, at int64) (int, error)
 	Sync() error
-	// Drop removes the file from memory, and gives what stayed there all the same.
+	// Drop removes the file from the page cache and returns the ranges that remained.
 	Drop() (stayed []extent, err error)
-	// ReadDisk reads past the memory, at most compareChunk bytes, in whole pages.
+	// ReadDisk bypasses the page cache. It reads complete pages, at most compareChunk bytes.
 	ReadDisk(p []byte, at int64) (int, error)
 	Close() error
 }
 
-// errNotSupported is in the chain of an error of Drop and ReadDisk where the system or the
-// file system has no such thing.
+// errNotSupported is wrapped by errors of Drop and ReadDisk when the operating system or the
+// file system doesn't support the operation.
 var errNotSupported = errors.New("not supported here")
 
-// compareChunk is how many bytes are read for one comparison.
+// compareChunk is the number of bytes compared at a time.
 const compareChunk = 1 << 20
 
-// checkPageCache makes sure that memory and disk have the same vault.db. It returns an error
-// when they don't, or when the disk can't be read.
+// checkPageCache verifies that the page cache and the disk contain the same database. It
+// returns an error if they differ or if the disk can't be read.
 func checkPageCache(file pageCache, name string) (r CacheCheck, err error) {
-	begun := time.Now()
-	defer func() { r.Elapsed = time.Since(begun) }()
-	// What can't be written is dropped with the rest. It was never acknowledged.
+	start := time.Now()
+	defer func() { r.Elapsed = time.Since(start) }()
+	// Data that can't be written is dropped with the rest: no commit acknowledged it.
 	r.LostWrites = file.Sync()
-	stayed, err := file.Drop()
+	cached, err := file.Drop()
 	if errors.Is(err, errNotSupported) {
 		r.SkipReason = err.Error()
 		return r, nil
@@ -75,15 +75,15 @@ func checkPageCache(file pageCache, name string) (r CacheCheck, err error) {
 	if err != nil {
 		return r, err
 	}
-	sound, err := readValidMetas(file)
+	valid, err := readValidMetas(file)
 	if err != nil {
 		return r, unreadableError(name, err)
 	}
-	newest := newestMeta(sound)
-	if len(sound) > 0 {
-		stayed = append(stayed, extent{0, 2 * newest.pageSize})
+	newest := newestMeta(valid)
+	if len(valid) > 0 {
+		cached = append(cached, extent{0, 2 * newest.pageSize})
 	}
-	for _, s := range stayed {
+	for _, s := range cached {
 		err := compareRange(file, s, name)
 		if errors.Is(err, errNotSupported) {
 			r.SkipReason = err.Error()
@@ -93,48 +93,50 @@ func checkPageCache(file pageCache, name string) (r CacheCheck, err error) {
 			return r, err
 		}
 	}
-	if len(sound) > 0 {
-		r.WriteError = testWrite(file, inactiveMetaOffset(sound), newest.pageSize)
+	if len(valid) > 0 {
+		r.WriteError = testWrite(file, inactiveMetaOffset(valid), newest.pageSize)
 	}
 	return r, nil
 }
 
-// inactiveMetaOffset is the place of the meta page that is not in force, sound or not.
-func inactiveMetaOffset(sound []metaPage) (at int64) {
-	if newest := newestMeta(sound); newest.offset == 0 {
+// inactiveMetaOffset returns the offset of the meta page that is not current, whether it is
+// valid or not.
+func inactiveMetaOffset(valid []metaPage) (offset int64) {
+	if newest := newestMeta(valid); newest.offset == 0 {
 		return newest.pageSize
 	}
 	return 0
 }
 
-// compareRange holds a part of the file in memory against the disk.
+// compareRange compares a range of the file in the page cache with the disk.
 func compareRange(file pageCache, s extent, name string) error {
 	disk, memory := make([]byte, min(s.size, compareChunk)), make([]byte, min(s.size, compareChunk))
-	for at := s.offset; at < s.offset+s.size; at += int64(len(disk)) {
-		n, err := readFull(file.ReadDisk, disk, at)
+	for offset := s.offset; offset < s.offset+s.size; offset += int64(len(disk)) {
+		n, err := readFull(file.ReadDisk, disk, offset)
 		if errors.Is(err, errNotSupported) {
 			return err
 		}
 		if err != nil {
 			return unreadableError(name, err)
 		}
-		m, err := readFull(file.ReadAt, memory, at)
+		m, err := readFull(file.ReadAt, memory, offset)
 		if err != nil {
 			return unreadableError(name, err)
 		}
 		if n = min(n, m); !bytes.Equal(disk[:n], memory[:n]) {
 			return &errs.Error{Message: fmt.Sprintf("%s differs between the memory of this machine and its disk, near byte %d. "+
-				"Check the disk, then restart the machine; if the message returns, restore a backup to another disk.", name, at)}
+				"Check the disk, then restart the machine; if the message returns, restore a backup to another disk.", name, offset)}
 		}
 	}
 	return nil
 }
 
+// unreadableError returns the error for a database that can't be read from the disk.
 func unreadableError(name string, err error) error {
 	return &errs.Error{Message: fmt.Sprintf("%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
 }
 
-// readFull reads up to the end of the file.
+// readFull reads up to the end of the file. Reaching the end is not an error.
 func readFull(read func([]byte, int64) (int, error), p []byte, at int64) (n int, err error) {
 	if n, err = read(p, at); errors.Is(err, io.EOF) {
 		return n, nil
@@ -142,16 +144,16 @@ func readFull(read func([]byte, int64) (int, error), p []byte, at int64) (n int,
 	return n, err
 }
 
-// testWrite writes the meta page that is not in force with the bytes it has, and syncs.
-// A full disk is no failure.
-func testWrite(file pageCache, at, size int64) error {
+// testWrite rewrites the meta page at the given offset, which is not current, with its own
+// bytes and syncs. A full disk is not an error.
+func testWrite(file pageCache, offset, size int64) error {
 	page := make([]byte, size)
-	if _, err := file.ReadAt(page, at); errors.Is(err, io.EOF) {
-		return nil // bbolt refuses a file that is cut so short
+	if _, err := file.ReadAt(page, offset); errors.Is(err, io.EOF) {
+		return nil // bbolt rejects a file this short
 	} else if err != nil {
 		return err
 	}
-	if _, err := file.WriteAt(page, at); err != nil {
+	if _, err := file.WriteAt(page, offset); err != nil {
 		if isDiskFull(err) {
 			return nil
 		}
@@ -160,9 +162,10 @@ func testWrite(file pageCache, at, size int64) error {
 	return file.Sync()
 }
 
-// fileOpener is how bbolt gets its file: locked, and the same in memory and on the disk.
+// fileOpener opens the database file for bbolt: it locks the file and compares the page
+// cache with the disk first.
 type fileOpener struct {
-	isNew       bool // made a moment ago, and synced
+	isNew       bool // just created and synced
 	lockTimeout time.Duration
 	file        *os.File
 	cacheCheck  CacheCheck
@@ -180,8 +183,10 @@ func (o *fileOpener) open(path string, flag int, mode os.FileMode) (*os.File, er
 	return file, nil
 }
 
+// lockAndCheck locks the file and runs the page cache check unless the last session closed
+// cleanly.
 func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
-	// Before anything is judged: another process may be writing.
+	// Lock first: another process may be writing to the file.
 	if err := lockFile(file, o.lockTimeout); err != nil {
 		return CacheCheck{}, err
 	}
@@ -196,16 +201,17 @@ func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
 	return r, errors.Join(err, cache.Close())
 }
 
-// cleanMarkSuffix follows the name of a database whose last session ended cleanly: every
-// commit was synced, and none failed. Close leaves it, synced, and the first commit of
-// a session removes it before it writes, so that no crash and no failed sync has one.
-// It names the state it stands for, so it means nothing beside another vault.db.
+// cleanMarkSuffix is appended to the database's name for the clean mark: a file that says
+// that every commit of the last session was synced and none failed. Close writes and syncs
+// it. The first commit of a session removes it before it writes, so it never exists after a
+// crash or a failed sync. The mark contains the state it belongs to, so it isn't valid next
+// to another vault.db.
 //
-//	vault.db.clean    transaction and checksum of the meta page in force, in hex
+//	vault.db.clean    transaction ID and checksum of the current meta page, in hex
 const cleanMarkSuffix = ".clean"
 
-// endedCleanly reports whether the mark is that of the file's present state. It reads
-// the meta pages alone. What can't be read is not clean.
+// endedCleanly reports whether the clean mark matches the current state of the file. It
+// reads only the meta pages. Read errors count as not clean.
 func endedCleanly(file *os.File) bool {
 	text, err := os.ReadFile(file.Name() + cleanMarkSuffix)
 	if err != nil {
@@ -215,16 +221,18 @@ func endedCleanly(file *os.File) bool {
 	return err == nil && string(text) == want
 }
 
+// cleanMarkText returns the content of a clean mark for the current state of the file.
 func cleanMarkText(file *os.File) (string, error) {
-	sound, err := readValidMetas(file)
-	if err == nil && len(sound) == 0 {
+	valid, err := readValidMetas(file)
+	if err == nil && len(valid) == 0 {
 		err = errBrokenPages
 	}
-	newest := newestMeta(sound)
+	newest := newestMeta(valid)
 	return fmt.Sprintf("%016x %016x\n", newest.transaction, newest.checksum), err
 }
 
-// removeCleanMark comes before the first write of a session.
+// removeCleanMark removes the clean mark before the first write of a session. The caller
+// holds s.writeMu.
 func (s *Store) removeCleanMark() error {
 	if s.cleanMarkRemoved {
 		return nil
@@ -237,8 +245,8 @@ func (s *Store) removeCleanMark() error {
 	return err
 }
 
-// updateCleanMark is for Close, after the last commit. A mark that can't be written costs
-// the next start a check of the file, nothing more, so that is no error.
+// updateCleanMark writes the clean mark after the last commit, if the session was clean. An
+// error is ignored: without a mark, the next start checks the file.
 func (s *Store) updateCleanMark() {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -255,12 +263,13 @@ func (s *Store) updateCleanMark() {
 		err = s.writeCleanMark(path)
 	}
 	if err != nil {
-		_ = os.Remove(path) // one that stays, cut short or of a state before, means nothing
+		_ = os.Remove(path) // a truncated or outdated mark that remains is not valid
 	}
 }
 
+// writeCleanMark syncs the database and writes the clean mark.
 func (s *Store) writeCleanMark(path string) error {
-	// It gives errors of writing in the background, too.
+	// Sync also reports earlier background write errors.
 	if err := s.db.Sync(); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock that bbolt takes right after it, on the same open file, and
-// waits as long for it.
+// lockFile acquires the flock that bbolt acquires next on the same open file. It waits up to
+// the given time.
 func lockFile(file *os.File, wait time.Duration) error {
 	const pause = 50 * time.Millisecond
 	for end := time.Now().Add(wait); ; time.Sleep(pause) {
@@ -27,11 +27,11 @@ func lockFile(file *os.File, wait time.Duration) error {
 	}
 }
 
-// linuxPageCache is a file of this system.
+// linuxPageCache implements pageCache with posix_fadvise, mincore, and O_DIRECT.
 type linuxPageCache struct {
 	*os.File
-	direct *os.File // past the cache; nil where the file system can't
-	buffer []byte   // at the start of a page, as O_DIRECT wants it
+	direct *os.File // opened with O_DIRECT; nil if the file system doesn't support it
+	buffer []byte   // page-aligned, as O_DIRECT requires
 }
 
 func newPageCache(file *os.File) (pageCache, error) {
@@ -49,7 +49,7 @@ func newPageCache(file *os.File) (pageCache, error) {
 	return c, nil
 }
 
-// Close leaves the file itself open.
+// Close releases the resources and leaves the file itself open.
 func (c *linuxPageCache) Close() error { return errors.Join(unix.Munmap(c.buffer), c.closeDirect()) }
 
 func (c *linuxPageCache) closeDirect() error {
@@ -59,6 +59,7 @@ func (c *linuxPageCache) closeDirect() error {
 	return c.direct.Close()
 }
 
+// isNotSupported reports whether err means that the file system doesn't support O_DIRECT.
 func isNotSupported(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP)
 }
@@ -74,10 +75,11 @@ func (c *linuxPageCache) ReadDisk(p []byte, at int64) (int, error) {
 	return copy(p, c.buffer[:n]), err
 }
 
-// dropAttempts: another process that reads a page at that moment keeps it from being dropped.
+// dropAttempts is how often Drop tries: pages that another process is reading are not
+// dropped.
 const dropAttempts = 3
 
-func (c *linuxPageCache) Drop() (stayed []extent, err error) {
+func (c *linuxPageCache) Drop() (cached []extent, err error) {
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(c.Fd()), &system); err != nil {
 		return nil, fmt.Errorf("file system of %s: %w", c.Name(), err)
@@ -89,51 +91,54 @@ func (c *linuxPageCache) Drop() (stayed []extent, err error) {
 		if err := unix.Fadvise(int(c.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 			return nil, fmt.Errorf("drop %s from memory: %w", c.Name(), err)
 		}
-		if stayed, err = c.residentExtents(); err != nil || len(stayed) == 0 {
+		if cached, err = c.residentExtents(); err != nil || len(cached) == 0 {
 			return nil, err
 		}
 	}
-	return stayed, nil
+	return cached, nil
 }
 
-// residentChunk is how much of a file is mapped to ask for its pages, in bytes.
+// residentChunk is the number of bytes that are mapped at a time to query which pages are
+// cached.
 const residentChunk = 1 << 28
 
-// residentExtents gives the parts of the file that are in memory.
-func (c *linuxPageCache) residentExtents() (all []extent, err error) {
+// residentExtents returns the cached ranges of the file.
+func (c *linuxPageCache) residentExtents() (list []extent, err error) {
 	info, err := c.Stat()
 	if err != nil {
 		return nil, err
 	}
-	for at := int64(0); at < info.Size(); at += residentChunk {
-		if all, err = c.appendResident(all, at, int(min(residentChunk, info.Size()-at))); err != nil {
+	for offset := int64(0); offset < info.Size(); offset += residentChunk {
+		if list, err = c.appendResident(list, offset, int(min(residentChunk, info.Size()-offset))); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return list, nil
 }
 
-func (c *linuxPageCache) appendResident(all []extent, at int64, size int) (_ []extent, err error) {
-	mapped, err := unix.Mmap(int(c.Fd()), at, size, unix.PROT_READ, unix.MAP_SHARED)
+// appendResident appends the cached ranges of the file between offset and offset+size to
+// list.
+func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (_ []extent, err error) {
+	mapped, err := unix.Mmap(int(c.Fd()), offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("pages of %s in memory: %w", c.Name(), err)
 	}
 	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
 	page := os.Getpagesize()
 	pages := make([]byte, (size+page-1)/page)
-	if _, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0]))); failed != 0 { // #nosec G103 -- mincore wants addresses
+	if _, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0]))); failed != 0 { // #nosec G103 -- mincore takes addresses
 		return nil, fmt.Errorf("pages of %s in memory: %w", c.Name(), failed)
 	}
 	for i, in := range pages {
 		if in&1 == 0 {
 			continue
 		}
-		from := at + int64(i)*int64(page)
-		if n := len(all); n > 0 && all[n-1].offset+all[n-1].size == from {
-			all[n-1].size += int64(page)
+		from := offset + int64(i)*int64(page)
+		if n := len(list); n > 0 && list[n-1].offset+list[n-1].size == from {
+			list[n-1].size += int64(page)
 			continue
 		}
-		all = append(all, extent{from, int64(page)})
+		list = append(list, extent{from, int64(page)})
 	}
-	return all, nil
+	return list, nil
 }

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// lockFile leaves the file to bbolt, which locks it itself.
+// lockFile does nothing: bbolt locks the file itself.
 func lockFile(*os.File, time.Duration) error { return nil }
 
-// uncheckedFile is a file of a system that can't drop one file from memory; see reread.go.
+// uncheckedFile implements pageCache on systems that can't drop a single file from the page
+// cache; see CacheCheck.
 type uncheckedFile struct{ *os.File }
 
 func newPageCache(file *os.File) (pageCache, error) { return uncheckedFile{file}, nil }

@@ -9,37 +9,38 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// The feed of changes says which abstracts, orders and files were put or removed,
-// in the order of the commits, so that what is derived from them elsewhere can
-// follow; not what has changed, as whoever follows reads the record anyway. It is
-// written by the Put and Remove functions themselves, a record once a commit:
+// The change feed lists the abstracts, orders, and files that were written or removed, in
+// commit order. Derived data outside of the store, such as the search index, follows it. The
+// feed doesn't say what changed, since a follower reads the record anyway. The Put and
+// Remove functions write it, once per record and commit:
 //
-//	key    seq (8), from the sequence of the bucket, without gaps
-//	value  noun (1) as in the trash, or 4: FilesOfAbstract | id (7) | CRC-32C (4) of bucket 0x00 key and these
+//	key    seq (8), from the bucket's sequence, without gaps
+//	value  type (1) as in the trash, or 4 for FilesOfAbstract | id (7) | CRC-32C (4) of bucket 0x00 key and these
 //
-// Whoever has followed trims it. A Rebuild empties it and leaves a gap behind, which
-// tells those who follow to begin anew.
+// The follower trims the feed. A Rebuild empties it and leaves a gap, which makes the
+// follower start from scratch.
 
-// Change is one entry of the feed.
+// Change is an entry of the change feed.
 type Change struct {
 	Seq  uint64
 	Type string // "abstract", "order", "file" or FilesOfAbstract
 	ID   uint64
 }
 
-// FilesOfAbstract is the noun of a change that all files of an abstract have to be looked at for:
-// where it lies, or what it is made by, is not what it was. It is one entry, however many
-// files there are, so that whoever follows may let other changes go first.
+// FilesOfAbstract is the type of a change that affects all files of an abstract because its
+// county, state, or template changed. It is a single entry regardless of the number of
+// files, so a follower can process other changes first.
 const FilesOfAbstract = "files of"
 
-// ErrGap is in the chain of the error of Changes where entries that were asked for
-// are gone or damaged: whoever follows has to begin anew.
+// ErrGap is wrapped by the error of Changes when requested entries are missing or damaged.
+// The follower has to start from scratch.
 var ErrGap = errors.New("the feed of changes has a gap")
 
+// changeSize is the size of an encoded change in bytes.
 const changeSize = 12
 
-// noteChange notes a record for the feed, which flush writes: one of those that can lie
-// in the trash, which events cannot.
+// noteChange adds a record to the change feed if its type can be in the trash: all but
+// events.
 func (l *indexedTable[T]) noteChange(t *Tx, id uint64) {
 	if l.trashed == nil {
 		return
@@ -47,7 +48,7 @@ func (l *indexedTable[T]) noteChange(t *Tx, id uint64) {
 	t.noteChange(typedID(l.typeName, id))
 }
 
-// noteChange notes a record once a commit.
+// noteChange adds a typed ID to the change feed, once per commit.
 func (t *Tx) noteChange(key uint64) {
 	if _, known := t.changedSet[key]; known {
 		return
@@ -59,8 +60,8 @@ func (t *Tx) noteChange(key uint64) {
 	t.changedIDs = append(t.changedIDs, key)
 }
 
-// MarkDigestChanged tells the feed of at most limit files with these bytes, in the trash or
-// not: what was made of them is not what it was.
+// MarkDigestChanged adds up to limit files with this content digest to the change feed,
+// including files in the trash: data derived from their content changed.
 func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && limit > 0; k, _ = c.Next() {
@@ -71,13 +72,13 @@ func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 	}
 }
 
-// flushChanges writes what was noted, all of it at the end of the bucket.
+// flushChanges writes the noted changes to the end of the feed.
 func (t *Tx) flushChanges() error {
 	if len(t.changedIDs) == 0 {
 		return nil
 	}
 	b := t.bucket(bucketChanges)
-	b.FillPercent = 1 // numbers only grow, and nothing is ever put between them
+	b.FillPercent = 1 // keys are only appended
 	seq := b.Sequence()
 	for _, record := range t.changedIDs {
 		seq++
@@ -94,15 +95,16 @@ func (t *Tx) flushChanges() error {
 	return nil
 }
 
-// MarkFileChanged tells the feed of a file, which may be gone.
+// MarkFileChanged adds a file, which need not exist, to the change feed.
 func (t *Tx) MarkFileChanged(id uint64) { files.noteChange(t, id) }
 
+// encodeChange returns the value of a change.
 func encodeChange(key []byte, record uint64) []byte {
 	raw := binary.BigEndian.AppendUint64(make([]byte, 0, changeSize), record)
 	return binary.BigEndian.AppendUint32(raw, recordChecksum(bucketChanges, key, raw))
 }
 
-// decodeChange is false for what nothing here wrote.
+// decodeChange returns false for an invalid entry.
 func decodeChange(key, raw []byte) (c Change, ok bool) {
 	seq, ok := decodeUint64(key)
 	if !ok || len(raw) != changeSize || binary.BigEndian.Uint32(raw[8:]) != recordChecksum(bucketChanges, key, raw[:8]) {
@@ -113,12 +115,13 @@ func decodeChange(key, raw []byte) (c Change, ok bool) {
 	return c, c.Type != ""
 }
 
-// LastChange is the number of the newest change; 0 before the first. It never falls.
+// LastChange returns the sequence number of the newest change, and 0 before the first. It
+// never decreases.
 func (t *Tx) LastChange() uint64 { return t.bucket(bucketChanges).Sequence() }
 
-// Changes reads at most limit changes from a number on, in their order. ErrGap is in
-// the chain of the error when the first of them was trimmed, or one is damaged or
-// missing; without changes from there on there is nothing to read, and no gap.
+// Changes returns up to limit changes in order, starting at a sequence number. The error
+// wraps ErrGap if the first one was trimmed or any is damaged or missing. There are no
+// changes and no error if from is one above LastChange.
 func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
 	last, next := t.LastChange(), max(from, 1)
 	if next > last+1 {
@@ -137,8 +140,8 @@ func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
 	return list, nil
 }
 
-// TrimChanges takes at most limit changes up to and with a number out of the feed, the
-// oldest first, and tells how many.
+// TrimChanges removes up to limit changes, oldest first, with sequence numbers up to and
+// including upTo. It returns how many it removed.
 func (t *Tx) TrimChanges(upTo uint64, limit int) (count int, err error) {
 	b, end := t.bucket(bucketChanges), encodeUint64(upTo)
 	var old [][]byte
@@ -154,8 +157,8 @@ func (t *Tx) TrimChanges(upTo uint64, limit int) (count int, err error) {
 	return len(old), nil
 }
 
-// FirstChange is the number of the oldest change that is kept, one above LastChange
-// when none is.
+// FirstChange returns the sequence number of the oldest change in the feed. If the feed is
+// empty, it returns LastChange + 1.
 func (t *Tx) FirstChange() uint64 {
 	key, _ := t.bucket(bucketChanges).Cursor().First()
 	if seq, ok := decodeUint64(key); ok {
@@ -164,10 +167,11 @@ func (t *Tx) FirstChange() uint64 {
 	return t.LastChange() + 1
 }
 
-// Changed is sent to after a commit that the feed tells of, unless something waits
-// there already. It is for one follower.
+// Changed returns a channel that gets a value after a commit that added to the change feed,
+// unless one is already waiting. It supports one follower.
 func (s *Store) Changed() <-chan struct{} { return s.changed }
 
+// notifyChanged wakes the follower of the change feed.
 func (s *Store) notifyChanged() {
 	select {
 	case s.changed <- struct{}{}:
@@ -175,7 +179,7 @@ func (s *Store) notifyChanged() {
 	}
 }
 
-// resetChanges leaves nothing of the feed, and a gap where it was.
+// resetChanges empties the change feed and leaves a gap.
 func resetChanges(tx *bolt.Tx) error {
 	seq := tx.Bucket(bucketChanges).Sequence()
 	if err := tx.DeleteBucket(bucketChanges); err != nil {

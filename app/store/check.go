@@ -12,19 +12,20 @@ import (
 	"deedkeep/app/model"
 )
 
-// Finding is one thing that does not hold: what kind of thing it is about, which
-// one, and what is wrong with it.
+// Finding is a problem that Check found: the kind of thing it is about, its name or ID, and
+// the problem.
 type Finding struct{ Kind, Subject, Problem string }
 
-// CheckSummary is what a Check went through.
+// CheckSummary counts what Check examined.
 type CheckSummary struct {
 	Records, Files, Events int
-	Corrupt                bool // the file itself is damaged: nothing must write to it
+	Corrupt                bool // the file's structure is damaged: it must not be written to
 }
 
+// maxFindings is the max number of findings that are reported.
 const maxFindings = 10_000
 
-// checker gathers the findings of one Check.
+// checker is the state of one Check.
 type checker struct {
 	ctx          context.Context
 	t            *Tx
@@ -34,24 +35,24 @@ type checker struct {
 	counts       map[Counter]uint64
 
 	valueCounts     map[valueCountKey]uint64
-	expectedEntries map[string]int // of each index of lists
-	keyBuf          []byte         // room for one
+	expectedEntries map[string]int // by list index
+	keyBuf          []byte         // scratch buffer
 
 	fingerprint string
 }
 
-// Check holds every record and index of the copy against its checksum and each
-// other, the event chain against its hashes, and the file's pages against bbolt's
-// own rules. The error is about the check, never about what it found.
+// Check verifies all records and indexes against their checksums and each other, the hash
+// chain of the audit log, and the structure of the file's pages. report gets each problem.
+// The error is about the check itself, never about a problem it found.
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, valueCounts: map[valueCountKey]uint64{}, expectedEntries: map[string]int{}, fingerprint: c.fingerprint}
 	err := c.viewFile(ctx, func(t *Tx, file io.ReaderAt, length int64) error {
-		// First: nothing else may walk a file whose pages are broken.
-		sound, err := checkPages(file, length, func(subject, problem string) {
+		// This check must be first: bbolt can't safely read a file with broken pages.
+		valid, err := checkPages(file, length, func(subject, problem string) {
 			k.addFinding("database", subject, "%s", problem)
 		})
-		k.summary.Corrupt, c.brokenPages = !sound, !sound
-		if err != nil || !sound {
+		k.summary.Corrupt, c.brokenPages = !valid, !valid
+		if err != nil || !valid {
 			return err
 		}
 		k.t = t
@@ -75,10 +76,10 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 	return k.summary, err
 }
 
-// errWalkFailed ends a Check whose finding says why.
+// errWalkFailed ends a Check after a finding about the failure was reported.
 var errWalkFailed = errors.New("the records could not be walked")
 
-// checkAll walks everything that is in the file.
+// checkAll runs all checks of records and indexes.
 func (k *checker) checkAll() error {
 	if k.summary.Corrupt = k.missingBuckets(); k.summary.Corrupt {
 		return nil
@@ -94,6 +95,7 @@ func (k *checker) checkAll() error {
 	return k.ctx.Err()
 }
 
+// missingBuckets reports the buckets that don't exist.
 func (k *checker) missingBuckets() (missing bool) {
 	for _, name := range allBuckets() {
 		if k.t.bucket(name) == nil {
@@ -104,7 +106,7 @@ func (k *checker) missingBuckets() (missing bool) {
 	return missing
 }
 
-// checkMeta holds what the store itself wrote against what is known from elsewhere.
+// checkMeta verifies the entries of the buckets meta, workspace, and counters.
 func (k *checker) checkMeta() {
 	meta := k.t.bucket(bucketMeta)
 	if schema, _ := decodeUint64(meta.Get(keySchema)); schema != Schema {
@@ -124,6 +126,7 @@ func (k *checker) checkMeta() {
 	k.checkKeys(bucketCounters, counterKeys()...)
 }
 
+// checkKeys reports keys in a bucket other than the given ones.
 func (k *checker) checkKeys(bucket []byte, names ...[]byte) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, _ := c.First(); key != nil; key, _ = c.Next() {
@@ -133,13 +136,14 @@ func (k *checker) checkKeys(bucket []byte, names ...[]byte) {
 	}
 }
 
+// addFinding reports a problem, up to maxFindings.
 func (k *checker) addFinding(kind, subject, format string, args ...any) {
 	if k.findingCount++; k.findingCount <= maxFindings {
 		k.report(Finding{kind, subject, fmt.Sprintf(format, args...)})
 	}
 }
 
-// checkRecords walks all there are, each with what it says of others.
+// checkRecords verifies every record and its references to others.
 func (k *checker) checkRecords() {
 	checkTable(k, templates, func(model.Template) {})
 	checkTable(k, folders, k.checkFolder)
@@ -167,6 +171,7 @@ func (k *checker) checkRecords() {
 	}
 }
 
+// checkTable decodes all records of a table and calls fn with the intact ones.
 func checkTable[T any](k *checker, b table[T], fn func(T)) {
 	b.each(k.t, 0, func(id uint64, v T, err error) bool {
 		k.summary.Records++
@@ -184,15 +189,17 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 	}
 }
 
-func (k *checker) checkReference(noun string, id uint64, other string, there bool, otherID uint64) {
-	if !there {
-		k.addFinding(noun, fmt.Sprint(id), "names %s %d, which is missing", other, otherID)
+// checkReference reports a reference to a missing record.
+func (k *checker) checkReference(typeName string, id uint64, other string, exists bool, otherID uint64) {
+	if !exists {
+		k.addFinding(typeName, fmt.Sprint(id), "names %s %d, which is missing", other, otherID)
 	}
 }
 
-func (k *checker) checkIndexed(noun string, id uint64, bucket, key []byte) {
+// checkIndexed reports a missing index entry.
+func (k *checker) checkIndexed(typeName string, id uint64, bucket, key []byte) {
 	if k.t.bucket(bucket).Get(key) == nil {
-		k.addFinding(noun, fmt.Sprint(id), "is missing in the index %s", bucket)
+		k.addFinding(typeName, fmt.Sprint(id), "is missing in the index %s", bucket)
 	}
 }
 
@@ -257,8 +264,8 @@ func (k *checker) checkFile(f model.File) {
 	k.checkPlacement(f)
 }
 
-// checkPlacement holds a file against where it says that it is. One in the trash may name
-// places that are gone, unless it is there along with its abstract.
+// checkPlacement verifies the folder and abstract of a file. A file in the trash may refer
+// to missing ones unless it was deleted with its abstract.
 func (k *checker) checkPlacement(f model.File) {
 	with := f.Trashed != nil && f.Trashed.With != ""
 	if f.Trashed == nil && f.FolderID != 0 {
@@ -288,7 +295,7 @@ func (k *checker) checkKey(key model.Key) {
 	}
 }
 
-// checkEvents holds each event against the one before it.
+// checkEvents verifies the hash chain of the audit log.
 func (k *checker) checkEvents() {
 	chain := model.ChainVerifier{Report: func(f model.ChainDefect) { k.addFinding("event", f.Subject(), "%s: %s", f.Kind, f.Problem) }}
 	events.each(k.t, 0, func(seq uint64, e model.Event, err error) bool {
@@ -303,7 +310,7 @@ func (k *checker) checkEvents() {
 	chain.Finish(k.t.bucket(bucketEvents).Sequence())
 }
 
-// checkIndexes holds every entry against the record that it names.
+// checkIndexes verifies that every entry of the unique indexes matches a record.
 func (k *checker) checkIndexes() {
 	k.checkEntries(bucketFolderNames, func(key, value []byte) bool {
 		id, ok := decodeUint64(value)
@@ -328,15 +335,17 @@ func (k *checker) checkIndexes() {
 	k.checkUserIndexes()
 }
 
-func (k *checker) checkEntries(bucket []byte, holds func(key, value []byte) bool) {
+// checkEntries reports the entries of an index that don't match a record.
+func (k *checker) checkEntries(bucket []byte, matches func(key, value []byte) bool) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, value := c.First(); key != nil && k.ctx.Err() == nil; key, value = c.Next() {
-		if !holds(key, value) {
+		if !matches(key, value) {
 			k.addFinding("index", string(bucket), "entry %x names no record that agrees with it", key)
 		}
 	}
 }
 
+// idSuffix decodes the ID at the end of a key.
 func idSuffix(key []byte) (uint64, bool) {
 	if len(key) < 8 {
 		return 0, false
@@ -344,6 +353,8 @@ func idSuffix(key []byte) (uint64, bool) {
 	return decodeUint64(key[len(key)-8:])
 }
 
+// checkCounters compares the counters with the counted records. It skips them after other
+// findings, which may be the cause.
 func (k *checker) checkCounters() {
 	for _, c := range allCounters() {
 		if have := k.t.Count(c); have != k.counts[c] && k.findingCount == 0 {

@@ -9,69 +9,71 @@ import (
 	"deedkeep/app/model"
 )
 
-// checkListIndexes holds what the indexes should say of a record against what they say,
-// and counts it, for checkLayoutEntries and the counters.
+// checkListIndexes verifies that a record has its entries in the list, sort, and trash
+// indexes, and adds it to the expected counts.
 func checkListIndexes[T any](k *checker, l *indexedTable[T], id uint64, v *T) {
-	c, trashed := l.listFields(k.t, v), l.trashFields(k.t, v)
-	k.checkLayout(&l.indexLayout, l.typeName, id, &c)
+	f, trashed := l.listFields(k.t, v), l.trashFields(k.t, v)
+	k.checkLayout(&l.indexLayout, l.typeName, id, &f)
 	if l.sortLayout.indexBucket != nil {
-		k.checkLayout(&l.sortLayout, l.typeName, id, &c)
+		k.checkLayout(&l.sortLayout, l.typeName, id, &f)
 	}
 	k.checkLayout(&trash.indexLayout, l.typeName, id, &trashed)
 	if trashed.listed {
 		k.counts[CountTrashed]++
 	}
 	for i := range l.columns {
-		if c.listed && l.columns[i].counted {
+		if f.listed && l.columns[i].counted {
 			k.valueCounts[valueCountKey{l.typeName, l.columns[i].name, l.columns[i].value(v)}]++
 		}
 	}
 }
 
-func (k *checker) checkLayout(x *indexLayout, noun string, id uint64, c *indexFields) {
-	if !c.listed {
+// checkLayout verifies the entries of a record in one index.
+func (k *checker) checkLayout(layout *indexLayout, typeName string, id uint64, f *indexFields) {
+	if !f.listed {
 		return
 	}
-	b, value := k.t.bucket(x.indexBucket), x.encodeColumns(c)
-	for slot := range x.maxEntries() {
-		k.keyBuf = x.appendKey(k.keyBuf, c, slot)
+	b, value := k.t.bucket(layout.indexBucket), layout.encodeColumns(f)
+	for i := range layout.maxEntries() {
+		k.keyBuf = layout.appendKey(k.keyBuf, f, i)
 		if len(k.keyBuf) == 0 {
 			continue
 		}
-		k.expectedEntries[string(x.indexBucket)]++
+		k.expectedEntries[string(layout.indexBucket)]++
 		switch have := b.Get(k.keyBuf); {
 		case have == nil:
-			k.addFinding(noun, fmt.Sprint(id), "is missing in the index %s", x.indexBucket)
+			k.addFinding(typeName, fmt.Sprint(id), "is missing in the index %s", layout.indexBucket)
 		case !bytes.Equal(have, value):
-			k.addFinding(noun, fmt.Sprint(id), "is written wrongly in the index %s", x.indexBucket)
+			k.addFinding(typeName, fmt.Sprint(id), "is written wrongly in the index %s", layout.indexBucket)
 		}
 	}
 }
 
-// checkLists holds every entry of the lists' indexes against the record it names. Where
-// all that should be there is, and nothing more, each is the one that should be.
+// checkLists verifies that every entry of the list, sort, and trash indexes matches a
+// record.
 func (k *checker) checkLists() {
-	for _, x := range []*indexLayout{&abstracts.indexLayout, &abstracts.sortLayout} {
-		checkLayoutEntries(k, x, func(id uint64) (indexFields, bool) { return readListFields(k, &abstracts, id) })
+	for _, layout := range []*indexLayout{&abstracts.indexLayout, &abstracts.sortLayout} {
+		checkLayoutEntries(k, layout, func(id uint64) (indexFields, bool) { return readListFields(k, &abstracts, id) })
 	}
-	for _, x := range []*indexLayout{&orders.indexLayout, &orders.sortLayout} {
-		checkLayoutEntries(k, x, func(id uint64) (indexFields, bool) { return readListFields(k, &orders, id) })
+	for _, layout := range []*indexLayout{&orders.indexLayout, &orders.sortLayout} {
+		checkLayoutEntries(k, layout, func(id uint64) (indexFields, bool) { return readListFields(k, &orders, id) })
 	}
 	checkLayoutEntries(k, &files.indexLayout, func(id uint64) (indexFields, bool) { return readListFields(k, &files, id) })
 	checkLayoutEntries(k, &events.indexLayout, func(id uint64) (indexFields, bool) { return readListFields(k, &events, id) })
 	checkLayoutEntries(k, &trash.indexLayout, func(id uint64) (indexFields, bool) {
-		switch number := id & (1<<typeShift - 1); typeNameOf(id) {
+		switch recordID := id & (1<<typeShift - 1); typeNameOf(id) {
 		case abstracts.typeName:
-			return readTrashFields(k, &abstracts, number)
+			return readTrashFields(k, &abstracts, recordID)
 		case orders.typeName:
-			return readTrashFields(k, &orders, number)
+			return readTrashFields(k, &orders, recordID)
 		case files.typeName:
-			return readTrashFields(k, &files, number)
+			return readTrashFields(k, &files, recordID)
 		}
 		return indexFields{}, false
 	})
 }
 
+// readListFields returns the fields that the list index of a record should have.
 func readListFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
@@ -80,6 +82,7 @@ func readListFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFiel
 	return l.listFields(k.t, &v), true
 }
 
+// readTrashFields returns the fields that the trash index of a record should have.
 func readTrashFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
@@ -88,18 +91,21 @@ func readTrashFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFie
 	return l.trashFields(k.t, &v), true
 }
 
-func checkLayoutEntries(k *checker, x *indexLayout, read func(id uint64) (indexFields, bool)) {
-	if k.findingCount == 0 && k.expectedEntries[string(x.indexBucket)] == k.countEntries(x.indexBucket) {
+// checkLayoutEntries reports the entries of an index that don't belong to a record. If all
+// expected entries exist and the index has no others, each is correct, and nothing has to be
+// read.
+func checkLayoutEntries(k *checker, layout *indexLayout, read func(id uint64) (indexFields, bool)) {
+	if k.findingCount == 0 && k.expectedEntries[string(layout.indexBucket)] == k.countEntries(layout.indexBucket) {
 		return
 	}
-	k.checkEntries(x.indexBucket, func(key, _ []byte) bool {
+	k.checkEntries(layout.indexBucket, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
 		if !ok {
 			return false
 		}
-		c, ok := read(id)
-		for slot := 0; ok && slot < x.maxEntries(); slot++ {
-			if k.keyBuf = x.appendKey(k.keyBuf, &c, slot); bytes.Equal(k.keyBuf, key) {
+		f, ok := read(id)
+		for i := 0; ok && i < layout.maxEntries(); i++ {
+			if k.keyBuf = layout.appendKey(k.keyBuf, &f, i); bytes.Equal(k.keyBuf, key) {
 				return true
 			}
 		}
@@ -107,6 +113,7 @@ func checkLayoutEntries(k *checker, x *indexLayout, read func(id uint64) (indexF
 	})
 }
 
+// countEntries returns the number of entries in a bucket.
 func (k *checker) countEntries(bucket []byte) (n int) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, _ := c.First(); key != nil && k.ctx.Err() == nil; key, _ = c.Next() {
@@ -115,10 +122,10 @@ func (k *checker) countEntries(bucket []byte) (n int) {
 	return n
 }
 
-// checkValueCounts holds the kept counts of values against those that were counted.
+// checkValueCounts compares the stored value counts with the counted records.
 func (k *checker) checkValueCounts() {
 	if k.findingCount > 0 {
-		return // they may follow from it
+		return // the other findings may be the cause
 	}
 	due := make(map[string]uint64, len(k.valueCounts))
 	for c, n := range k.valueCounts {
@@ -136,9 +143,10 @@ func (k *checker) checkValueCounts() {
 	}
 }
 
+// formatCountKey formats a key of the counts bucket for a finding.
 func formatCountKey(key []byte) string { return string(bytes.ReplaceAll(key, []byte{0}, []byte{' '})) }
 
-// checkStoredResponses holds the kept answers and the index of their times against each other.
+// checkStoredResponses verifies the stored responses and the index of their times.
 func (k *checker) checkStoredResponses() {
 	c := k.t.bucket(bucketStoredResponses).Cursor()
 	for slot, raw := c.First(); slot != nil && k.ctx.Err() == nil; slot, raw = c.Next() {
@@ -159,7 +167,7 @@ func (k *checker) checkStoredResponses() {
 	})
 }
 
-// checkChanges holds every entry of the feed against its checksum and the one before it.
+// checkChanges verifies the checksums and sequence numbers of the change feed.
 func (k *checker) checkChanges() {
 	last := k.t.LastChange()
 	var before uint64
@@ -181,14 +189,15 @@ func (k *checker) checkChanges() {
 	}
 }
 
-// checkUser holds one against the index of names.
+// checkUser verifies that a user is in the index of names.
 func (k *checker) checkUser(u model.User) {
 	if id, ok := decodeUint64(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
 		k.addFinding("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
 	}
 }
 
-// checkUserIndexes holds the indexes of users and sessions against their records.
+// checkUserIndexes verifies that every entry of the indexes of users and sessions matches a
+// record.
 func (k *checker) checkUserIndexes() {
 	k.checkEntries(bucketUserNames, func(key, value []byte) bool {
 		id, ok := decodeUint64(value)
@@ -205,7 +214,7 @@ func (k *checker) checkUserIndexes() {
 	})
 }
 
-// checkSession holds one against its hash and its user.
+// checkSession verifies the hash, user, and index entry of a session.
 func (k *checker) checkSession(key []byte, s model.Session) {
 	if s.Hash != hex.EncodeToString(key) {
 		k.addFinding("session", s.ID(), "stands under another hash")
@@ -219,7 +228,7 @@ func (k *checker) checkSession(key []byte, s model.Session) {
 	}
 }
 
-// checkSessions walks them; their keys are hashes, not numbers.
+// checkSessions verifies all sessions. Their keys are hashes, so checkTable can't be used.
 func (k *checker) checkSessions() {
 	c := k.t.bucket(bucketSessions).Cursor()
 	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {

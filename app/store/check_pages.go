@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// The pages of a bbolt file (go.etcd.io/bbolt, internal/common), in the byte order
-// of the machine:
+// The pages of a bbolt file (see internal/common in go.etcd.io/bbolt), in native byte order:
 //
 //	page     id 8 | flags 2 | count 2 | overflow 4 | elements | keys and values
 //	branch   position 4 | key size 4 | page 8                      per element
@@ -18,9 +17,9 @@ import (
 //	         freelist page 8 | pages 8 | transaction 8 | FNV-1a of all before 8
 //	bucket   root page 8, 0 when inline | sequence 8 | the page, when inline
 //
-// bbolt believes every number in them: one flipped bit makes its cursor turn in a
-// circle, or its own check touch memory that is not there, on a goroutine whose
-// fault nobody can catch. So they are read here first, as bytes of a file.
+// bbolt trusts every number in them. After a single flipped bit, its cursor can loop
+// forever, or its own check can access unmapped memory in a goroutine whose fault can't be
+// recovered. So the code in this file verifies the pages first, as plain bytes.
 const (
 	pageHeader    = 16
 	elementSize   = 16
@@ -31,30 +30,30 @@ const (
 	leafPage      = 0x02
 	freelistPage  = 0x10
 	bucketElement = 0x01
-	countInPage   = 0xFFFF // the count of a freelist that stands before its entries
+	countInPage   = 0xFFFF // count of a freelist whose real count is its first entry
 	minPageSize   = 1 << 10
 	maxPageSize   = 1 << 16
 )
 
-// errBrokenPages means that the pages of a file do not hang together.
+// errBrokenPages means that the page structure of a database file is damaged.
 var errBrokenPages = errors.New("the pages of the database are damaged: put back a backup")
 
-// pageChecker walks the pages of one file, each once.
+// pageChecker reads the pages of one file, each once.
 type pageChecker struct {
 	file      io.ReaderAt
-	pageSize  int64 // of a page, in bytes
+	pageSize  int64 // bytes
 	pageCount uint64
 	used      []bool
 	report    func(subject, problem string)
-	subject   string // the bucket that is walked
+	subject   string // the bucket that is being checked
 	broken    bool
 }
 
-// checkPages reports what in the structure of a bbolt file of this length does not
-// hang together. When it is sound, bbolt can walk the file without harm; the order
-// of keys is bbolt's to check. The error is about reading.
-func checkPages(file io.ReaderAt, length int64, find func(subject, problem string)) (sound bool, err error) {
-	r := &pageChecker{file: file, report: find, subject: "pages"}
+// checkPages reports problems in the page structure of a bbolt file with the given length.
+// If it is valid, bbolt can read the file safely; the order of keys is left to bbolt's own
+// check. The error is about reading the file.
+func checkPages(file io.ReaderAt, length int64, report func(subject, problem string)) (valid bool, err error) {
+	r := &pageChecker{file: file, report: report, subject: "pages"}
 	root, freelist, err := r.checkMeta(length)
 	if err != nil || r.broken {
 		return false, err
@@ -70,60 +69,61 @@ func checkPages(file io.ReaderAt, length int64, find func(subject, problem strin
 	return !r.broken, nil
 }
 
+// addProblem reports a problem that makes the file invalid.
 func (r *pageChecker) addProblem(format string, args ...any) {
 	r.broken = true
 	r.report(r.subject, fmt.Sprintf(format, args...))
 }
 
-// checkMeta reads the newest state that holds to its checksum, of the two there are.
+// checkMeta reads the current meta page: the newest valid one of the two.
 func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error) {
-	sound, err := readValidMetas(r.file)
+	valid, err := readValidMetas(r.file)
 	if err != nil {
 		return 0, 0, err
 	}
-	newest := newestMeta(sound)
+	newest := newestMeta(valid)
 	r.pageSize, root, freelist, r.pageCount = newest.pageSize, newest.root, newest.freelist, newest.pageCount
 	switch {
-	case len(sound) == 0 || r.pageSize < minPageSize || r.pageSize > maxPageSize:
+	case len(valid) == 0 || r.pageSize < minPageSize || r.pageSize > maxPageSize:
 		r.addProblem("no page says where the records begin")
 	case r.pageCount > uint64(length/r.pageSize):
 		r.addProblem("the file is cut: it has %d bytes, and %d pages of %d were written", length, r.pageCount, r.pageSize)
-	case len(sound) == 1:
+	case len(valid) == 1:
 		r.report(r.subject, "one of the two pages that say where the records begin is damaged")
 	}
 	return root, freelist, nil
 }
 
-// metaPage is one of the two pages that say where the records begin.
+// metaPage is one of the two meta pages, which contain the root of the bucket tree.
 type metaPage struct {
-	offset, pageSize          int64 // where it is in the file, and of a page
+	offset, pageSize          int64 // offset of the meta page in the file, and size of every page
 	root, freelist, pageCount uint64
 	transaction, checksum     uint64
 }
 
-// readValidMetas reads the meta pages that match their checksum: at most two.
-func readValidMetas(file io.ReaderAt) (sound []metaPage, err error) {
+// readValidMetas returns the meta pages that match their checksum, two at most.
+func readValidMetas(file io.ReaderAt) (valid []metaPage, err error) {
 	raw := make([]byte, metaSize)
-	for at := int64(0); at <= maxPageSize; at = max(minPageSize, 2*at) {
-		if _, err := file.ReadAt(raw, at+pageHeader); errors.Is(err, io.EOF) {
+	for offset := int64(0); offset <= maxPageSize; offset = max(minPageSize, 2*offset) {
+		if _, err := file.ReadAt(raw, offset+pageHeader); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
 		size := int64(u32(raw[8:]))
 		sum := fnv.New64a()
-		_, _ = sum.Write(raw[:56]) // a hash never refuses
-		if u32(raw) != metaMagic || u64(raw[56:]) != sum.Sum64() || at != 0 && at != size {
+		_, _ = sum.Write(raw[:56]) // a hash never returns an error
+		if u32(raw) != metaMagic || u64(raw[56:]) != sum.Sum64() || offset != 0 && offset != size {
 			continue
 		}
-		sound = append(sound, metaPage{offset: at, pageSize: size, root: u64(raw[16:]), freelist: u64(raw[32:]), pageCount: u64(raw[40:]), transaction: u64(raw[48:]), checksum: u64(raw[56:])})
+		valid = append(valid, metaPage{offset: offset, pageSize: size, root: u64(raw[16:]), freelist: u64(raw[32:]), pageCount: u64(raw[40:]), transaction: u64(raw[48:]), checksum: u64(raw[56:])})
 	}
-	return sound, nil
+	return valid, nil
 }
 
-// newestMeta is the one that is in force; zero of none.
-func newestMeta(sound []metaPage) (newest metaPage) {
-	for i, m := range sound {
+// newestMeta returns the current meta page, or the zero value if there is none.
+func newestMeta(valid []metaPage) (newest metaPage) {
+	for i, m := range valid {
 		if i == 0 || m.transaction > newest.transaction {
 			newest = m
 		}
@@ -132,10 +132,13 @@ func newestMeta(sound []metaPage) (newest metaPage) {
 }
 
 func u16(b []byte) uint16 { return binary.NativeEndian.Uint16(b) }
+
 func u32(b []byte) uint32 { return binary.NativeEndian.Uint32(b) }
+
 func u64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 
-// readPage reads a page and what overflows from it, once; nil after a finding.
+// readPage reads a page with its overflow pages and marks them as used. It returns nil after
+// reporting a problem.
 func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= r.pageCount {
 		r.addProblem("page %d is named, which the file does not have", id)
@@ -145,26 +148,27 @@ func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 	if _, err := r.file.ReadAt(head, int64(id)*r.pageSize); err != nil {
 		return nil, fmt.Errorf("read page %d: %w", id, err)
 	}
-	over := uint64(u32(head[12:]))
-	if u64(head) != id || over >= r.pageCount-id {
+	overflow := uint64(u32(head[12:]))
+	if u64(head) != id || overflow >= r.pageCount-id {
 		r.addProblem("page %d is not what it was", id)
 		return nil, nil
 	}
-	for i := id; i <= id+over; i++ {
+	for i := id; i <= id+overflow; i++ {
 		if r.used[i] {
 			r.addProblem("page %d is used twice", i)
 			return nil, nil
 		}
 		r.used[i] = true
 	}
-	raw := make([]byte, int64(over+1)*r.pageSize)
+	raw := make([]byte, int64(overflow+1)*r.pageSize)
 	if _, err := r.file.ReadAt(raw, int64(id)*r.pageSize); err != nil {
 		return nil, fmt.Errorf("read page %d: %w", id, err)
 	}
 	return raw, nil
 }
 
-// checkTree walks from a page down. A page is never met twice, so that it ends.
+// checkTree checks a page and the pages under it. It terminates because a page that is used
+// twice is a problem.
 func (r *pageChecker) checkTree(id uint64) error {
 	raw, err := r.readPage(id)
 	if err != nil || raw == nil {
@@ -173,7 +177,7 @@ func (r *pageChecker) checkTree(id uint64) error {
 	return r.checkElements(raw, fmt.Sprintf("page %d", id))
 }
 
-// checkElements walks what a branch or a leaf, perhaps an inline one, holds.
+// checkElements checks the elements of a branch or leaf, which may be an inline page.
 func (r *pageChecker) checkElements(raw []byte, name string) error {
 	kind, count := u16(raw[8:]), int(u16(raw[10:]))
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 {
@@ -199,6 +203,7 @@ func (r *pageChecker) checkElements(raw []byte, name string) error {
 	return nil
 }
 
+// checkBranchElement checks an element of a branch page and the page it points to.
 func (r *pageChecker) checkBranchElement(e []byte, name string) error {
 	position, key := uint64(u32(e)), uint64(u32(e[4:]))
 	if key == 0 || position < elementSize || position+key > uint64(len(e)) {
@@ -208,6 +213,7 @@ func (r *pageChecker) checkBranchElement(e []byte, name string) error {
 	return r.checkTree(u64(e[8:]))
 }
 
+// checkLeafElement checks an element of a leaf page: a record or a bucket.
 func (r *pageChecker) checkLeafElement(e []byte, name string) error {
 	position, key, value := uint64(u32(e[4:])), uint64(u32(e[8:])), uint64(u32(e[12:]))
 	if key == 0 || position < elementSize || position+key+value > uint64(len(e)) {
@@ -227,7 +233,7 @@ func (r *pageChecker) checkLeafElement(e []byte, name string) error {
 	return err
 }
 
-// checkBucket walks a bucket, of which there are none within another.
+// checkBucket checks the value of a bucket. Buckets are never nested.
 func (r *pageChecker) checkBucket(value []byte, name string) error {
 	if len(value) < bucketHeader {
 		r.addProblem("%s is too short for a bucket", name)
@@ -244,6 +250,7 @@ func (r *pageChecker) checkBucket(value []byte, name string) error {
 	return r.checkElements(inline, name)
 }
 
+// checkFreelist checks that the pages of the freelist are not in use.
 func (r *pageChecker) checkFreelist(id uint64) error {
 	raw, err := r.readPage(id)
 	if err != nil || raw == nil {

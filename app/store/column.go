@@ -7,10 +7,11 @@ import (
 	"deedkeep/app/model"
 )
 
-// Column names a property by which lists are filtered (API.md, "Ours").
+// Column is the name of a property by which a list can be filtered. These are the names of
+// the filters of /v1, and some more.
 type Column string
 
-// The columns. Which list has which is drawn in doc.go.
+// The columns. doc.go shows which list has which.
 const (
 	ColumnStatus      Column = "status"
 	ColumnTemplate    Column = "template_id"
@@ -19,37 +20,39 @@ const (
 	ColumnOrderNumber Column = "order_number"
 	ColumnFolder      Column = "folder_id"
 	ColumnAbstract    Column = "abstract_id"
-	ColumnUnassigned  Column = "nowhere" // in no folder and of no abstract, whatever the value asked for
+	ColumnUnassigned  Column = "nowhere" // in no folder and no abstract; the value of the filter is ignored
 	ColumnProcessing  Column = "is_processing"
 	ColumnActor       Column = "actor"
-	ColumnKind        Column = "kind" // of an event; in the trash, the noun
+	ColumnKind        Column = "kind" // of an event; in the trash, the record's type
 	ColumnRecord      Column = "record"
 )
 
-// columnValue is what a record has in a column: folded text, or a number with the text
-// before it. "key:7" is {"key", 7} and "12" {"", 12}; nothing is the zero value.
+// columnValue is the value of a record in a column: folded text, or a number with an
+// optional prefix. "key:7" is {"key", 7}, and "12" is {"", 12}. The zero value means no
+// value.
 type columnValue struct {
 	prefix string
 	number uint64
 }
 
-// parseValue reads a text. No two texts that differ folded give the same value.
+// parseValue parses a text. Texts that differ after folding never have equal values.
 func parseValue(text string) columnValue {
 	text = fold(text)
-	before, digits, found := strings.Cut(text, ":")
+	prefix, digits, found := strings.Cut(text, ":")
 	if !found {
-		before, digits = "", text
+		prefix, digits = "", text
 	}
-	if len(digits) == 0 || len(digits) > 18 || digits[0] < '1' || digits[0] > '9' || found && before == "" {
+	if len(digits) == 0 || len(digits) > 18 || digits[0] < '1' || digits[0] > '9' || found && prefix == "" {
 		return columnValue{prefix: text}
 	}
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil {
 		return columnValue{prefix: text}
 	}
-	return columnValue{before, n}
+	return columnValue{prefix, n}
 }
 
+// String returns the folded text that parseValue parsed.
 func (v columnValue) String() string {
 	switch {
 	case v.number == 0:
@@ -60,7 +63,7 @@ func (v columnValue) String() string {
 	return v.prefix + ":" + strconv.FormatUint(v.number, 10)
 }
 
-// fold is title.Fold without its price where text is plain.
+// fold is model.Fold with a fast path for ASCII.
 func fold(text string) string {
 	for i := range len(text) {
 		if text[i] >= 0x80 {
@@ -70,18 +73,20 @@ func fold(text string) string {
 	return strings.ToLower(strings.TrimSpace(text))
 }
 
-// A valueHash stands for a value in an index:
+// A valueHash represents a column value in an index:
 //
-//	nothing             0
-//	number below 2^40   hash of the text before it (3 bytes) | number (5 bytes)
+//	no value            0
+//	number below 2^40   hash of the prefix (3 bytes) | number (5 bytes)
 //	anything else       hash of the text
 //
-// Numbers keep their order, so that entries of new records come to stand side by
-// side. Words collide; a record's own column decides.
+// Numbers keep their order, so entries of new records are next to each other. Different
+// values can have the same hash, so matches are verified against the record.
 type valueHash uint64
 
+// numberBits is the size of a number in a valueHash.
 const numberBits = 40
 
+// hashValue returns the hash that represents v in an index.
 func (t *Tx) hashValue(v columnValue) valueHash {
 	hash := t.hash
 	if hash == nil {
@@ -98,7 +103,8 @@ func (t *Tx) hashValue(v columnValue) valueHash {
 	return valueHash(max(hash(v.String()), 1))
 }
 
-// fnv1a is FNV-1a. Whoever makes values collide on purpose gets slow lists of them.
+// fnv1a returns the 64-bit FNV-1a hash of text. Someone who constructs collisions only gets
+// slow lists of those values.
 func fnv1a(text string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {
@@ -107,5 +113,5 @@ func fnv1a(text string) uint64 {
 	return h
 }
 
-// hash32 is how a word stands among the columns of an entry.
-func (w valueHash) hash32() uint32 { return uint32(w>>32) ^ uint32(w) }
+// hash32 returns the short form that is stored in the value of an index entry.
+func (h valueHash) hash32() uint32 { return uint32(h>>32) ^ uint32(h) }

@@ -15,7 +15,8 @@ import (
 	"deedkeep/app/stats"
 )
 
-// maxBatch bounds one commit, and with it how long its members wait.
+// maxBatch is the max number of updates in one commit. It limits how long each of them
+// waits.
 const maxBatch = 256
 
 var (
@@ -26,27 +27,27 @@ var (
 	errSyncFailed  = errors.New("a sync failed")
 )
 
-// batchMember is one Update that waits for its commit.
+// batchMember is one call of Update that waits for its commit.
 type batchMember struct {
 	ctx            context.Context
 	check, write   func(*Tx) error
-	checkErr       error // what check said; final
-	writeErr       error // what write said; the batch was aborted for it
-	sawUncommitted bool  // check saw what neighbors of the same commit had written
+	checkErr       error // error of check; final unless sawUncommitted and the commit fails
+	writeErr       error // error of write; it aborted the batch
+	sawUncommitted bool  // check ran after another member of this batch had written
 	done           chan error
 }
 
-// Update commits one change durably. It has two halves, because bbolt has no
-// savepoint: check reads and may refuse, write may only fail when something is
-// broken. Waiting callers share a commit, and so a sync; nobody waits for company.
+// Update commits one change durably. It has two phases because bbolt has no savepoints:
+// check reads and may reject the change; write may fail only when something is broken.
+// Either may be nil. Concurrent calls share a commit and its fsync, but no call waits for
+// others to arrive.
 //
-// A refused check leaves its neighbors untouched. An error of write aborts the
-// batch, whose members then run again one by one: both halves may run more than
-// once and must touch nothing outside the transaction that a second run would not
-// make right. Either may be nil.
+// A failed check doesn't affect the other members of the batch. A failed write aborts the
+// batch, and its members run again one at a time. So both phases may run more than once, and
+// any effect they have outside the transaction must be safe to repeat.
 //
-// When Update returns nil the change survives a power cut. A canceled ctx counts
-// only until the change is taken up.
+// When Update returns nil, the change survives a power failure. Canceling ctx has an effect
+// only until the batch starts.
 func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error {
 	m := &batchMember{ctx: ctx, check: check, write: write, done: make(chan error, 1)}
 	s.mu.Lock()
@@ -60,6 +61,7 @@ func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error 
 	return <-m.done
 }
 
+// checkWritable returns why the store rejects updates, or nil. The caller holds s.mu.
 func (s *Store) checkWritable() error {
 	if errors.Is(s.failure, errReadOnlyDisk) {
 		return errReadOnlyDisk
@@ -73,6 +75,7 @@ func (s *Store) checkWritable() error {
 	return nil
 }
 
+// wakeWriter wakes runWriter if it is waiting.
 func (s *Store) wakeWriter() {
 	select {
 	case s.wake <- struct{}{}:
@@ -80,7 +83,7 @@ func (s *Store) wakeWriter() {
 	}
 }
 
-// runWriter is the one goroutine that commits, until Close.
+// runWriter commits batches until Close. It is the only goroutine that runs updates.
 func (s *Store) runWriter() {
 	defer close(s.writerDone)
 	for {
@@ -96,6 +99,8 @@ func (s *Store) runWriter() {
 	}
 }
 
+// nextBatch removes up to maxBatch members from the queue and reports whether Close was
+// called.
 func (s *Store) nextBatch() (batch []*batchMember, closing bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +113,7 @@ func (s *Store) nextBatch() (batch []*batchMember, closing bool) {
 	return batch, s.closing
 }
 
-// commitBatch answers every member of the batch, once.
+// commitBatch runs a batch and sends each member its result exactly once.
 func (s *Store) commitBatch(batch []*batchMember) {
 	err := s.runBatch(batch)
 	if errors.Is(err, errWriteFailed) && len(batch) > 1 {
@@ -129,8 +134,8 @@ func (s *Store) commitBatch(batch []*batchMember) {
 	}
 }
 
-// runBatch runs the batch in one transaction. It returns errWriteFailed when a
-// write failed (nothing is committed), and what the disk said otherwise.
+// runBatch runs all members in one transaction and commits it. It returns errWriteFailed if
+// a write failed, in which case nothing is committed.
 func (s *Store) runBatch(batch []*batchMember) error {
 	for _, m := range batch {
 		m.checkErr, m.writeErr, m.sawUncommitted = nil, nil, false
@@ -147,7 +152,7 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	// One Tx for all: the head of the event log is read once a batch.
+	// The members share one Tx so that the newest audit entry is read once per batch.
 	t, wrote := s.newTx(tx), 0
 	for _, m := range batch {
 		m.sawUncommitted = wrote > 0
@@ -165,19 +170,19 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	if err := recoverPanic(t.flush); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
-	begun := time.Now()
+	start := time.Now()
 	if err := s.commit(tx); err != nil {
 		return err
 	}
-	s.commitSeconds.Note(time.Since(begun).Seconds())
+	s.commitSeconds.Note(time.Since(start).Seconds())
 	s.batchSizes.Note(float64(wrote))
 	return nil
 }
 
-// commit commits and judges the disk's answer. bbolt writes its data pages before
-// the page that makes them current, into room that was free: a full disk leaves
-// the old state whole. Of any other error nobody knows what reached the disk, and
-// a later sync that succeeds proves nothing (PROMISES.md, row 7).
+// commit commits tx and decides what an error means. bbolt writes data pages to free space
+// before the meta page that makes them current, so a full disk leaves the previous state
+// intact. After any other error it is unknown what reached the disk, and a later successful
+// fsync proves nothing: the store becomes read-only.
 func (s *Store) commit(tx *bolt.Tx) error {
 	if err := s.removeCleanMark(); err != nil {
 		return errors.Join(fmt.Errorf("start of the session's writes: %w", err), rollback(tx))
@@ -190,19 +195,21 @@ func (s *Store) commit(tx *bolt.Tx) error {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
-	// A commit that fell over a damaged page holds bbolt's locks still, and Close
-	// would wait for ever. One that ended says ErrTxClosed, which is no news.
+	// A commit that panicked over a damaged page still holds bbolt's locks, which would
+	// block Close. After a commit that returned, Rollback reports ErrTxClosed: ignored.
 	_ = recoverPanic(tx.Rollback)
 	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
 }
 
-// isDiskFull reports a write that found the disk full. A sync that says so is another
-// thing: what it was to make durable may be lost, the current page included.
+// isDiskFull reports whether a write failed because the disk is full. A sync that fails with
+// the same error doesn't count: the data it should have made durable may be lost, including
+// the current meta page.
 func isDiskFull(err error) bool {
 	var at *fs.PathError
 	return errors.As(err, &at) && at.Op == "write" && durable.IsDiskFull(err)
 }
 
+// rollback rolls tx back and adds context to the error.
 func rollback(tx *bolt.Tx) error {
 	if err := tx.Rollback(); err != nil {
 		return fmt.Errorf("roll back: %w", err)
@@ -210,7 +217,7 @@ func rollback(tx *bolt.Tx) error {
 	return nil
 }
 
-// runPhase runs one of a member's functions.
+// runPhase runs the check or write phase of a member, unless ctx was canceled.
 func runPhase(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -221,8 +228,8 @@ func runPhase(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 	return recoverPanic(func() error { return fn(t) })
 }
 
-// recoverPanic turns a panic into an error, and with it the fault of a damaged page
-// that points outside the file: neither may take the process down.
+// recoverPanic runs fn and turns a panic into an error. That includes memory faults: a
+// damaged page can point outside the mapped file, which must not crash the process.
 func recoverPanic(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -233,7 +240,7 @@ func recoverPanic(fn func() error) (err error) {
 	return fn()
 }
 
-// panicError is a panic that was caught, with the way to it for the log.
+// panicError is a recovered panic with its stack trace for the log.
 type panicError struct {
 	reason any
 	stack  []byte
@@ -243,18 +250,19 @@ func (p *panicError) Error() string {
 	return fmt.Sprintf("panic in a transaction: %v\n%s", p.reason, p.stack)
 }
 
+// The bounds of the histograms in CommitStats.
 var (
 	batchSizeBounds     = []float64{1, 2, 4, 8, 16, 32, 64, 128, maxBatch}
 	commitSecondsBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 )
 
-// CommitStats are the commits that succeeded since the store was opened.
+// CommitStats describes the successful commits since the store was opened.
 type CommitStats struct {
-	Changes stats.Read // how many changes shared each
-	Seconds stats.Read // how long each took to be written and synced
+	Changes stats.Read // updates per commit
+	Seconds stats.Read // duration of write and fsync
 }
 
-// CommitStats gives the counts of the moment; it waits for no transaction.
+// CommitStats returns the current statistics. It doesn't wait for a transaction.
 func (s *Store) CommitStats() CommitStats {
 	return CommitStats{Changes: s.batchSizes.Read(), Seconds: s.commitSeconds.Read()}
 }

@@ -14,40 +14,42 @@ import (
 	"deedkeep/app/model"
 )
 
-// Copy is a private, complete copy of a store's file at one moment, or the file itself
-// (Live). Reading it, however slowly, holds up no one.
+// Copy is a consistent private copy of a store's file, or the live file itself (LiveCopy).
+// Reading it never blocks the store's writers.
 type Copy struct {
 	db          *bolt.DB
-	live        *Store // nil: a copy
+	live        *Store // nil for a private copy
 	path        string
-	fingerprint string              // of the secret.key that the store was opened with
-	hash        func(string) uint64 // of words, as the store's
-	brokenPages bool                // its pages are; only Check finds that out
+	fingerprint string              // fingerprint of the secret.key that the store was opened with
+	hash        func(string) uint64 // see Store.hash
+	brokenPages bool                // set by Check
 }
 
-// Snapshot writes a Copy to path, which must not exist, and opens it. A Copy has
-// complete indexes: Snapshot waits for a Rebuild in progress. It returns Full when the
-// disk has no room for it; whatever the error, no file stays behind.
+// Snapshot writes a Copy to path, which must not exist, and opens it. The Copy has complete
+// indexes: Snapshot waits for a Rebuild in progress. The error has kind
+// errs.InsufficientStorage if the disk is full. No file remains after an error.
 func (s *Store) Snapshot(ctx context.Context, path string) (c *Copy, err error) {
-	err = s.withCompleteIndexes(ctx, func(whole func(*Tx) bool) error {
-		c, err = s.writeSnapshot(ctx, path, whole)
+	err = s.withCompleteIndexes(ctx, func(complete func(*Tx) bool) error {
+		c, err = s.writeSnapshot(ctx, path, complete)
 		return err
 	})
 	return c, err
 }
 
-func (s *Store) writeSnapshot(ctx context.Context, path string, whole func(*Tx) bool) (*Copy, error) {
+// writeSnapshot writes and opens one Copy. complete reports whether a transaction sees
+// complete indexes.
+func (s *Store) writeSnapshot(ctx context.Context, path string, complete func(*Tx) bool) (*Copy, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	out := &ctxWriter{ctx: ctx, w: file}
 	err = s.View(ctx, func(t *Tx) error {
-		if !whole(t) {
+		if !complete(t) {
 			return errRebuilding
 		}
 		_, err := t.tx.WriteTo(out)
-		return errors.Join(err, out.err) // bbolt keeps only the words of some
+		return errors.Join(err, out.err) // bbolt formats some errors without wrapping them
 	})
 	if err = errors.Join(err, file.Close()); isDiskFull(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
@@ -63,8 +65,8 @@ func (s *Store) writeSnapshot(ctx context.Context, path string, whole func(*Tx) 
 	return c, nil
 }
 
-// openCopy leaves the list of free pages alone: what bbolt would make of a damaged
-// one, Check reports.
+// openCopy opens the file read-only, so bbolt doesn't load the freelist: Check reports it if
+// it is damaged.
 func openCopy(path string) (*Copy, error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err != nil {
@@ -73,7 +75,7 @@ func openCopy(path string) (*Copy, error) {
 	return &Copy{db: db, path: path}, nil
 }
 
-// Close closes the copy and removes its file.
+// Close closes the copy and removes its file. For a LiveCopy it does nothing.
 func (c *Copy) Close() error {
 	if c.live != nil {
 		return nil
@@ -81,37 +83,37 @@ func (c *Copy) Close() error {
 	return errors.Join(c.db.Close(), os.Remove(c.path))
 }
 
+// view runs fn in a read transaction on the copy.
 func (c *Copy) view(fn func(*Tx) error) error {
 	return c.db.View(func(tx *bolt.Tx) error {
 		return recoverPanic(func() error { return fn(&Tx{tx: tx, caches: new(caches), hash: c.hash}) })
 	})
 }
 
-// digestBatch is how many files one look at their digests reads, or a few more.
+// digestBatch is about how many files EachDigest reads per transaction.
 const digestBatch = 256
 
-// digestFiles is a document's bytes, and the files that have them.
+// digestFiles is a content digest with the files that have it.
 type digestFiles struct {
 	digest [32]byte
 	files  []model.File
 }
 
-// EachDigest calls fn for each document's bytes once, in order of digest, with the
-// files that have them, until fn returns an error. A file whose record is damaged
-// is handed over with nothing but its number and a size of -1; Check reports it.
-// fn runs outside of the transactions, which are short.
-// After a Check that found the pages broken it is an error.
+// EachDigest calls fn once for each content digest, in order, with the files that have it,
+// until fn returns an error. A file whose record is damaged has only its ID and a size of
+// -1; Check reports it. fn runs outside of the transactions, which are short. If Check found
+// broken pages, EachDigest returns an error.
 func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) error {
 	if c.brokenPages {
 		return errBrokenPages
 	}
 	for from := make([]byte, 0, 32); from != nil; {
-		var some []digestFiles
-		if err := c.view(func(t *Tx) error { some, from = t.readDigests(from); return nil }); err != nil {
+		var batch []digestFiles
+		if err := c.view(func(t *Tx) error { batch, from = t.readDigests(from); return nil }); err != nil {
 			return err
 		}
-		for _, one := range some {
-			if err := fn(one.digest, one.files); err != nil {
+		for _, entry := range batch {
+			if err := fn(entry.digest, entry.files); err != nil {
 				return err
 			}
 		}
@@ -119,36 +121,37 @@ func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) er
 	return nil
 }
 
-// readDigests reads some from a digest on, and the first of those that remain; nil at the end.
-func (t *Tx) readDigests(from []byte) (some []digestFiles, next []byte) {
+// readDigests reads about digestBatch files in order of digest and returns the digest to
+// continue from, or nil at the end.
+func (t *Tx) readDigests(from []byte) (list []digestFiles, next []byte) {
 	cursor, read := t.bucket(bucketFileDigests).Cursor(), 0
 	for k, _ := cursor.Seek(from); k != nil; k, _ = cursor.Next() {
 		if len(k) != 40 {
-			continue // Check reports it
+			continue // Check reports invalid keys
 		}
-		if len(some) == 0 || some[len(some)-1].digest != [32]byte(k[:32]) {
+		if len(list) == 0 || list[len(list)-1].digest != [32]byte(k[:32]) {
 			if read >= digestBatch {
-				return some, append(from[:0], k[:32]...)
+				return list, append(from[:0], k[:32]...)
 			}
-			some = append(some, digestFiles{digest: [32]byte(k[:32])})
+			list = append(list, digestFiles{digest: [32]byte(k[:32])})
 		}
-		id, _ := decodeUint64(k[32:]) // eight bytes
+		id, _ := decodeUint64(k[32:])
 		file, err := files.get(t, id)
 		if err != nil {
 			file = model.File{ID: id, Size: -1}
 		}
-		last := &some[len(some)-1]
+		last := &list[len(list)-1]
 		last.files = append(last.files, file)
 		read++
 	}
-	return some, nil
+	return list, nil
 }
 
-// ctxWriter is a writer that gives up when its context ends.
+// ctxWriter is a writer that fails when its context is canceled.
 type ctxWriter struct {
 	ctx context.Context
 	w   io.Writer
-	err error // the last one
+	err error // last error
 }
 
 func (s *ctxWriter) Write(p []byte) (n int, err error) {
@@ -159,9 +162,8 @@ func (s *ctxWriter) Write(p []byte) (n int, err error) {
 	return n, s.err
 }
 
-// OpenCopy opens a database file that nobody else has, such as one out of a backup,
-// for reading. Its records are those of the schema it was written with. Close removes
-// the file.
+// OpenCopy opens a database file that no other process uses, such as one from a backup, for
+// reading. Its records have the schema they were written with. Close removes the file.
 func OpenCopy(path string) (c *Copy, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -173,43 +175,46 @@ func OpenCopy(path string) (c *Copy, err error) {
 	return c, err
 }
 
-// View runs fn on the copy.
+// View runs fn in a read transaction on the copy.
 func (c *Copy) View(fn func(*Tx) error) error { return c.view(fn) }
 
-// Path is the copy's file.
+// Path returns the path of the copy's file.
 func (c *Copy) Path() string { return c.path }
 
-// LiveCopy gives a Copy that is the store's file itself, for a disk that has no space for
-// one. Check reads the records of one moment, in one transaction, while changes are
-// made: the file may grow by as much as they replace, and uses that again afterward. It
-// waits for a Rebuild in progress. Digests and View read what is there when they are
-// called. Path may be read where nothing changes the file (Fixed).
+// LiveCopy returns a Copy that reads the store's own file, for when the disk has no space
+// for a private copy. Check reads one snapshot in one transaction while updates continue, so
+// the file may grow by the pages they replace; bbolt reuses that space later. Check waits
+// for a Rebuild in progress. EachDigest and View read the state at the time of the call. The
+// file at Path is stable only if the store is ReadOnly.
 func (s *Store) LiveCopy() *Copy {
 	return &Copy{db: s.db, live: s, path: s.db.Path(), fingerprint: s.fingerprint, hash: s.hash}
 }
 
-// viewFile runs fn in a transaction, with the bytes of the file at the same moment.
+// viewFile runs fn in a read transaction with the bytes of the file at the same point in
+// time.
 func (c *Copy) viewFile(ctx context.Context, fn func(t *Tx, file io.ReaderAt, length int64) error) error {
 	if c.live == nil {
 		return c.viewFileOnce(func(*Tx) bool { return true }, fn)
 	}
-	return c.live.withCompleteIndexes(ctx, func(whole func(*Tx) bool) error { return c.viewFileOnce(whole, fn) })
+	return c.live.withCompleteIndexes(ctx, func(complete func(*Tx) bool) error { return c.viewFileOnce(complete, fn) })
 }
 
-func (c *Copy) viewFileOnce(whole func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, length int64) error) (err error) {
+// viewFileOnce is viewFile without waiting for a Rebuild: it returns errRebuilding if
+// complete returns false.
+func (c *Copy) viewFileOnce(complete func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, length int64) error) (err error) {
 	file, err := os.Open(c.path)
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // only read from
-	tx, held, length, err := c.beginView(file)
+	defer file.Close() //nolint:errcheck // the file was only read
+	tx, contents, length, err := c.beginView(file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	t := &Tx{tx: tx, caches: new(caches), hash: c.hash}
 	err = recoverPanic(func() error {
-		if !whole(t) {
+		if !complete(t) {
 			return errRebuilding
 		}
 		return nil
@@ -217,12 +222,12 @@ func (c *Copy) viewFileOnce(whole func(*Tx) bool, fn func(t *Tx, file io.ReaderA
 	if err != nil {
 		return err
 	}
-	return fn(t, held, length)
+	return fn(t, contents, length)
 }
 
-// beginView begins a transaction. Commits write pages that it doesn't use, and the two that
-// say where the records begin: those are read while nothing is committed.
-func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, held io.ReaderAt, length int64, err error) {
+// beginView starts a read transaction. Commits write only pages that the transaction doesn't
+// use, except the two meta pages: it copies those while no commit can run.
+func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, contents io.ReaderAt, length int64, err error) {
 	if c.live != nil {
 		c.live.writeMu.Lock()
 		defer c.live.writeMu.Unlock()
@@ -240,7 +245,7 @@ func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, held io.ReaderAt, length i
 	return tx, &headCachedFile{head: head[:n], rest: file}, info.Size(), err
 }
 
-// headCachedFile is a file whose beginning was read before.
+// headCachedFile is a file whose first bytes were read earlier.
 type headCachedFile struct {
 	head []byte
 	rest io.ReaderAt
@@ -254,7 +259,7 @@ func (f *headCachedFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// checkStructure has bbolt check the file, which must not change in that time.
+// checkStructure runs bbolt's own check. No commit may change the file during that time.
 func (c *Copy) checkStructure(report func(error)) error {
 	if c.live != nil {
 		c.live.writeMu.Lock()

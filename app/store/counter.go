@@ -8,28 +8,30 @@ import (
 	"strings"
 )
 
-// Counter names one of the numbers kept with the records.
+// Counter is the name of a counter that is maintained with the records.
 type Counter string
 
-// The counters.
+// The counters. Only those that say so include the trash.
 const (
-	CountAbstracts   Counter = "abstracts" // this and the next two without what is in the trash
+	CountAbstracts   Counter = "abstracts" // live records, as the next two
 	CountOrders      Counter = "orders"
 	CountFiles       Counter = "files"
 	CountFolders     Counter = "folders"
 	CountTasks       Counter = "tasks"
-	CountFailed      Counter = "failed"       // files whose processing failed, without what is in the trash
-	CountBytes       Counter = "bytes"        // of the files, each counted as often as it is filed
-	CountTrashed     Counter = "trashed"      // entries of the trash
-	CountFileRecords Counter = "file_records" // files, in the trash too
-	CountTextChecked Counter = "text_known"   // files whose pages with text were counted, without what is in the trash
-	CountWithoutText Counter = "textless"     // those of them that have none
+	CountFailed      Counter = "failed"       // live files whose processing failed
+	CountBytes       Counter = "bytes"        // total size of the live files; duplicates count each time
+	CountTrashed     Counter = "trashed"      // entries in the trash
+	CountFileRecords Counter = "file_records" // all files, including the trash
+	CountTextChecked Counter = "text_known"   // live files whose pages with text were counted
+	CountWithoutText Counter = "textless"     // live files that have no text on any page
 )
 
+// allCounters returns all counters.
 func allCounters() []Counter {
 	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords, CountTextChecked, CountWithoutText}
 }
 
+// counterKeys returns the keys of the counters bucket.
 func counterKeys() (keys [][]byte) {
 	for _, c := range allCounters() {
 		keys = append(keys, []byte(c))
@@ -37,52 +39,53 @@ func counterKeys() (keys [][]byte) {
 	return keys
 }
 
-// valueCountKey names a kept count of the live records that have a value in a column.
+// valueCountKey identifies the count of live records with a value in a column.
 type valueCountKey struct {
 	typeName string
 	column   Column
 	value    columnValue
 }
 
-// encode is where counts keeps it. Neither a noun, a column nor a value holds NUL.
+// encode returns the key in the counts bucket. A type name, column, or value never contains
+// NUL.
 func (c valueCountKey) encode() []byte {
 	return fmt.Appendf(nil, "%s\x00%s\x00%s", c.typeName, c.column, c.value)
 }
 
-// Count gives a counter's value, with what this transaction added.
+// Count returns the value of a counter, including the changes of this transaction.
 func (t *Tx) Count(c Counter) uint64 {
-	n, _ := decodeUint64(t.bucket(bucketCounters).Get([]byte(c))) // absent is zero
+	n, _ := decodeUint64(t.bucket(bucketCounters).Get([]byte(c))) // 0 if missing
 	return addClamped(n, t.counterDeltas[c])
 }
 
-// CountBy gives the number of live records with a value in a column, compared
-// without case: abstracts and orders by ColumnStatus, files by ColumnFolder. Of
-// anything else it is 0.
-func (t *Tx) CountBy(noun string, column Column, value string) uint64 {
-	c := valueCountKey{noun, column, parseValue(value)}
-	n, _ := decodeUint64(t.bucket(bucketCounts).Get(c.encode())) // absent is zero
+// CountBy returns the number of live records with a value in a column, ignoring case. It
+// supports ColumnStatus of abstracts and orders, and ColumnFolder of files; for others it
+// returns 0.
+func (t *Tx) CountBy(typeName string, column Column, value string) uint64 {
+	c := valueCountKey{typeName, column, parseValue(value)}
+	n, _ := decodeUint64(t.bucket(bucketCounts).Get(c.encode())) // 0 if missing
 	return addClamped(n, t.valueDeltas[c])
 }
 
-// ValueCount is how many live records have a value.
+// ValueCount is the number of live records with a value.
 type ValueCount struct {
-	Value string // folded; "" are those without one
+	Value string // folded; "" for records without a value
 	Count uint64
 }
 
-// ValueCounts gives all values of a column that CountBy counts, in their order, with what
-// this transaction added.
-func (t *Tx) ValueCounts(noun string, column Column) (list []ValueCount) {
-	prefix := valueCountKey{typeName: noun, column: column}.encode()
+// ValueCounts returns the counts of all values of a column that CountBy supports, sorted by
+// value, including the changes of this transaction.
+func (t *Tx) ValueCounts(typeName string, column Column) (list []ValueCount) {
+	prefix := valueCountKey{typeName: typeName, column: column}.encode()
 	c := t.bucket(bucketCounts).Cursor()
 	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
 		value := string(k[len(prefix):])
-		n, _ := decodeUint64(raw) // Check reports what is none
-		list = append(list, ValueCount{value, addClamped(n, t.valueDeltas[valueCountKey{noun, column, parseValue(value)}])})
+		n, _ := decodeUint64(raw) // Check reports invalid counts
+		list = append(list, ValueCount{value, addClamped(n, t.valueDeltas[valueCountKey{typeName, column, parseValue(value)}])})
 	}
 	for added, n := range t.valueDeltas {
 		known := slices.ContainsFunc(list, func(l ValueCount) bool { return l.Value == added.value.String() })
-		if added.typeName == noun && added.column == column && !known {
+		if added.typeName == typeName && added.column == column && !known {
 			list = append(list, ValueCount{added.value.String(), addClamped(0, n)})
 		}
 	}
@@ -91,10 +94,11 @@ func (t *Tx) ValueCounts(noun string, column Column) (list []ValueCount) {
 	return list
 }
 
-// addClamped stops at zero: only damage leads below, and Check tells of it.
+// addClamped adds delta to n and returns at least 0. Only damage leads to a negative count,
+// and Check reports it.
 func addClamped(n uint64, delta int64) uint64 { return uint64(max(int64(n)+delta, 0)) }
 
-// addCount changes a counter. Counters are hot: they are written once a commit.
+// addCount changes a counter. Counters change often, so flush writes them once per commit.
 func (t *Tx) addCount(c Counter, delta int64) {
 	if t.counterDeltas == nil {
 		t.counterDeltas = map[Counter]int64{}
@@ -102,24 +106,26 @@ func (t *Tx) addCount(c Counter, delta int64) {
 	t.counterDeltas[c] += delta
 }
 
-// countTransition counts what was or was not, and now is or is not.
-func (t *Tx) countTransition(c Counter, was, is bool) {
+// countTransition adjusts a counter for a record that did or didn't count before and now
+// does or doesn't.
+func (t *Tx) countTransition(c Counter, before, after bool) {
 	switch {
-	case is && !was:
+	case after && !before:
 		t.addCount(c, 1)
-	case was && !is:
+	case before && !after:
 		t.addCount(c, -1)
 	}
 }
 
-func (t *Tx) addValueCount(noun string, column Column, v columnValue, delta int64) {
+// addValueCount changes the count of a value; flush writes it.
+func (t *Tx) addValueCount(typeName string, column Column, v columnValue, delta int64) {
 	if t.valueDeltas == nil {
 		t.valueDeltas = map[valueCountKey]int64{}
 	}
-	t.valueDeltas[valueCountKey{noun, column, v}] += delta
+	t.valueDeltas[valueCountKey{typeName, column, v}] += delta
 }
 
-// flush writes what was counted; whoever commits calls it.
+// flush writes the changed counters and the change feed. It runs once before each commit.
 func (t *Tx) flush() error {
 	for c, delta := range t.counterDeltas {
 		if delta == 0 {
@@ -133,7 +139,7 @@ func (t *Tx) flush() error {
 	counts := t.bucket(bucketCounts)
 	for c, delta := range t.valueDeltas {
 		key := c.encode()
-		have, _ := decodeUint64(counts.Get(key)) // absent is zero
+		have, _ := decodeUint64(counts.Get(key)) // 0 if missing
 		n := addClamped(have, delta)
 		var err error
 		switch n {
@@ -151,15 +157,15 @@ func (t *Tx) flush() error {
 	return t.flushChanges()
 }
 
-// CountAbstractsOfTemplate gives how many live abstracts were made from a template, by walking
-// their index up to a limit; a limit of 100,000 costs some 20 ms.
+// CountAbstractsOfTemplate returns the number of live abstracts with a template, up to
+// limit. It counts index entries: 100,000 of them take about 20 ms.
 func (t *Tx) CountAbstractsOfTemplate(template uint64, limit int) (int, error) {
 	if t.isRebuilding() {
 		return 0, errRebuilding
 	}
-	j, possible, err := abstracts.newPredicate(t, Query{Filters: []Filter{{ColumnTemplate, strconv.FormatUint(template, 10)}}})
+	pred, possible, err := abstracts.newPredicate(t, Query{Filters: []Filter{{ColumnTemplate, strconv.FormatUint(template, 10)}}})
 	if err != nil || !possible {
 		return 0, err
 	}
-	return countKeys(abstracts.filterRanges(t, &j)[0], limit), nil
+	return countKeys(abstracts.filterRanges(t, &pred)[0], limit), nil
 }

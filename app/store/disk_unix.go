@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 )
 
-// initialMmap keeps a writer from waiting for readers each time the file grows.
+// initialMmap is large so that writers don't wait for open readers whenever the file grows:
+// bbolt remaps the file then.
 const initialMmap = 1 << 30
 
-// removeDurably removes a file, if it is there, so that it stays removed after a power
-// cut. The error has errSyncFailed in its chain when only that is in doubt.
+// removeDurably removes a file, if it exists, so that it stays removed after a power
+// failure. The error wraps errSyncFailed when the file was removed but the sync failed.
 func removeDurably(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// initialMmap stays small here: bbolt grows the file itself to it.
+// initialMmap is small on Windows, where bbolt grows the file to this size.
 const initialMmap = 16 << 20
 
-// removeDurably removes a file, if it is there.
+// removeDurably removes a file if it exists.
 func removeDurably(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

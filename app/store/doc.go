@@ -1,107 +1,110 @@
-// Package store keeps the records of a vault in one bbolt file: buckets, indexes,
-// migrations, typed reads and writes on a transaction, and the group commit.
+// Package store is the repository of a vault: it keeps all records in one bbolt file.
+// It has typed reads and writes in transactions, secondary indexes, paged lists,
+// migrations, check and rebuild, snapshots, and a group commit.
 //
 // # The bucket tree
 //
-// Every number is 8 bytes, big endian, so that keys sort as people count. fold(s)
-// is title.Fold. A record is drawn at record.go; index entries have no value
-// unless one is given.
+// Numbers are 8 bytes, big endian, so keys sort numerically. fold(s) is model.Fold.
+// The encoding of a record is drawn in record.go. Index entries have no value unless
+// one is shown.
 //
 //	meta/
-//	    schema            number    the schema this file has; see migrate.go
-//	    secret            text      fingerprint of the secret.key that belongs here
-//	    created           text      RFC 3339 time of creation
-//	    rebuilding        0x01      while a Rebuild is under way; lists are refused
+//	    schema            number    version of this tree; see migrate.go
+//	    secret            text      fingerprint of the secret.key of this vault
+//	    created           text      time of creation (RFC 3339)
+//	    rebuilding        0x01      while a Rebuild is in progress; lists fail
 //	counters/
-//	    abstracts, orders, files, bytes, failed    number    without what is in the trash
+//	    abstracts, orders, files, bytes, failed    number    live records, without the trash
+//	    text_known, textless                       number    live files
 //	    folders, tasks, trashed, file_records      number
-//	counts/          noun, 0x00, column, 0x00, value -> number of live records; none is absent
-//	templates/       id                   record title.Template
+//	counts/          type, 0x00, column, 0x00, value -> number of live records; missing if 0
+//	templates/       id                   record model.Template
 //	workspace/
-//	    generation                        record string: a word for each serve; absent before the first
-//	    order_fields                      record []title.Field
+//	    generation                        record string: random, new at each start; missing before the first
+//	    order_fields                      record []model.Field
 //	    order_statuses                    record []string
-//	    default_template                  record uint64; absent where there is none
-//	folders/         id                   record title.Folder
+//	    default_template                  record uint64; missing if there is none
+//	folders/         id                   record model.Folder
 //	folder_names/    parent id, fold(name)          -> id
-//	abstracts/       id                   record title.Abstract
+//	abstracts/       id                   record model.Abstract
 //	abstract_index/  list index: county y, template_id k, status s, state t
-//	abstract_sorted/ its sorts: file number f, parcel p, address a; and last change u
-//	orders/          id                   record title.Order
-//	order_index/     list index: order_number n, county y, status s, state t; and due dates
-//	order_sorted/    its sorts: parcel p, address a; due dates of the open ones; and last change u
-//	files/           id                   record title.File
-//	file_index/      list index: abstract_id a, folder_id f, nowhere o, is_processing q
-//	file_digests/    digest (32), file id           also of files in the trash
-//	failed/          file id              of files whose processing failed, not in the trash
-//	tasks/           seq                  record title.Task
-//	trash/           list index: kind w (the noun); its ids are a byte of the noun and 7 of the id
-//	replays/         slot (32)            record title.Replay
+//	abstract_sorted/ sort index: file number f, parcel p, address a, last change u
+//	orders/          id                   record model.Order
+//	order_index/     list index: order_number n, county y, status s, state t, due date d
+//	order_sorted/    sort index: parcel p, address a, due date of open orders o, last change u
+//	files/           id                   record model.File
+//	file_index/      list index: abstract_id a, folder_id f, unassigned o, is_processing q
+//	file_digests/    digest (32), file id           includes files in the trash
+//	failed/          file id              live files whose processing failed
+//	tasks/           seq                  record model.ProcessingTask
+//	trash/           list index: type w; an ID is 1 byte type and 7 bytes ID
+//	replays/         slot (32)            record model.StoredResponse: response to an idempotent request
 //	replay_times/    time (8), slot (32)
-//	keys/            id                   record title.Key
+//	keys/            id                   record model.Key
 //	key_hashes/      hash (32)                      -> id
-//	users/           id                   record title.User
+//	users/           id                   record model.User
 //	user_names/      fold(name)                     -> id
-//	sessions/        hash (32)            record title.Session
+//	sessions/        hash (32)            record model.Session
 //	session_users/   user id, hash (32)
-//	events/          seq                  record title.Event
+//	events/          seq                  record model.Event
 //	event_index/     list index: record r, actor a, kind w
-//	changes/         seq                  noun and id of a record; see change.go
+//	changes/         seq                  type and ID of a record; see change.go
 //
 // # Lists
 //
-// A list index has the entries of one noun; each says in its value what the others
-// say in their keys, so that a walk judges a record without reading it:
+// A list index has several entries for each record of a type. All of them have the
+// record's columns as their value, so that a scan can filter without reading records:
 //
-//	key    tag (1) | what it sorts or filters by | created (8) | id (8)
-//	value  columns, each the short form (4) of its word, in the order drawn above
+//	key    tag (1) | filter or sort value | created (8) | id (8)
+//	value  columns, each as 4 bytes, in the order drawn above
 //
-//	tag c  nothing more                           every record
-//	a column's tag, word (8)                      every record with a value there
+//	tag c  no filter or sort value                every record
+//	a column's tag, hash of the value (8)         every record with a value in the column
 //	tag d  days (8), 0xFF… without a due date     every order
 //	tag n  fold(number), 0x00                     every order
 //
-// The sorts of a list have entries of the same shape, with the same values:
+// A sort index has entries of the same form with the same values:
 //
-//	a text's tag, form(text) cut to 64 bytes, 0x00    every record; 0xFF, 0x00 without a text
-//	tag o  days (8), 0xFF… without a due date         every order that is open (title.OpenStatus)
-//	tag u  updated (8)                                every record
+//	a text's tag, normalized text cut to 64 bytes, 0x00    every record; 0xFF, 0x00 without a text
+//	tag o  days (8), 0xFF… without a due date              every open order (model.IsOpenStatus)
+//	tag u  updated (8)                                     every record
 //
-// The form of file numbers and parcels is title.Squeezed, that of addresses, with city
-// and state, title.Plain. They serve a sort of the list, and a look at what begins
-// with a text (find.go).
+// File numbers and parcels are normalized with model.Squeezed, and addresses, which
+// include city and state, with model.Plain. Sort indexes also serve searches by prefix
+// (find.go).
 //
-// Times are microseconds since 1970, days are days since 1970, both with the sign
-// flipped so that they sort. A word is at column.go. Words may be those of two
-// values: what a list gives was compared in the record itself.
+// Times are microseconds since 1970 and days are days since 1970, both with the sign
+// bit flipped so that they sort. The hash of a value is described in column.go. Two
+// values can have the same hash, so every match is verified against the record.
 //
-// A record in the trash (Trashed is set) is in no list but that of the trash, and a
-// file that went there along with its abstract is not in that one either.
+// A record in the trash (Trashed is set) is only in the list of the trash. A file that
+// was deleted along with its abstract isn't in that list either.
 //
-// A position is what follows the tag in the index of the sort: keysets, so that no
-// coming and going of others moves a page. A query is answered by the smallest part
-// of the index that holds what it asks for, walked where that stands in the order
-// asked for, gathered and sorted where it does not and is small, else by the index
-// of that order. It looks at a bounded number of entries and says where to go on.
+// The position of a page is the part of a key after its tag in the index of the sort
+// order. Pages don't shift when records are added or removed. A query uses the smallest
+// range of the index that contains all matches: scanned if it has the requested order,
+// loaded and sorted in memory if it doesn't and is small. Otherwise it scans the index
+// in the requested order. It reads a limited number of entries and returns a position
+// to continue from.
 //
-// Ids come from the sequence of their bucket and are never used twice.
+// IDs come from the sequence of the bucket and are never reused.
 //
 // # Rules
 //
-// A change of this picture is a new schema: a migration at the end of the list in
-// migrate.go and a fixture of the schema before it, kept for ever.
+// A change of the bucket tree is a new schema: append a migration to the list in
+// migrate.go and add a fixture of the previous schema, which is kept permanently.
 //
-// Indexes and counters are written with the record, in its transaction, by the one
-// Put function of its noun; counters once a commit. What is the same before and
-// after is not written. Rebuild makes all of them anew. So is the feed of changes
-// written, for those who follow from outside. Nothing here decides: rules of one noun
-// are in app/model, rules between nouns in app/vault.
+// The Put function of a type writes the record, its index entries, and its entry in
+// the change feed in one transaction. Counters are written once per commit, and
+// unchanged entries are not written at all. Rebuild regenerates all of them. The store
+// has no business rules: rules within a type are in app/model, and rules between types
+// are in the services above the store.
 //
-// # Promises
+// # Guarantees
 //
-// Update returns nil only after the commit was synced. After an error of the disk
-// during a commit (other than a full disk, which bbolt survives) the store takes
-// no more writes: see Store.Failed. After a session that did not end cleanly, Open
-// reads the file from the disk again, and refuses one that differs in memory; what
-// Windows and macOS can't do of that is at reread.go.
+// Update returns nil only after the commit was synced to the disk. After a disk error
+// during a commit, the store becomes read-only (see Store.Failure), except when the
+// disk is full, which bbolt survives. After a session that didn't close cleanly, Open
+// reads the file from the disk again and returns an error if the page cache differs.
+// cache_check.go describes what of this Windows and macOS can't do.
 package store

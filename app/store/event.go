@@ -20,7 +20,7 @@ var events = indexedTable[model.Event]{
 	fields: func(e *model.Event) indexFields { return indexFields{created: sortableMicros(e.At), id: e.Seq} },
 }
 
-// actorValue is what Actor.Record says, without making text of it.
+// actorValue returns parseValue(e.Actor.Record()) without formatting the text.
 func actorValue(e *model.Event) columnValue {
 	v := parseValue(e.Actor.Kind)
 	if e.Actor.ID == 0 {
@@ -32,8 +32,9 @@ func actorValue(e *model.Event) columnValue {
 	return columnValue{v.prefix, e.Actor.ID}
 }
 
-// ListEvents gives a page of the log, in order of the events' times. It takes
-// ColumnActor, ColumnKind and ColumnRecord, SortCreated, and SortSequence upward.
+// ListEvents returns a page of the audit log. It supports filters by ColumnActor,
+// ColumnKind, and ColumnRecord, and the sort orders SortCreated and, ascending only,
+// SortSequence.
 func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
 	if q.Sort == SortSequence {
 		return t.listEventsInSequence(q)
@@ -41,17 +42,17 @@ func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
 	return events.list(t, q)
 }
 
-// maxSequenceScan is how many entries a page in sequence may look at: each is read, since no
-// index has them in that order.
+// maxSequenceScan is the max number of entries read for a page with SortSequence. It is low
+// because each entry is decoded: no index has that order.
 const maxSequenceScan = 2_000
 
-// listEventsInSequence gives a page of the log in the sequence in which it was written. Damaged
-// entries are passed over, Check reports them.
+// listEventsInSequence returns a page of the audit log sorted by sequence number. It skips
+// damaged entries, which Check reports.
 func (t *Tx) listEventsInSequence(q Query) (page Page[model.Event], err error) {
 	if t.isRebuilding() {
 		return page, errRebuilding
 	}
-	j, possible, err := events.newPredicate(t, q)
+	pred, possible, err := events.newPredicate(t, q)
 	if err != nil {
 		return page, err
 	}
@@ -61,13 +62,13 @@ func (t *Tx) listEventsInSequence(q Query) (page Page[model.Event], err error) {
 	if bytes.Equal(key, page.End) {
 		key, raw = c.Next()
 	}
-	for steps := cmp.Or(q.MaxScanned, maxSequenceScan); key != nil; key, raw = c.Next() {
-		if steps--; steps < 0 {
+	for budget := cmp.Or(q.MaxScanned, maxSequenceScan); key != nil; key, raw = c.Next() {
+		if budget--; budget < 0 {
 			page.Next = page.End
 			return page, t.canceled()
 		}
 		var e model.Event
-		if decodeRecord(bucketEvents, key, raw, &e) == nil && possible && events.matchesInSequence(&e, &j) {
+		if decodeRecord(bucketEvents, key, raw, &e) == nil && possible && events.matchesInSequence(&e, &pred) {
 			page.Truncated = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.MaxBytes, 0), defaultMaxBytes)
 			if page.Truncated || len(page.Items) >= max(q.Limit, 1) {
 				page.Next = page.End
@@ -80,16 +81,17 @@ func (t *Tx) listEventsInSequence(q Query) (page Page[model.Event], err error) {
 	return page, t.canceled()
 }
 
-// matchesInSequence reports whether a record has what is asked of its columns and its time.
-func (l *indexedTable[T]) matchesInSequence(v *T, j *predicate) bool {
-	at := l.fields(v).created
-	return at >= j.createdFrom && at <= j.createdTo && l.matches(v, j)
+// matchesInSequence reports whether a record matches the filters and the bounds of its
+// creation.
+func (l *indexedTable[T]) matchesInSequence(v *T, pred *predicate) bool {
+	created := l.fields(v).created
+	return created >= pred.createdFrom && created <= pred.createdTo && l.matches(v, pred)
 }
 
-// AddEvent appends to the log, chained to the entry before it, whose head is read
-// in the same transaction. Seq, Prev and Hash are set here.
+// AddEvent appends an entry to the audit log, chained by hash to the previous one. It sets
+// Seq, Prev, and Hash.
 func (t *Tx) AddEvent(e model.Event) error {
-	last, err := t.lastEvent()
+	last, err := t.LastEvent()
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,9 @@ func (t *Tx) AddEvent(e model.Event) error {
 	return nil
 }
 
-func (t *Tx) lastEvent() (e model.Event, err error) {
+// LastEvent returns the newest entry of the audit log, or the zero Event if the log is
+// empty.
+func (t *Tx) LastEvent() (e model.Event, err error) {
 	if t.lastEntry != nil {
 		return *t.lastEntry, nil
 	}
@@ -122,12 +126,14 @@ func (t *Tx) lastEvent() (e model.Event, err error) {
 	return e, err
 }
 
-// ScanEvents reads at most limit entries of the log from number from on.
+// ScanEvents returns up to limit entries of the audit log, starting with sequence number
+// from. The first damaged one is an error.
 func (t *Tx) ScanEvents(from uint64, limit int) ([]model.Event, error) {
 	return scanTable(t, events.table, from, limit)
 }
 
-// EventHash is the hash of an entry of the log; "" where there is none, or it is damaged.
+// EventHash returns the hash of an entry of the audit log, or "" if the entry is missing or
+// damaged.
 func (t *Tx) EventHash(seq uint64) string {
 	e, err := events.get(t, seq)
 	if err != nil {
@@ -136,29 +142,30 @@ func (t *Tx) EventHash(seq uint64) string {
 	return e.Hash
 }
 
-// LogEntry is one place of the log of events as it stands.
+// LogEntry is an entry of the audit log as it is stored, damaged or not.
 type LogEntry struct {
-	Seq   uint64 // of the place; 0 where its key is none
+	Seq   uint64 // sequence number in the key; 0 if the key is not valid
 	Event model.Event
-	Err   error // of reading it; ErrDamaged is in its chain
+	Err   error // why the entry can't be decoded; wraps ErrDamaged
 }
 
-// LogPage is a stretch of the log of events.
+// LogPage is a part of the audit log.
 type LogPage struct {
 	Entries []LogEntry
-	Next    []byte // where the stretch after this one begins; nil: there is none
-	Total   uint64 // how many entries there ever were
+	Next    []byte // position of the next page; nil at the end
+	Total   uint64 // number of entries ever written
 }
 
-// ScanLog reads at most limit entries from a place on; LogPosition and Log.Next say
-// which. A nil place is the very beginning, where keys stand that are no number.
-func (t *Tx) ScanLog(place []byte, limit int) LogPage {
+// ScanLog returns up to limit stored entries of the audit log, starting at a position:
+// LogPosition, LogPage.Next, or nil for the start. It includes entries with invalid keys,
+// which may be before the first valid one.
+func (t *Tx) ScanLog(position []byte, limit int) LogPage {
 	bucket := t.bucket(bucketEvents)
 	log := LogPage{Total: bucket.Sequence()}
 	c := bucket.Cursor()
 	key, raw := c.First()
-	if place != nil {
-		key, raw = c.Seek(place)
+	if position != nil {
+		key, raw = c.Seek(position)
 	}
 	for ; key != nil && len(log.Entries) < limit; key, raw = c.Next() {
 		var e LogEntry
@@ -176,21 +183,19 @@ func (t *Tx) ScanLog(place []byte, limit int) LogPage {
 	return log
 }
 
-// LogPosition is the place of an entry of the log.
+// LogPosition returns the position of an entry for ScanLog, and for Query.Position with
+// SortSequence the position after it.
 func LogPosition(seq uint64) []byte { return encodeUint64(seq) }
 
-// LastEvent is the newest entry of the log; the zero Event where there is none.
-func (t *Tx) LastEvent() (model.Event, error) { return t.lastEvent() }
-
-// putEvent writes a sealed entry as the JSON that its hash was made of: to encode it
-// again would cost each change as much as the sealing.
+// putEvent writes an entry as the JSON from which its hash was computed. Encoding the event
+// again would double the cost.
 func putEvent(t *Tx, seq uint64, sealed []byte) error {
 	key := encodeUint64(seq)
 	raw := make([]byte, recordHeaderSize, recordHeaderSize+len(sealed))
 	raw[0] = recordVersion
 	binary.BigEndian.PutUint32(raw[1:], recordChecksum(bucketEvents, key, sealed))
 	bucket := t.bucket(bucketEvents)
-	bucket.FillPercent = 0.9 // as every table of numbers
+	bucket.FillPercent = 0.9 // see table.put
 	if err := bucket.Put(key, append(raw, sealed...)); err != nil {
 		return fmt.Errorf("put event %d: %w", seq, err)
 	}

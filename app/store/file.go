@@ -23,29 +23,31 @@ var files = indexedTable[model.File]{
 	trashed: func(f *model.File) *model.Trashed { return f.Trashed },
 }
 
-// NewFileID gives the next number of a file.
+// NewFileID returns the ID for a new file.
 func (t *Tx) NewFileID() (uint64, error) { return files.nextID(t) }
 
-// File reads one; NotFound when absent or in the trash.
+// File returns a live file. The error has kind errs.NotFound if it doesn't exist or is in
+// the trash.
 func (t *Tx) File(id uint64) (model.File, error) { return files.getLive(t, id) }
 
-// FileIncludingTrash reads one, in the trash or not; NotFound when absent.
+// FileIncludingTrash returns a file that may be in the trash. The error has kind
+// errs.NotFound if it doesn't exist.
 func (t *Tx) FileIncludingTrash(id uint64) (model.File, error) { return files.get(t, id) }
 
-// ListFiles gives a page of the files, without those in the trash. It takes
-// ColumnFolder, ColumnAbstract, ColumnUnassigned and ColumnProcessing, and SortCreated.
+// ListFiles returns a page of the live files. It supports filters by ColumnFolder,
+// ColumnAbstract, ColumnUnassigned, and ColumnProcessing, and the sort order SortCreated.
 func (t *Tx) ListFiles(q Query) (Page[model.File], error) { return files.list(t, q) }
 
-// PutFile writes one, new or changed. Its bytes never change: another digest or
-// size than before is an error.
+// PutFile creates or updates a file. The content of a file never changes: another digest or
+// size is an error.
 func (t *Tx) PutFile(f model.File) error {
-	old, known, err := files.find(t, f.ID)
+	old, existed, err := files.find(t, f.ID)
 	switch {
 	case err != nil:
 		return err
-	case known && (old.Digest != f.Digest || old.Size != f.Size):
+	case existed && (old.Digest != f.Digest || old.Size != f.Size):
 		return fmt.Errorf("put file %d: its bytes cannot change", f.ID)
-	case !known:
+	case !existed:
 		digest, ok := decodeDigest(&f)
 		if !ok || f.Size < 0 {
 			return fmt.Errorf("put file %d: its digest is no SHA-256, or its size is none", f.ID)
@@ -54,15 +56,16 @@ func (t *Tx) PutFile(f model.File) error {
 			return fmt.Errorf("index file %d: %w", f.ID, err)
 		}
 	}
-	if err := t.updateFileCounters(&old, &f, known, true); err != nil {
+	if err := t.updateFileCounters(&old, &f, existed, true); err != nil {
 		return fmt.Errorf("index file %d: %w", f.ID, err)
 	}
-	t.bumpFolderVersions(&old, &f, known, true)
-	return files.save(t, f.ID, &old, known, &f)
+	t.bumpFolderVersions(&old, &f, existed, true)
+	return files.save(t, f.ID, &old, existed, &f)
 }
 
-// RemoveFile takes one away for good, in the trash or not, with its tasks; NotFound
-// when absent. An abstract that lists it is not touched, nor are its bytes.
+// RemoveFile permanently deletes a file, live or in the trash, with its tasks. The error has
+// kind errs.NotFound if it doesn't exist. The abstract that lists it and the file's content
+// are not changed.
 func (t *Tx) RemoveFile(id uint64) error {
 	old, err := files.get(t, id)
 	if err != nil {
@@ -77,7 +80,7 @@ func (t *Tx) RemoveFile(id uint64) error {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
 	t.bumpFolderVersions(&old, &model.File{}, true, false)
-	if old.Processing { // else no task waits
+	if old.Processing { // otherwise it has no tasks
 		if err := t.removeTasksOfFile(id); err != nil {
 			return err
 		}
@@ -85,40 +88,42 @@ func (t *Tx) RemoveFile(id uint64) error {
 	return files.purge(t, id, &old)
 }
 
-// decodeDigest is the digest in bytes, with room for a number behind it.
+// decodeDigest returns the digest in binary, with capacity for an ID after it.
 func decodeDigest(f *model.File) (digest []byte, ok bool) {
 	digest, err := hex.AppendDecode(make([]byte, 0, 40), []byte(f.Digest))
 	return digest, err == nil && len(digest) == 32 && hex.EncodeToString(digest) == f.Digest
 }
 
-// updateFileCounters keeps the counters and the index of failures.
-func (t *Tx) updateFileCounters(old, f *model.File, was, is bool) error {
-	t.countTransition(CountFileRecords, was, is)
-	was, is = was && old.Trashed == nil, is && f.Trashed == nil
-	t.countTransition(CountFiles, was, is)
-	if was {
+// updateFileCounters updates the counters and the index of failed files. existed and exists
+// tell whether the file existed before and exists now.
+func (t *Tx) updateFileCounters(old, f *model.File, existed, exists bool) error {
+	t.countTransition(CountFileRecords, existed, exists)
+	existed, exists = existed && old.Trashed == nil, exists && f.Trashed == nil
+	t.countTransition(CountFiles, existed, exists)
+	if existed {
 		t.addCount(CountBytes, -old.Size)
 	}
-	if is {
+	if exists {
 		t.addCount(CountBytes, f.Size)
 	}
-	t.countTransition(CountTextChecked, was && old.TextPages != nil, is && f.TextPages != nil)
-	t.countTransition(CountWithoutText, was && hasNoText(old), is && hasNoText(f))
-	was, is = was && old.Failure != "", is && f.Failure != ""
-	t.countTransition(CountFailed, was, is)
+	t.countTransition(CountTextChecked, existed && old.TextPages != nil, exists && f.TextPages != nil)
+	t.countTransition(CountWithoutText, existed && hasNoText(old), exists && hasNoText(f))
+	existed, exists = existed && old.Failure != "", exists && f.Failure != ""
+	t.countTransition(CountFailed, existed, exists)
 	switch {
-	case is && !was:
+	case exists && !existed:
 		return putKeyOnly(t.bucket(bucketFailed), encodeUint64(f.ID))
-	case was && !is:
+	case existed && !exists:
 		return t.bucket(bucketFailed).Delete(encodeUint64(old.ID))
 	}
 	return nil
 }
 
+// hasNoText reports whether the pages of a file were checked and none has text.
 func hasNoText(f *model.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
 
-// FailedFiles reads at most limit files whose processing failed, from number from on,
-// without those whose record is damaged and those in the trash.
+// FailedFiles returns up to limit live files whose processing failed, starting with ID from.
+// It skips damaged records.
 func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
 	for k, _ := c.Seek(encodeUint64(from)); k != nil && len(list) < limit; k, _ = c.Next() {
@@ -126,7 +131,7 @@ func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) 
 		file, err := files.get(t, id)
 		switch {
 		case errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.NotFound:
-			// Those behind it need not wait; Check reports it.
+			// Skip it so that later files are not blocked; Check reports it.
 		case err != nil:
 			return list, err
 		default:
@@ -136,8 +141,8 @@ func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) 
 	return list, nil
 }
 
-// ScanFiles reads at most limit files from number from on, those in the trash too;
-// the first damaged record among them is its error.
+// ScanFiles returns up to limit files, starting with ID from, including those in the trash.
+// The first damaged one is an error.
 func (t *Tx) ScanFiles(from uint64, limit int) (list []model.File, err error) {
 	files.each(t, from, func(_ uint64, f model.File, e error) bool {
 		if e != nil {
@@ -150,25 +155,26 @@ func (t *Tx) ScanFiles(from uint64, limit int) (list []model.File, err error) {
 	return list, err
 }
 
-// DigestInUse reports whether a file has these bytes, in the trash or not.
+// DigestInUse reports whether any file, live or in the trash, has this content digest.
 func (t *Tx) DigestInUse(digest [32]byte) bool {
 	k, _ := t.bucket(bucketFileDigests).Cursor().Seek(digest[:])
 	return bytes.HasPrefix(k, digest[:])
 }
 
-// maxFilesPerDigest bounds how many files of the same bytes FileByDigest looks through.
+// maxFilesPerDigest is the max number of files with the same content that FileByDigest
+// reads.
 const maxFilesPerDigest = 16
 
-// NextDigest gives the first digest behind one (nil: the first of all) and a file that
-// has these bytes, as FileByDigest does. ok is false where there is none.
+// NextDigest returns the first content digest after the given one (nil for the very first)
+// and a file with it, as FileByDigest returns it. ok is false if there are no more.
 func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool) {
 	if after != nil {
-		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // no number of a file is that high
+		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // no file has such a high ID
 	}
 	c := t.bucket(bucketFileDigests).Cursor()
 	k, _ := c.Seek(after)
 	for k != nil && len(k) != 40 {
-		k, _ = c.Next() // Check reports it
+		k, _ = c.Next() // Check reports invalid keys
 	}
 	if k == nil {
 		return digest, file, false
@@ -177,31 +183,31 @@ func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool
 	return [32]byte(k), file, ok
 }
 
-// FileByDigest gives a file that has these bytes: one that is not in the trash, if one
-// of the first few is not. Where no record of them can be read, or says so, it has
-// nothing but a number, and a size of -1. ok is false where there is none.
+// FileByDigest returns a file with this content digest, a live one if there is one among the
+// first few. If none of their records can be read or matches the digest, the result has only
+// an ID and a size of -1. ok is false if there is no such file.
 func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {
 	c := t.bucket(bucketFileDigests).Cursor()
-	looked := 0
-	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && looked < maxFilesPerDigest; k, _ = c.Next() {
-		looked++
+	count := 0
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && count < maxFilesPerDigest; k, _ = c.Next() {
+		count++
 		id, _ := decodeUint64(k[32:])
-		one, err := files.get(t, id)
-		if err != nil || one.Digest != hex.EncodeToString(digest[:]) {
-			one = model.File{ID: id, Size: -1} // Check reports it
+		candidate, err := files.get(t, id)
+		if err != nil || candidate.Digest != hex.EncodeToString(digest[:]) {
+			candidate = model.File{ID: id, Size: -1} // Check reports invalid keys
 		}
-		if one.Size >= 0 && one.Trashed == nil {
-			return one, true
+		if candidate.Size >= 0 && candidate.Trashed == nil {
+			return candidate, true
 		}
 		if !ok || file.Size < 0 {
-			file, ok = one, true
+			file, ok = candidate, true
 		}
 	}
 	return file, ok
 }
 
-// FileRecordCount counts the records of files that are there, damaged ones too, whatever
-// the counter says.
+// FileRecordCount counts the records of files, including damaged ones, without using the
+// counter.
 func (t *Tx) FileRecordCount() (n uint64) {
 	c := t.bucket(bucketFiles).Cursor()
 	for k, _ := c.First(); k != nil; k, _ = c.Next() {
@@ -215,16 +221,16 @@ func (t *Tx) ListFilesByID(ids []uint64, q Query) (Page[model.File], int, error)
 	return files.listByIDs(t, ids, q)
 }
 
-// FindFileByDigest gives the first live file of these bytes that fits; found is false
-// where none does.
-func (t *Tx) FindFileByDigest(digest [32]byte, fits func(model.File) bool) (file model.File, found bool, err error) {
+// FindFileByDigest returns the first live file with this content digest for which matches
+// returns true.
+func (t *Tx) FindFileByDigest(digest [32]byte, matches func(model.File) bool) (file model.File, found bool, err error) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
 		id, ok := decodeUint64(k[len(digest):])
 		if !ok {
 			return file, false, fmt.Errorf("%s: a key of %d bytes: %w", bucketFileDigests, len(k), ErrDamaged)
 		}
-		if file, found, err = files.find(t, id); err != nil || found && file.Trashed == nil && fits(file) {
+		if file, found, err = files.find(t, id); err != nil || found && file.Trashed == nil && matches(file) {
 			return file, found, err
 		}
 	}

@@ -12,120 +12,121 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxFindScan is how many entries of one kind are looked at to find out whether records
-// are called by a text.
+// maxFindScan is the max number of entries per source that are read to find matches.
 const maxFindScan = 200
 
-// maxFilteredFindScan is maxFindScan where filters may leave few of them.
+// maxFilteredFindScan replaces maxFindScan when filters may exclude most records.
 const maxFilteredFindScan = 2_000
 
-// Match is a record that is called by a text: by all of it, or it begins so.
+// Match is a record with a number, parcel, or address that equals the text searched for or
+// starts with it.
 type Match[T any] struct {
 	Record T
-	By     Sort // SortOrderNumber, SortFileNumber, SortParcel or SortAddress
+	By     Sort // SortOrderNumber, SortFileNumber, SortParcel, or SortAddress
 	Exact  bool
 }
 
-// FindAbstracts gives at most limit live abstracts whose file number, parcel or address
-// is a text or begins with it, those that are it first, and whether there may be
-// more. A text without a letter or digit finds nothing.
+// FindAbstracts returns up to limit live abstracts whose file number, parcel, or address
+// equals text or starts with it, exact matches first. more reports whether there may be
+// others. A text without a letter or digit matches nothing.
 func (t *Tx) FindAbstracts(text string, limit int) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.findMatches(t, text, Query{Limit: limit})
 }
 
-// FindAbstractsWhere is FindAbstracts among those that a query leaves, at most its Limit:
-// of a query only the filters of ListAbstracts count.
+// FindAbstractsWhere is FindAbstracts for the abstracts that a query selects. Only the
+// filters and the Limit of the query count.
 func (t *Tx) FindAbstractsWhere(text string, q Query) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.findMatches(t, text, q)
 }
 
-// FindOrders is FindAbstracts for order number, parcel and address of orders. An order
-// number is compared with its punctuation.
+// FindOrders is FindAbstracts for the order number, parcel, and address of orders.
+// Punctuation in an order number must match.
 func (t *Tx) FindOrders(text string, limit int) (list []Match[model.Order], more bool, err error) {
 	return orders.findMatches(t, text, Query{Limit: limit})
 }
 
-// FindOrdersWhere is FindAbstractsWhere for FindOrders, with the filters of ListOrders.
+// FindOrdersWhere is FindAbstractsWhere for orders, with the filters of ListOrders.
 func (t *Tx) FindOrdersWhere(text string, q Query) (list []Match[model.Order], more bool, err error) {
 	return orders.findMatches(t, text, q)
 }
 
-// matchSource is one way to call records of a list.
+// matchSource is a range of an index in which a text can match.
 type matchSource[T any] struct {
 	by            Sort
 	bucket        *bolt.Bucket
 	tag           byte
-	prefix        string // of the key's text: all of want, or as much of it as keys have
+	prefix        string // normalized text, cut to the length of a text in a key
 	matches       func(*T) (begins, exact bool)
-	hasExactForms bool // ways to write all of it
+	hasExactForms bool // several texts count as exact, so exact matches aren't always first
 }
 
+// findMatches implements FindAbstractsWhere for any type.
 func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match[T], more bool, err error) {
 	if t.isRebuilding() {
 		return nil, false, errRebuilding
 	}
-	j, possible, err := l.newPredicate(t, q)
+	pred, possible, err := l.newPredicate(t, q)
 	if err != nil || !possible {
 		return nil, false, err
 	}
-	g := matchCollector[T]{limit: q.Limit, maxScan: maxFindScan, predicate: &j, seen: map[uint64]bool{}}
-	if len(q.Filters) > 0 || j.hasDue || j.openOnly || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
-		g.maxScan = maxFilteredFindScan
+	c := matchCollector[T]{limit: q.Limit, maxScan: maxFindScan, predicate: &pred, seen: map[uint64]bool{}}
+	if len(q.Filters) > 0 || pred.hasDue || pred.openOnly || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
+		c.maxScan = maxFilteredFindScan
 	}
-	for _, way := range l.matchSources(t, text) {
-		if err := g.collect(t, l, &way); err != nil {
+	for _, source := range l.matchSources(t, text) {
+		if err := c.collect(t, l, &source); err != nil {
 			return nil, false, err
 		}
 	}
-	g.prefixed = slices.DeleteFunc(g.prefixed, func(k Match[T]) bool { return g.seen[l.fields(&k.Record).id] })
-	list = slices.Concat(g.exact, g.prefixed)
-	return list[:min(len(list), q.Limit)], g.more || len(list) > q.Limit, nil
+	c.prefixed = slices.DeleteFunc(c.prefixed, func(k Match[T]) bool { return c.seen[l.fields(&k.Record).id] })
+	list = slices.Concat(c.exact, c.prefixed)
+	return list[:min(len(list), q.Limit)], c.more || len(list) > q.Limit, nil
 }
 
-// matchCollector is what was found so far.
+// matchCollector collects the matches of several sources.
 type matchCollector[T any] struct {
 	limit, maxScan  int
 	predicate       *predicate
 	exact, prefixed []Match[T]
-	seen            map[uint64]bool // true: among the exact ones
+	seen            map[uint64]bool // by ID; true if the match is exact
 	more            bool
 }
 
-// collect looks at the entries whose text begins with the prefix, in their order. Those
-// that are it come first, unless there are several ways to write it.
-func (g *matchCollector[T]) collect(t *Tx, l *indexedTable[T], w *matchSource[T]) error {
-	prefix := append([]byte{w.tag}, w.prefix...)
-	c, found := w.bucket.Cursor(), 0
-	k, _ := c.Seek(prefix)
-	for steps := g.maxScan; bytes.HasPrefix(k, prefix); k, _ = c.Next() {
-		if steps--; steps < 0 || !w.hasExactForms && found > g.limit {
-			g.more = true
+// collect adds the records of a source whose text starts with the prefix, in order. Exact
+// matches come first unless the source has exact forms.
+func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSource[T]) error {
+	prefix := append([]byte{source.tag}, source.prefix...)
+	cursor, found := source.bucket.Cursor(), 0
+	k, _ := cursor.Seek(prefix)
+	for budget := m.maxScan; bytes.HasPrefix(k, prefix); k, _ = cursor.Next() {
+		if budget--; budget < 0 || !source.hasExactForms && found > m.limit {
+			m.more = true
 			return nil
 		}
 		if len(k) <= keySuffixSize {
-			continue // Check reports it
+			continue // Check reports invalid keys
 		}
 		id := binary.BigEndian.Uint64(k[len(k)-8:])
 		v, ok, err := l.find(t, id)
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			return err
 		}
-		starts, whole := w.matches(&v)
-		if !ok || !starts {
-			continue // Check reports it, or the key is only as long as it is
+		hasPrefix, isExact := source.matches(&v)
+		if !ok || !hasPrefix {
+			continue // missing (Check reports it), or only the part in the key matches
 		}
-		if at := l.fields(&v).created; at < g.predicate.createdFrom || at > g.predicate.createdTo || !l.matches(&v, g.predicate) {
+		if created := l.fields(&v).created; created < m.predicate.createdFrom || created > m.predicate.createdTo || !l.matches(&v, m.predicate) {
 			continue
 		}
 		found++
-		exact, known := g.seen[id]
+		wasExact, wasSeen := m.seen[id]
 		switch {
-		case whole && !exact:
-			g.exact = append(g.exact, Match[T]{v, w.by, true})
-		case !whole && !known:
-			g.prefixed = append(g.prefixed, Match[T]{v, w.by, false})
+		case isExact && !wasExact:
+			m.exact = append(m.exact, Match[T]{v, source.by, true})
+		case !isExact && !wasSeen:
+			m.prefixed = append(m.prefixed, Match[T]{v, source.by, false})
 		}
-		g.seen[id] = exact || whole
+		m.seen[id] = wasExact || isExact
 		if err := t.canceled(); err != nil {
 			return err
 		}
@@ -133,26 +134,26 @@ func (g *matchCollector[T]) collect(t *Tx, l *indexedTable[T], w *matchSource[T]
 	return nil
 }
 
-// matchSources are those that the text can be meant in.
-func (l *indexedTable[T]) matchSources(t *Tx, text string) (ways []matchSource[T]) {
+// matchSources returns the sources in which text can match.
+func (l *indexedTable[T]) matchSources(t *Tx, text string) (sources []matchSource[T]) {
 	if want := fold(text); want != "" && strings.IndexByte(l.columnTags, tagNumber) >= 0 {
-		ways = append(ways, matchSource[T]{SortOrderNumber, t.bucket(l.indexBucket), tagNumber, want, func(v *T) (bool, bool) {
+		sources = append(sources, matchSource[T]{SortOrderNumber, t.bucket(l.indexBucket), tagNumber, want, func(v *T) (bool, bool) {
 			have := l.fields(v).orderNumber
 			return strings.HasPrefix(have, want), have == want
 		}, false})
 	}
-	for i, x := range l.textSorts {
-		want := x.normalize(text)
+	for i, sort := range l.textSorts {
+		want := sort.normalize(text)
 		if want == "" {
 			continue
 		}
-		ways = append(ways, matchSource[T]{x.sort, t.bucket(l.sortLayout.indexBucket), l.sortLayout.sortTags[i], want[:min(len(want), maxTextKey)], func(v *T) (bool, bool) {
-			exact := x.normalize(x.text(v)) == want
-			if x.exactForms != nil {
-				exact = slices.ContainsFunc(x.exactForms(v), func(s string) bool { return x.normalize(s) == want })
+		sources = append(sources, matchSource[T]{sort.sort, t.bucket(l.sortLayout.indexBucket), l.sortLayout.sortTags[i], want[:min(len(want), maxTextKey)], func(v *T) (bool, bool) {
+			exact := sort.normalize(sort.text(v)) == want
+			if sort.exactForms != nil {
+				exact = slices.ContainsFunc(sort.exactForms(v), func(s string) bool { return sort.normalize(s) == want })
 			}
-			return strings.HasPrefix(x.normalize(x.text(v)), want), exact
-		}, x.exactForms != nil})
+			return strings.HasPrefix(sort.normalize(sort.text(v)), want), exact
+		}, sort.exactForms != nil})
 	}
-	return ways
+	return sources
 }

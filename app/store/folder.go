@@ -8,27 +8,28 @@ import (
 	"deedkeep/app/model"
 )
 
-// NewFolderID gives the next number of a folder.
+// NewFolderID returns the ID for a new folder.
 func (t *Tx) NewFolderID() (uint64, error) { return folders.nextID(t) }
 
-// Folder reads one; NotFound when absent.
+// Folder returns a folder. The error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) Folder(id uint64) (model.Folder, error) { return folders.get(t, id) }
 
-// HasFolder reports whether there is such a folder.
+// HasFolder reports whether a folder exists.
 func (t *Tx) HasFolder(id uint64) bool { return folders.has(t, id) }
 
-// Folders reads all, in order of their numbers.
+// Folders returns all folders, sorted by ID.
 func (t *Tx) Folders() ([]model.Folder, error) { return folders.all(t) }
 
-// FolderNameTaken reports whether a sibling has the name, compared without case.
+// FolderNameTaken reports whether a folder with this name exists in the parent folder,
+// ignoring case.
 func (t *Tx) FolderNameTaken(parent uint64, name string) bool {
 	return t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)) != nil
 }
 
-// PutFolder writes one, new or changed, and its place among its siblings; a name
-// that a sibling has is an error (see FolderNameTaken).
+// PutFolder creates or updates a folder. A name that another folder in the same parent has
+// is an error (see FolderNameTaken).
 func (t *Tx) PutFolder(f model.Folder) error {
-	old, known, err := folders.find(t, f.ID)
+	old, existed, err := folders.find(t, f.ID)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (t *Tx) PutFolder(f model.Folder) error {
 	if owner, taken := decodeUint64(names.Get(folderNameKey(f.ParentID, f.Name))); taken && owner != f.ID {
 		return fmt.Errorf("put folder %d: folder %d has its name", f.ID, owner)
 	}
-	if !known {
+	if !existed {
 		t.addCount(CountFolders, 1)
 	} else if err := names.Delete(folderNameKey(old.ParentID, old.Name)); err != nil {
 		return fmt.Errorf("move folder %d: %w", f.ID, err)
@@ -47,8 +48,8 @@ func (t *Tx) PutFolder(f model.Folder) error {
 	return folders.put(t, f.ID, f)
 }
 
-// RemoveFolder takes one away for good; NotFound when absent. It may not be in use
-// (see FolderInUse).
+// RemoveFolder permanently deletes a folder, which must not be in use (see FolderInUse). The
+// error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) RemoveFolder(id uint64) error {
 	old, err := folders.get(t, id)
 	if err != nil {
@@ -61,52 +62,54 @@ func (t *Tx) RemoveFolder(id uint64) error {
 	return folders.remove(t, id)
 }
 
-// FolderInUse reports whether a file that is not in the trash, or a folder, is in it.
+// FolderInUse reports whether a folder contains a live file or another folder.
 func (t *Tx) FolderInUse(id uint64) bool {
-	inside := encodeUint64(id)
-	k, _ := t.bucket(bucketFolderNames).Cursor().Seek(inside)
-	return bytes.HasPrefix(k, inside) || t.CountBy(files.typeName, ColumnFolder, fmt.Sprint(id)) > 0
+	prefix := encodeUint64(id)
+	k, _ := t.bucket(bucketFolderNames).Cursor().Seek(prefix)
+	return bytes.HasPrefix(k, prefix) || t.CountBy(files.typeName, ColumnFolder, fmt.Sprint(id)) > 0
 }
 
+// folderNameKey returns the key of a folder in the index of names.
 func folderNameKey(parent uint64, name string) []byte {
 	return append(encodeUint64(parent), model.Fold(name)...)
 }
 
-// FolderByName is the number of the folder of this name below a parent (0: the root),
-// compared without case; found is false where there is none.
+// FolderByName returns the ID of the folder with this name in a parent folder (0 for the
+// root), ignoring case.
 func (t *Tx) FolderByName(parent uint64, name string) (id uint64, found bool) {
 	return decodeUint64(t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)))
 }
 
-// folderVersions count, in this process, how often the documents of each folder were put in
-// another order, so that whoever has sorted a large folder knows whether it still
-// holds. Folder 0 are the documents of no folder and no abstract.
+// folderVersions counts, for this process, the changes that affect the list of a folder's
+// files: additions, removals, and renames. A cached sort of a large folder is valid as long
+// as the version is the same. Folder 0 has the files without a folder and an abstract.
 type folderVersions struct {
 	mu       sync.Mutex
 	versions map[uint64]uint64
 }
 
-// FolderVersion gives the number of such changes that were committed to a folder. Read
-// before a View, it is not newer than what the View sees.
+// FolderVersion returns the number of such changes committed to a folder. A version read
+// before a View is never newer than the data in the View.
 func (s *Store) FolderVersion(folder uint64) uint64 {
 	s.caches.folderVersions.mu.Lock()
 	defer s.caches.folderVersions.mu.Unlock()
 	return s.caches.folderVersions.versions[folder]
 }
 
-// bumpFolderVersions counts a change of a file, once it is committed.
-func (t *Tx) bumpFolderVersions(old, now *model.File, was, is bool) {
-	was, is = was && old.Trashed == nil && old.AbstractID == 0, is && now.Trashed == nil && now.AbstractID == 0
-	same := was == is && old.FolderID == now.FolderID && old.Filename == now.Filename
-	if same || !was && !is {
+// bumpFolderVersions increases the versions of the folders that a change of a file affects,
+// after the commit. existed and exists tell whether the file existed before and exists now.
+func (t *Tx) bumpFolderVersions(old, f *model.File, existed, exists bool) {
+	existed, exists = existed && old.Trashed == nil && old.AbstractID == 0, exists && f.Trashed == nil && f.AbstractID == 0
+	same := existed == exists && old.FolderID == f.FolderID && old.Filename == f.Filename
+	if same || !existed && !exists {
 		return
 	}
-	places := map[uint64]bool{}
-	if was {
-		places[old.FolderID] = true
+	affected := map[uint64]bool{}
+	if existed {
+		affected[old.FolderID] = true
 	}
-	if is {
-		places[now.FolderID] = true
+	if exists {
+		affected[f.FolderID] = true
 	}
 	shelves := &t.caches.folderVersions
 	t.tx.OnCommit(func() {
@@ -115,7 +118,7 @@ func (t *Tx) bumpFolderVersions(old, now *model.File, was, is bool) {
 		if shelves.versions == nil {
 			shelves.versions = map[uint64]uint64{}
 		}
-		for folder := range places {
+		for folder := range affected {
 			shelves.versions[folder]++
 		}
 	})

@@ -11,56 +11,61 @@ import (
 	"deedkeep/app/model"
 )
 
-// An index of lists has these entries for each record (see doc.go):
+// A list index has these entries for each record (see doc.go):
 //
-//	key    tag (1) | what it sorts or filters by | created (8) | id (8)
-//	value  the record's columns, each the short form (4) of its word
+//	key    tag (1) | filter or sort value | created (8) | id (8)
+//	value  the record's columns, each the 32-bit form of its hash
 //
-//	tag of the created ones  nothing more             of every record
-//	tag of a column          word (8)                 of every record that has a value there
-//	tag of the due dates     days (8)                 of every order
-//	tag of the numbers       fold(number), 0x00       of every order
+//	tag c, created    no value                 every record
+//	tag of a column   hash (8)                 every record with a value in the column
+//	tag d, due        days (8)                 every order
+//	tag n, number     fold(number), 0x00       every order
 //
-// An index of sorts has the others, with the same values, in a bucket of its own:
-// they come to stand anywhere in it, and pages that are filled from one end are full.
+// A sort index has the other entries, with the same values, in a bucket of its own. Its keys
+// arrive in random order, unlike most keys of a list index, and need a different fill
+// percentage:
 //
-//	tag of a text            textKey, 0x00            of every record
-//	tag of the open ones     days (8)                 of every order that is open
-//	tag of the changed ones  updated (8)              of every record
+//	tag of a text     textKey, 0x00            every record
+//	tag o, open       days (8)                 every open order
+//	tag u, updated    updated (8)              every record
 //
-// Times are microseconds since 1970, days are days since 1970, both big endian
-// with the sign flipped; no due date is the last of days.
+// Times are microseconds since 1970 and days are days since 1970, both big endian with the
+// sign bit flipped so that they sort. A missing due date sorts last.
 const (
 	tagCreated = 'c'
 	tagDue     = 'd'
 	tagNumber  = 'n'
-	tagOpen    = 'o' // due dates of the open ones
+	tagOpen    = 'o' // due dates of open orders
 	tagUpdated = 'u'
 
 	maxColumns    = 4
 	maxTextSorts  = 3
-	maxTextKey    = 64 // bytes of a text that is a part of a key
+	maxTextKey    = 64 // bytes of a text in a key
 	keySuffixSize = 16
 	noDueDate     = math.MaxUint64
 	signBit       = 1 << 63
 )
 
-// indexFields is all that an index says of a record.
+// indexFields holds the values of one record from which its index keys and values are built.
 type indexFields struct {
-	listed      bool // false: it has no entries
+	listed      bool // false if the record has no entries
 	created, id uint64
-	updated     uint64 // of a list that is sorted by it
+	updated     uint64 // only for lists that sort by it
 	hashes      [maxColumns]valueHash
 	due         uint64
-	orderNumber string               // folded
-	texts       [maxTextSorts]string // as keys
+	orderNumber string               // folded, see fold
+	texts       [maxTextSorts]string // see textKey
 	open        bool
 }
 
+// sortableMicros encodes a time so that encoded times sort.
 func sortableMicros(at time.Time) uint64 { return uint64(at.UnixMicro()) ^ signBit }
 
+// timeFromMicros decodes a time that sortableMicros encoded.
 func timeFromMicros(created uint64) time.Time { return time.UnixMicro(int64(created ^ signBit)).UTC() }
 
+// sortableDays encodes a date in the form YYYY-MM-DD so that dates sort. Any other text
+// becomes noDueDate.
 func sortableDays(date string) uint64 {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -69,155 +74,159 @@ func sortableDays(date string) uint64 {
 	return uint64(at.Unix()/86400) ^ signBit
 }
 
-// textKey is a text in its form as it stands in a key, which has none of the bytes 0x00
-// and 0xFF: those without one come last. Texts that are equal so far are equal.
-func textKey(form string) string {
-	if form == "" {
+// textKey returns a normalized text as it appears in a key, cut to maxTextKey bytes.
+// Normalized texts don't contain the bytes 0x00 and 0xFF; 0xFF makes records without a text
+// sort last.
+func textKey(normalized string) string {
+	if normalized == "" {
 		return "\xff"
 	}
-	return form[:min(len(form), maxTextKey)]
+	return normalized[:min(len(normalized), maxTextKey)]
 }
 
-// indexLayout is which entries an index has.
+// indexLayout describes the entries of one index.
 type indexLayout struct {
 	indexBucket []byte
-	columnTags  string // of the columns
+	columnTags  string // one tag per column
 	hasDue      bool
-	sortTags    string // tags of an index of sorts, which has nothing else
+	sortTags    string // only for a sort index: one tag per entry
 }
 
-// maxEntries is how many entries a record may have.
-func (x *indexLayout) maxEntries() int {
-	if x.sortTags != "" {
-		return len(x.sortTags)
+// maxEntries returns the max number of entries of a record.
+func (layout *indexLayout) maxEntries() int {
+	if layout.sortTags != "" {
+		return len(layout.sortTags)
 	}
-	if x.hasDue {
-		return len(x.columnTags) + 2
+	if layout.hasDue {
+		return len(layout.columnTags) + 2
 	}
-	return len(x.columnTags) + 1
+	return len(layout.columnTags) + 1
 }
 
-// appendKey makes the key of one of a card's entries; empty where it has none.
-func (x *indexLayout) appendKey(buf []byte, c *indexFields, slot int) []byte {
+// appendKey replaces buf with the key of the record's i-th entry. The result is empty if the
+// record doesn't have that entry.
+func (layout *indexLayout) appendKey(buf []byte, f *indexFields, i int) []byte {
 	buf = buf[:0]
 	switch {
-	case !c.listed:
+	case !f.listed:
 		return buf
-	case x.sortTags != "" && x.sortTags[slot] == tagOpen:
-		if !c.open {
+	case layout.sortTags != "" && layout.sortTags[i] == tagOpen:
+		if !f.open {
 			return buf
 		}
-		buf = binary.BigEndian.AppendUint64(append(buf, tagOpen), c.due)
-	case x.sortTags != "" && x.sortTags[slot] == tagUpdated:
-		buf = binary.BigEndian.AppendUint64(append(buf, tagUpdated), c.updated)
-	case x.sortTags != "":
-		buf = append(append(append(buf, x.sortTags[slot]), c.texts[slot]...), 0)
-	case slot == 0:
+		buf = binary.BigEndian.AppendUint64(append(buf, tagOpen), f.due)
+	case layout.sortTags != "" && layout.sortTags[i] == tagUpdated:
+		buf = binary.BigEndian.AppendUint64(append(buf, tagUpdated), f.updated)
+	case layout.sortTags != "":
+		buf = append(append(append(buf, layout.sortTags[i]), f.texts[i]...), 0)
+	case i == 0:
 		buf = append(buf, tagCreated)
-	case slot > len(x.columnTags):
-		buf = binary.BigEndian.AppendUint64(append(buf, tagDue), c.due)
-	case x.columnTags[slot-1] == tagNumber:
-		buf = append(append(append(buf, tagNumber), c.orderNumber...), 0)
-	case c.hashes[slot-1] == 0:
+	case i > len(layout.columnTags):
+		buf = binary.BigEndian.AppendUint64(append(buf, tagDue), f.due)
+	case layout.columnTags[i-1] == tagNumber:
+		buf = append(append(append(buf, tagNumber), f.orderNumber...), 0)
+	case f.hashes[i-1] == 0:
 		return buf
 	default:
-		buf = binary.BigEndian.AppendUint64(append(buf, x.columnTags[slot-1]), uint64(c.hashes[slot-1]))
+		buf = binary.BigEndian.AppendUint64(append(buf, layout.columnTags[i-1]), uint64(f.hashes[i-1]))
 	}
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(buf, c.created), c.id)
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(buf, f.created), f.id)
 }
 
-// encodeColumns makes what all entries of a card say.
-func (x *indexLayout) encodeColumns(c *indexFields) []byte {
+// encodeColumns returns the value that all entries of a record have.
+func (layout *indexLayout) encodeColumns(f *indexFields) []byte {
 	raw := make([]byte, 0, 4*maxColumns)
-	for i := range len(x.columnTags) {
-		raw = binary.BigEndian.AppendUint32(raw, c.hashes[i].hash32())
+	for i := range len(layout.columnTags) {
+		raw = binary.BigEndian.AppendUint32(raw, f.hashes[i].hash32())
 	}
 	return raw
 }
 
-// updateEntries takes what was out of the index and puts what is into it. An entry that
-// stays the same is not touched.
-func (t *Tx) updateEntries(x *indexLayout, was, is *indexFields) error {
-	if *was == *is {
+// updateEntries replaces the index entries of a record's old state with those of the new
+// one. Unchanged entries are not written.
+func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) error {
+	if *before == *after {
 		return nil
 	}
-	b := t.bucket(x.indexBucket)
-	// Most keys are the last of their kind: full pages leave no room that nobody uses.
-	// Those of sorts are not, and a page that is full is split by the next.
+	b := t.bucket(layout.indexBucket)
+	// Most keys of a list index are appended, so pages can be nearly full. Keys of a sort
+	// index are inserted at random, and a full page would be split by the next one.
 	b.FillPercent = 0.9
-	if x.sortTags != "" {
+	if layout.sortTags != "" {
 		b.FillPercent = 0.6
 	}
-	value := x.encodeColumns(is)
-	same := was.listed && bytes.Equal(value, x.encodeColumns(was))
-	for slot := range x.maxEntries() {
-		t.oldKey, t.newKey = x.appendKey(t.oldKey, was, slot), x.appendKey(t.newKey, is, slot)
-		stays := bytes.Equal(t.oldKey, t.newKey)
-		if len(t.oldKey) > 0 && !stays {
+	value := layout.encodeColumns(after)
+	sameValue := before.listed && bytes.Equal(value, layout.encodeColumns(before))
+	for i := range layout.maxEntries() {
+		t.oldKey, t.newKey = layout.appendKey(t.oldKey, before, i), layout.appendKey(t.newKey, after, i)
+		sameKey := bytes.Equal(t.oldKey, t.newKey)
+		if len(t.oldKey) > 0 && !sameKey {
 			if err := b.Delete(t.oldKey); err != nil {
-				return fmt.Errorf("index %s: %w", x.indexBucket, err)
+				return fmt.Errorf("index %s: %w", layout.indexBucket, err)
 			}
 		}
-		if len(t.newKey) > 0 && !(stays && same) {
+		if len(t.newKey) > 0 && !(sameKey && sameValue) {
 			if err := b.Put(t.newKey, value); err != nil {
-				return fmt.Errorf("index %s: %w", x.indexBucket, err)
+				return fmt.Errorf("index %s: %w", layout.indexBucket, err)
 			}
 		}
 	}
 	return nil
 }
 
-// indexColumn is one of a list's.
+// indexColumn is a column of a list.
 type indexColumn[T any] struct {
 	name    Column
 	value   func(*T) columnValue
-	counted bool // its values are counted; see Tx.CountBy
+	counted bool // the records of each value are counted; see Tx.CountBy
 }
 
-// indexedTable is a table whose records are listed.
+// indexedTable is a table with list indexes.
 type indexedTable[T any] struct {
 	table[T]
 	indexLayout
-	sortLayout indexLayout // the index of sorts; no bucket: there is none
+	sortLayout indexLayout // of the sort index; zero if there is none
 	textSorts  []textSort[T]
 	columns    []indexColumn[T]
-	fields     func(*T) indexFields // all but the words and the texts
+	fields     func(*T) indexFields // sets all fields except listed, hashes, and texts
 	trashed    func(*T) *model.Trashed
 	loadEntry  func(t *Tx, id, created uint64) (v T, ok bool, err error)
-	size       func(t *Tx, v *T) int // bytes that are read to show it; nil: those of its record
+	size       func(t *Tx, v *T) int // bytes read to show a record; nil means those of the record itself
 }
 
-// textSort is one by which records are sorted and looked up; its tag stands at the same
-// place in listing.sorts.
+// textSort is a text by which records are sorted and found. Its tag has the same index in
+// sortLayout.sortTags.
 type textSort[T any] struct {
 	sort       Sort
 	normalize  func(string) string
 	text       func(*T) string
-	exactForms func(*T) []string // what is as good as all of it; nil: nothing but itself
+	exactForms func(*T) []string // texts that count as an exact match; nil means only text itself
 }
 
-// listFields is what the index says of a record.
+// listFields returns the values for the list and sort indexes; zero for a record in the
+// trash.
 func (l *indexedTable[T]) listFields(t *Tx, v *T) indexFields {
-	c := l.fields(v)
+	f := l.fields(v)
 	if l.trashed != nil && l.trashed(v) != nil {
 		return indexFields{}
 	}
 	for i := range l.columns {
-		c.hashes[i] = t.hashValue(l.columns[i].value(v))
+		f.hashes[i] = t.hashValue(l.columns[i].value(v))
 	}
-	return l.addTexts(c, v)
+	return l.addTexts(f, v)
 }
 
-// addTexts adds the texts, which make the card one of a record in the lists.
-func (l *indexedTable[T]) addTexts(c indexFields, v *T) indexFields {
-	c.listed = true
+// addTexts adds the sort texts and marks the record as listed.
+func (l *indexedTable[T]) addTexts(f indexFields, v *T) indexFields {
+	f.listed = true
 	for i := range l.textSorts {
-		c.texts[i] = textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))
+		f.texts[i] = textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))
 	}
-	return c
+	return f
 }
 
-// trashFields is what the index of the trash says of a record.
+// trashFields returns the values for the trash index; zero for a record that isn't listed
+// there.
 func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 	if l.trashed == nil {
 		return indexFields{}
@@ -229,58 +238,59 @@ func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 	return indexFields{listed: true, created: sortableMicros(trashed.At), id: typedID(l.typeName, l.fields(v).id), hashes: [maxColumns]valueHash{t.hashValue(columnValue{prefix: l.typeName})}}
 }
 
-// reindex moves the entries and tallies of a record that was, if it was, and is,
-// if it is.
-func (l *indexedTable[T]) reindex(t *Tx, was, is *T) error {
-	var before, after, out, in indexFields
-	if was != nil {
-		before, out = l.listFields(t, was), l.trashFields(t, was)
+// reindex updates all index entries and value counts after a change. before is nil for a new
+// record, after for a removed one.
+func (l *indexedTable[T]) reindex(t *Tx, before, after *T) error {
+	var oldFields, newFields, oldTrash, newTrash indexFields
+	if before != nil {
+		oldFields, oldTrash = l.listFields(t, before), l.trashFields(t, before)
 	}
-	if is != nil {
-		after, in = l.listFields(t, is), l.trashFields(t, is)
+	if after != nil {
+		newFields, newTrash = l.listFields(t, after), l.trashFields(t, after)
 	}
 	for i := range l.columns {
-		if !l.columns[i].counted || before.listed == after.listed && before.hashes[i] == after.hashes[i] && was != nil && is != nil && l.columns[i].value(was) == l.columns[i].value(is) {
+		if !l.columns[i].counted || oldFields.listed == newFields.listed && oldFields.hashes[i] == newFields.hashes[i] && before != nil && after != nil && l.columns[i].value(before) == l.columns[i].value(after) {
 			continue
 		}
-		if before.listed {
-			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(was), -1)
+		if oldFields.listed {
+			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(before), -1)
 		}
-		if after.listed {
-			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(is), 1)
+		if newFields.listed {
+			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(after), 1)
 		}
 	}
-	t.countTransition(CountTrashed, out.listed, in.listed)
-	if err := t.updateEntries(&l.indexLayout, &before, &after); err != nil {
+	t.countTransition(CountTrashed, oldTrash.listed, newTrash.listed)
+	if err := t.updateEntries(&l.indexLayout, &oldFields, &newFields); err != nil {
 		return err
 	}
-	if err := l.updateSorts(t, &before, &after); err != nil {
+	if err := l.updateSorts(t, &oldFields, &newFields); err != nil {
 		return err
 	}
-	return t.updateEntries(&trash.indexLayout, &out, &in)
+	return t.updateEntries(&trash.indexLayout, &oldTrash, &newTrash)
 }
 
-// updateSorts moves the entries in the index of sorts, where there is one.
-func (l *indexedTable[T]) updateSorts(t *Tx, was, is *indexFields) error {
+// updateSorts updates the sort index, if the table has one.
+func (l *indexedTable[T]) updateSorts(t *Tx, before, after *indexFields) error {
 	if l.sortLayout.indexBucket == nil {
 		return nil
 	}
-	return t.updateEntries(&l.sortLayout, was, is)
+	return t.updateEntries(&l.sortLayout, before, after)
 }
 
-// getLive is get without what is in the trash.
+// getLive returns a record that is not in the trash.
 func (l *indexedTable[T]) getLive(t *Tx, id uint64) (T, error) {
 	v, err := l.get(t, id)
 	if err == nil && l.trashed(&v) != nil {
-		var none T
-		return none, errs.RecordNotFound(l.typeName, id)
+		var zero T
+		return zero, errs.RecordNotFound(l.typeName, id)
 	}
 	return v, err
 }
 
-// save puts a record, moves its entries, and tells the feed of changes.
-func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, known bool, v *T) error {
-	if !known {
+// save writes a record, its index entries, and an entry of the change feed. old is the
+// previous state if existed is true.
+func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, existed bool, v *T) error {
+	if !existed {
 		old = nil
 	}
 	if err := l.reindex(t, old, v); err != nil {
@@ -290,7 +300,7 @@ func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, known bool, v *T) error
 	return l.put(t, id, *v)
 }
 
-// purge removes a record and its entries, and tells the feed of changes.
+// purge removes a record and its index entries, and adds an entry to the change feed.
 func (l *indexedTable[T]) purge(t *Tx, id uint64, old *T) error {
 	if err := l.reindex(t, old, nil); err != nil {
 		return fmt.Errorf("%s %d: %w", l.typeName, id, err)

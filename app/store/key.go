@@ -8,16 +8,16 @@ import (
 	"deedkeep/app/model"
 )
 
-// NewKeyID gives the next number of a key.
+// NewKeyID returns the ID for a new API key.
 func (t *Tx) NewKeyID() (uint64, error) { return keys.nextID(t) }
 
-// Key reads one; NotFound when absent.
+// Key returns an API key. The error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) Key(id uint64) (model.Key, error) { return keys.getCached(t, &t.caches.keys, id) }
 
-// Keys reads all in order of their numbers, revoked ones too.
+// Keys returns all API keys sorted by ID, including revoked ones.
 func (t *Tx) Keys() ([]model.Key, error) { return keys.all(t) }
 
-// KeyByHash reads the key with this SHA-256; found is false when there is none.
+// KeyByHash returns the API key whose token has this SHA-256 hash.
 func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
 	id, ok := decodeUint64(t.bucket(bucketKeyHashes).Get(hash[:]))
 	if !ok {
@@ -30,18 +30,17 @@ func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
 	return key, err == nil, err
 }
 
-// PutKey writes one, new or changed. Its hash never changes and belongs to it
-// alone: anything else is an error.
+// PutKey creates or updates an API key. Its hash must be unique and must never change.
 func (t *Tx) PutKey(k model.Key) error {
 	hash, ok := hashOfKey(&k)
 	if !ok {
 		return fmt.Errorf("put key %d: its hash is no SHA-256", k.ID)
 	}
-	old, known, err := keys.find(t, k.ID)
+	old, existed, err := keys.find(t, k.ID)
 	if err != nil {
 		return err
 	}
-	if owner, taken := decodeUint64(t.bucket(bucketKeyHashes).Get(hash)); taken && owner != k.ID || known && old.Hash != k.Hash {
+	if owner, taken := decodeUint64(t.bucket(bucketKeyHashes).Get(hash)); taken && owner != k.ID || existed && old.Hash != k.Hash {
 		return fmt.Errorf("put key %d: its hash is another's, or was another", k.ID)
 	}
 	if err := t.bucket(bucketKeyHashes).Put(hash, encodeUint64(k.ID)); err != nil {
@@ -50,6 +49,7 @@ func (t *Tx) PutKey(k model.Key) error {
 	return keys.put(t, k.ID, k)
 }
 
+// hashOfKey returns the hash in binary, and false if it is not a SHA-256 hash.
 func hashOfKey(k *model.Key) (hash []byte, ok bool) {
 	hash, err := hex.DecodeString(k.Hash)
 	return hash, err == nil && len(hash) == 32

@@ -8,176 +8,181 @@ import (
 	"time"
 )
 
-// Sort names what a list is sorted by (API.md, "Ours", has the first three); records
-// that are equal in it stand in order of their creation, then of their numbers.
+// Sort is the name of a sort order of a list. Records that are equal in it are sorted by
+// time of creation, then by ID.
 type Sort string
 
-// The sorts. Which list has which is said at its function. The last three compare
-// the beginnings of texts (title.Squeezed, title.Plain); without a text: last.
+// The sort orders. Each list function says which ones it accepts. The last three compare the
+// first 64 bytes of normalized texts (model.Squeezed, model.Plain); records without a text
+// come last.
 const (
 	SortCreated     Sort = "created_at"
 	SortUpdated     Sort = "updated_at"
-	SortDue         Sort = "due_date" // without a date: last
+	SortDue         Sort = "due_date" // orders without a due date come last
 	SortOrderNumber Sort = "order_number"
 	SortFileNumber  Sort = "file_number"
 	SortParcel      Sort = "parcel"
 	SortAddress     Sort = "address"
 
-	// SortSequence is the sequence of the log, upward alone.
+	// SortSequence sorts the audit log by sequence number, ascending only.
 	SortSequence Sort = "sequence"
 )
 
-// Filter is one filter of a list: the column has the value, compared without case.
-// A number is in decimal, ColumnProcessing "true" or "false"; an empty value asks
-// for records without one.
+// Filter selects the records whose column has a value, ignoring case. A number is written in
+// decimal, and ColumnProcessing takes "true" or "false". An empty value selects records
+// without a value.
 type Filter struct {
 	Column Column
 	Value  string
 }
 
-// Query asks for a page of a list.
+// Query selects a page of a list.
 type Query struct {
-	Sort                   Sort // "": SortCreated
-	Descending             bool // the other way round, all of it
+	Sort                   Sort // "" means SortCreated
+	Descending             bool // reverses the complete order
 	Filters                []Filter
-	CreatedFrom, CreatedTo time.Time // of creation, both inclusive, to the microsecond; zero is open
-	UpdatedFrom            time.Time // of the last change of abstracts and orders, like From
-	UpdatedTo              time.Time // and To
-	DueFrom                string    // of orders: due no sooner than this YYYY-MM-DD, and no later than
-	DueTo                  string    // this one; "" is open, with either those without a date are out
-	OpenOnly               bool      // of orders: those that somebody works on (title.OpenStatus)
-	Position               []byte    // after which the page begins, in reading order; nil: at the start
-	Backward               bool      // the page that ends before Position instead; nil: the last page
-	Limit                  int       // records on the page; one at least
-	MaxBytes               int       // of the records on the page as they are stored, unless it is one; 0: 4 MB
-	MaxScanned             int       // entries that may be looked at; 0: 10,000
+	CreatedFrom, CreatedTo time.Time // inclusive, in microseconds; zero means unbounded
+	UpdatedFrom            time.Time // bounds of the last change of an abstract or order,
+	UpdatedTo              time.Time // like CreatedFrom and CreatedTo
+	DueFrom                string    // orders due on this day (YYYY-MM-DD) or later; "" means unbounded
+	DueTo                  string    // orders due on this day or earlier; a bound excludes orders without a due date
+	OpenOnly               bool      // only orders with an open status (model.IsOpenStatus)
+	Position               []byte    // the page starts after it; nil means the start of the list
+	Backward               bool      // the page ends before Position; nil means the last page
+	Limit                  int       // max records on the page, at least one
+	MaxBytes               int       // max stored size of the records, if there are several; 0 means 4 MB
+	MaxScanned             int       // max index entries read; 0 means 10,000
 
-	sortLimit int // entries that are gathered and sorted at most; 0: maxSorted
+	sortLimit int // max entries sorted in memory; 0 means maxSorted. Tests set it
 }
 
-// Page is a part of a list, always in reading order. Next and Prev are positions
-// for the pages after (Query.Position) and before it (with Query.Back); nil: there
-// is none that way.
+// Page is a part of a list in the order of the query. Next and Prev are the positions for
+// the next page (Query.Position) and the previous page (with Query.Backward); nil means that
+// there isn't one.
 //
-// A page that used up its steps or its bytes is short, without steps perhaps empty,
-// and has a position to go on. Whoever goes on to the end sees every record once that was there all the
-// while, whatever comes and goes between the pages.
+// A page that reached MaxScanned or MaxBytes has fewer records than Limit, perhaps none, and
+// a position to continue from. A client that follows the positions to the end gets every
+// record that was in the list all that time exactly once, no matter which records are added
+// or removed between the pages.
 type Page[T any] struct {
 	Items      []T
 	Next, Prev []byte
-	End        []byte // of a list in sequence: after what was looked at, so also where there is no next page yet
-	Bytes      int    // of its records as they are stored, an abstract's with those of its files
-	Truncated  bool   // it is shorter than Limit, since more did not fit into Query.Bytes
+	End        []byte // only for SortSequence: position after the last entry read, even on the last page
+	Bytes      int    // stored size of the records; an abstract includes its files' records
+	Truncated  bool   // the page has fewer records than Limit because of Query.MaxBytes
 }
 
+// The limits of a page.
 const (
 	defaultMaxScanned = 10_000
 	defaultMaxBytes   = 4 << 20
-	missCost          = 16    // what a record costs that was read for nothing
-	maxLookback       = 1_000 // to find out whether anything is behind a page
+	missCost          = 16    // counted against MaxScanned for each record that was read but didn't match
+	maxLookback       = 1_000 // entries read to find out whether there is a previous page
 )
 
-// candidateSource is where candidates come from, in one order.
+// candidateSource returns the candidates for a page in one sort order.
 type candidateSource interface {
-	// scan hands over candidates strictly beyond a position, or all when it is nil,
-	// until fn says no, the range ends or the steps are used up. It gives the last
-	// position it looked at, and whether the range ended.
-	scan(from []byte, down bool, steps *int, fn func(id, created uint64, at []byte) bool) (last []byte, ended bool)
+	// scan calls fn with the candidates after a position, or with all if it is nil, until
+	// fn returns false, the range ends, or the budget is used up. It returns the position
+	// of the last entry read and whether the range ended.
+	scan(from []byte, descending bool, budget *int, fn func(id, created uint64, position []byte) bool) (last []byte, ended bool)
 }
 
-// list gives the page of a query.
+// list returns the page that a query selects.
 func (l *indexedTable[T]) list(t *Tx, q Query) (page Page[T], err error) {
 	if t.isRebuilding() {
 		return page, errRebuilding
 	}
-	j, possible, err := l.newPredicate(t, q)
+	pred, possible, err := l.newPredicate(t, q)
 	if err != nil || !possible {
 		return page, err
 	}
-	from, err := l.chooseSource(t, q, &j)
+	source, err := l.chooseSource(t, q, &pred)
 	if err != nil {
 		return page, err
 	}
-	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &j, source: from}
+	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &pred, source: source}
 	return p.build()
 }
 
-// pageBuilder makes one page of candidates.
+// pageBuilder builds one page from candidates.
 type pageBuilder[T any] struct {
 	table     *indexedTable[T]
 	tx        *Tx
 	query     Query
 	predicate *predicate
 	source    candidateSource
-	bytes     int // of the items so far
+	bytes     int // stored size of the items so far
 	truncated bool
 	err       error
 }
 
+// build scans the source and returns the page.
 func (p *pageBuilder[T]) build() (Page[T], error) {
-	steps := p.query.MaxScanned
-	if steps <= 0 {
-		steps = defaultMaxScanned
+	budget := p.query.MaxScanned
+	if budget <= 0 {
+		budget = defaultMaxScanned
 	}
-	down := p.query.Descending != p.query.Backward
+	descending := p.query.Descending != p.query.Backward
 	var items []T
 	var first, end []byte
-	more := false
-	last, ended := p.source.scan(p.query.Position, down, &steps, func(id, created uint64, at []byte) bool {
+	full := false
+	last, ended := p.source.scan(p.query.Position, descending, &budget, func(id, created uint64, position []byte) bool {
 		v, ok := p.load(id, created)
 		if !ok {
-			steps -= missCost
+			budget -= missCost
 			return p.err == nil
 		}
-		if more = p.isFull(len(items), id, &v); more {
+		if full = p.isFull(len(items), id, &v); full {
 			return false
 		}
 		if items = append(items, v); len(items) == 1 {
-			first = bytes.Clone(at)
+			first = bytes.Clone(position)
 		}
-		end = append(end[:0], at...)
+		end = append(end[:0], position...)
 		return true
 	})
-	var beyond []byte
+	var next []byte
 	switch {
-	case more:
-		beyond = end
+	case full:
+		next = end
 	case !ended:
-		beyond = last
+		next = last
 	}
-	before := p.positionBefore(first, down)
+	prev := p.positionBefore(first, descending)
 	if p.query.Backward {
 		slices.Reverse(items)
-		beyond, before = before, beyond
+		next, prev = prev, next
 	}
-	return Page[T]{Items: items, Next: beyond, Prev: before, Bytes: p.bytes, Truncated: p.truncated}, p.err
+	return Page[T]{Items: items, Next: next, Prev: prev, Bytes: p.bytes, Truncated: p.truncated}, p.err
 }
 
-// isFull says whether the page has no room for one more, which it counts otherwise.
+// isFull reports whether the record doesn't fit on the page anymore. If it fits, its size is
+// added.
 func (p *pageBuilder[T]) isFull(items int, id uint64, v *T) bool {
 	if items >= max(p.query.Limit, 1) {
 		return true
 	}
-	weight := p.table.recordSize(p.tx, id, v)
-	if p.truncated = items > 0 && p.bytes+weight > cmp.Or(max(p.query.MaxBytes, 0), defaultMaxBytes); !p.truncated {
-		p.bytes += weight
+	size := p.table.recordSize(p.tx, id, v)
+	if p.truncated = items > 0 && p.bytes+size > cmp.Or(max(p.query.MaxBytes, 0), defaultMaxBytes); !p.truncated {
+		p.bytes += size
 	}
 	return p.truncated
 }
 
-// positionBefore gives the position for the page on the other side of this one's beginning,
-// or nil when nothing is there.
-func (p *pageBuilder[T]) positionBefore(first []byte, down bool) []byte {
+// positionBefore returns the position for the page on the other side of first, the start of
+// this page, or nil if no record is there.
+func (p *pageBuilder[T]) positionBefore(first []byte, descending bool) []byte {
 	if p.query.Position == nil || p.err != nil {
 		return nil
 	}
 	if first == nil {
-		first = adjacentPosition(p.query.Position, down)
+		first = adjacentPosition(p.query.Position, descending)
 	}
-	steps, found := maxLookback, false
-	_, ended := p.source.scan(first, !down, &steps, func(id, created uint64, _ []byte) bool {
+	budget, found := maxLookback, false
+	_, ended := p.source.scan(first, !descending, &budget, func(id, created uint64, _ []byte) bool {
 		_, found = p.load(id, created)
-		steps -= missCost
+		budget -= missCost
 		return !found && p.err == nil
 	})
 	if !found && ended {
@@ -186,23 +191,23 @@ func (p *pageBuilder[T]) positionBefore(first []byte, down bool) []byte {
 	return first
 }
 
-// adjacentPosition gives a position so close to another that a scan from it in the other
-// direction meets that one first.
-func adjacentPosition(at []byte, down bool) []byte {
-	at = bytes.Clone(at)
-	if down { // the scan back goes up, and begins below
-		for i := len(at) - 1; i >= 0; i-- {
-			if at[i]--; at[i] != 0xFF {
+// adjacentPosition returns a position next to another one, so that a scan from it in the
+// opposite direction finds that one first.
+func adjacentPosition(position []byte, descending bool) []byte {
+	position = bytes.Clone(position)
+	if descending { // the scan in the opposite direction ascends and starts below the position
+		for i := len(position) - 1; i >= 0; i-- {
+			if position[i]--; position[i] != 0xFF {
 				break
 			}
 		}
-		return append(at, 0xFF)
+		return append(position, 0xFF)
 	}
-	return append(at, 0)
+	return append(position, 0)
 }
 
-// load reads a candidate and holds it against the filters: words may collide. A
-// record that is damaged or missing is passed over, Check reports it.
+// load reads a candidate and verifies the filters, since hashes may collide. It skips
+// damaged and missing records, which Check reports.
 func (p *pageBuilder[T]) load(id, created uint64) (v T, ok bool) {
 	if p.err = p.tx.canceled(); p.err != nil {
 		return v, false
@@ -214,11 +219,11 @@ func (p *pageBuilder[T]) load(id, created uint64) (v T, ok bool) {
 	if err != nil || !ok {
 		return v, false
 	}
-	fits := p.table.matches(&v, p.predicate)
-	return v, fits
+	matches := p.table.matches(&v, p.predicate)
+	return v, matches
 }
 
-// recordSize is how many bytes are read to show a record.
+// recordSize returns how many bytes are read to show a record.
 func (l *indexedTable[T]) recordSize(t *Tx, id uint64, v *T) int {
 	if l.size != nil {
 		return l.size(t, v)
@@ -226,6 +231,7 @@ func (l *indexedTable[T]) recordSize(t *Tx, id uint64, v *T) int {
 	return l.storedSize(t, id)
 }
 
+// readCandidate reads the record of an index entry.
 func (l *indexedTable[T]) readCandidate(t *Tx, id, created uint64) (T, bool, error) {
 	if l.loadEntry != nil {
 		return l.loadEntry(t, id, created)
@@ -233,27 +239,28 @@ func (l *indexedTable[T]) readCandidate(t *Tx, id, created uint64) (T, bool, err
 	return l.find(t, id)
 }
 
-func (l *indexedTable[T]) listByIDs(t *Tx, ids []uint64, q Query) (page Page[T], gone int, err error) {
-	j, possible, err := l.newPredicate(t, q)
+// listByIDs implements ListAbstractsByID for any type.
+func (l *indexedTable[T]) listByIDs(t *Tx, ids []uint64, q Query) (page Page[T], consumed int, err error) {
+	pred, possible, err := l.newPredicate(t, q)
 	if err != nil || !possible {
 		return page, len(ids), err
 	}
-	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &j}
+	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &pred}
 	for _, id := range ids {
 		v, ok := p.load(id, 0)
 		if p.err != nil {
-			return page, gone, p.err
+			return page, consumed, p.err
 		}
-		if at := l.fields(&v).created; ok && (l.trashed(&v) != nil || at < j.createdFrom || at > j.createdTo) {
+		if created := l.fields(&v).created; ok && (l.trashed(&v) != nil || created < pred.createdFrom || created > pred.createdTo) {
 			ok = false
 		}
 		if ok && p.isFull(len(page.Items), id, &v) {
 			break
 		}
-		if gone++; ok {
+		if consumed++; ok {
 			page.Items = append(page.Items, v)
 		}
 	}
 	page.Bytes, page.Truncated = p.bytes, p.truncated
-	return page, gone, nil
+	return page, consumed, nil
 }

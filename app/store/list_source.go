@@ -13,39 +13,41 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// maxSorted is up to how many entries are gathered and sorted in memory; maxSortedByDate
-// is of those within bounds of the due date or of the last change, which other entries
-// do not tell: each that is out of them would be read for nothing. Of open orders, which they do tell,
-// few are.
+// maxSorted is the max number of entries that are loaded and sorted in memory.
+// maxSortedByDate is the limit for entries within bounds of the due date or of the last
+// change: entries in another order don't contain these dates, so a scan of them would read
+// every record outside of the bounds for nothing. It isn't needed for open orders, whose
+// entries contain the status and which are few.
 const (
 	maxSorted       = 500
 	maxSortedByDate = 4_000
 )
 
-// keyRange is a part of an index, low included, high not. What follows lead in its
-// keys are positions.
+// keyRange is a range of keys of an index: from low inclusive to high exclusive; a nil high
+// means the end. A position is the part of a key after prefix.
 type keyRange struct {
 	bucket            *bolt.Bucket
 	prefix, low, high []byte
-	restricted        bool // not all of the index
+	restricted        bool // false if it is all entries with the prefix
 }
 
-// rangeUnder is the part of an index under a prefix after which keys go on with the
-// time of creation.
-func (j *predicate) rangeUnder(b *bolt.Bucket, prefix []byte) keyRange {
-	g := keyRange{bucket: b, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
-	if j.createdFrom > 0 {
-		g.restricted = true
-		g.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), j.createdFrom)
+// rangeUnder returns the range of entries that have a prefix followed by the time of
+// creation, within the bounds of that time.
+func (pred *predicate) rangeUnder(b *bolt.Bucket, prefix []byte) keyRange {
+	r := keyRange{bucket: b, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
+	if pred.createdFrom > 0 {
+		r.restricted = true
+		r.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.createdFrom)
 	}
-	if j.createdTo < math.MaxUint64 {
-		g.restricted = true
-		g.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(prefix), j.createdTo))
+	if pred.createdTo < math.MaxUint64 {
+		r.restricted = true
+		r.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.createdTo))
 	}
-	return g
+	return r
 }
 
-// prefixEnd is the first key that does not begin with prefix; nil when there is none.
+// prefixEnd returns the first key after all keys with the prefix, or nil if there can't be
+// one.
 func prefixEnd(prefix []byte) []byte {
 	key := bytes.Clone(prefix)
 	for i := len(key) - 1; i >= 0; i-- {
@@ -56,235 +58,238 @@ func prefixEnd(prefix []byte) []byte {
 	return nil
 }
 
-// chooseSource chooses what a page is made of: the smallest part of the index, walked
-// where its entries stand in the order that is asked for, gathered and sorted where
-// they do not and are few; else the index of that order.
-func (l *indexedTable[T]) chooseSource(t *Tx, q Query, j *predicate) (candidateSource, error) {
-	home, tag, err := l.sortRange(t, q, j)
+// chooseSource chooses the source of a page. It prefers the smallest range of the index:
+// scanned if its entries are in the requested order, loaded and sorted if they aren't and
+// are few. Otherwise it scans the index in the requested order.
+func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candidateSource, error) {
+	ordered, tag, err := l.sortRange(t, q, pred)
 	if err != nil {
 		return nil, err
 	}
-	few := cmp.Or(q.sortLimit, maxSorted)
-	parts := l.filterRanges(t, j)
+	limit := cmp.Or(q.sortLimit, maxSorted)
+	ranges := l.filterRanges(t, pred)
 	if tag == tagCreated {
-		if home = parts[0]; len(parts) > 1 {
-			home, _ = smallestRange(parts, few)
+		if ordered = ranges[0]; len(ranges) > 1 {
+			ordered, _ = smallestRange(ranges, limit)
 		}
-		parts = nil
-	} else if tag == tagNumber && j.filtered[strings.IndexByte(l.columnTags, tag)] {
-		return &rangeScan{j, home}, nil // nothing is smaller
+		ranges = nil
+	} else if tag == tagNumber && pred.filtered[strings.IndexByte(l.columnTags, tag)] {
+		return &rangeScan{pred, ordered}, nil // no range is smaller
 	}
-	due, bounded := l.dueRange(t, j)
+	due, bounded := l.dueRange(t, pred)
 	if bounded && tag != tagDue {
-		parts = append(parts, due)
+		ranges = append(ranges, due)
 	}
-	updated := l.updatedRange(t, j)
-	if j.hasUpdated && tag != tagUpdated {
-		parts = append(parts, updated)
+	updated := l.updatedRange(t, pred)
+	if pred.hasUpdated && tag != tagUpdated {
+		ranges = append(ranges, updated)
 	}
-	parts = slices.DeleteFunc(parts, func(g keyRange) bool { return !g.restricted })
-	if len(parts) == 0 {
-		return &rangeScan{j, home}, nil
+	ranges = slices.DeleteFunc(ranges, func(r keyRange) bool { return !r.restricted })
+	if len(ranges) == 0 {
+		return &rangeScan{pred, ordered}, nil
 	}
-	if part, n := smallestRange(parts, few); n <= few && (!home.restricted || n < countKeys(home, n+1)) {
-		return l.loadSorted(t, &rangeScan{j, part}, tag)
+	if part, n := smallestRange(ranges, limit); n <= limit && (!ordered.restricted || n < countKeys(ordered, n+1)) {
+		return l.loadSorted(t, &rangeScan{pred, part}, tag)
 	}
-	if j.hasDue && !j.openOnly && tag != tagDue && !home.restricted && q.sortLimit == 0 && countKeys(due, maxSortedByDate+1) <= maxSortedByDate {
-		return l.loadSorted(t, &rangeScan{j, due}, tag)
+	if pred.hasDue && !pred.openOnly && tag != tagDue && !ordered.restricted && q.sortLimit == 0 && countKeys(due, maxSortedByDate+1) <= maxSortedByDate {
+		return l.loadSorted(t, &rangeScan{pred, due}, tag)
 	}
-	if j.hasUpdated && tag != tagUpdated && !home.restricted && q.sortLimit == 0 && countKeys(updated, maxSortedByDate+1) <= maxSortedByDate {
-		return l.loadSorted(t, &rangeScan{j, updated}, tag)
+	if pred.hasUpdated && tag != tagUpdated && !ordered.restricted && q.sortLimit == 0 && countKeys(updated, maxSortedByDate+1) <= maxSortedByDate {
+		return l.loadSorted(t, &rangeScan{pred, updated}, tag)
 	}
-	return &rangeScan{j, home}, nil
+	return &rangeScan{pred, ordered}, nil
 }
 
-// sortRange is where the entries stand in the order that is asked for, and their tag; of
-// those in order of creation the caller knows more.
-func (l *indexedTable[T]) sortRange(t *Tx, q Query, j *predicate) (g keyRange, tag byte, err error) {
+// sortRange returns the range whose entries are in the requested order, and their tag. For
+// the order of creation it returns only the tag, since several ranges have that order.
+func (l *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange, tag byte, err error) {
 	main := t.bucket(l.indexBucket)
 	if i := slices.IndexFunc(l.textSorts, func(x textSort[T]) bool { return x.sort == q.Sort }); i >= 0 {
-		lead := []byte{l.sortLayout.sortTags[i]}
-		return keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: lead, low: lead, high: prefixEnd(lead)}, lead[0], nil
+		prefix := []byte{l.sortLayout.sortTags[i]}
+		return keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix)}, prefix[0], nil
 	}
 	switch {
 	case q.Sort == "" || q.Sort == SortCreated:
-		return g, tagCreated, nil
+		return r, tagCreated, nil
 	case q.Sort == SortUpdated && l.sortsByUpdated():
-		return l.updatedRange(t, j), tagUpdated, nil
+		return l.updatedRange(t, pred), tagUpdated, nil
 	case q.Sort == SortDue && l.hasDue:
-		g, _ = l.dueRange(t, j)
-		return g, tagDue, nil
+		r, _ = l.dueRange(t, pred)
+		return r, tagDue, nil
 	case q.Sort == SortOrderNumber && strings.IndexByte(l.columnTags, tagNumber) >= 0:
-		lead := []byte{tagNumber}
-		g = keyRange{bucket: main, prefix: lead, low: lead, high: prefixEnd(lead)}
-		if number := strings.IndexByte(l.columnTags, tagNumber); j.filtered[number] {
-			g = j.rangeUnder(main, l.columnPrefix(number, j))
-			g.prefix = lead
+		prefix := []byte{tagNumber}
+		r = keyRange{bucket: main, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
+		if number := strings.IndexByte(l.columnTags, tagNumber); pred.filtered[number] {
+			r = pred.rangeUnder(main, l.columnPrefix(number, pred))
+			r.prefix = prefix
 		}
-		return g, tagNumber, nil
+		return r, tagNumber, nil
 	}
-	return g, 0, fmt.Errorf("list of %ss: it is not sorted by %q", l.typeName, q.Sort)
+	return r, 0, fmt.Errorf("list of %ss: it is not sorted by %q", l.typeName, q.Sort)
 }
 
-// dueRange is the part in order of due dates that holds all that is asked for.
-func (l *indexedTable[T]) dueRange(t *Tx, j *predicate) (g keyRange, bounded bool) {
-	lead := []byte{tagDue}
-	g = keyRange{prefix: lead, low: lead, high: prefixEnd(lead), restricted: j.hasDue || j.openOnly}
-	if g.bucket = t.bucket(l.indexBucket); j.openOnly {
-		lead[0] = tagOpen
-		g.bucket, g.high = t.bucket(l.sortLayout.indexBucket), prefixEnd(lead)
+// dueRange returns the range of entries in order of due date that contains all matches.
+func (l *indexedTable[T]) dueRange(t *Tx, pred *predicate) (r keyRange, restricted bool) {
+	prefix := []byte{tagDue}
+	r = keyRange{prefix: prefix, low: prefix, high: prefixEnd(prefix), restricted: pred.hasDue || pred.openOnly}
+	if r.bucket = t.bucket(l.indexBucket); pred.openOnly {
+		prefix[0] = tagOpen
+		r.bucket, r.high = t.bucket(l.sortLayout.indexBucket), prefixEnd(prefix)
 	}
-	if j.hasDue {
-		g.low = binary.BigEndian.AppendUint64(slices.Clip(lead), j.dueFrom)
-		g.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(lead), j.dueTo))
+	if pred.hasDue {
+		r.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.dueFrom)
+		r.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.dueTo))
 	}
-	return g, g.restricted
+	return r, r.restricted
 }
 
-// sortsByUpdated says whether the list is sorted by the last change.
+// sortsByUpdated reports whether the list can be sorted by the last change.
 func (l *indexedTable[T]) sortsByUpdated() bool {
 	return strings.IndexByte(l.sortLayout.sortTags, tagUpdated) >= 0
 }
 
-// updatedRange is the part in order of the last changes that holds all that is asked for.
-func (l *indexedTable[T]) updatedRange(t *Tx, j *predicate) keyRange {
+// updatedRange returns the range of entries in order of the last change that contains all
+// matches.
+func (l *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
 	if !l.sortsByUpdated() {
 		return keyRange{}
 	}
-	lead := []byte{tagUpdated}
-	g := keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: lead, low: lead, high: prefixEnd(lead), restricted: j.hasUpdated}
-	if j.hasUpdated {
-		g.low = binary.BigEndian.AppendUint64(slices.Clip(lead), j.updatedFrom)
-		g.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(lead), j.updatedTo))
+	prefix := []byte{tagUpdated}
+	r := keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix), restricted: pred.hasUpdated}
+	if pred.hasUpdated {
+		r.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.updatedFrom)
+		r.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.updatedTo))
 	}
-	return g
+	return r
 }
 
-// filterRanges are the parts of the index in order of creation each of which holds all that
-// is asked for.
-func (l *indexedTable[T]) filterRanges(t *Tx, j *predicate) (parts []keyRange) {
+// filterRanges returns the ranges in order of creation of which each contains all matches.
+func (l *indexedTable[T]) filterRanges(t *Tx, pred *predicate) (ranges []keyRange) {
 	b := t.bucket(l.indexBucket)
 	for i := range l.columns {
-		if j.filtered[i] && (j.values[i] != columnValue{} || l.columnTags[i] == tagNumber) {
-			parts = append(parts, j.rangeUnder(b, l.columnPrefix(i, j)))
-			parts[len(parts)-1].restricted = true
+		if pred.filtered[i] && (pred.values[i] != columnValue{} || l.columnTags[i] == tagNumber) {
+			ranges = append(ranges, pred.rangeUnder(b, l.columnPrefix(i, pred)))
+			ranges[len(ranges)-1].restricted = true
 		}
 	}
-	if len(parts) == 0 {
-		return []keyRange{j.rangeUnder(b, []byte{tagCreated})}
+	if len(ranges) == 0 {
+		return []keyRange{pred.rangeUnder(b, []byte{tagCreated})}
 	}
-	return parts
+	return ranges
 }
 
-// smallestRange gives the part with the fewest entries, and how many, or a number above
-// few where it has more.
-func smallestRange(parts []keyRange, few int) (least keyRange, n int) {
-	least, n = parts[0], math.MaxInt
-	for _, g := range parts {
-		if size := countKeys(g, min(n, max(few, 0)+1)); size < n {
-			least, n = g, size
+// smallestRange returns the range with the fewest entries and their number. If all have more
+// than limit entries, the number is greater than limit.
+func smallestRange(ranges []keyRange, limit int) (smallest keyRange, n int) {
+	smallest, n = ranges[0], math.MaxInt
+	for _, r := range ranges {
+		if size := countKeys(r, min(n, max(limit, 0)+1)); size < n {
+			smallest, n = r, size
 		}
 	}
-	return least, n
+	return smallest, n
 }
 
-// columnPrefix is what the entries begin with that have the value asked for.
-func (l *indexedTable[T]) columnPrefix(i int, j *predicate) []byte {
+// columnPrefix returns the prefix of entries with the filtered value in column i.
+func (l *indexedTable[T]) columnPrefix(i int, pred *predicate) []byte {
 	if l.columnTags[i] == tagNumber {
-		return append(append([]byte{tagNumber}, j.values[i].String()...), 0)
+		return append(append([]byte{tagNumber}, pred.values[i].String()...), 0)
 	}
-	return binary.BigEndian.AppendUint64([]byte{l.columnTags[i]}, uint64(j.hashes[i]))
+	return binary.BigEndian.AppendUint64([]byte{l.columnTags[i]}, uint64(pred.hashes[i]))
 }
 
-// countKeys counts entries up to a limit.
-func countKeys(g keyRange, limit int) (n int) {
-	c := g.bucket.Cursor()
-	for k, _ := c.Seek(g.low); k != nil && n < limit && (g.high == nil || bytes.Compare(k, g.high) < 0); k, _ = c.Next() {
+// countKeys counts the entries of a range, up to limit.
+func countKeys(r keyRange, limit int) (n int) {
+	c := r.bucket.Cursor()
+	for k, _ := c.Seek(r.low); k != nil && n < limit && (r.high == nil || bytes.Compare(k, r.high) < 0); k, _ = c.Next() {
 		n++
 	}
 	return n
 }
 
-// rangeScan is a part of an index, walked.
+// rangeScan is a candidateSource that scans a range of an index.
 type rangeScan struct {
 	predicate *predicate
 	keys      keyRange
 }
 
-func (w *rangeScan) scan(from []byte, down bool, steps *int, fn func(id, created uint64, at []byte) bool) (last []byte, ended bool) {
-	c := w.keys.bucket.Cursor()
-	k, columns := w.seekFirst(c, from, down)
-	for ; k != nil; k, columns = w.next(c, down) {
-		if down && bytes.Compare(k, w.keys.low) < 0 || !down && w.keys.high != nil && bytes.Compare(k, w.keys.high) >= 0 {
+// scan implements candidateSource.
+func (s *rangeScan) scan(from []byte, descending bool, budget *int, fn func(id, created uint64, position []byte) bool) (last []byte, ended bool) {
+	c := s.keys.bucket.Cursor()
+	k, columns := s.seekFirst(c, from, descending)
+	for ; k != nil; k, columns = s.next(c, descending) {
+		if descending && bytes.Compare(k, s.keys.low) < 0 || !descending && s.keys.high != nil && bytes.Compare(k, s.keys.high) >= 0 {
 			return last, true
 		}
-		if *steps <= 0 {
+		if *budget <= 0 {
 			return last, false
 		}
-		*steps--
-		last = append(last[:0], k[len(w.keys.prefix):]...)
+		*budget--
+		last = append(last[:0], k[len(s.keys.prefix):]...)
 		if len(k) < 1+keySuffixSize {
-			continue // Check reports it
+			continue // Check reports invalid keys
 		}
 		created := binary.BigEndian.Uint64(k[len(k)-keySuffixSize:])
-		if w.predicate.matchesEntry(created, columns) && !fn(binary.BigEndian.Uint64(k[len(k)-8:]), created, k[len(w.keys.prefix):]) {
+		if s.predicate.matchesEntry(created, columns) && !fn(binary.BigEndian.Uint64(k[len(k)-8:]), created, k[len(s.keys.prefix):]) {
 			return last, false
 		}
 	}
 	return last, true
 }
 
-// seekFirst moves to the first entry of a scan.
-func (w *rangeScan) seekFirst(c *bolt.Cursor, from []byte, down bool) (k, v []byte) {
-	var at []byte
+// seekFirst moves the cursor to the first entry of a scan.
+func (s *rangeScan) seekFirst(c *bolt.Cursor, from []byte, descending bool) (k, v []byte) {
+	var position []byte
 	if from != nil {
-		at = append(bytes.Clone(w.keys.prefix), from...)
+		position = append(bytes.Clone(s.keys.prefix), from...)
 	}
-	if !down {
-		if at == nil || bytes.Compare(at, w.keys.low) < 0 {
-			return c.Seek(w.keys.low)
+	if !descending {
+		if position == nil || bytes.Compare(position, s.keys.low) < 0 {
+			return c.Seek(s.keys.low)
 		}
-		if k, v = c.Seek(at); bytes.Equal(k, at) {
+		if k, v = c.Seek(position); bytes.Equal(k, position) {
 			return c.Next()
 		}
 		return k, v
 	}
-	if at == nil || w.keys.high != nil && bytes.Compare(at, w.keys.high) > 0 {
-		at = w.keys.high
+	if position == nil || s.keys.high != nil && bytes.Compare(position, s.keys.high) > 0 {
+		position = s.keys.high
 	}
-	if at == nil {
+	if position == nil {
 		return c.Last()
 	}
-	if k, _ = c.Seek(at); k == nil {
+	if k, _ = c.Seek(position); k == nil {
 		return c.Last()
 	}
 	return c.Prev()
 }
 
-func (w *rangeScan) next(c *bolt.Cursor, down bool) (k, v []byte) {
-	if down {
+// next moves the cursor by one entry.
+func (s *rangeScan) next(c *bolt.Cursor, descending bool) (k, v []byte) {
+	if descending {
 		return c.Prev()
 	}
 	return c.Next()
 }
 
-// sortedCandidates is a few candidates in the order that is asked for.
+// sortedCandidates is a candidateSource of a few candidates sorted in memory.
 type sortedCandidates []candidate
 
+// candidate is a record with its position in the requested order.
 type candidate struct {
 	position    []byte
 	id, created uint64
 }
 
-// loadSorted reads a small part of an index to its end and sorts it.
+// loadSorted reads all candidates of a small range and sorts them.
 func (l *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCandidates, error) {
 	var list sortedCandidates
 	var err error
-	steps := math.MaxInt
-	from.scan(nil, false, &steps, func(id, created uint64, _ []byte) bool {
+	budget := math.MaxInt
+	from.scan(nil, false, &budget, func(id, created uint64, _ []byte) bool {
 		v, ok, e := l.find(t, id)
 		if !ok || errors.Is(e, ErrDamaged) {
-			return true // Check reports it
+			return true // Check reports missing and damaged records
 		}
 		err = e
 		list = append(list, candidate{l.positionOf(&v, tag), id, created})
@@ -294,44 +299,45 @@ func (l *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCa
 	return list, err
 }
 
-// positionOf is what follows the tag in a record's entry of that tag.
+// positionOf returns the part after the tag in a record's key with that tag.
 func (l *indexedTable[T]) positionOf(v *T, tag byte) []byte {
-	c := l.fields(v)
-	var at []byte
+	f := l.fields(v)
+	var position []byte
 	switch i := strings.IndexByte(l.sortLayout.sortTags, tag); {
 	case tag == tagDue:
-		at = encodeUint64(c.due)
+		position = encodeUint64(f.due)
 	case tag == tagUpdated:
-		at = encodeUint64(c.updated)
+		position = encodeUint64(f.updated)
 	case tag == tagNumber:
-		at = append([]byte(c.orderNumber), 0)
+		position = append([]byte(f.orderNumber), 0)
 	case i >= 0:
-		at = append([]byte(textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))), 0)
+		position = append([]byte(textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))), 0)
 	}
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(at, c.created), c.id)
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(position, f.created), f.id)
 }
 
-func (g sortedCandidates) scan(from []byte, down bool, steps *int, fn func(id, created uint64, at []byte) bool) (last []byte, ended bool) {
-	i, met := 0, false
-	if down {
-		i = len(g)
+// scan implements candidateSource.
+func (r sortedCandidates) scan(from []byte, descending bool, budget *int, fn func(id, created uint64, position []byte) bool) (last []byte, ended bool) {
+	i, found := 0, false
+	if descending {
+		i = len(r)
 	}
 	if from != nil {
-		i, met = slices.BinarySearchFunc(g, from, func(c candidate, at []byte) int { return bytes.Compare(c.position, at) })
+		i, found = slices.BinarySearchFunc(r, from, func(c candidate, position []byte) int { return bytes.Compare(c.position, position) })
 	}
-	by := 1
+	step := 1
 	switch {
-	case down:
-		i, by = i-1, -1
-	case met:
+	case descending:
+		i, step = i-1, -1
+	case found:
 		i++
 	}
-	for ; i >= 0 && i < len(g); i += by {
-		if *steps <= 0 {
+	for ; i >= 0 && i < len(r); i += step {
+		if *budget <= 0 {
 			return last, false
 		}
-		*steps--
-		if last = g[i].position; !fn(g[i].id, g[i].created, last) {
+		*budget--
+		if last = r[i].position; !fn(r[i].id, r[i].created, last) {
 			return last, false
 		}
 	}

@@ -19,14 +19,117 @@ import (
 	"deedkeep/app/stats"
 )
 
-// unfinishedSuffix follows the name of a database that is still being made.
+// Options are the parameters of Open and OpenReadOnly.
+type Options struct {
+	Now         func() time.Time
+	Fingerprint string        // fingerprint of the secret.key of this vault
+	LockTimeout time.Duration // how long to wait for another process; 0 means one second
+	Workspace   model.Workspace
+}
+
+// Open opens the database at path and migrates it to the current schema. If the file doesn't
+// exist, Open creates it with opts.Workspace. The error has kind errs.Locked when another
+// process has the database open. Errors about a newer schema or the secret.key of another
+// vault say what to do.
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = time.Second
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	isNew, err := createIfMissing(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	opener := &fileOpener{isNew: isNew, lockTimeout: opts.LockTimeout}
+	db, err := opener.openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{db: db, file: opener.file, isNew: isNew, cacheCheck: opener.cacheCheck, failure: opener.cacheCheck.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	if s.identity, err = statFile(path); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
+	if err := s.upgrade(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	// From here on, a process that wants to create a vault finds this one.
+	removeUnfinished(path)
+	go s.runWriter()
+	return s, nil
+}
+
+// openFile opens the database with bbolt. A panic of bbolt over damaged pages becomes an
+// error.
+func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
+	err = recoverPanic(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{
+			Timeout:         o.lockTimeout,
+			InitialMmapSize: initialMmap,
+			FreelistType:    bolt.FreelistMapType,
+			OpenFile:        o.open,
+		})
+		return err
+	})
+	if p := new(panicError); errors.As(err, &p) {
+		// bbolt panicked and didn't release the file lock, which is held until the process ends.
+		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
+	}
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return db, nil
+}
+
+var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
+
+// OpenReadOnly opens the database at path in a directory that can't be written to. The store
+// rejects every update. A database with an older schema can't be migrated and is an error.
+func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = time.Second
+	}
+	var db *bolt.DB
+	err := recoverPanic(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout, ReadOnly: true})
+		return err
+	})
+	switch {
+	case errors.As(err, new(*panicError)):
+		return nil, fmt.Errorf("open %s: %w", path, errBrokenPages)
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	s := &Store{db: db, fingerprint: opts.Fingerprint, failure: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
+	close(s.writerDone) // no writer runs
+	err = s.View(ctx, func(t *Tx) error {
+		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
+		if err == nil && have != Schema {
+			err = fmt.Errorf("%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk", path, have, Schema)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// unfinishedSuffix is appended to the name of a database that is still being created.
 const unfinishedSuffix = ".new"
 
-// createIfMissing makes a new database beside its place, whole and synced, before it gets
-// its name: a crash leaves either no vault.db or a complete one. Of two processes
-// that make one at the same time, the first wins and neither harms the other. It
-// reports whether the database is new and synced.
-func createIfMissing(path string, opts Options) (fresh bool, err error) {
+// createIfMissing creates the database at path if there is none and reports whether it did.
+// The file is written and synced under a temporary name first, so a crash leaves either no
+// vault.db or a complete one. If two processes create it at the same time, the first wins.
+func createIfMissing(path string, opts Options) (isNew bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Size() == 0:
@@ -61,20 +164,21 @@ func writeNewFile(path string, opts Options) error {
 	return errors.Join(err, db.Close())
 }
 
-// publish gives the new database its name, unless another process was quicker: a
-// rename would replace the vault that it may already be writing to.
-func publish(fresh, path string) error {
-	err := os.Link(fresh, path)
+// publish links the new database to its final name unless another process was faster: a
+// rename would replace the vault that process may already be writing to.
+func publish(newPath, path string) error {
+	err := os.Link(newPath, path)
 	if _, statErr := os.Stat(path); err == nil || statErr == nil {
-		_ = os.Remove(fresh) // what stays is taken away at a later Open
+		_ = os.Remove(newPath) // if this fails, a later Open removes the file
 		return nil
 	}
-	// A file system without links, such as exFAT: nothing better is to be had.
-	return os.Rename(fresh, path)
+	// The file system has no hard links (exFAT, for example).
+	return os.Rename(newPath, path)
 }
 
-// removeUnfinished removes what crashes around a publish left behind. What cannot
-// be removed harms nobody: on Windows, a second name of the file that is open.
+// removeUnfinished deletes files that were left by crashes while a database was created.
+// Files that can't be removed are harmless; on Windows, the open database can have such a
+// second name.
 func removeUnfinished(path string) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
@@ -88,126 +192,26 @@ func removeUnfinished(path string) {
 	}
 }
 
-// Options of Open.
-type Options struct {
-	Now         func() time.Time
-	Fingerprint string        // of the secret.key that belongs to this vault
-	LockTimeout time.Duration // how long to wait for another process; one second when 0
-	Workspace   model.Workspace
-}
-
-// Open opens vault.db at path and brings it to the current schema, or creates it
-// with the workspace when there is none. It returns a *title.Error of kind Locked
-// when another process has it, and plain sentences for a newer schema or another
-// vault's secret.key.
-func Open(ctx context.Context, path string, opts Options) (*Store, error) {
-	if opts.LockTimeout == 0 {
-		opts.LockTimeout = time.Second
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	fresh, err := createIfMissing(path, opts)
-	if err != nil {
-		return nil, err
-	}
-	from := &fileOpener{isNew: fresh, lockTimeout: opts.LockTimeout}
-	db, err := from.openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{db: db, file: from.file, isNew: fresh, cacheCheck: from.cacheCheck, failure: from.cacheCheck.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
-	if s.identity, err = statFile(path); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
-	if err := s.upgrade(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	// Whoever makes a vault now finds this one in its place.
-	removeUnfinished(path)
-	go s.runWriter()
-	return s, nil
-}
-
-func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
-	err = recoverPanic(func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{
-			Timeout:         o.lockTimeout,
-			InitialMmapSize: initialMmap,
-			FreelistType:    bolt.FreelistMapType,
-			OpenFile:        o.open,
-		})
-		return err
-	})
-	if p := new(panicError); errors.As(err, &p) {
-		// bbolt fell over a page. The file stays locked until the process ends.
-		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
-	}
-	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return db, nil
-}
-
-var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
-
-// OpenReadOnly opens vault.db at path in a directory that can't be written to. It refuses
-// every change, and a database of an older schema, which it can't migrate.
-func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error) {
-	if opts.LockTimeout == 0 {
-		opts.LockTimeout = time.Second
-	}
-	var db *bolt.DB
-	err := recoverPanic(func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout, ReadOnly: true})
-		return err
-	})
-	switch {
-	case errors.As(err, new(*panicError)):
-		return nil, fmt.Errorf("open %s: %w", path, errBrokenPages)
-	case errors.Is(err, berrors.ErrTimeout):
-		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
-	case err != nil:
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	s := &Store{db: db, fingerprint: opts.Fingerprint, failure: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
-	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
-	close(s.writerDone) // nothing commits
-	err = s.View(ctx, func(t *Tx) error {
-		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
-		if err == nil && have != Schema {
-			err = fmt.Errorf("%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk", path, have, Schema)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return s, nil
-}
-
-// fileIdentity is which file the database is, whatever its name.
+// fileIdentity identifies the opened database file, whatever its current name.
 type fileIdentity struct {
 	path string
 	info os.FileInfo
 }
 
+// statFile returns the identity of the file at path.
 func statFile(path string) (*fileIdentity, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	os.SameFile(info, info) // Windows looks the identity up at the first comparison.
+	os.SameFile(info, info) // Windows reads the file's identity lazily, at the first comparison
 	return &fileIdentity{path, info}, nil
 }
 
-// CheckFile is nil while the database is where it was opened, and else Closing: its
-// directory was moved away, or its disk unmounted. The open file can still be written
-// to then, but what lies beside it can't be found. It ends when the same file is back.
+// CheckFile returns nil if the opened database is still at its path, and an error of kind
+// errs.Unavailable otherwise: its directory was moved, or its disk was unmounted. The open
+// file remains writable then, but the files next to it can't be found. The error disappears
+// when the same file is back.
 func (s *Store) CheckFile() error {
 	if s.identity == nil {
 		return nil
@@ -221,12 +225,12 @@ func (s *Store) CheckFile() error {
 	return nil
 }
 
-// errNotVault is in the chain of Open's error for a file that lacks what every vault has.
+// errNotVault is wrapped by Open's error when the file lacks something that every vault has.
 var errNotVault = errors.New("this file is no vault")
 
-// DescribeDamage gives the sentence of an error that comes from a damaged database file, and
-// false for every other error.
-func DescribeDamage(err error) (sentence string, damaged bool) {
+// DescribeDamage returns the message for an error that a damaged database file caused. For
+// every other error, damaged is false.
+func DescribeDamage(err error) (message string, damaged bool) {
 	if caught, ok := errors.AsType[*panicError](err); ok {
 		return fmt.Sprint(caught.reason), true
 	}
@@ -241,10 +245,10 @@ func DescribeDamage(err error) (sentence string, damaged bool) {
 	return "", false
 }
 
-// describeProblem is the sentence of an error for a finding: without the way to a panic.
+// describeProblem returns the text of err for a Finding, without the stack trace of a panic.
 func describeProblem(err error) string {
-	if sentence, damaged := DescribeDamage(err); damaged {
-		return sentence
+	if message, damaged := DescribeDamage(err); damaged {
+		return message
 	}
 	return err.Error()
 }

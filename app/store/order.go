@@ -26,40 +26,44 @@ var orders = indexedTable[model.Order]{
 	trashed: func(o *model.Order) *model.Trashed { return o.Trashed },
 }
 
-// NewOrderID gives the next number of an order.
+// NewOrderID returns the ID for a new order.
 func (t *Tx) NewOrderID() (uint64, error) { return orders.nextID(t) }
 
-// Order reads one; NotFound when absent or in the trash.
+// Order returns a live order. The error has kind errs.NotFound if it doesn't exist or is in
+// the trash.
 func (t *Tx) Order(id uint64) (model.Order, error) { return orders.getLive(t, id) }
 
-// OrderIncludingTrash reads one, in the trash or not; NotFound when absent.
+// OrderIncludingTrash returns an order that may be in the trash. The error has kind
+// errs.NotFound if it doesn't exist.
 func (t *Tx) OrderIncludingTrash(id uint64) (model.Order, error) { return orders.get(t, id) }
 
-// ListOrders gives a page of the orders, without those in the trash. It takes
-// ColumnStatus, ColumnCounty, ColumnState and ColumnOrderNumber, Query.Open, bounds of the due
-// date and of the last change, and every sort but SortFileNumber.
+// ListOrders returns a page of the live orders. It supports filters by ColumnStatus,
+// ColumnCounty, ColumnState, and ColumnOrderNumber, Query.OpenOnly, bounds of the due date
+// and of the last change, and every sort order except SortFileNumber and SortSequence.
 func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list(t, q) }
 
-// CountOpenOrders counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
-// and no later than another, "" being open, up to most.
-func (t *Tx) CountOpenOrders(from, to string, most int) int {
-	var j predicate
-	orders.setDueFilter(t, Query{DueFrom: from, DueTo: to, OpenOnly: true}, &j)
-	g, _ := orders.dueRange(t, &j)
-	return countKeys(g, most)
+// CountOpenOrders counts the live orders with an open status (model.IsOpenStatus) that are due
+// from one day to another, inclusive, up to limit. Days have the form YYYY-MM-DD; "" means
+// unbounded.
+func (t *Tx) CountOpenOrders(from, to string, limit int) int {
+	var pred predicate
+	orders.setDueFilter(t, Query{DueFrom: from, DueTo: to, OpenOnly: true}, &pred)
+	r, _ := orders.dueRange(t, &pred)
+	return countKeys(r, limit)
 }
 
-// PutOrder writes one, new or changed, and its places in the indexes.
+// PutOrder creates or updates an order and its index entries.
 func (t *Tx) PutOrder(o model.Order) error {
-	old, known, err := orders.find(t, o.ID)
+	old, existed, err := orders.find(t, o.ID)
 	if err != nil {
 		return err
 	}
-	t.countTransition(CountOrders, known && old.Trashed == nil, o.Trashed == nil)
-	return orders.save(t, o.ID, &old, known, &o)
+	t.countTransition(CountOrders, existed && old.Trashed == nil, o.Trashed == nil)
+	return orders.save(t, o.ID, &old, existed, &o)
 }
 
-// RemoveOrder takes one away for good, in the trash or not; NotFound when absent.
+// RemoveOrder permanently deletes an order, live or in the trash. The error has kind
+// errs.NotFound if it doesn't exist.
 func (t *Tx) RemoveOrder(id uint64) error {
 	old, err := orders.get(t, id)
 	if err != nil {
@@ -69,8 +73,7 @@ func (t *Tx) RemoveOrder(id uint64) error {
 	return orders.purge(t, id, &old)
 }
 
-// OrderNumberTaken reports whether an order that is not in the trash has this
-// number, compared without case.
+// OrderNumberTaken reports whether a live order has this number, ignoring case.
 func (t *Tx) OrderNumberTaken(number string) bool {
 	prefix := append(append([]byte{tagNumber}, fold(number)...), 0)
 	k, _ := t.bucket(bucketOrderIndex).Cursor().Seek(prefix)

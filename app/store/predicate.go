@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// predicate holds an entry's columns and time against a query.
+// predicate decides whether a record or an index entry matches the filters of a query.
 type predicate struct {
 	createdFrom, createdTo uint64
 	wantHashes             [maxColumns]uint32
@@ -18,122 +18,125 @@ type predicate struct {
 	values                 [maxColumns]columnValue
 	hashes                 [maxColumns]valueHash
 
-	hasUpdated             bool // bounded
+	hasUpdated             bool // there is a bound of the last change
 	updatedFrom, updatedTo uint64
 
-	hasDue         bool // bounded
+	hasDue         bool // there is a bound of the due date
 	dueFrom, dueTo uint64
 	openOnly       bool
-	statusColumn   int      // the column of it
-	openStatuses   []uint32 // its values that are open, in short
+	statusColumn   int      // index of ColumnStatus
+	openStatuses   []uint32 // hash32 of the open statuses
 }
 
-func (j *predicate) matchesEntry(created uint64, columns []byte) bool {
-	if created < j.createdFrom || created > j.createdTo {
+// matchesEntry reports whether the entry of a list index may match. Bounds of the last
+// change and of the due date aren't checked, and hashes may collide: see
+// indexedTable.matches.
+func (pred *predicate) matchesEntry(created uint64, columns []byte) bool {
+	if created < pred.createdFrom || created > pred.createdTo {
 		return false
 	}
-	for i := range j.filtered {
-		if j.filtered[i] && (len(columns) < 4*i+4 || binary.BigEndian.Uint32(columns[4*i:]) != j.wantHashes[i]) {
+	for i := range pred.filtered {
+		if pred.filtered[i] && (len(columns) < 4*i+4 || binary.BigEndian.Uint32(columns[4*i:]) != pred.wantHashes[i]) {
 			return false
 		}
 	}
-	return !j.openOnly || len(columns) >= 4*j.statusColumn+4 && slices.Contains(j.openStatuses, binary.BigEndian.Uint32(columns[4*j.statusColumn:]))
+	return !pred.openOnly || len(columns) >= 4*pred.statusColumn+4 && slices.Contains(pred.openStatuses, binary.BigEndian.Uint32(columns[4*pred.statusColumn:]))
 }
 
-// newPredicate reads the filters of a query; possible is false when nothing can hold
-// to them all.
-func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (j predicate, possible bool, err error) {
+// newPredicate returns the predicate for the filters of a query. possible is false if two
+// filters contradict each other.
+func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible bool, err error) {
 	possible = true
-	j.createdFrom, j.createdTo = timeBounds(q.CreatedFrom, q.CreatedTo)
-	for _, w := range q.Filters {
-		i := slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == w.Column })
+	pred.createdFrom, pred.createdTo = timeBounds(q.CreatedFrom, q.CreatedTo)
+	for _, filter := range q.Filters {
+		i := slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == filter.Column })
 		if i < 0 {
-			return j, false, fmt.Errorf("list of %ss: it has no column %q", l.typeName, w.Column)
+			return pred, false, fmt.Errorf("list of %ss: it has no column %q", l.typeName, filter.Column)
 		}
-		v := filterValue(w)
-		possible = possible && (!j.filtered[i] || j.values[i] == v)
-		j.filtered[i], j.values[i], j.hashes[i] = true, v, t.hashValue(v)
-		j.wantHashes[i] = j.hashes[i].hash32()
+		v := filterValue(filter)
+		possible = possible && (!pred.filtered[i] || pred.values[i] == v)
+		pred.filtered[i], pred.values[i], pred.hashes[i] = true, v, t.hashValue(v)
+		pred.wantHashes[i] = pred.hashes[i].hash32()
 	}
-	if j.hasUpdated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); j.hasUpdated {
+	if pred.hasUpdated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); pred.hasUpdated {
 		if !l.sortsByUpdated() {
-			return j, false, fmt.Errorf("list of %ss: it has no times of changes", l.typeName)
+			return pred, false, fmt.Errorf("list of %ss: it has no times of changes", l.typeName)
 		}
-		j.updatedFrom, j.updatedTo = timeBounds(q.UpdatedFrom, q.UpdatedTo)
+		pred.updatedFrom, pred.updatedTo = timeBounds(q.UpdatedFrom, q.UpdatedTo)
 	}
 	if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 		if !l.hasDue {
-			return j, false, fmt.Errorf("list of %ss: it has no due dates", l.typeName)
+			return pred, false, fmt.Errorf("list of %ss: it has no due dates", l.typeName)
 		}
-		l.setDueFilter(t, q, &j)
+		l.setDueFilter(t, q, &pred)
 	}
-	return j, possible, nil
+	return pred, possible, nil
 }
 
-// timeBounds are both ends of a span of time; zero is open.
-func timeBounds(from, to time.Time) (least, most uint64) {
-	most = math.MaxUint64
+// timeBounds encodes the bounds of a time range. A zero time means unbounded.
+func timeBounds(from, to time.Time) (low, high uint64) {
+	high = math.MaxUint64
 	if !from.IsZero() {
-		least = sortableMicros(from)
+		low = sortableMicros(from)
 	}
 	if !to.IsZero() {
-		most = sortableMicros(to)
+		high = sortableMicros(to)
 	}
-	return least, most
+	return low, high
 }
 
-// setDueFilter reads what is asked of due dates, and which statuses are open: those that
-// are counted are all there are.
-func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, j *predicate) {
-	j.hasDue, j.dueTo = q.DueFrom != "" || q.DueTo != "", noDueDate-1
+// setDueFilter adds the due date and OpenOnly to a predicate. The open statuses are taken
+// from the counted values, since no others occur.
+func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
+	pred.hasDue, pred.dueTo = q.DueFrom != "" || q.DueTo != "", noDueDate-1
 	if q.DueFrom != "" {
-		j.dueFrom = sortableDays(q.DueFrom)
+		pred.dueFrom = sortableDays(q.DueFrom)
 	}
 	if q.DueTo != "" {
-		j.dueTo = min(sortableDays(q.DueTo), j.dueTo)
+		pred.dueTo = min(sortableDays(q.DueTo), pred.dueTo)
 	}
-	if j.openOnly = q.OpenOnly; !j.openOnly {
+	if pred.openOnly = q.OpenOnly; !pred.openOnly {
 		return
 	}
-	j.statusColumn = slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
+	pred.statusColumn = slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
 	for _, s := range t.ValueCounts(l.typeName, ColumnStatus) {
 		if model.IsOpenStatus(s.Value) {
-			j.openStatuses = append(j.openStatuses, t.hashValue(parseValue(s.Value)).hash32())
+			pred.openStatuses = append(pred.openStatuses, t.hashValue(parseValue(s.Value)).hash32())
 		}
 	}
 }
 
-// filterValue is the value that a filter asks for.
-func filterValue(w Filter) columnValue {
-	v := parseValue(w.Value)
+// filterValue returns the column value that a filter selects.
+func filterValue(filter Filter) columnValue {
+	v := parseValue(filter.Value)
 	switch {
-	case w.Column == ColumnUnassigned:
+	case filter.Column == ColumnUnassigned:
 		return boolValue(true)
-	case w.Column == ColumnProcessing && v.prefix == "false":
+	case filter.Column == ColumnProcessing && v.prefix == "false":
 		return columnValue{}
 	}
 	return v
 }
 
-// boolValue is the value of a column that is true or nothing.
-func boolValue(is bool) columnValue {
-	if is {
+// boolValue returns the column value for a boolean: false has no value.
+func boolValue(b bool) columnValue {
+	if b {
 		return columnValue{prefix: "true"}
 	}
 	return columnValue{}
 }
 
-// matches reports whether a record has what is asked of its columns, of its last change,
-// and of its due date.
-func (l *indexedTable[T]) matches(v *T, j *predicate) bool {
+// matches reports whether a record matches the filters and the bounds of its last change and
+// due date.
+func (l *indexedTable[T]) matches(v *T, pred *predicate) bool {
 	for i := range l.columns {
-		if j.filtered[i] && l.columns[i].value(v) != j.values[i] {
+		if pred.filtered[i] && l.columns[i].value(v) != pred.values[i] {
 			return false
 		}
 	}
-	if !j.hasUpdated && !j.hasDue && !j.openOnly {
+	if !pred.hasUpdated && !pred.hasDue && !pred.openOnly {
 		return true
 	}
-	c := l.fields(v)
-	return (!j.hasUpdated || c.updated >= j.updatedFrom && c.updated <= j.updatedTo) && (!j.openOnly || c.open) && (!j.hasDue || c.due >= j.dueFrom && c.due <= j.dueTo)
+	f := l.fields(v)
+	return (!pred.hasUpdated || f.updated >= pred.updatedFrom && f.updated <= pred.updatedTo) && (!pred.openOnly || f.open) && (!pred.hasDue || f.due >= pred.dueFrom && f.due <= pred.dueTo)
 }

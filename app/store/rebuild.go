@@ -11,21 +11,22 @@ import (
 	"deedkeep/app/errs"
 )
 
-// defaultRebuildBatch bounds a transaction that makes indexes, and with it its memory.
+// defaultRebuildBatch is the max number of records per transaction of a rebuild. It limits
+// memory use.
 const defaultRebuildBatch = 4_096
 
 var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The indexes of the vault are being made anew; try again soon."}
 
-// isRebuilding reports that the indexes are not whole.
+// isRebuilding reports whether a rebuild is in progress, so that the indexes are incomplete.
 func (t *Tx) isRebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) != nil }
 
-// Rebuild makes every index and counter anew from the records. Damaged records stay
-// as they are and are reported, with what stands in the way of an index. No change
-// is taken up meanwhile, and lists are refused as Closing.
+// Rebuild regenerates every index and counter from the records. It reports damaged records,
+// which it leaves unchanged, and conflicts such as duplicate names. Until it returns,
+// updates wait, and lists fail with kind errs.Unavailable.
 //
-// It works in many transactions. A ctx counts only until it begins; what a stop or a
-// crash cuts off, the next Open ends. After any other error the store takes no more
-// writes.
+// Rebuild uses many transactions. Canceling ctx has an effect only until it starts. If the
+// process ends during a Rebuild, the next Open completes it. After any other error the store
+// is read-only.
 func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -41,7 +42,7 @@ func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	return err
 }
 
-// beginRebuild records that a Rebuild is in progress, until end is called.
+// beginRebuild records that a Rebuild is in progress until end is called.
 func (s *Store) beginRebuild() (end func()) {
 	ended := make(chan struct{})
 	s.mu.Lock()
@@ -55,56 +56,58 @@ func (s *Store) beginRebuild() (end func()) {
 	}
 }
 
-// rebuildState gives the number of Rebuilds so far where none is in progress, and none was
-// ended by a disk error.
-func (s *Store) rebuildState() (rebuilds int, ok bool) {
+// rebuildState returns the number of Rebuilds so far. idle is false if one is in progress or
+// a disk error ended it.
+func (s *Store) rebuildState() (rebuilds int, idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rebuildCount, s.rebuildDone == nil && s.failure == nil
 }
 
-// withCompleteIndexes runs read, and runs it again after the Rebuild in progress where what it
-// reads may be one of a Rebuild: whole is false then, and read returns errRebuilding.
-// That error is returned where a disk error ended the Rebuild.
-func (s *Store) withCompleteIndexes(ctx context.Context, read func(whole func(*Tx) bool) error) error {
+// withCompleteIndexes runs read, and runs it again after a Rebuild in progress if read
+// returned errRebuilding. read must return that error when complete reports that a
+// transaction doesn't see complete indexes. The error is returned only if a disk error ended
+// the Rebuild.
+func (s *Store) withCompleteIndexes(ctx context.Context, read func(complete func(*Tx) bool) error) error {
 	for {
-		before, calm := s.rebuildState()
+		before, idle := s.rebuildState()
 		err := read(func(t *Tx) bool {
 			if !t.isRebuilding() {
 				return true
 			}
-			// An entry that no Rebuild of this process wrote is Check's to report.
-			now, still := s.rebuildState()
-			return calm && still && before == now
+			// If no Rebuild of this process wrote the entry, it is damage that Check reports.
+			after, stillIdle := s.rebuildState()
+			return idle && stillIdle && before == after
 		})
 		if !errors.Is(err, errRebuilding) {
 			return err
 		}
 		s.mu.Lock()
-		ended, failed := s.rebuildDone, s.failure
+		done, failure := s.rebuildDone, s.failure
 		s.mu.Unlock()
-		if failed != nil {
+		if failure != nil {
 			return err
 		}
-		if ended == nil {
-			continue // it ended after the read began
+		if done == nil {
+			continue // the Rebuild ended after the read began
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-ended:
+		case <-done:
 		}
 	}
 }
 
-// rebuilder makes indexes, a bounded number of records a transaction.
+// rebuilder regenerates indexes with a limited number of records per transaction. Its
+// methods need writeMu.
 type rebuilder struct {
 	ctx    context.Context
 	store  *Store
 	report func(Finding)
 }
 
-// update commits one transaction. Nobody else writes.
+// update runs fn in one transaction and commits it.
 func (r *rebuilder) update(fn func(*Tx) error) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -112,7 +115,7 @@ func (r *rebuilder) update(fn func(*Tx) error) error {
 	return r.store.updateLocked(fn)
 }
 
-// updateLocked runs and commits one function; whoever calls it has the turn.
+// updateLocked runs fn in one transaction and commits it. The caller holds writeMu.
 func (s *Store) updateLocked(fn func(*Tx) error) error {
 	s.mu.Lock()
 	err := s.checkWritable()
@@ -140,8 +143,8 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 	return s.commit(tx)
 }
 
-// rebuildAll does the work of Rebuild. What is only mended in place is of use all the while:
-// keys let their owners in, and no digest is ever missing.
+// rebuildAll does the work of Rebuild. The unique indexes stay usable and are only
+// corrected: users and API keys can sign in, and no digest is ever missing.
 func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
 		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)), resetChanges(t.tx))
@@ -149,21 +152,24 @@ func (r *rebuilder) rebuildAll() error {
 	if err != nil {
 		return err
 	}
-	for _, remake := range []func() error{r.rebuildKeys, r.rebuildFolders, r.rebuildAbstracts, r.rebuildOrders, r.rebuildFiles, r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildEvents} {
-		if err := remake(); err != nil {
+	for _, rebuild := range []func() error{r.rebuildKeys, r.rebuildFolders, r.rebuildAbstracts, r.rebuildOrders, r.rebuildFiles, r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildEvents} {
+		if err := rebuild(); err != nil {
 			return err
 		}
 	}
 	return r.update(func(t *Tx) error { return t.bucket(bucketMeta).Delete(keyRebuilding) })
 }
 
+// listIndexBuckets returns the buckets that a rebuild empties: list, sort, and trash
+// indexes.
 func listIndexBuckets() [][]byte {
 	return append(sortIndexBuckets(), bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash)
 }
 
+// sortIndexBuckets returns the buckets of the sort indexes.
 func sortIndexBuckets() [][]byte { return [][]byte{bucketAbstractSorts, bucketOrderSorts} }
 
-// recreateBuckets makes buckets that are empty, whatever was there.
+// recreateBuckets creates empty buckets and deletes existing ones.
 func (t *Tx) recreateBuckets(names [][]byte) error {
 	for _, name := range names {
 		if err := t.tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
@@ -176,11 +182,12 @@ func (t *Tx) recreateBuckets(names [][]byte) error {
 	return nil
 }
 
-func (r *rebuilder) addFinding(noun string, id any, format string, args ...any) {
-	r.report(Finding{noun, fmt.Sprint(id), fmt.Sprintf(format, args...)})
+// addFinding reports a damaged record or a conflict.
+func (r *rebuilder) addFinding(typeName string, id any, format string, args ...any) {
+	r.report(Finding{typeName, fmt.Sprint(id), fmt.Sprintf(format, args...)})
 }
 
-// eachRecord hands every sound record of a table to fn.
+// eachRecord calls fn with every intact record of a table and reports the damaged ones.
 func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T) error) error {
 	return r.eachEntry(b.bucketName, func(t *Tx, key, raw []byte) error {
 		var v T
@@ -197,7 +204,7 @@ func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T)
 	})
 }
 
-// eachEntry hands every entry of a bucket to fn, which may write elsewhere.
+// eachEntry calls fn with every entry of a bucket. fn may write to other buckets.
 func (r *rebuilder) eachEntry(bucket []byte, fn func(t *Tx, key, value []byte) error) error {
 	for from, done := []byte(nil), false; !done; {
 		err := r.update(func(t *Tx) error {
@@ -222,8 +229,8 @@ func (r *rebuilder) eachEntry(bucket []byte, fn func(t *Tx, key, value []byte) e
 	return nil
 }
 
-// removeStale removes the entries of an index that are stale. Those of a damaged record
-// are not: they may be all that is left of it.
+// removeStale removes the stale entries of an index. Entries of damaged records are not
+// stale: they may be all that remains of them.
 func (r *rebuilder) removeStale(index []byte, stale func(t *Tx, key, value []byte) bool) error {
 	var list [][]byte
 	remove := func(t *Tx) error {

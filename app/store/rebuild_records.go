@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// rebuildLists makes the lists of a noun, and counts its records.
+// rebuildLists regenerates the list indexes of a table. count, if not nil, is called for
+// each record to count it.
 func rebuildLists[T any](r *rebuilder, l *indexedTable[T], count func(t *Tx, id uint64, v *T) error) error {
 	return eachRecord(r, l.table, func(t *Tx, id uint64, v *T) error {
 		if count != nil {
@@ -51,30 +52,31 @@ func (r *rebuilder) rebuildFiles() error {
 	}
 	err = r.removeStale(bucketFileDigests, func(t *Tx, key, _ []byte) bool {
 		id, _ := idSuffix(key)
-		f, known, err := files.find(t, id)
+		f, found, err := files.find(t, id)
 		digest, _ := decodeDigest(&f)
-		return err == nil && (!known || !bytes.Equal(key, append(digest, encodeUint64(id)...)))
+		return err == nil && (!found || !bytes.Equal(key, append(digest, encodeUint64(id)...)))
 	})
 	if err != nil {
 		return err
 	}
 	return r.removeStale(bucketFailed, func(t *Tx, key, _ []byte) bool {
 		id, ok := decodeUint64(key)
-		f, known, err := files.find(t, id)
-		return !ok || err == nil && (!known || f.Failure == "" || f.Trashed != nil)
+		f, found, err := files.find(t, id)
+		return !ok || err == nil && (!found || f.Failure == "" || f.Trashed != nil)
 	})
 }
 
+// rebuildFolders corrects the index of folder names.
 func (r *rebuilder) rebuildFolders() error {
-	holds := func(t *Tx, id uint64, key []byte) (holds bool, err error) {
-		f, known, err := folders.find(t, id)
-		return known && bytes.Equal(key, folderNameKey(f.ParentID, f.Name)), err
+	ownsName := func(t *Tx, id uint64, key []byte) (ownsName bool, err error) {
+		f, found, err := folders.find(t, id)
+		return found && bytes.Equal(key, folderNameKey(f.ParentID, f.Name)), err
 	}
 	err := eachRecord(r, folders, func(t *Tx, id uint64, f *model.Folder) error {
 		t.addCount(CountFolders, 1)
 		names, key := t.bucket(bucketFolderNames), folderNameKey(f.ParentID, f.Name)
-		if other, taken := decodeUint64(names.Get(key)); taken && other != id {
-			if theirs, err := holds(t, other, key); theirs && err == nil {
+		if other, exists := decodeUint64(names.Get(key)); exists && other != id {
+			if owns, err := ownsName(t, other, key); owns && err == nil {
 				r.addFinding(folders.typeName, id, "folder %d has its name", other)
 				return nil
 			}
@@ -86,8 +88,8 @@ func (r *rebuilder) rebuildFolders() error {
 	}
 	return r.removeStale(bucketFolderNames, func(t *Tx, key, value []byte) bool {
 		id, ok := decodeUint64(value)
-		theirs, err := holds(t, id, key)
-		return !ok || err == nil && !theirs
+		owns, err := ownsName(t, id, key)
+		return !ok || err == nil && !owns
 	})
 }
 
@@ -112,20 +114,20 @@ func (r *rebuilder) rebuildKeys() error {
 	}
 	return r.removeStale(bucketKeyHashes, func(t *Tx, key, value []byte) bool {
 		id, ok := decodeUint64(value)
-		k, known, err := keys.find(t, id)
+		k, found, err := keys.find(t, id)
 		hash, _ := hashOfKey(&k)
-		return !ok || err == nil && (!known || !bytes.Equal(hash, key))
+		return !ok || err == nil && (!found || !bytes.Equal(hash, key))
 	})
 }
 
 func (r *rebuilder) rebuildStoredResponses() error {
 	err := r.eachEntry(bucketStoredResponses, func(t *Tx, slot, raw []byte) error {
-		var kept model.StoredResponse
-		if err := decodeRecord(bucketStoredResponses, slot, raw, &kept); err != nil {
+		var response model.StoredResponse
+		if err := decodeRecord(bucketStoredResponses, slot, raw, &response); err != nil {
 			r.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
 			return nil
 		}
-		return putKeyOnly(t.bucket(bucketStoredResponseTimes), responseTimeKey(kept.At, slot))
+		return putKeyOnly(t.bucket(bucketStoredResponseTimes), responseTimeKey(response.At, slot))
 	})
 	if err != nil {
 		return err
@@ -134,17 +136,17 @@ func (r *rebuilder) rebuildStoredResponses() error {
 		if len(key) != responseTimeKeySize {
 			return true
 		}
-		kept, known, err := t.StoredResponse([32]byte(key[8:]))
-		return err == nil && (!known || sortableMicros(kept.At) != binary.BigEndian.Uint64(key))
+		response, found, err := t.StoredResponse([32]byte(key[8:]))
+		return err == nil && (!found || sortableMicros(response.At) != binary.BigEndian.Uint64(key))
 	})
 }
 
-// rebuildUsers makes the index of names anew, in place: people sign in meanwhile.
+// rebuildUsers corrects the index of usernames, which stays usable for signing in.
 func (r *rebuilder) rebuildUsers() error {
 	err := eachRecord(r, users, func(t *Tx, id uint64, u *model.User) error {
 		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
-		if other, taken := decodeUint64(names.Get(key)); taken && other != id {
-			if theirs, known, err := users.find(t, other); err == nil && known && bytes.Equal(key, userNameKey(theirs.Name)) {
+		if other, exists := decodeUint64(names.Get(key)); exists && other != id {
+			if otherUser, found, err := users.find(t, other); err == nil && found && bytes.Equal(key, userNameKey(otherUser.Name)) {
 				r.addFinding(users.typeName, id, "user %d has its name", other)
 				return nil
 			}
@@ -156,12 +158,12 @@ func (r *rebuilder) rebuildUsers() error {
 	}
 	return r.removeStale(bucketUserNames, func(t *Tx, key, value []byte) bool {
 		id, ok := decodeUint64(value)
-		u, known, err := users.find(t, id)
-		return !ok || err == nil && (!known || !bytes.Equal(key, userNameKey(u.Name)))
+		u, found, err := users.find(t, id)
+		return !ok || err == nil && (!found || !bytes.Equal(key, userNameKey(u.Name)))
 	})
 }
 
-// rebuildSessions makes the index of sessions by their users anew.
+// rebuildSessions regenerates the index of sessions by user.
 func (r *rebuilder) rebuildSessions() error {
 	err := r.eachEntry(bucketSessions, func(t *Tx, key, raw []byte) error {
 		var s model.Session
@@ -179,7 +181,7 @@ func (r *rebuilder) rebuildSessions() error {
 			return true
 		}
 		user, _ := decodeUint64(key[:8])
-		s, known, err := t.Session(key[8:])
-		return err == nil && (!known || s.UserID != user)
+		s, found, err := t.Session(key[8:])
+		return err == nil && (!found || s.UserID != user)
 	})
 }

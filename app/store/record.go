@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// A record is a value with a checksum that also covers where it stands, so that a
-// flipped bit and a value under another's key are both found:
+// A record is stored as a value with a checksum. The checksum covers the bucket and the key
+// too, so it detects both flipped bits and a value under the wrong key:
 //
 //	0      1                5
 //	+------+----------------+------------------ - -
@@ -29,10 +29,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged is in the chain of every error about a record whose bytes do not
-// hold to their checksum.
+// ErrDamaged is wrapped by every error about a record that doesn't match its checksum or
+// can't be decoded.
 var ErrDamaged = errors.New("record is damaged")
 
+// encodeRecord encodes v as a record that is stored under key in bucket.
 func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
 	var b bytes.Buffer
 	b.Write(make([]byte, recordHeaderSize))
@@ -47,6 +48,7 @@ func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
 	return raw, nil
 }
 
+// decodeRecord verifies and decodes a record into v.
 func decodeRecord(bucket, key, raw []byte, v any) error {
 	if len(raw) < recordHeaderSize || raw[0] != recordVersion ||
 		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
@@ -58,6 +60,7 @@ func decodeRecord(bucket, key, raw []byte, v any) error {
 	return nil
 }
 
+// recordChecksum returns the CRC-32C of a record.
 func recordChecksum(bucket, key, payload []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, bucket)
 	sum = crc32.Update(sum, castagnoli, []byte{0})
@@ -65,8 +68,10 @@ func recordChecksum(bucket, key, payload []byte) uint32 {
 	return crc32.Update(sum, castagnoli, payload)
 }
 
+// encodeUint64 returns n in 8 bytes, big endian.
 func encodeUint64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
+// decodeUint64 decodes a number. It returns false if b doesn't have 8 bytes.
 func decodeUint64(b []byte) (uint64, bool) {
 	if len(b) != 8 {
 		return 0, false
@@ -74,20 +79,22 @@ func decodeUint64(b []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(b), true
 }
 
-// cache remembers decoded records of small tables that nearly every request reads
-// and hardly any changes: templates, order fields, keys. It is asked with the bytes
-// of the record as they are in the transaction, and answers only for the same bytes,
-// so it cannot be stale. What it gives is shared: nobody may change it in place.
+// cache holds decoded records of small tables that nearly every request reads and that
+// rarely change: templates, order fields, API keys. A lookup passes the encoded record from
+// the current transaction and hits only if the bytes are equal, so a result is never stale.
+// Callers share the results and must not modify them.
 type cache[T any] struct {
 	mu      sync.RWMutex
 	records map[string]cachedRecord[T]
 }
 
+// cachedRecord is a decoded record with the bytes it was decoded from.
 type cachedRecord[T any] struct {
 	raw   []byte
 	value T
 }
 
+// decode returns the decoded record from the cache, or decodes and caches it.
 func (m *cache[T]) decode(bucket, key, raw []byte) (T, error) {
 	m.mu.RLock()
 	r, ok := m.records[string(key)]
@@ -108,10 +115,10 @@ func (m *cache[T]) decode(bucket, key, raw []byte) (T, error) {
 	return v, nil
 }
 
-// caches are those of one store.
+// caches are the caches of one store.
 type caches struct {
 	templates       cache[model.Template]
-	defaultTemplate cache[uint64] // the default template's number
+	defaultTemplate cache[uint64] // ID of the default template
 	keys            cache[model.Key]
 	users           cache[model.User]
 	orderFields     cache[[]model.Field]

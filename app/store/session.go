@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Session reads the one of a token's SHA-256; found is false when there is none.
+// Session returns the session whose token has this SHA-256 hash.
 func (t *Tx) Session(hash []byte) (s model.Session, found bool, err error) {
 	raw := t.bucket(bucketSessions).Get(hash)
 	if raw == nil {
@@ -18,7 +18,7 @@ func (t *Tx) Session(hash []byte) (s model.Session, found bool, err error) {
 	return s, err == nil, err
 }
 
-// PutSession writes one, new or seen again.
+// PutSession creates or updates a session.
 func (t *Tx) PutSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil || len(hash) != 32 {
@@ -41,7 +41,7 @@ func (t *Tx) PutSession(s model.Session) error {
 	return nil
 }
 
-// RemoveSession ends one: its token opens nothing any more.
+// RemoveSession deletes a session, so that its token is no longer valid.
 func (t *Tx) RemoveSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil {
@@ -56,8 +56,8 @@ func (t *Tx) RemoveSession(s model.Session) error {
 	return nil
 }
 
-// SessionsOfUser reads the sessions of a user, in no order that means something. A
-// damaged one is passed over: it opens nothing.
+// SessionsOfUser returns the sessions of a user in no particular order. It skips damaged
+// ones, which can't be used to sign in.
 func (t *Tx) SessionsOfUser(user uint64) (list []model.Session) {
 	prefix := encodeUint64(user)
 	c := t.bucket(bucketSessionUsers).Cursor()
@@ -69,8 +69,8 @@ func (t *Tx) SessionsOfUser(user uint64) (list []model.Session) {
 	return list
 }
 
-// EachSession calls fn with every session until fn says no. A damaged one is passed
-// over: it opens nothing.
+// EachSession calls fn with every session until fn returns false. It skips damaged ones,
+// which can't be used to sign in.
 func (t *Tx) EachSession(fn func(s model.Session) bool) {
 	c := t.bucket(bucketSessions).Cursor()
 	for k, raw := c.First(); k != nil; k, raw = c.Next() {
@@ -81,4 +81,5 @@ func (t *Tx) EachSession(fn func(s model.Session) bool) {
 	}
 }
 
+// sessionUserKey returns the key of a session in the index of sessions by user.
 func sessionUserKey(user uint64, hash []byte) []byte { return append(encodeUint64(user), hash...) }

@@ -13,38 +13,38 @@ import (
 	"deedkeep/app/stats"
 )
 
-// Store is an open vault.db. It is safe for many goroutines.
+// Store is an open vault.db. Its methods are safe for concurrent use.
 type Store struct {
 	db            *bolt.DB
-	identity      *fileIdentity // nil: not looked at
+	identity      *fileIdentity // nil when CheckFile has nothing to compare (OpenReadOnly)
 	caches        caches
 	fingerprint   string
-	commitTx      func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
-	hash          func(string) uint64  // of words; nil: fnv1a. A test hands in one that collides
-	writeMu       sync.Mutex           // of whoever writes
-	rebuildBatch  int                  // records in a transaction that makes indexes
-	batchSizes    *stats.Histogram     // changes of a commit
-	commitSeconds *stats.Histogram     // seconds of a commit
+	commitTx      func(*bolt.Tx) error // (*bolt.Tx).Commit; tests replace it to simulate a failing disk
+	hash          func(string) uint64  // hashes column values; nil means fnv1a. Tests replace it to force collisions
+	writeMu       sync.Mutex           // held while a write transaction is open
+	rebuildBatch  int                  // max records per transaction of a rebuild
+	batchSizes    *stats.Histogram     // updates per commit
+	commitSeconds *stats.Histogram     // duration of each commit
 
-	file             *os.File // bbolt's own
-	isNew            bool     // made by this Open
+	file             *os.File // opened for bbolt, which closes it
+	isNew            bool     // created by this Open
 	cacheCheck       CacheCheck
-	cleanMarkRemoved bool // the mark of a clean end was removed; under turn, as is
-	cleanMarkWritten bool // Close has left a new one, or not
+	cleanMarkRemoved bool // guarded by writeMu
+	cleanMarkWritten bool // guarded by writeMu; Close has tried to write the mark
 
 	mu           sync.Mutex
 	queue        []*batchMember
 	closing      bool
 	failure      error
-	rebuildDone  chan struct{} // closed when the Rebuild in progress ends; nil while there is none
-	rebuildCount int           // begun so far
+	rebuildDone  chan struct{} // closed when the Rebuild in progress ends; nil when none is in progress
+	rebuildCount int           // rebuilds started so far
 	wake         chan struct{}
 	writerDone   chan struct{}
 	changed      chan struct{}
 }
 
-// View runs fn on a consistent snapshot. Nothing slow may happen inside: an open
-// reader makes the file grow.
+// View runs fn on a consistent snapshot of the database. fn must be fast: while a read
+// transaction is open, bbolt can't reuse freed pages, and the file grows.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -60,18 +60,18 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
-// CacheCheck gives what Open found out about the file in memory and on the disk.
+// CacheCheck returns the result of the comparison of page cache and disk that Open ran.
 func (s *Store) CacheCheck() CacheCheck { return s.cacheCheck }
 
-// Failure gives the disk's error after which the store went read-only, or nil.
+// Failure returns the disk error after which the store became read-only, or nil.
 func (s *Store) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failure
 }
 
-// Fail makes the store refuse every write from now on: somebody above saw the disk
-// fail to sync. The first reason is kept.
+// Fail makes the store read-only because a caller saw the disk fail to sync. Only the first
+// error is kept.
 func (s *Store) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,16 +80,16 @@ func (s *Store) Fail(err error) {
 	}
 }
 
-// Size is the length of the database file in bytes.
+// Size returns the size of the database file in bytes, and 0 after Close.
 func (s *Store) Size() int64 {
 	var n int64
-	// A closed database has no size worth an error here.
+	// The only possible error is that the database is closed.
 	_ = s.db.View(func(tx *bolt.Tx) error { n = tx.Size(); return nil })
 	return n
 }
 
-// Close commits what waits, refuses what comes after, and closes the file once
-// the views that are open have ended. A second Close waits for the commits too.
+// Close commits the queued updates, rejects later ones, and closes the file after all open
+// views have ended. A second call also waits for the commits.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closing = true
@@ -100,25 +100,25 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Tx is a transaction: typed reads and writes, valid only inside the function it
-// was handed to. What it returns is decoded and may be kept.
+// Tx is a transaction with typed reads and writes. It is valid only inside the function it
+// is passed to. The values it returns are decoded copies and remain valid afterward.
 type Tx struct {
 	tx        *bolt.Tx
 	caches    *caches
-	lastEntry *model.Event        // the last of the log, once this transaction has read or written it
-	hash      func(string) uint64 // see Store
+	lastEntry *model.Event        // newest audit entry; nil until this transaction reads or writes it
+	hash      func(string) uint64 // see Store.hash
 
-	counterDeltas  map[Counter]int64 // what was added since the last flush
+	counterDeltas  map[Counter]int64 // not flushed yet
 	valueDeltas    map[valueCountKey]int64
-	tasksByFile    map[uint64][]uint64 // the tasks of files, once asked for
-	changedSet     map[uint64]struct{} // records that the feed of changes is told of, and
-	changedIDs     []uint64            // the same in their order
-	notify         func()              // of the store; nil of a copy
-	oldKey, newKey []byte              // room for keys
-	ctxErr         func() error        // why nobody waits for it any more; nil of a write
+	tasksByFile    map[uint64][]uint64 // task numbers by file; nil until loaded
+	changedSet     map[uint64]struct{} // records for the change feed
+	changedIDs     []uint64            // the same records in order
+	notify         func()              // wakes the follower of the feed; nil for a Copy
+	oldKey, newKey []byte              // scratch buffers of updateEntries
+	ctxErr         func() error        // ctx.Err of a View; nil for a write
 }
 
-// canceled is the error of whoever looks and has gone.
+// canceled returns the context error of a View that was canceled, or nil.
 func (t *Tx) canceled() error {
 	if t.ctxErr == nil {
 		return nil
@@ -132,5 +132,6 @@ func (s *Store) newTx(tx *bolt.Tx) *Tx {
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }
 
-// ReadOnly reports whether nothing changes the file while it is open (OpenReadOnly).
+// ReadOnly reports whether the store was opened by OpenReadOnly, so that nothing changes the
+// file.
 func (s *Store) ReadOnly() bool { return errors.Is(s.Failure(), errReadOnlyDisk) }

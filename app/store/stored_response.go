@@ -12,25 +12,26 @@ import (
 	"deedkeep/app/model"
 )
 
-// StoredResponse reads the answer that is kept in a slot; found is false when there is none.
+// StoredResponse returns the response stored for an idempotency key. slot is the hash of the
+// key.
 func (t *Tx) StoredResponse(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	raw := t.bucket(bucketStoredResponses).Get(slot[:])
 	if raw == nil {
 		return r, false, nil
 	}
-	var kept responseRecord
-	if err := decodeRecord(bucketStoredResponses, slot[:], raw, &kept); err != nil {
+	var record responseRecord
+	if err := decodeRecord(bucketStoredResponses, slot[:], raw, &record); err != nil {
 		return r, false, err
 	}
-	if r = kept.StoredResponse; len(kept.Packed) > 0 {
-		if r.Body, err = decompress(kept.Packed); err != nil {
+	if r = record.StoredResponse; len(record.Packed) > 0 {
+		if r.Body, err = decompress(record.Packed); err != nil {
 			return model.StoredResponse{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
 		}
 	}
 	return r, true, nil
 }
 
-// PutStoredResponse keeps an answer in a slot, in place of one that may be there.
+// PutStoredResponse stores a response and replaces a previous one.
 func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	old, found, err := t.StoredResponse(slot)
 	if err != nil {
@@ -43,14 +44,14 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 			return fmt.Errorf("index replay: %w", err)
 		}
 	}
-	kept := responseRecord{StoredResponse: r}
+	record := responseRecord{StoredResponse: r}
 	if len(r.Body) >= minCompressSize {
-		kept.Body = nil
-		if kept.Packed, err = compress(r.Body); err != nil {
+		record.Body = nil
+		if record.Packed, err = compress(r.Body); err != nil {
 			return fmt.Errorf("pack replay: %w", err)
 		}
 	}
-	raw, err := encodeRecord(bucketStoredResponses, slot[:], kept)
+	raw, err := encodeRecord(bucketStoredResponses, slot[:], record)
 	if err != nil {
 		return err
 	}
@@ -63,14 +64,14 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	return nil
 }
 
-// HasStoredResponsesBefore reports whether PruneStoredResponses would find one.
+// HasStoredResponsesBefore reports whether PruneStoredResponses would remove anything.
 func (t *Tx) HasStoredResponsesBefore(before time.Time) bool {
 	oldest, _ := t.bucket(bucketStoredResponseTimes).Cursor().First()
 	return oldest != nil && bytes.Compare(oldest, binary.BigEndian.AppendUint64(nil, sortableMicros(before))) < 0
 }
 
-// PruneStoredResponses removes at most limit answers that were kept before a time, the
-// oldest first, and tells how many.
+// PruneStoredResponses removes up to limit responses that were stored before a time, oldest
+// first, and returns how many.
 func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error) {
 	end := binary.BigEndian.AppendUint64(nil, sortableMicros(before))
 	var old [][]byte
@@ -91,18 +92,19 @@ func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error
 	return len(old), nil
 }
 
-// responseRecord is a replay as it is written. An answer that names a thousand files says
-// much the same of each.
+// responseRecord is a response as it is stored. Long bodies are compressed: a response that
+// lists many files is very repetitive.
 type responseRecord struct {
 	model.StoredResponse
-	Packed []byte `json:"packed,omitempty"` // the body by gzip (RFC 1952), in its place
+	Packed []byte `json:"packed,omitempty"` // the body compressed with gzip (RFC 1952), instead of Body
 }
 
 const (
 	minCompressSize     = 1 << 10   // bytes
-	maxDecompressedSize = 256 << 20 // far above every answer
+	maxDecompressedSize = 256 << 20 // far larger than any response
 )
 
+// compress returns body compressed with gzip.
 func compress(body []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -111,6 +113,7 @@ func compress(body []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// decompress returns the uncompressed body.
 func decompress(packed []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -125,6 +128,7 @@ func decompress(packed []byte) ([]byte, error) {
 
 const responseTimeKeySize = 8 + 32
 
+// responseTimeKey returns the key of a response in the index of times.
 func responseTimeKey(at time.Time, slot []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(make([]byte, 0, responseTimeKeySize), sortableMicros(at)), slot...)
 }

@@ -9,12 +9,13 @@ import (
 	"deedkeep/app/model"
 )
 
-// table is a bucket of records of one type under their numbers.
+// table is a bucket with records of one type, keyed by ID.
 type table[T any] struct {
 	bucketName []byte
 	typeName   string
 }
 
+// The tables without list indexes.
 var (
 	templates = table[model.Template]{bucketTemplates, "template"}
 	folders   = table[model.Folder]{bucketFolders, "folder"}
@@ -23,6 +24,7 @@ var (
 	users     = table[model.User]{bucketUsers, "user"}
 )
 
+// nextID returns a new ID. IDs are never reused.
 func (b table[T]) nextID(t *Tx) (uint64, error) {
 	id, err := t.bucket(b.bucketName).NextSequence()
 	if err != nil {
@@ -31,7 +33,8 @@ func (b table[T]) nextID(t *Tx) (uint64, error) {
 	return id, nil
 }
 
-// get returns NotFound when there is no record, ErrDamaged when it is broken.
+// get returns a record. The error has kind errs.NotFound if there is no record, and wraps
+// ErrDamaged if it can't be decoded.
 func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	v, ok, err := b.find(t, id)
 	if err == nil && !ok {
@@ -40,6 +43,7 @@ func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	return v, err
 }
 
+// find is get without an error for a missing record.
 func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
 	key := encodeUint64(id)
 	raw := t.bucket(b.bucketName).Get(key)
@@ -50,7 +54,7 @@ func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
 	return v, err == nil, err
 }
 
-// getCached is get for a table that is read all the time.
+// getCached is get with a cache, for tables that are read very often.
 func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 	key := encodeUint64(id)
 	raw := t.bucket(b.bucketName).Get(key)
@@ -60,15 +64,17 @@ func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 	return m.decode(b.bucketName, key, raw)
 }
 
+// has reports whether there is a record, damaged or not.
 func (b table[T]) has(t *Tx, id uint64) bool {
 	return t.bucket(b.bucketName).Get(encodeUint64(id)) != nil
 }
 
-// storedSize is how many bytes a record has; 0 where there is none.
+// storedSize returns the encoded size of a record in bytes, or 0 if there is no record.
 func (b table[T]) storedSize(t *Tx, id uint64) int {
 	return len(t.bucket(b.bucketName).Get(encodeUint64(id)))
 }
 
+// put writes a record.
 func (b table[T]) put(t *Tx, id uint64, v T) error {
 	key := encodeUint64(id)
 	raw, err := encodeRecord(b.bucketName, key, v)
@@ -76,7 +82,7 @@ func (b table[T]) put(t *Tx, id uint64, v T) error {
 		return err
 	}
 	bucket := t.bucket(b.bucketName)
-	// Numbers only grow: full pages leave no room behind that nobody will use.
+	// IDs only grow, so free space in full pages would never be used.
 	bucket.FillPercent = 0.9
 	if err := bucket.Put(key, raw); err != nil {
 		return fmt.Errorf("put %s %d: %w", b.typeName, id, err)
@@ -84,6 +90,7 @@ func (b table[T]) put(t *Tx, id uint64, v T) error {
 	return nil
 }
 
+// remove deletes a record.
 func (b table[T]) remove(t *Tx, id uint64) error {
 	if err := t.bucket(b.bucketName).Delete(encodeUint64(id)); err != nil {
 		return fmt.Errorf("remove %s %d: %w", b.typeName, id, err)
@@ -91,13 +98,13 @@ func (b table[T]) remove(t *Tx, id uint64) error {
 	return nil
 }
 
-// each calls fn with records from number from on, in order, until fn says no.
-// A damaged record is handed over as an error and does not stop the walk.
+// each calls fn with the records in order, starting with ID from, until fn returns false.
+// For a damaged record, fn gets an error, and the scan continues.
 func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
 	c := t.bucket(b.bucketName).Cursor()
 	first := func() ([]byte, []byte) { return c.Seek(encodeUint64(from)) }
 	if from == 0 {
-		first = c.First // a key that is cut short sorts before every number
+		first = c.First // a truncated key sorts before every ID
 	}
 	for k, raw := first(); k != nil; k, raw = c.Next() {
 		var v T
@@ -114,7 +121,7 @@ func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bo
 	}
 }
 
-// all collects a small table; the first damaged record is its error.
+// all returns all records of a small table, or the error of the first damaged one.
 func (b table[T]) all(t *Tx) (list []T, err error) {
 	b.each(t, 0, func(_ uint64, v T, e error) bool {
 		if e != nil {
@@ -127,9 +134,11 @@ func (b table[T]) all(t *Tx) (list []T, err error) {
 	return list, err
 }
 
-// putKeyOnly makes an index entry that has no value.
+// putKeyOnly writes an index entry without a value.
 func putKeyOnly(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }
 
+// scanTable returns up to limit records, starting with ID from. The first damaged one is an
+// error.
 func scanTable[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err error) {
 	b.each(t, from, func(_ uint64, v T, e error) bool {
 		if e != nil {
@@ -142,13 +151,14 @@ func scanTable[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err 
 	return list, err
 }
 
-// ScanIDs gives at most limit numbers of abstracts, orders or files from one on, of
-// those in the trash and the damaged ones too. The noun is as in Change.
-func (t *Tx) ScanIDs(noun string, from uint64, limit int) (list []uint64) {
-	bucket := map[string][]byte{abstracts.typeName: bucketAbstracts, orders.typeName: bucketOrders, files.typeName: bucketFiles}[noun]
+// ScanIDs returns up to limit IDs of abstracts, orders, or files in order, starting with ID
+// from. It includes records that are in the trash and damaged ones. typeName is a value of
+// Change.Type other than FilesOfAbstract.
+func (t *Tx) ScanIDs(typeName string, from uint64, limit int) (list []uint64) {
+	bucket := map[string][]byte{abstracts.typeName: bucketAbstracts, orders.typeName: bucketOrders, files.typeName: bucketFiles}[typeName]
 	c := t.bucket(bucket).Cursor()
 	for key, _ := c.Seek(encodeUint64(from)); key != nil && len(list) < limit; key, _ = c.Next() {
-		if id, ok := decodeUint64(key); ok { // Check reports a key that is none
+		if id, ok := decodeUint64(key); ok { // Check reports invalid keys
 			list = append(list, id)
 		}
 	}

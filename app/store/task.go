@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// AddTask puts a file, which is Processing as long as it has a task, into the queue;
-// Seq is set here.
+// AddTask adds a task to the processing queue and sets its Seq. A file is Processing as long
+// as it has a task.
 func (t *Tx) AddTask(task model.ProcessingTask) error {
 	var err error
 	if task.Seq, err = tasks.nextID(t); err != nil {
@@ -21,17 +21,17 @@ func (t *Tx) AddTask(task model.ProcessingTask) error {
 	return tasks.put(t, task.Seq, task)
 }
 
-// Tasks reads at most limit tasks, the oldest first, without those that are damaged.
+// Tasks returns up to limit tasks, oldest first, without damaged ones.
 func (t *Tx) Tasks(limit int) ([]model.ProcessingTask, error) { return t.TasksAfter(0, limit) }
 
-// TasksAfter is Tasks for those with a greater number; 0 is before all.
+// TasksAfter is Tasks for the tasks with a higher sequence number.
 func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.ProcessingTask, err error) {
 	if seq > 0 {
 		seq++
 	}
 	tasks.each(t, seq, func(_ uint64, task model.ProcessingTask, e error) bool {
 		if e != nil {
-			return true // those behind a damaged one need not wait; Check reports it
+			return true // skip damaged tasks so that later ones are not blocked; Check reports them
 		}
 		list = append(list, task)
 		return len(list) < limit
@@ -39,10 +39,11 @@ func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.ProcessingTask, err
 	return list, err
 }
 
-// Task reads one task: NotFound when it has ended, ErrDamaged when it can't be read.
+// Task returns a task. The error has kind errs.NotFound if the task was removed, and wraps
+// ErrDamaged if it can't be decoded.
 func (t *Tx) Task(seq uint64) (model.ProcessingTask, error) { return tasks.get(t, seq) }
 
-// RemoveTask takes a task out of the queue; one that is gone already is no error.
+// RemoveTask removes a task from the queue. It is not an error if the task doesn't exist.
 func (t *Tx) RemoveTask(seq uint64) error {
 	if !tasks.has(t, seq) {
 		return nil
@@ -51,9 +52,9 @@ func (t *Tx) RemoveTask(seq uint64) error {
 	return tasks.remove(t, seq)
 }
 
-// removeTasksOfFile takes what waits for a file that is Processing out of the queue. The
-// queue is read once a transaction, while others wait to write: of other files it is
-// not read at all.
+// removeTasksOfFile removes the tasks of a file that is Processing. Reading the queue blocks
+// other writers, so it is read only once per transaction and never for files that aren't
+// Processing.
 func (t *Tx) removeTasksOfFile(file uint64) error {
 	t.loadTasksByFile()
 	for _, seq := range t.tasksByFile[file] {
@@ -65,27 +66,28 @@ func (t *Tx) removeTasksOfFile(file uint64) error {
 	return nil
 }
 
+// loadTasksByFile reads the queue once per transaction.
 func (t *Tx) loadTasksByFile() {
 	if t.tasksByFile != nil {
 		return
 	}
 	t.tasksByFile = map[uint64][]uint64{}
 	tasks.each(t, 0, func(seq uint64, task model.ProcessingTask, err error) bool {
-		if err == nil { // Check reports a damaged one
+		if err == nil { // Check reports damaged tasks
 			t.tasksByFile[task.FileID] = append(t.tasksByFile[task.FileID], seq)
 		}
 		return true
 	})
 }
 
-// HasTask reports whether a task waits for a file.
+// HasTask reports whether a file has a task.
 func (t *Tx) HasTask(file uint64) bool {
 	t.loadTasksByFile()
 	return len(t.tasksByFile[file]) > 0
 }
 
-// FilesWithoutTask gives at most limit files from number from on that wait for their
-// processing without a task, those in the trash too, without damaged ones.
+// FilesWithoutTask returns up to limit IDs of files that are Processing but have no task,
+// starting with ID from, including files in the trash. It skips damaged records.
 func (t *Tx) FilesWithoutTask(from uint64, limit int) (list []uint64) {
 	files.each(t, from, func(id uint64, f model.File, err error) bool {
 		if err == nil && f.Processing && !t.HasTask(id) {
@@ -96,29 +98,28 @@ func (t *Tx) FilesWithoutTask(from uint64, limit int) (list []uint64) {
 	return list
 }
 
-// RemoveOrphanTasks takes at most limit tasks out of the queue that lead nowhere, and
-// tells how many: those of files that are missing, and, as what they said stands in
-// the record of the file too, those that are damaged. It must follow a Rebuild, which
-// counts no damaged ones.
+// RemoveOrphanTasks removes up to limit tasks that can't be processed and returns how many:
+// tasks of missing files, and damaged ones, whose content is also in the file's record. Call
+// it after a Rebuild, which doesn't count damaged tasks.
 func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
-	var stray [][]byte
+	var orphans [][]byte
 	c := t.bucket(bucketTasks).Cursor()
-	for key, raw := c.First(); key != nil && len(stray) < limit; key, raw = c.Next() {
+	for key, raw := c.First(); key != nil && len(orphans) < limit; key, raw = c.Next() {
 		var task model.ProcessingTask
-		_, numbered := decodeUint64(key)
-		sound := numbered && decodeRecord(bucketTasks, key, raw, &task) == nil
-		if sound && files.has(t, task.FileID) {
+		_, validKey := decodeUint64(key)
+		valid := validKey && decodeRecord(bucketTasks, key, raw, &task) == nil
+		if valid && files.has(t, task.FileID) {
 			continue
 		}
-		if stray = append(stray, bytes.Clone(key)); sound {
+		if orphans = append(orphans, bytes.Clone(key)); valid {
 			t.addCount(CountTasks, -1)
 		}
 	}
-	for _, key := range stray {
+	for _, key := range orphans {
 		if err := t.bucket(bucketTasks).Delete(key); err != nil {
 			return 0, fmt.Errorf("remove a stray task: %w", err)
 		}
 	}
 	t.tasksByFile = nil
-	return len(stray), nil
+	return len(orphans), nil
 }

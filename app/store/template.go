@@ -7,21 +7,21 @@ import (
 	"deedkeep/app/model"
 )
 
-// NewTemplateID gives the next number of a template.
+// NewTemplateID returns the ID for a new template.
 func (t *Tx) NewTemplateID() (uint64, error) { return templates.nextID(t) }
 
-// Template reads one; NotFound when absent.
+// Template returns a template. The error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) Template(id uint64) (model.Template, error) {
 	template, err := templates.getCached(t, &t.caches.templates, id)
 	if err != nil {
 		return template, err
 	}
-	standard, err := t.defaultTemplate()
-	template.Default = id == standard
+	defaultID, err := t.defaultTemplate()
+	template.Default = id == defaultID
 	return template, err
 }
 
-// DefaultTemplate reads the default one; found is false where there is none.
+// DefaultTemplate returns the default template, if there is one.
 func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) {
 	id, err := t.defaultTemplate()
 	if err != nil || id == 0 {
@@ -35,30 +35,30 @@ func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) 
 	return template, err == nil, err
 }
 
-// Templates reads all in order of their numbers, retired ones too.
+// Templates returns all templates sorted by ID, including retired ones.
 func (t *Tx) Templates() ([]model.Template, error) {
 	list, err := templates.all(t)
 	if err != nil {
 		return nil, err
 	}
-	standard, err := t.defaultTemplate()
+	defaultID, err := t.defaultTemplate()
 	for i := range list {
-		list[i].Default = list[i].ID == standard
+		list[i].Default = list[i].ID == defaultID
 	}
 	return list, err
 }
 
-// PutTemplate writes one.
+// PutTemplate creates or updates a template.
 func (t *Tx) PutTemplate(template model.Template) error {
 	return templates.put(t, template.ID, template)
 }
 
-// SetDefaultTemplate moves the one pointer to the default template.
+// SetDefaultTemplate makes a template the default one.
 func (t *Tx) SetDefaultTemplate(id uint64) error {
 	return t.putSetting(keyDefaultTemplate, id)
 }
 
-// defaultTemplate is 0 where there is none.
+// defaultTemplate returns the ID of the default template, or 0 if there is none.
 func (t *Tx) defaultTemplate() (id uint64, err error) {
 	if t.bucket(bucketWorkspace).Get(keyDefaultTemplate) == nil {
 		return 0, nil

@@ -7,15 +7,15 @@ import (
 	"deedkeep/app/model"
 )
 
-// TrashEntry is a record in the trash, and since when, to the microsecond.
+// TrashEntry is a record in the trash with the time it was deleted, in microseconds.
 type TrashEntry struct {
 	Type string // "abstract", "order" or "file"
 	ID   uint64
 	At   time.Time
 }
 
-// trash lists what is in the trash by itself. It has no records of its own: the
-// index says it all.
+// trash is the list of the trash, without files that were deleted along with their abstract.
+// It has no records of its own: the index contains all it needs.
 var trash = indexedTable[TrashEntry]{
 	table:       table[TrashEntry]{typeName: "trash entry"},
 	indexLayout: indexLayout{indexBucket: bucketTrash, columnTags: "w"},
@@ -24,13 +24,13 @@ var trash = indexedTable[TrashEntry]{
 		return indexFields{created: sortableMicros(e.At), id: typedID(e.Type, e.ID)}
 	},
 	loadEntry: func(_ *Tx, id, created uint64) (TrashEntry, bool, error) {
-		noun := typeNameOf(id)
-		return TrashEntry{noun, id & (1<<typeShift - 1), timeFromMicros(created)}, noun != "" && noun != FilesOfAbstract, nil
+		typeName := typeNameOf(id)
+		return TrashEntry{typeName, id & (1<<typeShift - 1), timeFromMicros(created)}, typeName != "" && typeName != FilesOfAbstract, nil
 	},
 	size: trashEntrySize,
 }
 
-// trashEntrySize counts the record, whose heading is shown.
+// trashEntrySize returns the stored size of the record, whose title is shown.
 func trashEntrySize(t *Tx, e *TrashEntry) int {
 	switch e.Type {
 	case "abstract":
@@ -41,50 +41,53 @@ func trashEntrySize(t *Tx, e *TrashEntry) int {
 	return files.storedSize(t, e.ID)
 }
 
-// In the trash the number of a record is led by a byte that says of which noun; the last
-// is of the feed of changes alone.
+// A typed ID has the record type in its highest byte. The trash index and the change feed
+// use it.
 const typeShift = 56
 
+// typeNames are the record types by their number in a typed ID. FilesOfAbstract occurs only
+// in the change feed.
 var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract}
 
-func typedID(noun string, id uint64) uint64 {
+// typedID returns the ID of a record with its type.
+func typedID(typeName string, id uint64) uint64 {
 	for i, known := range typeNames {
-		if known == noun {
+		if known == typeName {
 			return uint64(i)<<typeShift | id
 		}
 	}
 	return id
 }
 
-// typeNameOf is "" for what nothing here wrote.
+// typeNameOf returns the record type of a typed ID, or "" if it is not valid.
 func typeNameOf(id uint64) string {
-	if at := int(id >> typeShift); at < len(typeNames) {
-		return typeNames[at]
+	if i := int(id >> typeShift); i < len(typeNames) {
+		return typeNames[i]
 	}
 	return ""
 }
 
-// ListTrash gives a page of the trash, in the order things went there. A file that
-// went along with its abstract is not listed. It takes ColumnKind, which is the
-// noun, and SortCreated, which is the time it went there.
+// ListTrash returns a page of the trash in order of deletion. It doesn't contain files that
+// were deleted along with their abstract. It supports a filter by ColumnKind, the record
+// type, and the sort order SortCreated, the time of deletion.
 func (t *Tx) ListTrash(q Query) (Page[TrashEntry], error) { return trash.list(t, q) }
 
-// TrashedBefore gives at most limit entries that went into the trash before a time,
-// the oldest first: those behind an entry, or from the first on where that is zero.
-func (t *Tx) TrashedBefore(at time.Time, behind TrashEntry, limit int) (list []TrashEntry, err error) {
+// TrashedBefore returns up to limit entries that were deleted before a time, oldest first,
+// starting after an entry. The zero entry means from the start.
+func (t *Tx) TrashedBefore(at time.Time, after TrashEntry, limit int) (list []TrashEntry, err error) {
 	if t.isRebuilding() {
 		return nil, errRebuilding
 	}
 	end := binary.BigEndian.AppendUint64([]byte{tagCreated}, sortableMicros(at))
 	from := []byte{tagCreated}
-	if behind.Type != "" {
-		from = binary.BigEndian.AppendUint64(from, sortableMicros(behind.At))
-		from = append(binary.BigEndian.AppendUint64(from, typedID(behind.Type, behind.ID)), 0)
+	if after.Type != "" {
+		from = binary.BigEndian.AppendUint64(from, sortableMicros(after.At))
+		from = append(binary.BigEndian.AppendUint64(from, typedID(after.Type, after.ID)), 0)
 	}
 	c := t.bucket(bucketTrash).Cursor()
 	for k, _ := c.Seek(from); k != nil && string(k) < string(end) && len(list) < limit; k, _ = c.Next() {
 		if len(k) != 1+keySuffixSize {
-			continue // Check reports it
+			continue // Check reports invalid keys
 		}
 		id, created := binary.BigEndian.Uint64(k[9:]), binary.BigEndian.Uint64(k[1:])
 		if e, ok, _ := trash.loadEntry(t, id, created); ok {
@@ -94,17 +97,17 @@ func (t *Tx) TrashedBefore(at time.Time, behind TrashEntry, limit int) (list []T
 	return list, nil
 }
 
-// parseTrashedWith names a record there: With of a file that went along with its abstract.
-func parseTrashedWith(with string) (noun string, id uint64) {
+// parseTrashedWith parses Trashed.With, the record that a file was deleted along with.
+func parseTrashedWith(with string) (typeName string, id uint64) {
 	v := parseValue(with)
 	return v.prefix, v.number
 }
 
-// trashedWith reports whether a file is in the trash along with an abstract.
+// trashedWith reports whether a file was deleted along with an abstract.
 func trashedWith(f *model.File, abstract uint64) bool {
 	if f.Trashed == nil {
 		return false
 	}
-	noun, id := parseTrashedWith(f.Trashed.With)
-	return noun == abstracts.typeName && id == abstract
+	typeName, id := parseTrashedWith(f.Trashed.With)
+	return typeName == abstracts.typeName && id == abstract
 }

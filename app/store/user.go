@@ -8,16 +8,16 @@ import (
 	"deedkeep/app/model"
 )
 
-// NewUserID gives the next number of a user.
+// NewUserID returns the ID for a new user.
 func (t *Tx) NewUserID() (uint64, error) { return users.nextID(t) }
 
-// User reads one; NotFound when absent.
+// User returns a user. The error has kind errs.NotFound if there is none.
 func (t *Tx) User(id uint64) (model.User, error) { return users.getCached(t, &t.caches.users, id) }
 
-// Users reads all in order of their numbers, disabled ones too.
+// Users returns all users sorted by ID, including disabled ones.
 func (t *Tx) Users() ([]model.User, error) { return users.all(t) }
 
-// UserByName reads the user who signs in with this name; found is false when there is none.
+// UserByName returns the user with this username, ignoring case.
 func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
 	id, ok := decodeUint64(t.bucket(bucketUserNames).Get(userNameKey(name)))
 	if !ok {
@@ -30,19 +30,19 @@ func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
 	return user, err == nil, err
 }
 
-// PutUser writes one, new or changed. A name that is another's is an error.
+// PutUser creates or updates a user. A username that belongs to another user is an error.
 func (t *Tx) PutUser(u model.User) error {
 	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
 	owner, taken := decodeUint64(names.Get(key))
 	if taken && owner != u.ID {
 		return fmt.Errorf("put user %d: the name is that of user %d", u.ID, owner)
 	}
-	old, known, err := users.find(t, u.ID)
+	old, existed, err := users.find(t, u.ID)
 	if err != nil {
 		return err
 	}
-	if before := userNameKey(old.Name); known && !bytes.Equal(before, key) {
-		if err := names.Delete(before); err != nil {
+	if oldKey := userNameKey(old.Name); existed && !bytes.Equal(oldKey, key) {
+		if err := names.Delete(oldKey); err != nil {
 			return fmt.Errorf("index user %d: %w", u.ID, err)
 		}
 	}
@@ -54,4 +54,5 @@ func (t *Tx) PutUser(u model.User) error {
 	return users.put(t, u.ID, u)
 }
 
+// userNameKey returns the key of a user in the index of usernames.
 func userNameKey(name string) []byte { return []byte(model.Fold(name)) }

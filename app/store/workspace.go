@@ -6,37 +6,39 @@ import (
 	"deedkeep/app/model"
 )
 
-// Generation is the word that the last serve left in the database; "" before the first.
-func (t *Tx) Generation() (word string, err error) {
+// Generation returns the random text that identifies the last start of the server with this
+// database, or "" before the first start.
+func (t *Tx) Generation() (generation string, err error) {
 	raw := t.bucket(bucketWorkspace).Get(keyGeneration)
 	if raw == nil {
 		return "", nil
 	}
-	err = decodeRecord(bucketWorkspace, keyGeneration, raw, &word)
-	return word, err
+	err = decodeRecord(bucketWorkspace, keyGeneration, raw, &generation)
+	return generation, err
 }
 
-// SetGeneration leaves a new word.
-func (t *Tx) SetGeneration(word string) error { return t.putSetting(keyGeneration, word) }
+// SetGeneration replaces the generation.
+func (t *Tx) SetGeneration(generation string) error { return t.putSetting(keyGeneration, generation) }
 
-// OrderFields reads the custom fields of orders.
+// OrderFields returns the custom fields of orders.
 func (t *Tx) OrderFields() (fields []model.Field, err error) {
 	return getSetting(t, &t.caches.orderFields, keyOrderFields)
 }
 
-// PutOrderFields writes the custom fields of orders.
+// PutOrderFields replaces the custom fields of orders.
 func (t *Tx) PutOrderFields(fields []model.Field) error { return t.putSetting(keyOrderFields, fields) }
 
-// OrderStatuses reads the statuses of orders; the first is applied at creation.
+// OrderStatuses returns the statuses of orders. The first is the status of a new order.
 func (t *Tx) OrderStatuses() (statuses []string, err error) {
 	return getSetting(t, &t.caches.orderStatuses, keyOrderStatuses)
 }
 
-// PutOrderStatuses writes the statuses of orders.
+// PutOrderStatuses replaces the statuses of orders.
 func (t *Tx) PutOrderStatuses(statuses []string) error {
 	return t.putSetting(keyOrderStatuses, statuses)
 }
 
+// getSetting returns a value of the workspace bucket, which must exist.
 func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
 	raw := t.bucket(bucketWorkspace).Get(key)
 	if raw == nil {
@@ -45,6 +47,7 @@ func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
 	return m.decode(bucketWorkspace, key, raw)
 }
 
+// putSetting writes a value of the workspace bucket.
 func (t *Tx) putSetting(key []byte, v any) error {
 	raw, err := encodeRecord(bucketWorkspace, key, v)
 	if err != nil {
