@@ -34,8 +34,8 @@ import (
 // word of a reading child comes before everything else: its standard output
 // carries frames only. example is config.example.yaml, which lies above this package.
 func Main(example string) int {
-	if sandbox.IsChild(os.Args) {
-		return sandbox.Main(web.PDFium)
+	if sandbox.IsWorker(os.Args) {
+		return sandbox.RunWorker(web.PDFium)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

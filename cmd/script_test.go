@@ -43,8 +43,8 @@ const scriptExample = "# The settings.\ndata: ./data\n"
 // The test binary is the program: scripts run it as deedkeep, and it runs itself to
 // open documents.
 func TestMain(m *testing.M) {
-	if sandbox.IsChild(os.Args) {
-		os.Exit(sandbox.Main(web.PDFium))
+	if sandbox.IsWorker(os.Args) {
+		os.Exit(sandbox.RunWorker(web.PDFium))
 	}
 	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
 }

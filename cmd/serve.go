@@ -119,7 +119,7 @@ func (s *shell) warnOfExposures(c config.Config) {
 // readers are the processes that open documents.
 func readers(c config.Config, log *slog.Logger) *sandbox.Pool {
 	return sandbox.Open(sandbox.Options{
-		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
+		CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 }

@@ -30,7 +30,7 @@ func engine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	cache, left := engineCache(c)
 	begun := time.Now()
 	pool := sandbox.Open(sandbox.Options{
-		CacheDir: cache, Processes: 1, MemoryLimit: int64(c.Reader.Memory),
+		CacheDir: cache, Workers: 1, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
 	sample := onePage()
@@ -43,7 +43,7 @@ func engine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	if report.Pages == nil || *report.Pages != 1 {
 		return rows(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
 	}
-	gaps, _ := pool.Gaps()
+	gaps, _ := pool.MissingProtections()
 	return rows(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), sandboxCheck(gaps))
 }
 

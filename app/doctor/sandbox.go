@@ -13,13 +13,13 @@ import (
 // lacking says what it means that the sandbox of the processes that open documents lacks
 // a protection, and what to do.
 var lacking = map[string]struct{ means, do string }{
-	sandbox.ProtectionPrivileges: {"it could gain privileges by starting a program", "allow the system call prctl to the service or its container"},
-	sandbox.ProtectionFiles:      {"only the filter of system calls keeps it from files", "use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
-	sandbox.ProtectionCalls:      {"it could reach the network and start programs", "allow the system call seccomp to the service or its container"},
-	sandbox.ProtectionLimits:     {"it could open many files", "allow the system call prlimit64 to the service or its container"},
-	sandbox.ProtectionToken:      {"it has the privileges of the service's user", "check that the service's user may start processes with a restricted token (CreateProcessAsUser)"},
-	sandbox.ProtectionIntegrity:  {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
-	sandbox.ProtectionSystem:     {"it could do all that the service's user can", "run deedkeep on Linux where documents come from people you don't know"},
+	sandbox.ProtectionNoNewPrivs:      {"it could gain privileges by starting a program", "allow the system call prctl to the service or its container"},
+	sandbox.ProtectionLandlock:        {"only the filter of system calls keeps it from files", "use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
+	sandbox.ProtectionSeccomp:         {"it could reach the network and start programs", "allow the system call seccomp to the service or its container"},
+	sandbox.ProtectionRlimits:         {"it could open many files", "allow the system call prlimit64 to the service or its container"},
+	sandbox.ProtectionRestrictedToken: {"it has the privileges of the service's user", "check that the service's user may start processes with a restricted token (CreateProcessAsUser)"},
+	sandbox.ProtectionLowIntegrity:    {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
+	sandbox.ProtectionAll:             {"it could do all that the service's user can", "run deedkeep on Linux where documents come from people you don't know"},
 }
 
 // enclosed is what a sandbox without a gap denies.
@@ -32,7 +32,7 @@ func enclosed() string {
 }
 
 // sandboxCheck judges what a document could do that took the process over in which it was opened.
-func sandboxCheck(gaps []sandbox.Gap) apitypes.Diagnosis {
+func sandboxCheck(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 	const check = "sandbox"
 	if len(gaps) == 0 {
 		return ok(check, enclosed())
@@ -40,10 +40,10 @@ func sandboxCheck(gaps []sandbox.Gap) apitypes.Diagnosis {
 	var lacks, means, do []string
 	files, calls := false, false // both are missing: worse than either
 	for _, g := range gaps {
-		files, calls = files || g.Lacks == sandbox.ProtectionFiles, calls || g.Lacks == sandbox.ProtectionCalls
-		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Lacks, cmp.Or(g.Reason, "not available")))
-		means = append(means, lacking[g.Lacks].means)
-		do = append(do, lacking[g.Lacks].do)
+		files, calls = files || g.Protection == sandbox.ProtectionLandlock, calls || g.Protection == sandbox.ProtectionSeccomp
+		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Protection, cmp.Or(g.Reason, "not available")))
+		means = append(means, lacking[g.Protection].means)
+		do = append(do, lacking[g.Protection].do)
 	}
 	if files && calls {
 		means = []string{"it could read the vault's files, reach the network, and start programs"}

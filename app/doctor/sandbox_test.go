@@ -8,18 +8,20 @@ import (
 )
 
 func TestSandbox(t *testing.T) {
-	gap := func(lacks string) sandbox.Gap { return sandbox.Gap{Lacks: lacks, Reason: "not permitted"} }
+	gap := func(lacks string) sandbox.MissingProtection {
+		return sandbox.MissingProtection{Protection: lacks, Reason: "not permitted"}
+	}
 	for name, c := range map[string]struct {
-		gaps  []sandbox.Gap
+		gaps  []sandbox.MissingProtection
 		state string
 		says  string
 		do    string
 	}{
 		"complete":     {nil, OK, "can't", ""},
-		"no Landlock":  {[]sandbox.Gap{gap(sandbox.ProtectionFiles)}, Warn, "landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
-		"no seccomp":   {[]sandbox.Gap{gap(sandbox.ProtectionCalls)}, Warn, "could reach the network and start programs", "system call seccomp"},
-		"neither":      {[]sandbox.Gap{gap(sandbox.ProtectionFiles), gap(sandbox.ProtectionCalls)}, Warn, "could read the vault's files", "; "},
-		"other system": {[]sandbox.Gap{gap(sandbox.ProtectionSystem)}, Warn, "all that the service's user can", "Linux"},
+		"no Landlock":  {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock)}, Warn, "landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
+		"no seccomp":   {[]sandbox.MissingProtection{gap(sandbox.ProtectionSeccomp)}, Warn, "could reach the network and start programs", "system call seccomp"},
+		"neither":      {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock), gap(sandbox.ProtectionSeccomp)}, Warn, "could read the vault's files", "; "},
+		"other system": {[]sandbox.MissingProtection{gap(sandbox.ProtectionAll)}, Warn, "all that the service's user can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := sandboxCheck(c.gaps)

@@ -41,7 +41,7 @@ func BenchmarkWarm(b *testing.B) {
 	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-100dpi.pdf", "title/index-of-deeds-500-pages.pdf"} {
 		b.Run(name, func(b *testing.B) {
 			content := sampleContent(b, name)
-			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 			defer p.Close()
 			inspectPDF(b, p, content, limits)
 			for b.Loop() {
@@ -59,7 +59,7 @@ func BenchmarkLargeScan(b *testing.B) {
 	counted.MaxImageHeavySize = 100 << 20
 	for name, lim := range map[string]document.InspectLimits{"counted": counted, "looked at": limits} {
 		b.Run(name, func(b *testing.B) {
-			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 			defer p.Close()
 			inspectPDF(b, p, content, limits)
 			for b.Loop() {
@@ -72,7 +72,7 @@ func BenchmarkLargeScan(b *testing.B) {
 // BenchmarkExtract is the picture of a scanned page, 400 pixels wide, and the
 // text of 500 pages, by a child that is there already.
 func BenchmarkExtract(b *testing.B) {
-	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	defer p.Close()
 	request := func(name string) sandbox.Request {
 		content := sampleContent(b, name)
@@ -98,7 +98,7 @@ func BenchmarkExtract(b *testing.B) {
 // BenchmarkStart is the inspection of one text by a child that is started for it.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
-		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 		if _, err := p.Inspect(b.Context(), strings.NewReader("deed"), 4, "txt", limits); err != nil {
 			b.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func BenchmarkFirst(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				p := sandbox.Open(sandbox.Options{CacheDir: cache(), Processes: 1})
+				p := sandbox.Open(sandbox.Options{CacheDir: cache(), Workers: 1})
 				inspectPDF(b, p, content, limits)
 				if err := p.Close(); err != nil {
 					b.Fatal(err)

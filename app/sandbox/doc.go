@@ -11,7 +11,7 @@
 //
 // # The child
 //
-// The child is this same binary, run with ChildArg as its first argument. It
+// The child is this same binary, run with WorkerArg as its first argument. It
 // starts on the first need, serves one document after another, and is replaced
 // after it has failed over one or grown. It is stopped from outside only: an
 // engine that spins blocks the collector, and with it everything else in the

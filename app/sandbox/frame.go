@@ -14,52 +14,52 @@ const blockSize = 64 << 10
 
 // What one frame carries at most of a picture and of text.
 const (
-	pieceSize = 256 << 10
-	textSize  = 1 << 20
+	imageChunkSize = 256 << 10
+	maxTextSize    = 1 << 20
 )
 
 // Types of frames.
 const (
-	frameHello = 'h' // child: build id
-	frameSetup = 's' // parent: what the child runs with
-	frameReady = 'r' // child: its sandbox is closed
-	frameTask  = 't' // parent: a document
-	frameAsk   = 'a' // child: wants parts of the document
-	frameBlock = 'b' // parent: the parts, one after another
-	frameLost  = 'l' // parent: they cannot be had
-	frameImage = 'i' // child: what picture comes
-	framePiece = 'p' // child: bytes of the picture
-	frameText  = 'x' // child: the text of a page
-	frameSizes = 'z' // child: sizes of pages
-	frameMarks = 'm' // child: where a phrase stands on a page
-	frameDone  = 'd' // child: the verdict, or the end
-	frameFault = 'f' // child: no verdict
+	frameHello      = 'h' // child: build id
+	frameSetup      = 's' // parent: what the child runs with
+	frameReady      = 'r' // child: its sandbox is closed
+	frameTask       = 't' // parent: a document
+	frameRead       = 'a' // child: wants parts of the document
+	frameData       = 'b' // parent: the parts, one after another
+	frameUnreadable = 'l' // parent: they cannot be had
+	frameImage      = 'i' // child: what picture comes
+	frameImageChunk = 'p' // child: bytes of the picture
+	frameText       = 'x' // child: the text of a page
+	frameSizes      = 'z' // child: sizes of pages
+	frameMarks      = 'm' // child: where a phrase stands on a page
+	frameDone       = 'd' // child: the verdict, or the end
+	frameError      = 'f' // child: no verdict
 )
 
-// longest is the greatest content of each type, in bytes. Types that are not
+// maxContent is the greatest content of each type, in bytes. Types that are not
 // here do not exist.
-var longest = map[byte]int{
-	frameHello: 1 << 10,
-	frameSetup: 8 << 10,
-	frameReady: 8 << 10,
-	frameTask:  8 << 10,
-	frameAsk:   partSize * mostParts,
-	frameBlock: blockSize,
-	frameLost:  0,
-	frameImage: 1 << 10,
-	framePiece: pieceSize,
-	frameText:  pageSize + textSize,
-	frameSizes: sizeSize * mostSizes,
-	frameMarks: 2 + markSize*mostRects,
-	frameDone:  4 << 10,
-	frameFault: 4 << 10,
+var maxContent = map[byte]int{
+	frameHello:      1 << 10,
+	frameSetup:      8 << 10,
+	frameReady:      8 << 10,
+	frameTask:       8 << 10,
+	frameRead:       rangeSize * maxRanges,
+	frameData:       blockSize,
+	frameUnreadable: 0,
+	frameImage:      1 << 10,
+	frameImageChunk: imageChunkSize,
+	frameText:       pageNumberSize + maxTextSize,
+	frameSizes:      pageSizeSize * maxSizesPerFrame,
+	frameMarks:      2 + rectSize*maxRectsPerFrame,
+	frameDone:       4 << 10,
+	frameError:      4 << 10,
 }
 
-// errBreach says that the other side did not keep to the protocol.
-var errBreach = errors.New("breach of protocol")
+// errProtocol says that the other side did not keep to the protocol.
+var errProtocol = errors.New("breach of protocol")
 
-func breach(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errBreach, fmt.Sprintf(format, args...))
+func protocolError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errProtocol, fmt.Sprintf(format, args...))
 }
 
 const headerSize = 5
@@ -72,12 +72,12 @@ func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err err
 		return 0, nil, err
 	}
 	length, kind := int64(binary.BigEndian.Uint32(header[:]))-1, header[4]
-	most, known := longest[kind]
+	most, known := maxContent[kind]
 	if !known {
-		return 0, nil, breach("frame of type %#x", kind)
+		return 0, nil, protocolError("frame of type %#x", kind)
 	}
 	if length < 0 || length > int64(most) {
-		return 0, nil, breach("frame %q of %d bytes", kind, length)
+		return 0, nil, protocolError("frame %q of %d bytes", kind, length)
 	}
 	if int64(cap(*buf)) < length {
 		*buf = make([]byte, length)
@@ -92,9 +92,9 @@ func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err err
 	return kind, content, nil
 }
 
-// sealFrame writes the header into the first bytes of frame, the rest of which
+// putHeader writes the header into the first bytes of frame, the rest of which
 // is the content.
-func sealFrame(frame []byte, kind byte) []byte {
+func putHeader(frame []byte, kind byte) []byte {
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)-headerSize+1))
 	frame[4] = kind
 	return frame
@@ -102,7 +102,7 @@ func sealFrame(frame []byte, kind byte) []byte {
 
 // writeFrame writes a frame in one piece.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
-	_, err := w.Write(sealFrame(append(make([]byte, headerSize), content...), kind))
+	_, err := w.Write(putHeader(append(make([]byte, headerSize), content...), kind))
 	return err
 }
 
@@ -111,30 +111,30 @@ func writeMessage(w io.Writer, kind byte, message any) error {
 	if err != nil {
 		return err
 	}
-	if len(content) > longest[kind] {
-		return breach("frame %q of %d bytes", kind, len(content))
+	if len(content) > maxContent[kind] {
+		return protocolError("frame %q of %d bytes", kind, len(content))
 	}
 	return writeFrame(w, kind, content)
 }
 
-// pageSize is the page number, 32 bit, big-endian, that text begins with.
-const pageSize = 4
+// pageNumberSize is the page number, 32 bit, big-endian, that text begins with.
+const pageNumberSize = 4
 
 // An ask is for up to 16 parts, each an offset of 64 bit and a length of 32 bit,
 // big-endian, and together for at most a block.
 const (
-	partSize  = 12
-	mostParts = 16
+	rangeSize = 12
+	maxRanges = 16
 )
 
-// part is a stretch of a document.
-type part struct {
+// byteRange is a stretch of a document.
+type byteRange struct {
 	offset int64
 	length int
 }
 
-func encodeAsk(parts ...part) []byte {
-	content := make([]byte, 0, partSize*len(parts))
+func encodeRead(parts ...byteRange) []byte {
+	content := make([]byte, 0, rangeSize*len(parts))
 	for _, p := range parts {
 		content = binary.BigEndian.AppendUint64(content, uint64(p.offset))
 		content = binary.BigEndian.AppendUint32(content, uint32(p.length))
@@ -142,23 +142,23 @@ func encodeAsk(parts ...part) []byte {
 	return content
 }
 
-// decodeAsk returns the parts of an ask, each of which lies within a document of
+// decodeRead returns the parts of an ask, each of which lies within a document of
 // size bytes, and their sum.
-func decodeAsk(content []byte, size int64) (parts []part, sum int, err error) {
-	if len(content) == 0 || len(content)%partSize != 0 || len(content) > partSize*mostParts {
-		return nil, 0, breach("ask of %d bytes", len(content))
+func decodeRead(content []byte, size int64) (parts []byteRange, sum int, err error) {
+	if len(content) == 0 || len(content)%rangeSize != 0 || len(content) > rangeSize*maxRanges {
+		return nil, 0, protocolError("ask of %d bytes", len(content))
 	}
-	parts = make([]part, 0, mostParts)
-	for ; len(content) > 0; content = content[partSize:] {
+	parts = make([]byteRange, 0, maxRanges)
+	for ; len(content) > 0; content = content[rangeSize:] {
 		at, n := binary.BigEndian.Uint64(content), binary.BigEndian.Uint32(content[8:])
 		if n == 0 || n > blockSize || at >= uint64(size) || uint64(n) > uint64(size)-at {
-			return nil, 0, breach("ask for %d bytes at %d of %d", n, at, size)
+			return nil, 0, protocolError("ask for %d bytes at %d of %d", n, at, size)
 		}
-		parts = append(parts, part{int64(at), int(n)})
+		parts = append(parts, byteRange{int64(at), int(n)})
 		sum += int(n)
 	}
 	if sum > blockSize {
-		return nil, 0, breach("ask for %d bytes", sum)
+		return nil, 0, protocolError("ask for %d bytes", sum)
 	}
 	return parts, sum, nil
 }

@@ -13,7 +13,7 @@ import (
 
 func TestFrameRoundTrip(t *testing.T) {
 	var pipe bytes.Buffer
-	for kind, most := range longest {
+	for kind, most := range maxContent {
 		for _, n := range []int{0, most} {
 			if err := writeFrame(&pipe, kind, bytes.Repeat([]byte{7}, n)); err != nil {
 				t.Fatal(err)
@@ -36,10 +36,10 @@ func TestBadFrames(t *testing.T) {
 		{"half a header", "\x00\x00\x00", io.ErrUnexpectedEOF},
 		{"no content", "\x00\x00\x00\x05d", io.ErrUnexpectedEOF},
 		{"half the content", "\x00\x00\x00\x05d{}", io.ErrUnexpectedEOF},
-		{"length zero", "\x00\x00\x00\x00d", errBreach},
-		{"too long", "\x00\x00\x10\x02d", errBreach},
-		{"greatest length", "\xff\xff\xff\xffd", errBreach},
-		{"unknown type", "\x00\x00\x00\x01?", errBreach},
+		{"length zero", "\x00\x00\x00\x00d", errProtocol},
+		{"too long", "\x00\x00\x10\x02d", errProtocol},
+		{"greatest length", "\xff\xff\xff\xffd", errProtocol},
+		{"unknown type", "\x00\x00\x00\x01?", errProtocol},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var buf []byte
@@ -68,14 +68,14 @@ func frames(parts ...any) []byte {
 // sends lies within the document.
 func FuzzTalk(f *testing.F) {
 	f.Add(frames(byte(frameDone), []byte(`{"mime":"application/pdf","pages":3}`)))
-	f.Add(frames(byte(frameFault), []byte(`{"text":"no engine","retire":true}`)))
-	f.Add(frames(byte(frameFault), []byte(`{"kind":"damaged","text":"no end"}`)))
-	f.Add(frames(byte(frameAsk), encodeAsk(part{0, 10}), byte(frameDone), []byte(`{"refusal":"no"}`)))
-	f.Add(frames(byte(frameAsk), encodeAsk(part{90_000, blockSize})))
-	f.Add(frames(byte(frameAsk), encodeAsk(part{0, unit}, part{50_000, unit}, part{99_999, 1}), byte(frameDone), []byte(`{}`)))
+	f.Add(frames(byte(frameError), []byte(`{"text":"no engine","retire":true}`)))
+	f.Add(frames(byte(frameError), []byte(`{"kind":"damaged","text":"no end"}`)))
+	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, 10}), byte(frameDone), []byte(`{"refusal":"no"}`)))
+	f.Add(frames(byte(frameRead), encodeRead(byteRange{90_000, blockSize})))
+	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, unitSize}, byteRange{50_000, unitSize}, byteRange{99_999, 1}), byte(frameDone), []byte(`{}`)))
 	f.Add(frames(byte(frameHello), []byte(`{}`)))
 	f.Add([]byte("\x00\x00\x00\x05d{"))
-	f.Add([]byte(head(`"image/png"`, 10, 10, 24) + frame(framePiece, png(10, 10)) + frame(frameDone, "{}")))
+	f.Add([]byte(head(`"image/png"`, 10, 10, 24) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}")))
 	f.Add([]byte(page(1, "x\n") + page(2, "y") + frame(frameDone, "{}")))
 	for _, table := range []map[string]string{badFrames, badPictures, badTexts} {
 		for _, bad := range table {
@@ -90,11 +90,11 @@ func FuzzTalk(f *testing.F) {
 }
 
 // fuzzTalk has a task done by a child that says what is given.
-func fuzzTalk(t *testing.T, child []byte, kind string, a answer) error {
+func fuzzTalk(t *testing.T, child []byte, kind string, a result) error {
 	const size = 100_000
 	var sent bytes.Buffer
-	a.begin()
-	_, err := talk(&sent, bufio.NewReader(bytes.NewReader(child)), bytes.NewReader(make([]byte, size)), task{Task: kind, Size: size}, a)
+	a.reset()
+	_, err := runTask(&sent, bufio.NewReader(bytes.NewReader(child)), bytes.NewReader(make([]byte, size)), task{Task: kind, Size: size}, a)
 	if sent.Len() > 1<<10+len(child)*blockSize {
 		t.Errorf("sent %d bytes for %d", sent.Len(), len(child))
 	}
@@ -102,22 +102,22 @@ func fuzzTalk(t *testing.T, child []byte, kind string, a answer) error {
 }
 
 func fuzzVerdict(t *testing.T, child []byte) {
-	a := &verdictAnswer{}
+	a := &reportResult{}
 	err := fuzzTalk(t, child, taskInspect, a)
 	report := a.report
 	if err != nil && report != (document.Report{}) {
 		t.Errorf("%+v with %v", report, err)
 	}
-	if !plain(report.Rejection) || !plain(report.MIME) || (report.Pages != nil && *report.Pages < 0) {
+	if !isPrintable(report.Rejection) || !isPrintable(report.MIME) || (report.Pages != nil && *report.Pages < 0) {
 		t.Errorf("%+v", report)
 	}
-	if err != nil && Final(err) {
+	if err != nil && IsDocumentError(err) {
 		t.Errorf("a finding instead of a verdict: %v", err)
 	}
 }
 
 func fuzzPicture(t *testing.T, child []byte) {
-	a := &pictureAnswer{width: 100}
+	a := &imageResult{width: 100}
 	if err := fuzzTalk(t, child, taskPicture, a); err != nil {
 		return
 	}
@@ -129,11 +129,11 @@ func fuzzPicture(t *testing.T, child []byte) {
 
 func fuzzText(t *testing.T, child []byte) {
 	last, sum := -1, 0
-	a := &textAnswer{lim: document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}, out: -1}
-	a.aside = func(work func() error) error { return work() }
+	a := &textResult{lim: document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}, lastEmitted: -1}
+	a.pauseDeadline = func(work func() error) error { return work() }
 	a.emit = func(page int, text string) error {
 		sum += len(text)
-		if page <= last || page > 10 || len(text) > 100 || sum > 200 || !legible([]byte(text)) {
+		if page <= last || page > 10 || len(text) > 100 || sum > 200 || !isCleanText([]byte(text)) {
 			t.Errorf("page %d after %d: %q", page, last, text)
 		}
 		last = page
@@ -144,14 +144,14 @@ func fuzzText(t *testing.T, child []byte) {
 
 // TestAsksWithoutEnd: small asks count as much as honest ones.
 func TestAsksWithoutEnd(t *testing.T) {
-	c := &conversation{w: io.Discard, doc: strings.NewReader("0123456789"), size: 10, left: 3 * leastAsk}
+	c := &exchange{w: io.Discard, doc: strings.NewReader("0123456789"), size: 10, budget: 3 * minReadCost}
 	for n := range 4 {
-		err := c.reply(encodeAsk(part{0, 1}))
+		err := c.handleRead(encodeRead(byteRange{0, 1}))
 		if (err != nil) != (n == 3) {
 			t.Errorf("ask %d: %v", n, err)
 		}
 	}
-	if honest := allowed(100 << 20); honest < 3<<30 {
+	if honest := readBudget(100 << 20); honest < 3<<30 {
 		t.Errorf("a document of 100 MiB may be read in all for %d bytes", honest)
 	}
 }
@@ -166,7 +166,7 @@ type answering struct {
 }
 
 func (a *answering) Write(frame []byte) (int, error) {
-	parts, sum, err := decodeAsk(frame[headerSize:], int64(len(a.doc)))
+	parts, sum, err := decodeRead(frame[headerSize:], int64(len(a.doc)))
 	if err != nil {
 		a.t.Error(err)
 	}
@@ -176,7 +176,7 @@ func (a *answering) Write(frame []byte) (int, error) {
 	for _, p := range parts {
 		content = append(content, a.doc[p.offset:][:p.length]...)
 	}
-	must(writeFrame(&a.in, frameBlock, content))
+	must(writeFrame(&a.in, frameData, content))
 	return len(frame), nil
 }
 
@@ -198,7 +198,7 @@ type readRow struct {
 
 func readRows(t *testing.T, doc []byte, rows []readRow) {
 	parent := &answering{t: t, doc: doc}
-	b := newBlocks(parent, bufio.NewReader(&parent.in), int64(len(doc)))
+	b := newRemoteDoc(parent, bufio.NewReader(&parent.in), int64(len(doc)))
 	for _, c := range rows {
 		t.Run(c.name, func(t *testing.T) {
 			parent.asks, parent.bytes = 0, 0
@@ -210,8 +210,8 @@ func readRows(t *testing.T, doc []byte, rows []readRow) {
 			if parent.asks != c.asks || parent.bytes != c.bytes {
 				t.Errorf("%d asks for %d bytes, want %d for %d", parent.asks, parent.bytes, c.asks, c.bytes)
 			}
-			if b.recent.Len() > keptUnits || len(b.byOff) != b.recent.Len() {
-				t.Errorf("keeps %d units, knows %d", b.recent.Len(), len(b.byOff))
+			if b.lru.Len() > maxCachedUnits || len(b.cached) != b.lru.Len() {
+				t.Errorf("keeps %d units, knows %d", b.lru.Len(), len(b.cached))
 			}
 		})
 	}
@@ -221,20 +221,20 @@ func readRows(t *testing.T, doc []byte, rows []readRow) {
 }
 
 func TestBlocks(t *testing.T) {
-	const size = keptUnits*unit + 2*blockSize + 100
+	const size = maxCachedUnits*unitSize + 2*blockSize + 100
 	readRows(t, ramp(size), []readRow{
-		{"one unit", 0, 10, 1, unit, nil},
-		{"kept", 100, unit - 100, 0, 0, nil},
-		{"goes on: two", unit + 5, 10, 1, 2 * unit, nil},
-		{"goes on: four", 3 * unit, 10, 1, 4 * unit, nil},
-		{"goes on: eight", 7*unit - 5, 10, 1, 8 * unit, nil},
-		{"goes on: a block", 15 * unit, 10, 1, blockSize, nil},
-		{"goes on: not more", 31 * unit, 10, 1, blockSize, nil},
-		{"far away", 100 * unit, 10, 1, unit, nil},
-		{"over a border there", 102*unit - 5, 10, 1, 2 * unit, nil},
-		{"just before", 99 * unit, 10, 1, unit, nil},
-		{"up to what is kept", 97 * unit, 3 * unit, 1, 2 * unit, nil},
-		{"a long read at once", 200 * unit, blockSize, 1, blockSize, nil},
+		{"one unit", 0, 10, 1, unitSize, nil},
+		{"kept", 100, unitSize - 100, 0, 0, nil},
+		{"goes on: two", unitSize + 5, 10, 1, 2 * unitSize, nil},
+		{"goes on: four", 3 * unitSize, 10, 1, 4 * unitSize, nil},
+		{"goes on: eight", 7*unitSize - 5, 10, 1, 8 * unitSize, nil},
+		{"goes on: a block", 15 * unitSize, 10, 1, blockSize, nil},
+		{"goes on: not more", 31 * unitSize, 10, 1, blockSize, nil},
+		{"far away", 100 * unitSize, 10, 1, unitSize, nil},
+		{"over a border there", 102*unitSize - 5, 10, 1, 2 * unitSize, nil},
+		{"just before", 99 * unitSize, 10, 1, unitSize, nil},
+		{"up to what is kept", 97 * unitSize, 3 * unitSize, 1, 2 * unitSize, nil},
+		{"a long read at once", 200 * unitSize, blockSize, 1, blockSize, nil},
 		{"last, short unit", size - 100, 100, 1, 100, nil},
 		{"over the end", size - 50, 100, 0, 0, io.EOF},
 		{"at the end", size, 1, 0, 0, io.EOF},
@@ -246,34 +246,34 @@ func TestBlocks(t *testing.T) {
 func TestBlocksAhead(t *testing.T) {
 	const size, step = 4 << 20, 100_000
 	parent := &answering{t: t, doc: ramp(size)}
-	b := newBlocks(parent, bufio.NewReader(&parent.in), size)
+	b := newRemoteDoc(parent, bufio.NewReader(&parent.in), size)
 	for at := 30; at < size-512; at += step {
 		p := make([]byte, 512)
 		if n, err := b.ReadAt(p, int64(at+at%300)); err != nil || !bytes.Equal(p, parent.doc[at+at%300:][:n]) {
 			t.Fatalf("at %d: %d bytes, %v", at, n, err)
 		}
 	}
-	if reads := size / step; parent.asks > reads/3 || parent.bytes > 3*unit*reads {
+	if reads := size / step; parent.asks > reads/3 || parent.bytes > 3*unitSize*reads {
 		t.Errorf("%d asks for %d bytes over %d reads", parent.asks, parent.bytes, reads)
 	}
 	readRows(t, ramp(size), []readRow{
-		{"no step", 100_000, 10, 1, unit, nil},
-		{"a step", 300_000, 10, 1, unit, nil},
-		{"another step", 600_000, 10, 1, unit, nil},
-		{"back", 200_000, 10, 1, unit, nil},
-		{"and on", 400_000, 10, 1, unit, nil},
+		{"no step", 100_000, 10, 1, unitSize, nil},
+		{"a step", 300_000, 10, 1, unitSize, nil},
+		{"another step", 600_000, 10, 1, unitSize, nil},
+		{"back", 200_000, 10, 1, unitSize, nil},
+		{"and on", 400_000, 10, 1, unitSize, nil},
 	})
-	s := stride{}
+	s := readahead{}
 	for _, off := range []int64{-1 << 62, 1 << 62, 0, -1 << 62} {
-		s.see(off) // far beyond any document: no panic
+		s.observe(off) // far beyond any document: no panic
 	}
 }
 
 func TestBlocksForget(t *testing.T) {
-	const size = keptUnits*unit + 2*blockSize
+	const size = maxCachedUnits*unitSize + 2*blockSize
 	readRows(t, ramp(size), []readRow{
 		{"everything", 0, size, size / blockSize, size, nil},
-		{"the first is forgotten", 0, 1, 1, unit, nil},
+		{"the first is forgotten", 0, 1, 1, unitSize, nil},
 		{"the last is kept", size - 1, 1, 0, 0, nil},
 	})
 }
@@ -283,15 +283,15 @@ func TestBlocksOfASmallDocument(t *testing.T) {
 	readRows(t, ramp(size), []readRow{
 		{"a block", 10, 10, 1, blockSize, nil},
 		{"the end", size - 10, 10, 1, 100, nil},
-		{"from the middle of a block", blockSize + 5*unit, 10, 1, blockSize - 5*unit, nil},
-		{"what is left of it", blockSize, unit, 1, 5 * unit, nil},
+		{"from the middle of a block", blockSize + 5*unitSize, 10, 1, blockSize - 5*unitSize, nil},
+		{"what is left of it", blockSize, unitSize, 1, 5 * unitSize, nil},
 		{"all of it", 0, size, 0, 0, nil},
 	})
 }
 
 func TestPrintable(t *testing.T) {
-	for _, s := range []string{"", "plain", "a\x00b\x1b", "\xff\xfe", strings.Repeat("é", longestText), "bidi \u202e"} {
-		if got := printable(s); !plain(got) {
+	for _, s := range []string{"", "plain", "a\x00b\x1b", "\xff\xfe", strings.Repeat("é", maxMessageText), "bidi \u202e"} {
+		if got := printable(s); !isPrintable(got) {
 			t.Errorf("%q became %q", s, got)
 		}
 	}
@@ -305,8 +305,8 @@ func TestServeRefuses(t *testing.T) {
 		want error
 	}{
 		{"end at once", nil, nil},
-		{"task before setup", frames(byte(frameTask), ok), errBreach},
-		{"setup that is no JSON", frames(byte(frameSetup), []byte("x")), errBreach},
+		{"task before setup", frames(byte(frameTask), ok), errProtocol},
+		{"setup that is no JSON", frames(byte(frameSetup), []byte("x")), errProtocol},
 		{"half a frame", []byte("\x00\x00"), io.ErrUnexpectedEOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {

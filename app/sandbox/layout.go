@@ -18,20 +18,20 @@ import (
 // parts of a page's width and height of which there are 2^20. Rectangles come in
 // the order of their marks.
 const (
-	sizeSize  = 20
-	mostSizes = 4096 // of a frame
-	markSize  = 18
-	mostRects = 8192
-	wholePage = 1 << 20
+	pageSizeSize     = 20
+	maxSizesPerFrame = 4096 // of a frame
+	rectSize         = 18
+	maxRectsPerFrame = 8192
+	pageUnits        = 1 << 20
 )
 
-func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *session) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 	sizes, err := document.PageSizes(ctx, d.source(doc, t), t.Extract)
 	if err != nil {
 		return err
 	}
 	for len(sizes) > 0 {
-		n := min(len(sizes), mostSizes)
+		n := min(len(sizes), maxSizesPerFrame)
 		if err := d.write(frameSizes, encodeSizes(sizes[:n])); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 	return nil
 }
 
-func (d *dialog) marks(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *session) marks(ctx context.Context, doc io.ReaderAt, t task) error {
 	marks, err := document.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d *dialog) marks(ctx context.Context, doc io.ReaderAt, t task) error {
 }
 
 func encodeSizes(sizes []document.PageSize) []byte {
-	b := make([]byte, 0, sizeSize*len(sizes))
+	b := make([]byte, 0, pageSizeSize*len(sizes))
 	for _, s := range sizes {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Width))
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Height))
@@ -62,77 +62,77 @@ func encodeMarks(marks [][]document.Rect) []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), document.MaxHighlights))) // #nosec G115 -- bounded
 	for i, rects := range marks[:min(len(marks), document.MaxHighlights)] {
 		for _, r := range rects {
-			if len(b) >= 2+markSize*mostRects {
+			if len(b) >= 2+rectSize*maxRectsPerFrame {
 				return b
 			}
 			b = binary.BigEndian.AppendUint16(b, uint16(i)) // #nosec G115 -- bounded
 			for _, side := range []float64{r.Left, r.Top, r.Right, r.Bottom} {
-				b = binary.BigEndian.AppendUint32(b, uint32(math.Round(side*wholePage)))
+				b = binary.BigEndian.AppendUint32(b, uint32(math.Round(side*pageUnits)))
 			}
 		}
 	}
 	return b
 }
 
-// sizesAnswer waits for the sizes of all pages.
-type sizesAnswer struct {
-	most  int
-	sizes []document.PageSize
+// sizesResult waits for the sizes of all pages.
+type sizesResult struct {
+	maxPages int
+	sizes    []document.PageSize
 }
 
-func (a *sizesAnswer) begin() { a.sizes = nil }
+func (a *sizesResult) reset() { a.sizes = nil }
 
-func (a *sizesAnswer) take(kind byte, content []byte, _ bool) error {
-	if kind != frameSizes || len(content) == 0 || len(content)%sizeSize != 0 {
-		return breach("frame %q of %d bytes while sizes are read", kind, len(content))
+func (a *sizesResult) add(kind byte, content []byte, _ bool) error {
+	if kind != frameSizes || len(content) == 0 || len(content)%pageSizeSize != 0 {
+		return protocolError("frame %q of %d bytes while sizes are read", kind, len(content))
 	}
-	for ; len(content) > 0; content = content[sizeSize:] {
+	for ; len(content) > 0; content = content[pageSizeSize:] {
 		be := binary.BigEndian
 		s := document.PageSize{
 			Width: math.Float64frombits(be.Uint64(content)), Height: math.Float64frombits(be.Uint64(content[8:])),
 			ImageWidth: int(be.Uint32(content[16:])),
 		}
 		if !s.Valid() {
-			return breach("page of %v by %v points", s.Width, s.Height)
+			return protocolError("page of %v by %v points", s.Width, s.Height)
 		}
 		a.sizes = append(a.sizes, s)
 	}
-	if len(a.sizes) > a.most {
-		return breach("sizes of %d pages", len(a.sizes))
+	if len(a.sizes) > a.maxPages {
+		return protocolError("sizes of %d pages", len(a.sizes))
 	}
 	return nil
 }
 
-func (a *sizesAnswer) end(done) error {
+func (a *sizesResult) finish(taskDone) error {
 	if len(a.sizes) == 0 {
-		return breach("no sizes")
+		return protocolError("no sizes")
 	}
 	return nil
 }
 
-// marksAnswer waits for the marks on a page.
-type marksAnswer struct{ marks [][]document.Rect }
+// marksResult waits for the marks on a page.
+type marksResult struct{ marks [][]document.Rect }
 
-func (a *marksAnswer) begin() { a.marks = nil }
+func (a *marksResult) reset() { a.marks = nil }
 
-func (a *marksAnswer) take(kind byte, content []byte, _ bool) error {
-	if kind != frameMarks || a.marks != nil || len(content) < 2 || (len(content)-2)%markSize != 0 {
-		return breach("frame %q of %d bytes while marks are read", kind, len(content))
+func (a *marksResult) add(kind byte, content []byte, _ bool) error {
+	if kind != frameMarks || a.marks != nil || len(content) < 2 || (len(content)-2)%rectSize != 0 {
+		return protocolError("frame %q of %d bytes while marks are read", kind, len(content))
 	}
 	n, last := int(binary.BigEndian.Uint16(content)), 0
 	if n > document.MaxHighlights {
-		return breach("%d marks", n)
+		return protocolError("%d marks", n)
 	}
 	a.marks = make([][]document.Rect, n)
-	for content = content[2:]; len(content) > 0; content = content[markSize:] {
+	for content = content[2:]; len(content) > 0; content = content[rectSize:] {
 		var sides [4]float64
 		for k := range sides {
-			sides[k] = float64(binary.BigEndian.Uint32(content[2+4*k:])) / wholePage
+			sides[k] = float64(binary.BigEndian.Uint32(content[2+4*k:])) / pageUnits
 		}
 		r := document.Rect{Left: sides[0], Top: sides[1], Right: sides[2], Bottom: sides[3]}
 		i := int(binary.BigEndian.Uint16(content))
 		if i < last || i >= n || r.Left > r.Right || r.Right > 1 || r.Top > r.Bottom || r.Bottom > 1 {
-			return breach("mark %d of %d at %v", i, n, r)
+			return protocolError("mark %d of %d at %v", i, n, r)
 		}
 		last = i
 		a.marks[i] = append(a.marks[i], r)
@@ -140,9 +140,9 @@ func (a *marksAnswer) take(kind byte, content []byte, _ bool) error {
 	return nil
 }
 
-func (a *marksAnswer) end(done) error {
+func (a *marksResult) finish(taskDone) error {
 	if a.marks == nil {
-		return breach("no marks")
+		return protocolError("no marks")
 	}
 	return nil
 }
@@ -150,9 +150,9 @@ func (a *marksAnswer) end(done) error {
 // Sizes returns the size of each page, as document.PageSizes does in a child. Errors are
 // those of Picture.
 func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits) ([]document.PageSize, error) {
-	lim = complete(lim)
-	a := &sizesAnswer{most: lim.MaxPages}
-	if err := p.do(ctx, r, task{Task: taskSizes, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a); err != nil {
+	lim = withDefaultLimits(lim)
+	a := &sizesResult{maxPages: lim.MaxPages}
+	if err := p.run(ctx, r, task{Task: taskSizes, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a); err != nil {
 		return nil, err
 	}
 	return a.sizes, nil
@@ -164,11 +164,11 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits)
 func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, lim document.ExtractLimits) ([][]document.Rect, error) {
 	runes := []rune(text)
 	t := task{
-		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: complete(lim), Page: page,
+		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: withDefaultLimits(lim), Page: page,
 		Phrase: string(runes[:min(len(runes), phrase.MaxLength)]),
 	}
-	a := &marksAnswer{}
-	if err := p.do(ctx, r, t, a); err != nil {
+	a := &marksResult{}
+	if err := p.run(ctx, r, t, a); err != nil {
 		return nil, err
 	}
 	return a.marks, nil

@@ -33,7 +33,7 @@ func sampleRequest(t testing.TB, name string) sandbox.Request {
 // TestSampleSizes: the sizes of all pages, with those that are turned, and what a
 // picture of a page comes out as.
 func TestSampleSizes(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, c := range []struct {
 		name          string
 		pages         int
@@ -74,7 +74,7 @@ func TestSampleSizes(t *testing.T) {
 
 // TestSampleMarks finds phrases where they are to be seen.
 func TestSampleMarks(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, c := range []struct {
 		name   string
 		page   int

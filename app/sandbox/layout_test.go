@@ -12,46 +12,46 @@ import (
 
 func TestSizesTravel(t *testing.T) {
 	sizes := []document.PageSize{{Width: 612, Height: 792}, {Width: 0.5, Height: 14400, ImageWidth: 2550}}
-	a := &sizesAnswer{most: 3}
-	a.begin()
+	a := &sizesResult{maxPages: 3}
+	a.reset()
 	for range 2 {
-		if err := a.take(frameSizes, encodeSizes(sizes[:1]), false); err != nil {
+		if err := a.add(frameSizes, encodeSizes(sizes[:1]), false); err != nil {
 			t.Fatal(err)
 		}
 		sizes[0], sizes[1] = sizes[1], sizes[0]
 	}
-	if err := a.end(done{}); err != nil || !reflect.DeepEqual(a.sizes, sizes) {
+	if err := a.finish(taskDone{}); err != nil || !reflect.DeepEqual(a.sizes, sizes) {
 		t.Errorf("%+v, %v", a.sizes, err)
 	}
 	size := func(w, h float64) []byte { return encodeSizes([]document.PageSize{{Width: w, Height: h}}) }
 	for name, content := range map[string][]byte{
-		"nothing": {}, "a part": make([]byte, sizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1), "endless": size(1, math.Inf(1)),
+		"nothing": {}, "a part": make([]byte, pageSizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1), "endless": size(1, math.Inf(1)),
 		"too many": append(size(1, 1), size(1, 1)...), "wide": append(size(1, 1)[:16], 0xFF, 0xFF, 0xFF, 0xFF),
 	} {
-		a := &sizesAnswer{most: 1}
-		if err := a.take(frameSizes, content, false); !errors.Is(err, errBreach) {
+		a := &sizesResult{maxPages: 1}
+		if err := a.add(frameSizes, content, false); !errors.Is(err, errProtocol) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (&sizesAnswer{most: 1}).take(frameText, size(1, 1), false); !errors.Is(err, errBreach) {
+	if err := (&sizesResult{maxPages: 1}).add(frameText, size(1, 1), false); !errors.Is(err, errProtocol) {
 		t.Errorf("text: %v", err)
 	}
-	if err := (&sizesAnswer{most: 1}).end(done{}); !errors.Is(err, errBreach) {
+	if err := (&sizesResult{maxPages: 1}).finish(taskDone{}); !errors.Is(err, errProtocol) {
 		t.Errorf("no sizes: %v", err)
 	}
 }
 
 func TestMarksTravel(t *testing.T) {
 	marks := [][]document.Rect{{{Left: 0, Top: 0.25, Right: 0.5, Bottom: 1}, {Left: 0.125, Top: 0.5, Right: 0.25, Bottom: 0.75}}, nil, {{Left: 0, Top: 0, Right: 1, Bottom: 1}}}
-	a := &marksAnswer{}
-	a.begin()
-	if err := a.take(frameMarks, encodeMarks(marks), false); err != nil || !reflect.DeepEqual(a.marks, marks) {
+	a := &marksResult{}
+	a.reset()
+	if err := a.add(frameMarks, encodeMarks(marks), false); err != nil || !reflect.DeepEqual(a.marks, marks) {
 		t.Errorf("%+v, %v", a.marks, err)
 	}
-	if err := a.take(frameMarks, encodeMarks(marks), false); !errors.Is(err, errBreach) {
+	if err := a.add(frameMarks, encodeMarks(marks), false); !errors.Is(err, errProtocol) {
 		t.Errorf("a second time: %v", err)
 	}
-	if err := (&marksAnswer{}).end(done{}); !errors.Is(err, errBreach) {
+	if err := (&marksResult{}).finish(taskDone{}); !errors.Is(err, errProtocol) {
 		t.Errorf("no marks: %v", err)
 	}
 	record := func(n int, mark uint16, sides ...uint32) []byte {
@@ -65,10 +65,10 @@ func TestMarksTravel(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"nothing": {}, "half a record": make([]byte, 3), "too many": record(document.MaxHighlights+1, 0, 0, 0, 1, 1),
 		"another's": record(1, 1, 0, 0, 1, 1), "turned": record(1, 0, 2, 0, 1, 1), "upside down": record(1, 0, 0, 2, 1, 1),
-		"off the page": record(1, 0, 0, 0, wholePage+1, 1), "below it": record(1, 0, 0, 0, 1, math.MaxUint32),
+		"off the page": record(1, 0, 0, 0, pageUnits+1, 1), "below it": record(1, 0, 0, 0, 1, math.MaxUint32),
 		"out of order": append(record(2, 1, 0, 0, 1, 1), record(2, 0, 0, 0, 1, 1)[2:]...),
 	} {
-		if err := (&marksAnswer{}).take(frameMarks, content, false); !errors.Is(err, errBreach) {
+		if err := (&marksResult{}).add(frameMarks, content, false); !errors.Is(err, errProtocol) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestMarksTravel(t *testing.T) {
 	for i := range many {
 		many[i] = make([]document.Rect, 100)
 	}
-	if n := len(encodeMarks(many)); n > longest[frameMarks] {
+	if n := len(encodeMarks(many)); n > maxContent[frameMarks] {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -86,11 +86,11 @@ func FuzzLayout(f *testing.F) {
 	f.Add([]byte(frame(frameSizes, string(encodeSizes([]document.PageSize{document.USLetter}))) + frame(frameDone, "{}")))
 	f.Add([]byte(frame(frameMarks, string(encodeMarks([][]document.Rect{{{Right: 1, Bottom: 1}}}))) + frame(frameDone, "{}")))
 	f.Fuzz(func(t *testing.T, child []byte) {
-		sizes := &sizesAnswer{most: 10}
+		sizes := &sizesResult{maxPages: 10}
 		if err := fuzzTalk(t, child, taskSizes, sizes); err == nil && (len(sizes.sizes) == 0 || len(sizes.sizes) > 10) {
 			t.Errorf("%d sizes", len(sizes.sizes))
 		}
-		marks := &marksAnswer{}
+		marks := &marksResult{}
 		if err := fuzzTalk(t, child, taskMarks, marks); err != nil {
 			return
 		}

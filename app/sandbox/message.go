@@ -23,9 +23,9 @@ type setup struct {
 	Engine      bool   `json:"engine"` // load PDFium before the sandbox closes
 }
 
-// ready says that the sandbox is closed, and what it lacks.
-type ready struct {
-	Gaps []Gap `json:"gaps"`
+// workerReady says that the sandbox is closed, and what it lacks.
+type workerReady struct {
+	Gaps []MissingProtection `json:"gaps"`
 }
 
 // Tasks.
@@ -49,26 +49,26 @@ type task struct {
 	Phrase  string                 `json:"phrase,omitempty"`
 }
 
-// image is the head of a picture, of which Size bytes follow in pieces.
-type image struct {
+// imageHeader is the head of a picture, of which Size bytes follow in pieces.
+type imageHeader struct {
 	MIME   string `json:"mime"`
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
 	Size   int    `json:"size"`
 }
 
-// done is a verdict, or the end of what came before it; Retire says that the
+// taskDone is a verdict, or the end of what came before it; Retire says that the
 // child wants no further document.
-type done struct {
+type taskDone struct {
 	MIME    string `json:"mime"`
 	Pages   *int   `json:"pages"`
 	Refusal string `json:"refusal"`
 	Retire  bool   `json:"retire"`
 }
 
-// fault is no verdict; Text is for the log. Kind says what it is about the
+// taskError is no verdict; Text is for the log. Kind says what it is about the
 // document; empty, it is trouble of the child's own.
-type fault struct {
+type taskError struct {
 	Kind   string `json:"kind,omitempty"`
 	Text   string `json:"text"`
 	Retire bool   `json:"retire"`
@@ -77,48 +77,48 @@ type fault struct {
 // decode reads a message of the other side.
 func decode(content []byte, message any) error {
 	if err := json.Unmarshal(content, message); err != nil {
-		return breach("%v", err)
+		return protocolError("%v", err)
 	}
 	return nil
 }
 
-const longestText = 512
+const maxMessageText = 512
 
 // check refuses what no child of ours says: the texts go to people and logs.
-func (d done) check() error {
+func (d taskDone) check() error {
 	if d.Pages != nil && *d.Pages < 0 {
-		return breach("%d pages", *d.Pages)
+		return protocolError("%d pages", *d.Pages)
 	}
-	if !plain(d.MIME) || !plain(d.Refusal) {
-		return breach("text that is not plain")
-	}
-	return nil
-}
-
-func (f fault) check() error {
-	if f.Kind != "" && findingOf(f.Kind) == nil {
-		return breach("fault of kind %q", f.Kind)
-	}
-	if f.Text == "" || !plain(f.Text) {
-		return breach("text that is not plain")
+	if !isPrintable(d.MIME) || !isPrintable(d.Refusal) {
+		return protocolError("text that is not plain")
 	}
 	return nil
 }
 
-func (r ready) check() error {
-	if len(r.Gaps) > mostGaps {
-		return breach("%d gaps", len(r.Gaps))
+func (f taskError) check() error {
+	if f.Kind != "" && docErrorByName(f.Kind) == nil {
+		return protocolError("fault of kind %q", f.Kind)
+	}
+	if f.Text == "" || !isPrintable(f.Text) {
+		return protocolError("text that is not plain")
+	}
+	return nil
+}
+
+func (r workerReady) check() error {
+	if len(r.Gaps) > maxMissing {
+		return protocolError("%d gaps", len(r.Gaps))
 	}
 	for _, g := range r.Gaps {
-		if !slices.Contains(Protections, g.Lacks) || !plain(g.Reason) {
-			return breach("gap %q", g.Lacks)
+		if !slices.Contains(Protections, g.Protection) || !isPrintable(g.Reason) {
+			return protocolError("gap %q", g.Protection)
 		}
 	}
 	return nil
 }
 
-func plain(s string) bool {
-	if len(s) > longestText || !utf8.ValidString(s) {
+func isPrintable(s string) bool {
+	if len(s) > maxMessageText || !utf8.ValidString(s) {
 		return false
 	}
 	for _, r := range s {
@@ -139,7 +139,7 @@ func printable(s string) string {
 		kept = append(kept, r)
 	}
 	s = string(kept)
-	for len(s) > longestText {
+	for len(s) > maxMessageText {
 		_, n := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-n]
 	}

@@ -11,16 +11,16 @@ import (
 // Options are what a Pool is made of; the zero value of each field has a
 // meaning.
 type Options struct {
-	Command     []string      // command line of a child; nil: this binary with ChildArg
+	Command     []string      // command line of a child; nil: this binary with WorkerArg
 	CacheDir    string        // folder of compiled engines; "": compile in each child (about a second)
-	Processes   int           // children at once; 0: one per CPU, at most 2
+	Workers     int           // children at once; 0: one per CPU, at most 2
 	MemoryLimit int64         // resident bytes above which a child is killed; 0: 512 MiB
 	Deadline    time.Duration // of Deadlines.Inspect, where that is 0
 	Deadlines   Deadlines     // for one document, then its child is killed
-	Queue       int           // calls of each Class that may wait for a child; 0: 4,096
+	QueueSize   int           // calls of each Class that may wait for a child; 0: 4,096
 	Log         *slog.Logger  // nil: nothing is logged
 
-	greeting time.Duration // for a child's first word
+	helloTimeout time.Duration // for a child's first word
 }
 
 // Deadlines are how long each kind of work on one document may take, from when a
@@ -31,7 +31,7 @@ type Deadlines struct {
 	Text    time.Duration // 0: 60 s, without the time of the receiver
 }
 
-func (d Deadlines) of(t task) time.Duration {
+func (d Deadlines) forTask(t task) time.Duration {
 	switch t.Task {
 	case taskPicture, taskSizes, taskMarks:
 		return d.Picture
@@ -42,22 +42,22 @@ func (d Deadlines) of(t task) time.Duration {
 }
 
 const (
-	defaultProcesses   = 2
-	defaultMemoryLimit = 512 << 20
-	defaultDeadline    = 20 * time.Second
-	defaultTextTime    = 60 * time.Second
-	defaultQueue       = 4096
-	defaultGreeting    = 15 * time.Second
+	defaultWorkers      = 2
+	defaultMemoryLimit  = 512 << 20
+	defaultDeadline     = 20 * time.Second
+	defaultTextDeadline = 60 * time.Second
+	defaultQueue        = 4096
+	defaultHelloTimeout = 15 * time.Second
 )
 
-// complete fills the zero fields in.
-func (o Options) complete() (Options, error) {
+// withDefaults fills the zero fields in.
+func (o Options) withDefaults() (Options, error) {
 	if o.Command == nil {
-		command, err := self()
+		command, err := ownExecutable()
 		if err != nil {
 			return o, fmt.Errorf("find own program: %w", err)
 		}
-		o.Command = []string{command, ChildArg}
+		o.Command = []string{command, WorkerArg}
 	}
 	if o.CacheDir != "" {
 		dir, err := filepath.Abs(o.CacheDir)
@@ -66,17 +66,17 @@ func (o Options) complete() (Options, error) {
 		}
 		o.CacheDir = dir
 	}
-	if o.Processes <= 0 {
-		o.Processes = min(runtime.NumCPU(), defaultProcesses)
+	if o.Workers <= 0 {
+		o.Workers = min(runtime.NumCPU(), defaultWorkers)
 	}
-	o.MemoryLimit = or(o.MemoryLimit, defaultMemoryLimit)
+	o.MemoryLimit = positiveOr(o.MemoryLimit, defaultMemoryLimit)
 	o.Deadlines = Deadlines{
-		Inspect: or(o.Deadlines.Inspect, or(o.Deadline, defaultDeadline)),
-		Picture: or(o.Deadlines.Picture, defaultDeadline),
-		Text:    or(o.Deadlines.Text, defaultTextTime),
+		Inspect: positiveOr(o.Deadlines.Inspect, positiveOr(o.Deadline, defaultDeadline)),
+		Picture: positiveOr(o.Deadlines.Picture, defaultDeadline),
+		Text:    positiveOr(o.Deadlines.Text, defaultTextDeadline),
 	}
-	o.Queue = or(o.Queue, defaultQueue)
-	o.greeting = or(o.greeting, defaultGreeting)
+	o.QueueSize = positiveOr(o.QueueSize, defaultQueue)
+	o.helloTimeout = positiveOr(o.helloTimeout, defaultHelloTimeout)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -23,51 +23,51 @@ type Stats struct {
 
 // Pool holds the children. Its methods may be called from several goroutines.
 type Pool struct {
-	options Options
-	broken  error // why options could not be completed
-	queue   *queue
-	starter *starter
-	ctx     context.Context // ends with the pool: every wait of the pool looks at it
-	cancel  context.CancelFunc
-	busy    sync.WaitGroup // calls
-	once    sync.Once      // Close
+	options    Options
+	optionsErr error // why options could not be completed
+	queue      *queue
+	starter    *starter
+	ctx        context.Context // ends with the pool: every wait of the pool looks at it
+	cancel     context.CancelFunc
+	calls      sync.WaitGroup // calls
+	once       sync.Once      // Close
 
 	mu     sync.Mutex
 	closed bool
-	idle   []*process
+	idle   []*worker
 	stats  Stats
 }
 
 // Open returns a pool; the first child starts with the first document. The
 // caller closes it.
 func Open(o Options) *Pool {
-	o, err := o.complete()
-	p := &Pool{options: o, broken: err, queue: newQueue(max(o.Processes, 1), o.Queue)}
+	o, err := o.withDefaults()
+	p := &Pool{options: o, optionsErr: err, queue: newQueue(max(o.Workers, 1), o.QueueSize)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.starter = newStarter()
 	return p
 }
 
-// do has a task done once it is its turn.
-func (p *Pool) do(ctx context.Context, r Request, t task, a answer) error {
+// run has a task done once it is its turn.
+func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	if err := ctx.Err(); err != nil {
 		return err // no child need be killed over it
 	}
-	if r.Class < 0 || r.Class >= classes {
+	if r.Class < 0 || r.Class >= numClasses {
 		return fmt.Errorf("work of class %d", r.Class)
 	}
-	if err := p.enter(); err != nil {
+	if err := p.beginCall(); err != nil {
 		return err
 	}
-	defer p.busy.Done()
+	defer p.calls.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
-	place := &ticket{class: r.Class, owner: r.Owner}
+	place := &waiter{class: r.Class, owner: r.Owner}
 	var err error
 	for again := true; again; {
-		again, err = p.turn(ctx, r, place, t, a)
+		again, err = p.runWithSlot(ctx, r, place, t, a)
 	}
 	if err != nil && p.ctx.Err() != nil {
 		return ErrClosed
@@ -75,16 +75,16 @@ func (p *Pool) do(ctx context.Context, r Request, t task, a answer) error {
 	return err
 }
 
-// turn waits for a slot and has a task done with it. again says that the slot was needed
+// runWithSlot waits for a slot and has a task done with it. again says that the slot was needed
 // for another owner before the end, and that the task waits for the next one.
-func (p *Pool) turn(ctx context.Context, r Request, place *ticket, t task, a answer) (again bool, err error) {
+func (p *Pool) runWithSlot(ctx context.Context, r Request, place *waiter, t task, a result) (again bool, err error) {
 	work := ctx
-	if r.Whole {
+	if r.RunToCompletion {
 		work = context.WithoutCancel(ctx)
 	}
 	work, place.stop = context.WithCancel(work)
 	defer place.stop()
-	if r.Whole {
+	if r.RunToCompletion {
 		defer context.AfterFunc(p.ctx, place.stop)()
 	}
 	if err := p.queue.acquire(ctx, place); err != nil {
@@ -95,39 +95,39 @@ func (p *Pool) turn(ctx context.Context, r Request, place *ticket, t task, a ans
 		stopped := errors.Is(err, context.Canceled) && ctx.Err() == nil && p.ctx.Err() == nil
 		again = p.queue.release(place, stopped)
 	}()
-	return false, p.attempts(work, r.Doc, t, a, func() { p.queue.begin(place) })
+	return false, p.runWithRetry(work, r.Doc, t, a, func() { p.queue.started(place) })
 }
 
-// enter counts a call that Close waits for.
-func (p *Pool) enter() error {
+// beginCall counts a call that Close waits for.
+func (p *Pool) beginCall() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return ErrClosed
 	}
-	if p.broken == nil {
-		p.busy.Add(1)
+	if p.optionsErr == nil {
+		p.calls.Add(1)
 	}
-	return p.broken
+	return p.optionsErr
 }
 
-// attempts has a task done, a second time by a fresh child when the first one
+// runWithRetry has a task done, a second time by a fresh child when the first one
 // died and that may have been its own fault or that of a document before. A child
 // that was killed from outside says nothing about the document; after a second one
 // the error is ErrKilled. begun is called when a child has the document.
-func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer, begun func()) error {
+func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a result, begun func()) error {
 	for attempt, kills := 1, 0; ; attempt++ {
-		child, used, err := p.child(ctx, t, attempt+kills > 1)
+		child, used, err := p.worker(ctx, t, attempt+kills > 1)
 		if err != nil {
 			return fmt.Errorf("start document process: %w", err)
 		}
 		begun()
-		a.begin()
-		err = p.attempt(ctx, child, doc, t, a)
-		if whole(err) {
+		a.reset()
+		err = p.runOnce(ctx, child, doc, t, a)
+		if reusable(err) {
 			return err
 		}
-		var receiver *receiverError
+		var receiver *callbackError
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -142,42 +142,42 @@ func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer, 
 			attempt--
 			continue
 		}
-		if attempt > 1 || !again(err, t, used) {
-			p.served()
-			return &deathError{err}
+		if attempt > 1 || !retryable(err, t, used) {
+			p.countServed()
+			return &workerDied{err}
 		}
 	}
 }
 
-// attempt has a task done by one child, which it then puts back or ends.
-func (p *Pool) attempt(ctx context.Context, child *process, doc io.ReaderAt, t task, a answer) (err error) {
+// runOnce has a task done by one child, which it then puts back or ends.
+func (p *Pool) runOnce(ctx context.Context, child *worker, doc io.ReaderAt, t task, a result) (err error) {
 	keep := false
 	defer func() {
 		if keep {
-			p.put(child)
+			p.putIdle(child)
 		} else {
-			p.end(child)
+			p.stop(child)
 		}
 	}()
-	retire, err := child.work(ctx, p.options, doc, t, a)
-	keep = whole(err) && !retire
-	if err == nil || whole(err) && Final(err) {
-		p.served()
+	retire, err := child.run(ctx, p.options, doc, t, a)
+	keep = reusable(err) && !retire
+	if err == nil || reusable(err) && IsDocumentError(err) {
+		p.countServed()
 	}
 	return err
 }
 
-// whole reports whether a child can be talked to after err.
-func whole(err error) bool {
-	var lost *documentError
-	var fault *faultError
+// reusable reports whether a child can be talked to after err.
+func reusable(err error) bool {
+	var lost *docReadError
+	var fault *workerError
 	return err == nil || errors.As(err, &lost) || errors.As(err, &fault)
 }
 
-// again reports whether a death is worth a second attempt. A fresh child that is
+// retryable reports whether a death is worth a second attempt. A fresh child that is
 // late or swollen would be so again; over an inspection somebody waits, who is
 // not to wait for two deadlines.
-func again(death error, t task, used bool) bool {
+func retryable(death error, t task, used bool) bool {
 	switch {
 	case errors.Is(death, errDeadline):
 		return used && t.Task != taskInspect
@@ -187,17 +187,17 @@ func again(death error, t task, used bool) bool {
 	return true
 }
 
-// child returns an idle child that can do t, which has been used, or a new one.
-func (p *Pool) child(ctx context.Context, t task, fresh bool) (c *process, used bool, err error) {
+// worker returns an idle child that can do t, which has been used, or a new one.
+func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used bool, err error) {
 	engine := needsEngine(t)
 	for !fresh {
-		if c = p.pop(engine); c == nil {
+		if c = p.takeIdle(engine); c == nil {
 			break
 		}
-		if !c.gone() && (c.engine || !engine) {
+		if !c.hasExited() && (c.engine || !engine) {
 			return c, true, nil
 		}
-		p.end(c)
+		p.stop(c)
 	}
 	if c, err = p.starter.start(ctx, p.options, engine); err != nil {
 		return nil, false, err
@@ -209,9 +209,9 @@ func (p *Pool) child(ctx context.Context, t task, fresh bool) (c *process, used 
 	return c, false, nil
 }
 
-// pop takes the idle child that was used last, if possible one with PDFium where engine
+// takeIdle takes the idle child that was used last, if possible one with PDFium where engine
 // says so.
-func (p *Pool) pop(engine bool) *process {
+func (p *Pool) takeIdle(engine bool) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := len(p.idle) - 1
@@ -229,21 +229,21 @@ func (p *Pool) pop(engine bool) *process {
 	return c
 }
 
-// put takes a child back that has come to the end of a document.
-func (p *Pool) put(c *process) {
+// putIdle takes a child back that has come to the end of a document.
+func (p *Pool) putIdle(c *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, c)
 }
 
-func (p *Pool) served() {
+func (p *Pool) countServed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.Served++
 }
 
-// end kills a child.
-func (p *Pool) end(c *process) {
+// stop kills a child.
+func (p *Pool) stop(c *worker) {
 	c.kill()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,9 +268,9 @@ func (p *Pool) Close() error {
 		p.closed = true
 		p.mu.Unlock()
 		p.cancel()
-		p.busy.Wait()
-		for c := p.pop(false); c != nil; c = p.pop(false) {
-			p.end(c)
+		p.calls.Wait()
+		for c := p.takeIdle(false); c != nil; c = p.takeIdle(false) {
+			p.stop(c)
 		}
 		p.starter.close()
 	})

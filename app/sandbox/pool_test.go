@@ -244,7 +244,7 @@ func TestCloseWhileWorking(t *testing.T) {
 
 // TestRealChild opens no PDF, which would compile PDFium.
 func TestRealChild(t *testing.T) {
-	p := open(t, sandbox.Options{Processes: 1})
+	p := open(t, sandbox.Options{Workers: 1})
 	for range 3 {
 		doc, size := text(strings.Repeat("WARRANTY DEED\r\n", 20_000))
 		report, err := p.Inspect(t.Context(), doc, size, "txt", limits)
@@ -264,7 +264,7 @@ func TestRealChild(t *testing.T) {
 
 // TestRealChildExtracts draws and reads what needs no PDFium.
 func TestRealChildExtracts(t *testing.T) {
-	p := open(t, sandbox.Options{Processes: 1})
+	p := open(t, sandbox.Options{Workers: 1})
 	var drawing bytes.Buffer
 	if err := png.Encode(&drawing, image.NewRGBA(image.Rect(0, 0, 400, 600))); err != nil {
 		t.Fatal(err)
@@ -295,7 +295,7 @@ func TestRealChildExtracts(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.name, pages, err)
 		}
 	}
-	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.Final(err) {
+	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
 		t.Errorf("%v", err)
 	}
 	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {
@@ -308,7 +308,7 @@ func TestRealChildExtracts(t *testing.T) {
 func TestEngineBeforeDocuments(t *testing.T) {
 	t.Parallel()
 	o := fake(t, "small engine")
-	o.Processes, o.CacheDir = 1, t.TempDir()
+	o.Workers, o.CacheDir = 1, t.TempDir()
 	p := open(t, o)
 	compiled := func() int {
 		files, err := filepath.Glob(filepath.Join(o.CacheDir, "wazero-*", "*"))
@@ -329,7 +329,7 @@ func TestEngineBeforeDocuments(t *testing.T) {
 	} {
 		doc, size := text(row.content)
 		_, err := p.Inspect(t.Context(), doc, size, row.ext, limits)
-		if (err != nil) != (row.ext == "pdf") || sandbox.Final(err) {
+		if (err != nil) != (row.ext == "pdf") || sandbox.IsDocumentError(err) {
 			t.Errorf("document %d, %s: %v", i, row.ext, err)
 		}
 		if got := p.Stats().Started; got != row.started || compiled() != row.compiled {
@@ -339,7 +339,7 @@ func TestEngineBeforeDocuments(t *testing.T) {
 }
 
 func TestDocumentCannotBeRead(t *testing.T) {
-	p := open(t, sandbox.Options{Processes: 1})
+	p := open(t, sandbox.Options{Workers: 1})
 	_, err := p.Inspect(t.Context(), failing{}, 1<<20, "txt", limits)
 	if !errors.Is(err, errDisk) {
 		t.Errorf("%v", err)
@@ -364,7 +364,7 @@ type failing struct{}
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, errDisk }
 
 func TestManyAtOnce(t *testing.T) {
-	p := open(t, sandbox.Options{Processes: 2})
+	p := open(t, sandbox.Options{Workers: 2})
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -384,7 +384,7 @@ func TestManyAtOnce(t *testing.T) {
 // later, and the caller that waits for its text gets each page once.
 func TestGivesWay(t *testing.T) {
 	o := fake(t, "says a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
-	o.Processes = 1
+	o.Workers = 1
 	p := open(t, o)
 	read := func(owner string, emit func(int, string) error) error {
 		doc, size := text("0123456789")

@@ -22,12 +22,12 @@ const (
 	Background Class = iota // processing: nobody waits
 	View                    // somebody waits to look at a page
 	Upload                  // inspection: somebody waits to be told that a file is taken
-	classes
+	numClasses
 )
 
 // queue hands out the slots of a pool, one for each child. Within a class, the owner
 // who has had the least time goes first (used, level). An owner is slow from when one
-// of the documents has had a child for slowWork, until as much time has passed after
+// of the documents has had a child for slowAfter, until as much time has passed after
 // its end as it took. In a class and those above it, a slow owner gets one slot at
 // most, and all slow owners together never get the last one where there is more than
 // one.
@@ -35,34 +35,34 @@ const (
 // What is slow is known only after a while, and may hold every slot by then. When a
 // quick owner waits, slow work above that measure, of the same class or a lower one, is
 // stopped and waits again at the head of its owner's line. So a quick owner waits for
-// slow ones of the same class no longer than slowWork and the start of a child. Where
-// there is only one slot, work is stopped mostYields times and then completes. Work
+// slow ones of the same class no longer than slowAfter and the start of a child. Where
+// there is only one slot, work is stopped maxPreemptions times and then completes. Work
 // without an owner is never slow.
 //
 //	class ── ring of owners ── each with its documents, the oldest first
 type queue struct {
-	mu      sync.Mutex
-	slots   int
-	most    int // waiting tickets of one class
-	lanes   [classes]lane
-	holders []*ticket
-	used    map[string]time.Duration // time that owners have had slots, since the queue was last empty
-	level   time.Duration            // what the owner had used who got the last slot; new owners begin with it
-	slow    map[string]int           // owners, and how many of their documents make them slow
+	mu          sync.Mutex
+	slots       int
+	maxWaiting  int // waiting tickets of one class
+	classes     [numClasses]classQueue
+	running     []*waiter
+	slotTime    map[string]time.Duration // time that owners have had slots, since the queue was last empty
+	minSlotTime time.Duration            // what the owner had used who got the last slot; new owners begin with it
+	slowCount   map[string]int           // owners, and how many of their documents make them slow
 }
 
 const (
-	// slowWork is how long a document takes at least that makes its owner slow.
-	slowWork = 500 * time.Millisecond
-	// mostYields is how often the work on one document is stopped for others where
+	// slowAfter is how long a document takes at least that makes its owner slow.
+	slowAfter = 500 * time.Millisecond
+	// maxPreemptions is how often the work on one document is stopped for others where
 	// there is no second slot, so that it completes however many they are.
-	mostYields = 3
+	maxPreemptions = 3
 )
 
 func newQueue(slots, most int) *queue {
-	q := &queue{slots: slots, most: most, used: make(map[string]time.Duration), slow: make(map[string]int)}
-	for i := range q.lanes {
-		q.lanes[i] = lane{ring: list.New(), byOwner: make(map[string]*list.Element)}
+	q := &queue{slots: slots, maxWaiting: most, slotTime: make(map[string]time.Duration), slowCount: make(map[string]int)}
+	for i := range q.classes {
+		q.classes[i] = classQueue{owners: list.New(), byOwner: make(map[string]*list.Element)}
 	}
 	return q
 }
@@ -70,113 +70,113 @@ func newQueue(slots, most int) *queue {
 // acquire waits for a slot. It returns ctx's error, or ErrBusy when the class is
 // full and the owner has no claim to the place of another. The work with the slot
 // ends soon after t.stop is called; the slot is given back by release.
-func (q *queue) acquire(ctx context.Context, t *ticket) error {
-	if err := q.enter(t); err != nil {
+func (q *queue) acquire(ctx context.Context, t *waiter) error {
+	if err := q.enqueue(t); err != nil {
 		return err
 	}
 	select {
-	case <-t.called:
+	case <-t.ready:
 	case <-ctx.Done():
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
-	case <-t.called:
+	case <-t.ready:
 		switch {
 		case t.err != nil:
-			q.settle(t)
+			q.scheduleQuick(t)
 			return t.err
 		case ctx.Err() == nil:
 			return nil
 		}
-		q.giveBack(t, false) // both at the same time
+		q.releaseLocked(t, false) // both at the same time
 	default:
-		q.lanes[t.class].remove(t)
-		q.settle(t)
+		q.classes[t.class].remove(t)
+		q.scheduleQuick(t)
 	}
 	return ctx.Err()
 }
 
-func (q *queue) enter(t *ticket) error {
+func (q *queue) enqueue(t *waiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := &q.lanes[t.class]
-	t.called = make(chan struct{})
-	if t.yields == 0 && l.waiting >= q.most && !l.makeRoom(t.owner) {
+	l := &q.classes[t.class]
+	t.ready = make(chan struct{})
+	if t.preemptions == 0 && l.waiting >= q.maxWaiting && !l.dropFromLongest(t.owner) {
 		return ErrBusy
 	}
-	q.used[t.owner] = max(q.used[t.owner], q.level)
+	q.slotTime[t.owner] = max(q.slotTime[t.owner], q.minSlotTime)
 	l.add(t)
 	q.grant()
 	return nil
 }
 
-// begin says that a child has the document: its time counts from now on.
-func (q *queue) begin(t *ticket) {
+// started says that a child has the document: its time counts from now on.
+func (q *queue) started(t *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.timer != nil || t.owner == "" {
+	if t.slowTimer != nil || t.owner == "" {
 		return
 	}
-	t.began = time.Now()
-	t.timer = time.AfterFunc(slowWork, func() {
+	t.startedAt = time.Now()
+	t.slowTimer = time.AfterFunc(slowAfter, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		q.judge(t)
+		q.markIfSlow(t)
 		q.grant()
 	})
 }
 
-// judge makes the owner slow when the document has proved to be.
-func (q *queue) judge(t *ticket) {
-	if t.timer != nil && !t.late && time.Since(t.began) >= slowWork {
-		t.late = true
-		q.slow[t.owner]++
+// markIfSlow makes the owner slow when the document has proved to be.
+func (q *queue) markIfSlow(t *waiter) {
+	if t.slowTimer != nil && !t.slow && time.Since(t.startedAt) >= slowAfter {
+		t.slow = true
+		q.slowCount[t.owner]++
 	}
 }
 
 // release gives a slot back. stopped says that the work did not come to its end because
 // of t.stop; where that was for others, the ticket waits again.
-func (q *queue) release(t *ticket, stopped bool) (again bool) {
+func (q *queue) release(t *waiter, stopped bool) (again bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	again = stopped && t.yielding
-	q.giveBack(t, again)
+	again = stopped && t.preempted
+	q.releaseLocked(t, again)
 	return again
 }
 
-// giveBack ends the turn of a ticket, and the ticket unless it waits again.
-func (q *queue) giveBack(t *ticket, again bool) {
-	q.judge(t)
-	took := time.Since(t.since)
-	q.holders = slices.DeleteFunc(q.holders, func(h *ticket) bool { return h == t })
-	q.used[t.owner] += took
-	t.took += took
-	if t.timer != nil {
-		t.timer.Stop()
+// releaseLocked ends the turn of a ticket, and the ticket unless it waits again.
+func (q *queue) releaseLocked(t *waiter, again bool) {
+	q.markIfSlow(t)
+	took := time.Since(t.slotSince)
+	q.running = slices.DeleteFunc(q.running, func(h *waiter) bool { return h == t })
+	q.slotTime[t.owner] += took
+	t.slotTime += took
+	if t.slowTimer != nil {
+		t.slowTimer.Stop()
 	}
-	t.timer, t.yielding = nil, false
+	t.slowTimer, t.preempted = nil, false
 	if !again {
-		q.settle(t)
+		q.scheduleQuick(t)
 	}
 	q.grant()
-	if len(q.holders) == 0 && !slices.ContainsFunc(q.lanes[:], func(l lane) bool { return l.waiting > 0 }) {
-		clear(q.used)
-		q.level = 0
+	if len(q.running) == 0 && !slices.ContainsFunc(q.classes[:], func(l classQueue) bool { return l.waiting > 0 }) {
+		clear(q.slotTime)
+		q.minSlotTime = 0
 	}
 }
 
-// settle lets the owner of a ticket that ends be slow for as long again as it took.
-func (q *queue) settle(t *ticket) {
-	if !t.late {
+// scheduleQuick lets the owner of a ticket that ends be slow for as long again as it took.
+func (q *queue) scheduleQuick(t *waiter) {
+	if !t.slow {
 		return
 	}
-	t.late = false
-	time.AfterFunc(t.took, func() {
+	t.slow = false
+	time.AfterFunc(t.slotTime, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.slow[t.owner]--; q.slow[t.owner] == 0 {
-			delete(q.slow, t.owner)
+		if q.slowCount[t.owner]--; q.slowCount[t.owner] == 0 {
+			delete(q.slowCount, t.owner)
 		}
 		q.grant()
 	})
@@ -185,52 +185,52 @@ func (q *queue) settle(t *ticket) {
 // grant calls tickets as long as there are slots for them, and has slow work give way
 // where there are none.
 func (q *queue) grant() {
-	for len(q.holders) < q.slots {
+	for len(q.running) < q.slots {
 		t := q.next()
 		if t == nil {
 			return
 		}
-		t.since = time.Now()
-		q.level = max(q.level, q.used[t.owner])
-		q.holders = append(q.holders, t)
-		close(t.called)
+		t.slotSince = time.Now()
+		q.minSlotTime = max(q.minSlotTime, q.slotTime[t.owner])
+		q.running = append(q.running, t)
+		close(t.ready)
 	}
-	q.makeWay()
+	q.preempt()
 }
 
 // next takes the ticket whose turn it is, or returns nil.
-func (q *queue) next() *ticket {
-	for class := classes - 1; class >= 0; class-- {
-		if class == Background && !q.background(nil) {
+func (q *queue) next() *waiter {
+	for class := numClasses - 1; class >= 0; class-- {
+		if class == Background && !q.mayRunBackground(nil) {
 			return nil
 		}
-		slow := q.count(nil, func(h *ticket) bool { return h.class >= class && q.slow[h.owner] > 0 })
+		slow := q.count(nil, func(h *waiter) bool { return h.class >= class && q.slowCount[h.owner] > 0 })
 		may := func(owner string) bool {
-			own := func(h *ticket) bool { return h.class >= class && h.owner == owner }
-			return q.slow[owner] == 0 || slow < q.shared() && q.count(nil, own) == 0
+			own := func(h *waiter) bool { return h.class >= class && h.owner == owner }
+			return q.slowCount[owner] == 0 || slow < q.sharedSlots() && q.count(nil, own) == 0
 		}
-		if t := q.lanes[class].next(may, q.used); t != nil {
+		if t := q.classes[class].next(may, q.slotTime); t != nil {
 			return t
 		}
 	}
 	return nil
 }
 
-// shared is how many slots Background work may have, and slow owners: the last one is
+// sharedSlots is how many slots Background work may have, and slow owners: the last one is
 // for the others where there is more than one.
-func (q *queue) shared() int { return max(1, q.slots-1) }
+func (q *queue) sharedSlots() int { return max(1, q.slots-1) }
 
-// background reports whether Background work may have one slot more, when but has
+// mayRunBackground reports whether Background work may have one slot more, when but has
 // given its own back. One document of a quick owner always may: the quick do not wait
 // because the slow have all that is shared.
-func (q *queue) background(but *ticket) bool {
-	all := q.count(but, func(h *ticket) bool { return h.class == Background })
-	quick := q.count(but, func(h *ticket) bool { return h.class == Background && q.slow[h.owner] == 0 })
-	return all < q.shared() || quick == 0
+func (q *queue) mayRunBackground(but *waiter) bool {
+	all := q.count(but, func(h *waiter) bool { return h.class == Background })
+	quick := q.count(but, func(h *waiter) bool { return h.class == Background && q.slowCount[h.owner] == 0 })
+	return all < q.sharedSlots() || quick == 0
 }
 
-func (q *queue) count(but *ticket, is func(*ticket) bool) (n int) {
-	for _, h := range q.holders {
+func (q *queue) count(but *waiter, is func(*waiter) bool) (n int) {
+	for _, h := range q.running {
 		if h != but && is(h) {
 			n++
 		}
@@ -238,36 +238,36 @@ func (q *queue) count(but *ticket, is func(*ticket) bool) (n int) {
 	return n
 }
 
-// makeWay stops work of a slow owner when a quick one waits, one at a time.
-func (q *queue) makeWay() {
-	if q.count(nil, func(h *ticket) bool { return h.yielding }) > 0 {
+// preempt stops work of a slow owner when a quick one waits, one at a time.
+func (q *queue) preempt() {
+	if q.count(nil, func(h *waiter) bool { return h.preempted }) > 0 {
 		return
 	}
-	for class := classes - 1; class >= 0; class-- {
-		if !q.lanes[class].has(func(owner string) bool { return q.slow[owner] == 0 }) {
+	for class := numClasses - 1; class >= 0; class-- {
+		if !q.classes[class].hasOwner(func(owner string) bool { return q.slowCount[owner] == 0 }) {
 			continue
 		}
-		if t := q.excess(class); t != nil {
-			t.yielding = true
-			t.yields++
+		if t := q.victim(class); t != nil {
+			t.preempted = true
+			t.preemptions++
 			t.stop()
 			return
 		}
 	}
 }
 
-// excess is the work that gives way to a class: every slot is held by slow owners, or
+// victim is the work that gives way to a class: every slot is held by slow owners, or
 // its owner has more than one. Work of the lowest class goes first, then what has given
 // way the least, then what has begun last.
-func (q *queue) excess(class Class) (found *ticket) {
-	slow := q.count(nil, func(h *ticket) bool { return q.slow[h.owner] > 0 })
-	for _, h := range q.holders {
-		own := q.count(nil, func(o *ticket) bool { return o.owner == h.owner })
+func (q *queue) victim(class Class) (found *waiter) {
+	slow := q.count(nil, func(h *waiter) bool { return q.slowCount[h.owner] > 0 })
+	for _, h := range q.running {
+		own := q.count(nil, func(o *waiter) bool { return o.owner == h.owner })
 		switch {
-		case q.slow[h.owner] == 0, h.class > class, own == 1 && slow < q.slots:
-		case class == Background && !q.background(h): // no one would gain
-		case q.slots == 1 && h.yields >= mostYields:
-		case found == nil, cmp.Or(cmp.Compare(h.class, found.class), cmp.Compare(h.yields, found.yields), found.since.Compare(h.since)) <= 0:
+		case q.slowCount[h.owner] == 0, h.class > class, own == 1 && slow < q.slots:
+		case class == Background && !q.mayRunBackground(h): // no one would gain
+		case q.slots == 1 && h.preemptions >= maxPreemptions:
+		case found == nil, cmp.Or(cmp.Compare(h.class, found.class), cmp.Compare(h.preemptions, found.preemptions), found.slotSince.Compare(h.slotSince)) <= 0:
 			found = h
 		}
 	}
@@ -278,8 +278,8 @@ func (q *queue) excess(class Class) (found *ticket) {
 func (q *queue) waiting() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i := range q.lanes {
-		n += q.lanes[i].waiting
+	for i := range q.classes {
+		n += q.classes[i].waiting
 	}
 	return n
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // enter puts a ticket into q and returns it; it never waits.
-func enter(t *testing.T, q *queue, class Class, owner string) *ticket {
+func enter(t *testing.T, q *queue, class Class, owner string) *waiter {
 	t.Helper()
-	ticket := &ticket{class: class, owner: owner, stop: func() {}}
-	if err := q.enter(ticket); err != nil {
+	ticket := &waiter{class: class, owner: owner, stop: func() {}}
+	if err := q.enqueue(ticket); err != nil {
 		t.Fatal(err)
 	}
 	return ticket
@@ -25,9 +25,9 @@ func isolated(t *testing.T, name string, f func(*testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-func called(t *ticket) bool {
+func called(t *waiter) bool {
 	select {
-	case <-t.called:
+	case <-t.ready:
 		return true
 	default:
 		return false
@@ -58,7 +58,7 @@ func TestQueueOrder(t *testing.T) {
 			if !called(held) {
 				t.Fatal("a free slot is not given")
 			}
-			var tickets []*ticket
+			var tickets []*waiter
 			for _, call := range c.calls {
 				tickets = append(tickets, enter(t, q, call.class, call.owner))
 			}
@@ -86,7 +86,7 @@ func TestHundredAgainstOne(t *testing.T) { synctest.Test(t, hundredAgainstOne) }
 
 func hundredAgainstOne(t *testing.T) {
 	q := newQueue(1, 1000)
-	var many []*ticket
+	var many []*waiter
 	for range 100 {
 		many = append(many, enter(t, q, Upload, "many"))
 	}
@@ -96,7 +96,7 @@ func hundredAgainstOne(t *testing.T) {
 	if !called(one) {
 		t.Error("one still waits")
 	}
-	if n := slices.IndexFunc(many, func(t *ticket) bool { return !called(t) }); n != 2 {
+	if n := slices.IndexFunc(many, func(t *waiter) bool { return !called(t) }); n != 2 {
 		t.Errorf("%d of the many went before", n)
 	}
 }
@@ -106,7 +106,7 @@ func hundredAgainstOne(t *testing.T) {
 func TestBackgroundLeavesASlot(t *testing.T) {
 	for _, c := range []struct{ slots, most int }{{1, 1}, {2, 1}, {4, 3}} {
 		q := newQueue(c.slots, 100)
-		var held []*ticket
+		var held []*waiter
 		for range 10 {
 			if t := enter(t, q, Background, ""); called(t) {
 				held = append(held, t)
@@ -129,11 +129,11 @@ func TestBackgroundLeavesASlot(t *testing.T) {
 func TestQueueIsFull(t *testing.T) {
 	q := newQueue(1, 4)
 	enter(t, q, Upload, "holder")
-	var flood []*ticket
+	var flood []*waiter
 	for range 4 {
 		flood = append(flood, enter(t, q, Upload, "flood"))
 	}
-	if err := q.enter(&ticket{class: Upload, owner: "flood"}); !errors.Is(err, ErrBusy) {
+	if err := q.enqueue(&waiter{class: Upload, owner: "flood"}); !errors.Is(err, ErrBusy) {
 		t.Errorf("the fifth: %v", err)
 	}
 	// Another class, and the first of another owner, find room.
@@ -143,7 +143,7 @@ func TestQueueIsFull(t *testing.T) {
 		t.Error("the flood did not give way")
 	}
 	enter(t, q, Upload, "other")
-	if err := q.enter(&ticket{class: Upload, owner: "other"}); !errors.Is(err, ErrBusy) {
+	if err := q.enqueue(&waiter{class: Upload, owner: "other"}); !errors.Is(err, ErrBusy) {
 		t.Errorf("as long as the longest: %v", err)
 	}
 	if called(other) || called(flood[0]) || called(flood[1]) || !called(flood[2]) {
@@ -161,16 +161,16 @@ func TestLeaveTheQueue(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	holder := enter(t, q, Upload, "holder")
-	if err := q.acquire(gone, &ticket{class: Upload, owner: "a"}); !errors.Is(err, context.Canceled) {
+	if err := q.acquire(gone, &waiter{class: Upload, owner: "a"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if n := q.waiting(); n != 0 || len(q.lanes[Upload].byOwner) != 0 || q.lanes[Upload].ring.Len() != 0 {
+	if n := q.waiting(); n != 0 || len(q.classes[Upload].byOwner) != 0 || q.classes[Upload].owners.Len() != 0 {
 		t.Errorf("%d wait", n)
 	}
 	q.release(holder, false)
 	for range 100 {
 		// Either answer is right; what counts is that the slot comes back.
-		left := &ticket{class: Background, owner: "a"}
+		left := &waiter{class: Background, owner: "a"}
 		if err := q.acquire(gone, left); err == nil {
 			q.release(left, false)
 		}
@@ -181,12 +181,12 @@ func TestLeaveTheQueue(t *testing.T) {
 // empty fails the test when q remembers anything.
 func empty(t *testing.T, q *queue) {
 	t.Helper()
-	if len(q.holders) != 0 || q.waiting() != 0 || len(q.used) != 0 || len(q.slow) != 0 || q.level != 0 {
-		t.Errorf("%d of %d held, %d wait, %v used, level %v, %v slow", len(q.holders), q.slots, q.waiting(), q.used, q.level, q.slow)
+	if len(q.running) != 0 || q.waiting() != 0 || len(q.slotTime) != 0 || len(q.slowCount) != 0 || q.minSlotTime != 0 {
+		t.Errorf("%d of %d held, %d wait, %v used, level %v, %v slow", len(q.running), q.slots, q.waiting(), q.slotTime, q.minSlotTime, q.slowCount)
 	}
-	for _, l := range q.lanes {
-		if l.ring.Len() != 0 || len(l.byOwner) != 0 {
-			t.Errorf("%d owners", l.ring.Len())
+	for _, l := range q.classes {
+		if l.owners.Len() != 0 || len(l.byOwner) != 0 {
+			t.Errorf("%d owners", l.owners.Len())
 		}
 	}
 }

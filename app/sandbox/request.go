@@ -17,9 +17,9 @@ type Request struct {
 	Ext   string // as document.Extension gives it
 	Owner string // whose work it is: an actor, a tray; owners of one class take turns
 	Class Class
-	// Whole has work that has begun brought to its end, though nobody waits for it
+	// RunToCompletion has work that has begun brought to its end, though nobody waits for it
 	// any more: a child that is stopped in the middle must be replaced.
-	Whole bool
+	RunToCompletion bool
 }
 
 type ownerKey struct{}
@@ -37,10 +37,10 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 // that cannot be started, or an engine that is missing.
 func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
-	a := &verdictAnswer{}
+	a := &reportResult{}
 	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
-	err := p.do(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
-	var death *deathError
+	err := p.run(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
+	var death *workerDied
 	if errors.As(err, &death) {
 		return document.Report{Rejection: refusal(ext)}, nil
 	}
@@ -62,11 +62,11 @@ func refusal(ext string) string {
 // pixels wide. Errors are the findings of package document, ErrDeadline,
 // ErrMemory (see Final), or those of Inspect.
 func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim document.ExtractLimits) (document.Image, error) {
-	lim = complete(lim)
+	lim = withDefaultLimits(lim)
 	width = min(max(width, 1), lim.MaxWidth)
-	a := &pictureAnswer{width: width}
+	a := &imageResult{width: width}
 	t := task{Task: taskPicture, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim, Page: page, Width: width}
-	if err := p.do(ctx, r, t, a); err != nil {
+	if err := p.run(ctx, r, t, a); err != nil {
 		return document.Image{}, err
 	}
 	return a.picture(), nil
@@ -78,25 +78,25 @@ func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim docu
 // document's; its error ends the call. Other errors are those of Picture; what
 // was emitted until then is good, but for a document that could not be read.
 func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, emit func(page int, text string) error) error {
-	lim = complete(lim)
-	a := &textAnswer{lim: lim, emit: emit, out: -1}
-	return p.do(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
+	lim = withDefaultLimits(lim)
+	a := &textResult{lim: lim, emit: emit, lastEmitted: -1}
+	return p.run(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
 }
 
-// complete fills the zero fields in, as the child would, for the parent checks
+// withDefaultLimits fills the zero fields in, as the child would, for the parent checks
 // what it lets through. No page is longer than a frame.
-func complete(l document.ExtractLimits) document.ExtractLimits {
+func withDefaultLimits(l document.ExtractLimits) document.ExtractLimits {
 	d := document.DefaultExtractLimits()
 	l = document.ExtractLimits{
-		MaxPixels: or(l.MaxPixels, d.MaxPixels), MaxWidth: or(l.MaxWidth, d.MaxWidth),
-		MaxTextBytes: or(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: or(l.MaxPageTextBytes, d.MaxPageTextBytes),
-		MaxPages: or(l.MaxPages, d.MaxPages), MaxUnpackedBytes: or(l.MaxUnpackedBytes, d.MaxUnpackedBytes),
+		MaxPixels: positiveOr(l.MaxPixels, d.MaxPixels), MaxWidth: positiveOr(l.MaxWidth, d.MaxWidth),
+		MaxTextBytes: positiveOr(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: positiveOr(l.MaxPageTextBytes, d.MaxPageTextBytes),
+		MaxPages: positiveOr(l.MaxPages, d.MaxPages), MaxUnpackedBytes: positiveOr(l.MaxUnpackedBytes, d.MaxUnpackedBytes),
 	}
-	l.MaxPageTextBytes = min(l.MaxPageTextBytes, textSize)
+	l.MaxPageTextBytes = min(l.MaxPageTextBytes, maxTextSize)
 	return l
 }
 
-func or[N int | int64 | time.Duration](n, otherwise N) N {
+func positiveOr[N int | int64 | time.Duration](n, otherwise N) N {
 	if n <= 0 {
 		return otherwise
 	}

@@ -53,7 +53,7 @@ func TestFindings(t *testing.T) {
 	} {
 		p := open(t, fake(t, "says="+kind))
 		_, err := p.Picture(t.Context(), request(), 1, 100, tight)
-		if !errors.Is(err, want) || !sandbox.Final(err) {
+		if !errors.Is(err, want) || !sandbox.IsDocumentError(err) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 1}) {
@@ -61,7 +61,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	for _, err := range []error{sandbox.ErrBusy, sandbox.ErrClosed, context.Canceled, errDisk, nil} {
-		if sandbox.Final(err) {
+		if sandbox.IsDocumentError(err) {
 			t.Errorf("%v is the document's", err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestBadPicturesAndTexts(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, kind))
 			got, err := p.Picture(t.Context(), request(), 1, 100, tight)
-			if !errors.Is(err, document.ErrDamaged) || !sandbox.Final(err) || got.Bytes != nil {
+			if !errors.Is(err, document.ErrDamaged) || !sandbox.IsDocumentError(err) || got.Bytes != nil {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if s := p.Stats(); s != (sandbox.Stats{Started: 2, Killed: 2, Served: 1}) {
@@ -115,7 +115,7 @@ func TestTextOnce(t *testing.T) {
 func TestReceiverFails(t *testing.T) {
 	p := open(t, fake(t, "says=page page done"))
 	err := p.Text(t.Context(), request(), tight, func(int, string) error { return errDisk })
-	if !errors.Is(err, errDisk) || sandbox.Final(err) {
+	if !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
 		t.Errorf("%v", err)
 	}
 	func() {
@@ -168,7 +168,7 @@ func TestDeadlines(t *testing.T) {
 			} else {
 				_, err = p.Picture(t.Context(), request(), 1, 10, tight)
 			}
-			if !errors.Is(err, sandbox.ErrDeadline) || !sandbox.Final(err) {
+			if !errors.Is(err, sandbox.ErrDeadline) || !sandbox.IsDocumentError(err) {
 				t.Errorf("%v", err)
 			}
 			// A fresh child that is late would be late again.
@@ -182,7 +182,7 @@ func TestDeadlines(t *testing.T) {
 // TestWaitingIsNoWork: a deadline begins when a child has the document.
 func TestWaitingIsNoWork(t *testing.T) {
 	o := fake(t, "says=page done")
-	o.Processes = 1
+	o.Workers = 1
 	o.Deadlines = sandbox.Deadlines{Text: 5 * time.Second, Picture: time.Nanosecond}
 	p := open(t, o)
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -208,7 +208,7 @@ func TestWaitingIsNoWork(t *testing.T) {
 	if err := <-held; err != nil {
 		t.Error(err)
 	}
-	if err := <-late; !sandbox.Final(err) { // late, or wrong before it was noticed
+	if err := <-late; !sandbox.IsDocumentError(err) { // late, or wrong before it was noticed
 		t.Errorf("%v", err)
 	}
 }
@@ -217,7 +217,7 @@ func TestUnknownClass(t *testing.T) {
 	p := open(t, fake(t, "says=page done"))
 	r := request()
 	r.Class = sandbox.Upload + 1
-	if err := p.Text(t.Context(), r, tight, nil); err == nil || sandbox.Final(err) {
+	if err := p.Text(t.Context(), r, tight, nil); err == nil || sandbox.IsDocumentError(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -225,7 +225,7 @@ func TestUnknownClass(t *testing.T) {
 // TestBusy: what does not fit into the queue is told at once.
 func TestBusy(t *testing.T) {
 	o := fake(t, "asks for ever")
-	o.Processes, o.Queue = 1, 1
+	o.Workers, o.QueueSize = 1, 1
 	p := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan struct{})

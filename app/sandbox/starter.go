@@ -11,28 +11,28 @@ import (
 // The delay before the next start grows while children die at the start.
 const (
 	firstDelay = 100 * time.Millisecond
-	mostDelay  = 10 * time.Second
-	// patience is the delay up to which one call tries again by itself.
-	patience = time.Second
+	maxDelay   = 10 * time.Second
+	// maxRetryDelay is the delay up to which one call tries again by itself.
+	maxRetryDelay = time.Second
 )
 
 // starter starts children, one after another, on one thread of its own that
 // lives as long as they do: Linux kills a child when the thread that started it
 // ends.
 type starter struct {
-	jobs chan func()
-	done chan struct{}
-	once sync.Once
-	gaps atomic.Pointer[[]Gap] // of the child that started last
+	jobs    chan func()
+	done    chan struct{}
+	once    sync.Once
+	missing atomic.Pointer[[]MissingProtection] // of the child that started last
 
-	turn  chan struct{} // held by the one who starts, and guards what follows
-	delay time.Duration // 0 after a success
-	pdf   bool          // one child needed PDFium: the next ones may too
-	ready time.Time     // no start before
+	lock       chan struct{} // held by the one who starts, and guards what follows
+	delay      time.Duration // 0 after a success
+	needEngine bool          // one child needed PDFium: the next ones may too
+	nextStart  time.Time     // no start before
 }
 
 func newStarter() *starter {
-	return &starter{jobs: make(chan func()), done: make(chan struct{}), turn: make(chan struct{}, 1)}
+	return &starter{jobs: make(chan func()), done: make(chan struct{}), lock: make(chan struct{}, 1)}
 }
 
 // run is the thread. It is never unlocked, so the thread ends with it.
@@ -47,31 +47,31 @@ func (s *starter) run() {
 // start returns a child that has greeted, with PDFium loaded where engine says so. It
 // waits while children keep dying at the start, and tries again while the wait
 // is short.
-func (s *starter) start(ctx context.Context, o Options, engine bool) (*process, error) {
+func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, error) {
 	s.once.Do(func() { go s.run() })
 	select {
-	case s.turn <- struct{}{}:
+	case s.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-s.turn }()
-	s.pdf = s.pdf || engine
+	defer func() { <-s.lock }()
+	s.needEngine = s.needEngine || engine
 	for {
 		if err := s.wait(ctx); err != nil {
 			return nil, err
 		}
-		p, err := s.try(ctx, o, s.pdf)
+		p, err := s.startOne(ctx, o, s.needEngine)
 		if err == nil {
 			s.delay = 0
-			s.gaps.Store(&p.gaps)
+			s.missing.Store(&p.missing)
 			return p, nil
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		s.delay = min(max(2*s.delay, firstDelay), mostDelay)
-		s.ready = time.Now().Add(s.delay)
-		if s.delay > patience {
+		s.delay = min(max(2*s.delay, firstDelay), maxDelay)
+		s.nextStart = time.Now().Add(s.delay)
+		if s.delay > maxRetryDelay {
 			return nil, err
 		}
 		o.Log.Warn("document process did not start", "cause", err, "again_in", s.delay)
@@ -83,7 +83,7 @@ func (s *starter) wait(ctx context.Context) error {
 	if s.delay == 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(time.Until(s.ready))
+	timer := time.NewTimer(time.Until(s.nextStart))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -93,9 +93,9 @@ func (s *starter) wait(ctx context.Context) error {
 	}
 }
 
-// try starts one child on the thread and greets it.
-func (s *starter) try(ctx context.Context, o Options, engine bool) (*process, error) {
-	var p *process
+// startOne starts one child on the thread and greets it.
+func (s *starter) startOne(ctx context.Context, o Options, engine bool) (*worker, error) {
+	var p *worker
 	var err error
 	launched := make(chan struct{})
 	s.jobs <- func() {
@@ -106,7 +106,7 @@ func (s *starter) try(ctx context.Context, o Options, engine bool) (*process, er
 	if err != nil {
 		return nil, err
 	}
-	if err := p.greet(ctx, o, engine); err != nil {
+	if err := p.handshake(ctx, o, engine); err != nil {
 		p.kill()
 		return nil, err
 	}

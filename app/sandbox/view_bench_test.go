@@ -13,7 +13,7 @@ import (
 // BenchmarkView is a page as a viewer asks for it, by a child that is there already:
 // 2,550 pixels are a letter page at 300 dots an inch, 5,100 are for plats.
 func BenchmarkView(b *testing.B) {
-	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	defer p.Close()
 	for _, c := range []struct {
 		name  string

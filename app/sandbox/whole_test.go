@@ -44,7 +44,7 @@ func TestWhole(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			doc := leaving{bytes.NewReader(drawn.Bytes()), leave}
-			r := sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", Whole: c.whole}
+			r := sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: c.whole}
 			picture, err := p.Picture(ctx, r, 1, 20, document.ExtractLimits{})
 			if !errors.Is(err, c.want) || c.whole && (picture.Width != 20 || picture.Height != 25) {
 				t.Errorf("%d by %d, %v", picture.Width, picture.Height, err)
@@ -59,7 +59,7 @@ func TestWhole(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	doc := bytes.NewReader(drawn.Bytes())
-	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", Whole: true}, 1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true}, 1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -191,7 +191,7 @@ func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string
 	}
 	defer done()
 	// Somebody who turns pages fast waits for none of them; the next reader will.
-	r.Whole = class == sandbox.View
+	r.RunToCompletion = class == sandbox.View
 	picture, err := v.reader.Picture(ctx, r, page, width, v.set.Extract)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name 
 	}
 	err = f.made(ctx, actor, file, name, page, width)
 	switch {
-	case sandbox.Final(err):
+	case sandbox.IsDocumentError(err):
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "There is no picture of this page.", Err: err}
 	case err != nil:
 		return nil, err
@@ -293,7 +293,7 @@ func (f *Files) Text(ctx context.Context, actor model.Actor, id uint64, fn func(
 	}
 	err = f.v.deriveText(ctx, file, actor.Record(), sandbox.View)
 	switch {
-	case sandbox.Final(err):
+	case sandbox.IsDocumentError(err):
 		return &errs.Error{Kind: errs.NotFound, Message: "There is no text of this document.", Err: err}
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)

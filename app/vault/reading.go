@@ -64,7 +64,7 @@ func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]docu
 		return kept, nil
 	}
 	sizes, err := f.v.readSizes(ctx, file, actor.Record(), sandbox.View)
-	if sandbox.Final(err) {
+	if sandbox.IsDocumentError(err) {
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "There are no pictures of this document.", Err: err}
 	}
 	return sizes, err
@@ -77,7 +77,7 @@ func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, cl
 		return nil, err
 	}
 	defer done()
-	r.Whole = class == sandbox.View
+	r.RunToCompletion = class == sandbox.View
 	sizes, err := v.reader.Sizes(ctx, r, v.set.Extract)
 	if err != nil {
 		return nil, err
@@ -319,9 +319,9 @@ func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page in
 		return nil, err
 	}
 	defer done()
-	r.Whole = true
+	r.RunToCompletion = true
 	marks, err := f.v.reader.Marks(ctx, r, page, typed, f.v.set.Extract)
-	if sandbox.Final(err) {
+	if sandbox.IsDocumentError(err) {
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
 	}
 	return marks, err

@@ -13,8 +13,8 @@ import (
 // Main is what TestMain calls in every package whose tests open documents: a
 // test binary that was started as a child is one, and runs no tests.
 func Main(m *testing.M) {
-	if sandbox.IsChild(os.Args) {
-		os.Exit(sandbox.Main(web.PDFium))
+	if sandbox.IsWorker(os.Args) {
+		os.Exit(sandbox.RunWorker(web.PDFium))
 	}
 	os.Exit(m.Run())
 }

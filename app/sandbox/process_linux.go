@@ -9,20 +9,20 @@ import (
 	"syscall"
 )
 
-// self returns the program that runs now; after an upgrade in place its path
+// ownExecutable returns the program that runs now; after an upgrade in place its path
 // would start another build.
-func self() (string, error) { return "/proc/self/exe", nil }
+func ownExecutable() (string, error) { return "/proc/self/exe", nil }
 
-// attributes make the child die with the thread that starts it.
-func attributes() *syscall.SysProcAttr {
+// procAttributes make the child die with the thread that starts it.
+func procAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// bind has nothing to add: see attributes, confine and resident.
-func bind(*os.Process, int64) (io.Closer, error) { return nil, nil }
+// attachJob has nothing to add: see attributes, confine and resident.
+func attachJob(*os.Process, int64) (io.Closer, error) { return nil, nil }
 
-// resident returns the bytes of memory a process holds, 0 when it is gone.
-func resident(pid int) int64 {
+// residentMemory returns the bytes of memory a process holds, 0 when it is gone.
+func residentMemory(pid int) int64 {
 	return statm(strconv.Itoa(pid), residentColumn)
 }
 
@@ -30,7 +30,7 @@ func resident(pid int) int64 {
 // It works in a closed sandbox.
 func ownMemory() int64 {
 	if ownStatm == nil {
-		return resident(os.Getpid())
+		return residentMemory(os.Getpid())
 	}
 	var content [256]byte
 	n, err := ownStatm.ReadAt(content[:], 0)
@@ -69,11 +69,11 @@ func pages(content []byte, column int) int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// confine is what a child does to itself before the first document: no core
+// limitSelf is what a child does to itself before the first document: no core
 // dump may hold a client's document, and memory that grows faster than the
 // parent looks ends at twice the limit. What the runtime has mapped until now
 // does not count.
-func confine(memory int64) error {
+func limitSelf(memory int64) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return err
 	}

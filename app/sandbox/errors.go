@@ -20,8 +20,8 @@ var (
 // try may succeed.
 var ErrKilled = errors.New("document process was killed from outside")
 
-// findings are the kinds of a fault by their names in the protocol.
-var findings = []struct {
+// docErrors are the kinds of a fault by their names in the protocol.
+var docErrors = []struct {
 	kind string
 	err  error
 }{
@@ -31,9 +31,9 @@ var findings = []struct {
 	{"damaged", document.ErrDamaged},
 }
 
-// kindOf names the finding that err is; "" when it is none.
-func kindOf(err error) string {
-	for _, f := range findings {
+// docErrorName names the finding that err is; "" when it is none.
+func docErrorName(err error) string {
+	for _, f := range docErrors {
 		if errors.Is(err, f.err) {
 			return f.kind
 		}
@@ -41,9 +41,9 @@ func kindOf(err error) string {
 	return ""
 }
 
-// findingOf is the finding of that name; nil when there is none.
-func findingOf(kind string) error {
-	for _, f := range findings {
+// docErrorByName is the finding of that name; nil when there is none.
+func docErrorByName(kind string) error {
+	for _, f := range docErrors {
 		if f.kind == kind {
 			return f.err
 		}
@@ -51,21 +51,21 @@ func findingOf(kind string) error {
 	return nil
 }
 
-// Final reports whether err is a finding about the document, so that to try
+// IsDocumentError reports whether err is a finding about the document, so that to try
 // again is of no use. Every other error of this package is the machine's, the
 // store's or the caller's, and may pass.
-func Final(err error) bool {
-	return kindOf(err) != "" || errors.Is(err, ErrDeadline) || errors.Is(err, ErrMemory)
+func IsDocumentError(err error) bool {
+	return docErrorName(err) != "" || errors.Is(err, ErrDeadline) || errors.Is(err, ErrMemory)
 }
 
-// deathError is a document over which children died.
-type deathError struct{ cause error }
+// workerDied is a document over which children died.
+type workerDied struct{ cause error }
 
-func (e *deathError) Error() string { return "document process ended: " + e.cause.Error() }
+func (e *workerDied) Error() string { return "document process ended: " + e.cause.Error() }
 
 // Unwrap gives the death the name of a finding: what kills two children without
 // a reason is damaged.
-func (e *deathError) Unwrap() error {
+func (e *workerDied) Unwrap() error {
 	switch {
 	case errors.Is(e.cause, errDeadline):
 		return ErrDeadline

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedCalls are the system calls of the Go runtime and of PDFium on wazero, the
+// allowedSyscalls are the system calls of the Go runtime and of PDFium on wazero, the
 // frequent ones first. The last line is for the threads and the memory of the C library,
 // which a binary built with cgo has.
-var allowedCalls = []uint32{
+var allowedSyscalls = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_MADVISE, unix.SYS_EPOLL_PWAIT,
 	unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_SCHED_YIELD, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP,
 	unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_RT_SIGRETURN, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGACTION, unix.SYS_SIGALTSTACK,
@@ -29,9 +29,9 @@ var allowedCalls = []uint32{
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD |
 	unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
 
-// uncounted are the flags of mmap(2) that make memory which RLIMIT_DATA does not count: a
+// unlimitedMapFlags are the flags of mmap(2) that make memory which RLIMIT_DATA does not count: a
 // process could take all of the machine's. The Go runtime and the C library use neither.
-const uncounted = unix.MAP_SHARED | unix.MAP_GROWSDOWN
+const unlimitedMapFlags = unix.MAP_SHARED | unix.MAP_GROWSDOWN
 
 // Where seccomp_data holds what a filter looks at (seccomp(2)); both processors are
 // little-endian, so that the low half of an argument comes first.
@@ -43,12 +43,12 @@ const (
 	mmapFlags      = 3 // the fourth argument
 )
 
-func refuse(errno unix.Errno) bpf.Instruction {
+func deny(errno unix.Errno) bpf.Instruction {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// callFilter is the program that judges each system call of the process pid.
-func callFilter(pid int) []bpf.Instruction {
+// seccompProgram is the program that judges each system call of the process pid.
+func seccompProgram(pid int) []bpf.Instruction {
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
 	if runtime.GOARCH == "arm64" {
@@ -58,44 +58,44 @@ func callFilter(pid int) []bpf.Instruction {
 		// Calls of another processor type have other numbers.
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
-		refuse(unix.EPERM),
+		deny(unix.EPERM),
 		bpf.LoadAbsolute{Off: offsetNumber, Size: 4},
 	}
-	for _, number := range allowedCalls {
+	for _, number := range allowedSyscalls {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: 1}, allow)
 	}
 	return append(program,
 		// Memory counts for the limit.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: offsetArgument + mmapFlags*sizeArgument, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: uncounted, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unlimitedMapFlags, SkipTrue: 1},
 		allow,
-		refuse(unix.EPERM),
+		deny(unix.EPERM),
 		// The runtime interrupts its own threads. Signals to other processes are denied.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_TGKILL, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: offsetArgument, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(pid), SkipTrue: 1},
 		allow,
-		refuse(unix.EPERM),
+		deny(unix.EPERM),
 		// A thread may be started, a process not.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE, SkipTrue: 5},
 		bpf.LoadAbsolute{Off: offsetArgument, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.CLONE_THREAD, SkipTrue: 2},
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: ^uint32(threadFlags), SkipTrue: 1},
 		allow,
-		refuse(unix.EPERM),
+		deny(unix.EPERM),
 		// A filter can't see the flags of clone3. The C library then uses clone.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE3, SkipTrue: 1},
-		refuse(unix.ENOSYS),
-		refuse(unix.EPERM),
+		deny(unix.ENOSYS),
+		deny(unix.EPERM),
 	)
 }
 
-// filterCalls applies callFilter.
-func filterCalls() error { return applyFilter(callFilter(os.Getpid())) }
+// applySeccomp applies seccompProgram.
+func applySeccomp() error { return installFilter(seccompProgram(os.Getpid())) }
 
-// applyFilter has all threads judged by a program. no_new_privs comes before it.
-func applyFilter(instructions []bpf.Instruction) error {
+// installFilter has all threads judged by a program. no_new_privs comes before it.
+func installFilter(instructions []bpf.Instruction) error {
 	raw, err := bpf.Assemble(instructions)
 	if err != nil {
 		return err

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func self() (string, error) { return os.Executable() }
+func ownExecutable() (string, error) { return os.Executable() }
 
-// attributes keep a console window from flashing up.
-func attributes() *syscall.SysProcAttr {
+// procAttributes keep a console window from flashing up.
+func procAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NO_WINDOW}
 }
 
@@ -24,9 +24,9 @@ type job windows.Handle
 // Close implements io.Closer.
 func (j job) Close() error { return windows.CloseHandle(windows.Handle(j)) }
 
-// bind puts the child into a job of its own that limits its memory, has no second process,
+// attachJob puts the child into a job of its own that limits its memory, has no second process,
 // and dies with us. Until then the child waits for setup and has opened nothing.
-func bind(child *os.Process, memory int64) (io.Closer, error) {
+func attachJob(child *os.Process, memory int64) (io.Closer, error) {
 	handle, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create job object: %w", err)
@@ -59,11 +59,11 @@ func assign(job windows.Handle, pid int) error {
 	return err
 }
 
-// resident is not looked at: the job object limits the memory.
-func resident(int) int64 { return 0 }
+// residentMemory is not looked at: the job object limits the memory.
+func residentMemory(int) int64 { return 0 }
 
-// confine has nothing to add to the job object.
-func confine(int64) error { return nil }
+// limitSelf has nothing to add to the job object.
+func limitSelf(int64) error { return nil }
 
 // ownMemory is not looked at either.
 func ownMemory() int64 { return 0 }

@@ -32,7 +32,7 @@ func through(t *testing.T, slots int, list []work) {
 		for i, w := range list {
 			go func() {
 				time.Sleep(w.at)
-				place := &ticket{class: w.class, owner: w.owner}
+				place := &waiter{class: w.class, owner: w.owner}
 				for again := true; again; {
 					var ctx context.Context
 					ctx, place.stop = context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func through(t *testing.T, slots int, list []work) {
 						return
 					}
 					share(t, q, place)
-					q.begin(place)
+					q.started(place)
 					select {
 					case <-time.After(w.takes):
 					case <-ctx.Done():
@@ -62,17 +62,17 @@ func through(t *testing.T, slots int, list []work) {
 }
 
 // share fails the test when a slow owner got a second slot, or the last one.
-func share(t *testing.T, q *queue, got *ticket) {
+func share(t *testing.T, q *queue, got *waiter) {
 	t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	proved := func(h *ticket) bool { return h.owner == got.owner && time.Since(h.began) == slowWork }
-	if q.slow[got.owner] == 0 || q.count(nil, proved) > 0 {
+	proved := func(h *waiter) bool { return h.owner == got.owner && time.Since(h.startedAt) == slowAfter }
+	if q.slowCount[got.owner] == 0 || q.count(nil, proved) > 0 {
 		return // and the slot was given before it proved to be slow, at this very moment
 	}
-	own := q.count(nil, func(h *ticket) bool { return h.class >= got.class && h.owner == got.owner })
-	slow := q.count(nil, func(h *ticket) bool { return h.class >= got.class && q.slow[h.owner] > 0 })
-	if own > 1 || slow > q.shared() {
+	own := q.count(nil, func(h *waiter) bool { return h.class >= got.class && h.owner == got.owner })
+	slow := q.count(nil, func(h *waiter) bool { return h.class >= got.class && q.slowCount[h.owner] > 0 })
+	if own > 1 || slow > q.sharedSlots() {
 		t.Errorf("slow owner %s has %d slots, all slow owners %d of %d", got.owner, own, slow, q.slots)
 	}
 }
@@ -89,13 +89,13 @@ func TestSlowOwners(t *testing.T) {
 		list  []work
 	}{
 		{"processing, before anything is known", 2, append(flood(10, Background, "a", minute),
-			work{quick, Background, "b", quick, slowWork})},
+			work{quick, Background, "b", quick, slowAfter})},
 		{"processing, beside what is known", 2, append(flood(10, Background, "a", minute),
 			work{time.Second, Background, "b", quick, quick}, work{90 * time.Second, Background, "b", quick, quick})},
 		{"processing, two slow owners", 2, append(both(Background, minute),
 			work{time.Second, Background, "b", quick, quick}, work{61 * time.Second, Background, "b", quick, quick})},
 		{"uploads, before anything is known", 2, append(flood(10, Upload, "a", deadline),
-			work{quick, Upload, "b", quick, slowWork})},
+			work{quick, Upload, "b", quick, slowAfter})},
 		{"uploads, beside what is known", 2, append(flood(10, Upload, "a", deadline),
 			work{time.Second, Upload, "b", quick, quick}, work{21 * time.Second, Upload, "b", quick, quick}, work{22 * time.Second, View, "d", quick, quick})},
 		{"four slots, three slow owners", 4, append(append(both(Upload, deadline), flood(10, Upload, "e", deadline)...),
@@ -109,20 +109,20 @@ func TestSlowOwners(t *testing.T) {
 		{"what has given way is spared", 2, []work{{0, View, "a", minute, minute}, {quick, View, "c", minute, 2 * minute},
 			{time.Second, View, "b", quick, quick}, {minute - quick, View, "e", minute, 0}, {minute + time.Second, View, "b", quick, quick}}},
 		{"nothing gives way to no use", 4, append(undisturbed,
-			work{time.Second, Background, "b", slowWork - 1, slowWork - 1}, work{time.Second + quick, Background, "d", quick, slowWork})},
+			work{time.Second, Background, "b", slowAfter - 1, slowAfter - 1}, work{time.Second + quick, Background, "d", quick, slowAfter})},
 		{"one slot", 1, append(flood(2, Background, "a", minute),
 			work{time.Second, Background, "b", quick, quick}, work{2 * time.Second, View, "b", quick, quick})},
 		{"a new owner begins as if he had always been here", 1, append(slices.Repeat([]work{{0, View, "a", time.Second / 10, 5300 * time.Millisecond}}, 51),
 			slices.Repeat([]work{{4950 * time.Millisecond, View, "b", time.Second / 10, 0}}, 20)...)},
 		{"a page while one's own document is processed", 2, []work{{0, Background, "a", minute, minute}, {2 * time.Second, View, "a", quick, quick}}},
-		{"a small owner's next call", 1, append(flood(3, Background, "a", slowWork-1),
-			work{0, Background, "b", quick, slowWork + quick}, work{slowWork + 1, Background, "b", quick, slowWork}, work{slowWork + 1, Background, "b", quick, slowWork + 2*quick})},
+		{"a small owner's next call", 1, append(flood(3, Background, "a", slowAfter-1),
+			work{0, Background, "b", quick, slowAfter + quick}, work{slowAfter + 1, Background, "b", quick, slowAfter}, work{slowAfter + 1, Background, "b", quick, slowAfter + 2*quick})},
 		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // and a second long, slow still
 			{1900 * time.Millisecond, Upload, "a", quick, 2 * quick}, {1900 * time.Millisecond, Upload, "a", quick, 2 * quick},
 			{2100 * time.Millisecond, Upload, "a", quick, quick}, {2100 * time.Millisecond, Upload, "a", quick, quick}}},
 		{"slow work has its turn", 2, append(append(flood(1, Background, "a", 3*time.Second), flood(1, Background, "c", 5*time.Second)...),
 			// b has more to do than there is time for.
-			append(flood(500, Background, "b", slowWork/5), work{0, Background, "a", quick, 40 * time.Second})...)},
+			append(flood(500, Background, "b", slowAfter/5), work{0, Background, "a", quick, 40 * time.Second})...)},
 	} {
 		t.Run(c.name, func(t *testing.T) { through(t, c.slots, c.list) })
 	}

@@ -5,7 +5,7 @@
 //
 //	go test -tags harness -run Storm -v ./app/reader
 //
-// DEEDKEEP_TEST_STORM is how many children are killed (200; a long run: 1000).
+// DEEDKEEP_TEST_KILLS is how many children are killed (200; a long run: 1000).
 
 package sandbox_test
 
@@ -160,7 +160,7 @@ type storm struct {
 
 func TestStormOfKills(t *testing.T) {
 	kills := int64(200)
-	if s := os.Getenv("DEEDKEEP_TEST_STORM"); s != "" {
+	if s := os.Getenv("DEEDKEEP_TEST_KILLS"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
 			t.Fatal(err)
@@ -169,10 +169,10 @@ func TestStormOfKills(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	s := &storm{t: t, samples: load(t, honest)}
-	s.p = sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 2})
+	s.p = sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 2})
 	for _, sample := range s.samples {
 		var err error
-		if sample.text, err = readText(t, s.p, sample, ""); err != nil && !sandbox.Final(err) {
+		if sample.text, err = readText(t, s.p, sample, ""); err != nil && !sandbox.IsDocumentError(err) {
 			t.Fatal(err)
 		}
 	}
@@ -262,12 +262,12 @@ func (s *storm) ask(kind int, sample *loaded, owner string) string {
 	case 1:
 		picture, err := s.p.Picture(context.Background(), sample.request(owner, sandbox.View), 1, 200, document.ExtractLimits{})
 		supported := sample.Kind == "pdf" || strings.HasPrefix(sample.MIME, "image/")
-		if supported && (err != nil || len(picture.Bytes) == 0) || !sandbox.Final(err) && err != nil {
+		if supported && (err != nil || len(picture.Bytes) == 0) || !sandbox.IsDocumentError(err) && err != nil {
 			return fmt.Sprintf("drawn: %d bytes, %v", len(picture.Bytes), err)
 		}
 	case 2:
 		text, err := readText(s.t, s.p, sample, owner)
-		if text != sample.text || err != nil && !sandbox.Final(err) {
+		if text != sample.text || err != nil && !sandbox.IsDocumentError(err) {
 			return fmt.Sprintf("read: %d bytes, want %d, %v", len(text), len(sample.text), err)
 		}
 	}
@@ -280,7 +280,7 @@ func TestStormOfBombs(t *testing.T) {
 	before := runtime.NumGoroutine()
 	good := load(t, func(s vaulttest.Sample) bool { return honest(s) && strings.HasPrefix(s.Path, "title/") })
 	bombs := load(t, bomb)
-	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 2})
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 2})
 
 	var peak atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})

@@ -20,7 +20,7 @@ import (
 )
 
 func TestSamples(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		t.Run(path.Base(s.Path), func(t *testing.T) {
 			content, err := os.ReadFile(s.File)
@@ -57,7 +57,7 @@ func TestSamples(t *testing.T) {
 // TestSamplesExtracted: every accepted sample gives its phrase, or a picture of
 // its first page, or a finding; no child is lost over any.
 func TestSamplesExtracted(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		if !s.Accept {
 			continue
@@ -73,11 +73,11 @@ func TestSamplesExtracted(t *testing.T) {
 				words.WriteString(text)
 				return nil
 			})
-			if err != nil && !sandbox.Final(err) {
+			if err != nil && !sandbox.IsDocumentError(err) {
 				t.Errorf("text: %v", err)
 			}
 			picture, drawn := p.Picture(t.Context(), r, 1, 400, document.ExtractLimits{})
-			if drawn != nil && !sandbox.Final(drawn) {
+			if drawn != nil && !sandbox.IsDocumentError(drawn) {
 				t.Errorf("picture: %v", drawn)
 			}
 			if err != nil && drawn != nil {
@@ -93,7 +93,7 @@ func TestSamplesExtracted(t *testing.T) {
 
 // TestBombEndsTheChild: what PDFium broke over is not given another document.
 func TestBombEndsTheChild(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		if s.Path != "refuse/flate-bomb-object-stream.pdf" {
 			continue
@@ -126,7 +126,7 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 
 func TestLargeScan(t *testing.T) {
 	content := scanPDF(280, 340_000)
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	lim := limits
 	lim.MaxImageHeavySize, lim.MaxImageHeavyPages = 100<<20, 300
 	for _, c := range []struct {

@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// wornMemory is the WebAssembly memory above which a child is replaced: it
+// maxEngineMemory is the WebAssembly memory above which a child is replaced: it
 // never shrinks.
-const wornMemory = 128 << 20
+const maxEngineMemory = 128 << 20
 
 // mimePDF is the type of what PDFium opens.
 const mimePDF = "application/pdf"
@@ -63,14 +63,14 @@ type inspector struct{ *engine }
 func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDFDocument, error) {
 	d, err := i.engine.Open(ctx, doc, size)
 	if err != nil {
-		return nil, verdict(err)
+		return nil, translateError(err)
 	}
 	return pdfDocument{d}, nil
 }
 
-// worn reports whether the child should be replaced.
-func (e *engine) worn() bool {
-	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > wornMemory)
+// needsRestart reports whether the child should be replaced.
+func (e *engine) needsRestart() bool {
+	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > maxEngineMemory)
 }
 
 func (e *engine) close(ctx context.Context) error {
@@ -85,11 +85,11 @@ type pdfDocument struct{ *pdf.Document }
 
 func (d pdfDocument) ImageHeavy(ctx context.Context) (bool, error) {
 	heavy, err := d.Document.ImageHeavy(ctx)
-	return heavy, verdict(err)
+	return heavy, translateError(err)
 }
 
-// verdict gives the findings of pdf the names of inspect.
-func verdict(err error) error {
+// translateError gives the findings of pdf the names of inspect.
+func translateError(err error) error {
 	switch {
 	case errors.Is(err, pdf.ErrPassword):
 		return fmt.Errorf("%w: %w", document.ErrPassword, err)

@@ -68,7 +68,7 @@ func TestParentIsKilled(t *testing.T) {
 // TestCallersThreadEnds: Linux sends the death signal when the thread ends that
 // started the child, so it must not be the caller's.
 func TestCallersThreadEnds(t *testing.T) {
-	p := open(t, sandbox.Options{Processes: 1})
+	p := open(t, sandbox.Options{Workers: 1})
 	over := make(chan struct{})
 	defer close(over)
 	inspectIn := func(thread chan int) {
@@ -122,7 +122,7 @@ func TestKilledFromOutside(t *testing.T) {
 			p := open(t, fake(t, row.kind+"="+filepath.Join(t.TempDir(), "mark")))
 			doc, size := text("x")
 			report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
-			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.refusal || sandbox.Final(err) {
+			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.refusal || sandbox.IsDocumentError(err) {
 				t.Errorf("got %+v, %v; want killed %v, refusal %q", report, err, row.killed, row.refusal)
 			}
 			if got := p.Stats().Started; got != row.started {

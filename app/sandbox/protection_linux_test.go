@@ -99,7 +99,7 @@ func TestAttempts(t *testing.T) {
 	if len(none) > 0 {
 		t.Errorf("without a sandbox: got gaps %q, want none", none)
 	}
-	const calls, limits = sandbox.ProtectionCalls, sandbox.ProtectionLimits
+	const calls, limits = sandbox.ProtectionSeccomp, sandbox.ProtectionRlimits
 	rows := map[string]struct {
 		free, closed string
 		by           string // the protection that denies it
@@ -203,8 +203,8 @@ func TestSandboxIsLacking(t *testing.T) {
 			if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 				t.Errorf("got %+v, %v; want the document read", report, err)
 			}
-			gaps, _ := p.Gaps()
-			want := []sandbox.Gap{{Lacks: sandbox.ProtectionPrivileges, Reason: why}, {Lacks: sandbox.ProtectionFiles, Reason: why}, {Lacks: sandbox.ProtectionCalls, Reason: why}}
+			gaps, _ := p.MissingProtections()
+			want := []sandbox.MissingProtection{{Protection: sandbox.ProtectionNoNewPrivs, Reason: why}, {Protection: sandbox.ProtectionLandlock, Reason: why}, {Protection: sandbox.ProtectionSeccomp, Reason: why}}
 			if !slices.Equal(gaps, want) {
 				t.Errorf("got gaps %v, want %v", gaps, want)
 			}
@@ -231,22 +231,22 @@ func status(t *testing.T, path string) map[string]string {
 // says what the system lacks.
 func TestChildIsEnclosed(t *testing.T) {
 	t.Parallel()
-	p := open(t, sandbox.Options{Processes: 1})
-	if gaps, known := p.Gaps(); known {
+	p := open(t, sandbox.Options{Workers: 1})
+	if gaps, known := p.MissingProtections(); known {
 		t.Errorf("before the first child: got gaps %v, want none known", gaps)
 	}
 	doc, size := text("WARRANTY DEED")
 	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	gaps, known := p.Gaps()
+	gaps, known := p.MissingProtections()
 	if !known {
 		t.Error("the child did not say what its sandbox lacks")
 	}
 	want := map[string]string{"NoNewPrivs": "1", "Seccomp": "2"}
 	for _, g := range gaps {
-		t.Logf("this system lacks %s: %s", g.Lacks, g.Reason)
-		delete(want, map[string]string{sandbox.ProtectionPrivileges: "NoNewPrivs", sandbox.ProtectionCalls: "Seccomp"}[g.Lacks])
+		t.Logf("this system lacks %s: %s", g.Protection, g.Reason)
+		delete(want, map[string]string{sandbox.ProtectionNoNewPrivs: "NoNewPrivs", sandbox.ProtectionSeccomp: "Seccomp"}[g.Protection])
 	}
 	idle := p.Idle()
 	if len(idle) != 1 {

@@ -39,7 +39,7 @@ func Fake(args []string) int {
 		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return nil, web.ErrAssetsMissing }))
 		return 0
 	case "confined":
-		must(confine(64 << 20))
+		must(limitSelf(64 << 20))
 		var held [][]byte // not touched: nothing becomes resident
 		for range 64 {
 			held = append(held, make([]byte, 16<<20))
@@ -56,7 +56,7 @@ func Fake(args []string) int {
 		must(writeMessage(os.Stdout, frameHello, hello{"another"}))
 		spin()
 	case "wrong first word":
-		must(writeFrame(os.Stdout, frameAsk, nil))
+		must(writeFrame(os.Stdout, frameRead, nil))
 		spin()
 	}
 	must(writeMessage(os.Stdout, frameHello, hello{buildID()}))
@@ -71,7 +71,7 @@ func Fake(args []string) int {
 		}
 		first, known := unready[mode]
 		if !known {
-			first = sealMessage(frameReady, ready{})
+			first = sealMessage(frameReady, workerReady{})
 		}
 		if _, err := os.Stdout.WriteString(first); err != nil {
 			return 4
@@ -92,9 +92,9 @@ func Fake(args []string) int {
 var unready = map[string]string{
 	"verdict instead of ready": frame(frameDone, "{}"),
 	"ready of no JSON":         frame(frameReady, "{"),
-	"unknown gap":              sealMessage(frameReady, ready{[]Gap{{"x", "y"}}}),
-	"gap with an escape":       sealMessage(frameReady, ready{[]Gap{{ProtectionCalls, "\x1b[2J"}}}),
-	"many gaps":                sealMessage(frameReady, ready{slices.Repeat([]Gap{{ProtectionCalls, "x"}}, mostGaps+1)}),
+	"unknown gap":              sealMessage(frameReady, workerReady{[]MissingProtection{{"x", "y"}}}),
+	"gap with an escape":       sealMessage(frameReady, workerReady{[]MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
+	"many gaps":                sealMessage(frameReady, workerReady{slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
 }
 
 func sealMessage(kind byte, message any) string {
@@ -109,24 +109,24 @@ var badFrames = map[string]string{
 	"endless frame":        "\xff\xff\xff\xffd",
 	"empty frame":          "\x00\x00\x00\x00d",
 	"unknown frame":        "\x00\x00\x00\x01?",
-	"frame of the parent":  frame(frameBlock, "x"),
+	"frame of the parent":  frame(frameData, "x"),
 	"no JSON":              frame(frameDone, "{"),
 	"control characters":   frame(frameDone, `{"refusal":"a\u001b[2Jb"}`),
 	"negative pages":       frame(frameDone, `{"pages":-1}`),
-	"fault without a word": frame(frameFault, `{}`),
-	"ask beyond the end":   frame(frameAsk, string(encodeAsk(part{1 << 40, 1}))),
-	"ask over the end":     frame(frameAsk, string(encodeAsk(part{0, 100}))),
-	"ask before the start": frame(frameAsk, string(encodeAsk(part{-1, 1}))),
-	"ask for nothing":      frame(frameAsk, string(encodeAsk(part{0, 0}))),
-	"ask of no length":     frame(frameAsk, "123"),
-	"ask of many parts":    frame(frameAsk, string(encodeAsk(slices.Repeat([]part{{0, 1}}, mostParts+1)...))),
-	"good and bad part":    frame(frameAsk, string(encodeAsk(part{0, 1}, part{9, 2}))),
-	"fault of no kind":     frame(frameFault, `{"kind":"x","text":"x"}`),
+	"fault without a word": frame(frameError, `{}`),
+	"ask beyond the end":   frame(frameRead, string(encodeRead(byteRange{1 << 40, 1}))),
+	"ask over the end":     frame(frameRead, string(encodeRead(byteRange{0, 100}))),
+	"ask before the start": frame(frameRead, string(encodeRead(byteRange{-1, 1}))),
+	"ask for nothing":      frame(frameRead, string(encodeRead(byteRange{0, 0}))),
+	"ask of no length":     frame(frameRead, "123"),
+	"ask of many parts":    frame(frameRead, string(encodeRead(slices.Repeat([]byteRange{{0, 1}}, maxRanges+1)...))),
+	"good and bad part":    frame(frameRead, string(encodeRead(byteRange{0, 1}, byteRange{9, 2}))),
+	"fault of no kind":     frame(frameError, `{"kind":"x","text":"x"}`),
 	"two verdicts":         frame(frameDone, `{"mime":"a/b"}`) + frame(frameDone, `{"mime":"c/d"}`),
-	"finding, no verdict":  frame(frameFault, `{"kind":"damaged","text":"x"}`),
+	"finding, no verdict":  frame(frameError, `{"kind":"damaged","text":"x"}`),
 	"picture unasked for":  frame(frameImage, `{"mime":"image/png","width":1,"height":1,"size":1}`),
 	"text unasked for":     page(1, "x"),
-	"ask for too much":     frame(frameAsk, string(encodeAsk(part{0, 1 << 31}))),
+	"ask for too much":     frame(frameRead, string(encodeRead(byteRange{0, 1 << 31}))),
 }
 
 // badPictures and badTexts are what a child writes that has been taken over,
@@ -135,21 +135,21 @@ var (
 	badPictures = map[string]string{
 		"verdict":           frame(frameDone, `{"mime":"image/png"}`),
 		"text":              page(1, "x"),
-		"piece before head": frame(framePiece, "x"),
+		"piece before head": frame(frameImageChunk, "x"),
 		"two heads":         head(`"image/png"`, 10, 10, 100) + head(`"image/png"`, 10, 10, 100),
 		"no pixels":         head(`"image/png"`, 0, 10, 100),
 		"wider than asked":  head(`"image/png"`, 101, 10, 100),
-		"endless height":    head(`"image/png"`, 10, mostSide+1, 100),
-		"endless size":      head(`"image/png"`, 10, 10, mostPicture+1),
+		"endless height":    head(`"image/png"`, 10, maxImageSide+1, 100),
+		"endless size":      head(`"image/png"`, 10, 10, maxImageBytes+1),
 		"negative size":     head(`"image/png"`, 10, 10, -1),
 		"head of no JSON":   frame(frameImage, "x"),
-		"empty piece":       head(`"image/png"`, 10, 10, 100) + frame(framePiece, ""),
-		"too many pieces":   head(`"image/png"`, 10, 10, 100) + frame(framePiece, strings.Repeat("x", 101)),
-		"too few pieces":    head(`"image/png"`, 10, 10, 100) + frame(framePiece, png(10, 10)) + frame(frameDone, "{}"),
-		"web page":          head(`"text/html"`, 10, 10, 100) + frame(framePiece, png(10, 10)+strings.Repeat("x", 76)) + frame(frameDone, "{}"),
-		"no PNG":            head(`"image/png"`, 10, 10, 100) + frame(framePiece, "<html>"+strings.Repeat("x", 94)) + frame(frameDone, "{}"),
-		"no JPEG":           head(`"image/jpeg"`, 10, 10, 24) + frame(framePiece, png(10, 10)) + frame(frameDone, "{}"),
-		"another width":     head(`"image/png"`, 10, 10, 24) + frame(framePiece, png(11, 10)) + frame(frameDone, "{}"),
+		"empty piece":       head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, ""),
+		"too many pieces":   head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, strings.Repeat("x", 101)),
+		"too few pieces":    head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
+		"web page":          head(`"text/html"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)+strings.Repeat("x", 76)) + frame(frameDone, "{}"),
+		"no PNG":            head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, "<html>"+strings.Repeat("x", 94)) + frame(frameDone, "{}"),
+		"no JPEG":           head(`"image/jpeg"`, 10, 10, 24) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
+		"another width":     head(`"image/png"`, 10, 10, 24) + frame(frameImageChunk, png(11, 10)) + frame(frameDone, "{}"),
 	}
 	badTexts = map[string]string{
 		"picture":         head(`"image/png"`, 10, 10, 100),
@@ -190,7 +190,7 @@ func png(width, height uint32) string {
 func BadFrames() []string { return slices.Sorted(maps.Keys(badFrames)) }
 
 func frame(kind byte, content string) string {
-	return string(sealFrame(append(make([]byte, headerSize), content...), kind))
+	return string(putHeader(append(make([]byte, headerSize), content...), kind))
 }
 
 func misbehave(mode, extra string, r *bufio.Reader) {
@@ -225,11 +225,11 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 		must(os.Rename(extra+".new", extra))
 		spin()
 	case "answers and leaves":
-		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y"}))
+		must(writeMessage(os.Stdout, frameDone, taskDone{MIME: "x/y"}))
 		os.Exit(0)
 	case "answers":
 		pages := 7
-		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y", Pages: &pages}))
+		must(writeMessage(os.Stdout, frameDone, taskDone{MIME: "x/y", Pages: &pages}))
 		waitForEnd(r)
 	case "swells":
 		swell()
@@ -250,12 +250,12 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 		waitForEnd(r)
 	case "never listens":
 		for {
-			must(writeFrame(os.Stdout, frameAsk, encodeAsk(part{0, 10})))
+			must(writeFrame(os.Stdout, frameRead, encodeRead(byteRange{0, 10})))
 		}
 	case "asks for ever":
 		var buf []byte
 		for {
-			must(writeFrame(os.Stdout, frameAsk, encodeAsk(part{0, 1})))
+			must(writeFrame(os.Stdout, frameRead, encodeRead(byteRange{0, 1})))
 			if _, _, err := readFrame(r, &buf); err != nil {
 				os.Exit(6)
 			}
@@ -270,10 +270,10 @@ func say(words string) {
 		var s string
 		switch word {
 		case "picture":
-			data := png(80, 100) + strings.Repeat("x", 2*pieceSize)
+			data := png(80, 100) + strings.Repeat("x", 2*imageChunkSize)
 			s = head(`"image/png"`, 80, 100, len(data))
-			for piece := range slices.Chunk([]byte(data), pieceSize) {
-				s += frame(framePiece, string(piece))
+			for piece := range slices.Chunk([]byte(data), imageChunkSize) {
+				s += frame(frameImageChunk, string(piece))
 			}
 		case "page":
 			pages++
@@ -287,7 +287,7 @@ func say(words string) {
 		case "spin":
 			spin()
 		default:
-			s = frame(frameFault, fmt.Sprintf(`{"kind":%q,"text":"x"}`, strings.ReplaceAll(word, "_", " ")))
+			s = frame(frameError, fmt.Sprintf(`{"kind":%q,"text":"x"}`, strings.ReplaceAll(word, "_", " ")))
 		}
 		_, err := os.Stdout.WriteString(s)
 		must(err)
@@ -323,6 +323,6 @@ func must(err error) {
 
 // WithGreeting sets how long a child may take to say its first word.
 func (o Options) WithGreeting(d time.Duration) Options {
-	o.greeting = d
+	o.helloTimeout = d
 	return o
 }

@@ -100,7 +100,7 @@ var attempts = []struct {
 	{"take memory of its own", func(string, string) error { return take(unix.MAP_PRIVATE) }},
 	{"open many files", func(string, string) (err error) {
 		var opened []int
-		for len(opened) < 2*openFiles && err == nil {
+		for len(opened) < 2*maxOpenFiles && err == nil {
 			var fd int
 			if fd, err = unix.Eventfd(0, 0); err == nil {
 				opened = append(opened, fd)
@@ -113,7 +113,7 @@ var attempts = []struct {
 	}},
 	{"raise a limit", func(string, string) error {
 		var most unix.Rlimit
-		most.Cur, most.Max = 4*openFiles, 4*openFiles
+		most.Cur, most.Max = 4*maxOpenFiles, 4*maxOpenFiles
 		return unix.Setrlimit(unix.RLIMIT_NOFILE, &most)
 	}},
 	{"write to a file it has open", func(string, string) error {
@@ -179,10 +179,10 @@ func Attempts() (names []string) {
 }
 
 // What encloses the fake that makes the attempts.
-var enclosures = map[string]func() []Gap{
-	"nothing":  func() []Gap { return nil },
+var enclosures = map[string]func() []MissingProtection{
+	"nothing":  func() []MissingProtection { return nil },
 	"all":      enclose,
-	"Landlock": func() []Gap { return gap(ProtectionFiles, denyFiles()) },
+	"Landlock": func() []MissingProtection { return missing(ProtectionLandlock, applyLandlock()) },
 }
 
 func init() {
@@ -198,7 +198,7 @@ func init() {
 				said += outcome(a.try(dir, string(address))) + "\n"
 			}
 			for _, g := range gaps {
-				said += g.Lacks + ": " + g.Reason + "\n"
+				said += g.Protection + ": " + g.Reason + "\n"
 			}
 			_, err = fmt.Print(said)
 			must(err)

@@ -20,9 +20,9 @@ func init() {
 			must(ll.AllThreadsPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 			program := []bpf.Instruction{bpf.LoadAbsolute{Off: offsetNumber, Size: 4}}
 			for _, call := range []uint32{unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_SECCOMP, unix.SYS_PRCTL} {
-				program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, refuse(errno))
+				program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, deny(errno))
 			}
-			must(applyFilter(append(program, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})))
+			must(installFilter(append(program, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})))
 			must(serve(context.Background(), os.Stdin, os.Stdout, web.PDFium))
 			return 0
 		}

@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// ChildArg is the hidden first argument that makes the binary a child.
-const ChildArg = "read-documents"
+// WorkerArg is the hidden first argument that makes the binary a child.
+const WorkerArg = "read-documents"
 
-// IsChild reports whether args, a whole command line as in os.Args, is that of
+// IsWorker reports whether args, a whole command line as in os.Args, is that of
 // a child. The answer must be acted on before anything else happens: a child's
 // standard output carries frames only.
-func IsChild(args []string) bool { return len(args) > 1 && args[1] == ChildArg }
+func IsWorker(args []string) bool { return len(args) > 1 && args[1] == WorkerArg }
 
 // Exit codes of a child.
 const (
@@ -25,10 +25,10 @@ const (
 	exitFailed = 1
 )
 
-// Main is the whole life of a child: it serves documents over standard input
+// RunWorker is the whole life of a child: it serves documents over standard input
 // and output until the input closes, and returns the exit code. assets yields
 // PDFium; it is called when the first PDF comes.
-func Main(assets func() ([]byte, error)) int {
+func RunWorker(assets func() ([]byte, error)) int {
 	// The parent says when a child ends, not whoever presses Ctrl-C.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in, out := os.Stdin, os.Stdout
@@ -59,13 +59,13 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	}
 	var s setup
 	if kind != frameSetup {
-		return breach("frame %q before setup", kind)
+		return protocolError("frame %q before setup", kind)
 	}
 	if err := decode(content, &s); err != nil {
 		return err
 	}
 	debug.SetMemoryLimit(heapLimit)
-	if err := confine(s.MemoryLimit); err != nil {
+	if err := limitSelf(s.MemoryLimit); err != nil {
 		return err
 	}
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
@@ -76,10 +76,10 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	}
 	// From here on there are no files, and so no cache.
 	e.cacheDir = ""
-	if err := writeMessage(w, frameReady, ready{enclose()}); err != nil {
+	if err := writeMessage(w, frameReady, workerReady{enclose()}); err != nil {
 		return err
 	}
-	d := &dialog{w: w, r: r, e: e}
+	d := &session{w: w, r: r, engine: e}
 	for {
 		kind, content, err := readFrame(r, &buf)
 		if errors.Is(err, io.EOF) {
@@ -89,13 +89,13 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 			return err
 		}
 		if kind != frameTask {
-			return breach("frame %q instead of a task", kind)
+			return protocolError("frame %q instead of a task", kind)
 		}
 		var t task
 		if err := decode(content, &t); err != nil {
 			return err
 		}
-		if err := d.work(ctx, t); err != nil {
+		if err := d.run(ctx, t); err != nil {
 			return err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// startConfined starts a child with a token of which all privileges were removed. Where
+// startProcess starts a child with a token of which all privileges were removed. Where
 // that can't be had, the child starts with the user's own.
-func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
+func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
 	token, err := restrictedToken()
 	if err == nil {
 		cmd := command()
@@ -21,7 +21,7 @@ func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
 			return cmd, nil, err
 		}
 	}
-	cmd, gaps := command(), gap(ProtectionToken, err)
+	cmd, gaps := command(), missing(ProtectionRestrictedToken, err)
 	err = cmd.Start()
 	return cmd, gaps, err
 }
@@ -48,7 +48,7 @@ func restrictedToken() (restricted windows.Token, err error) {
 // enclose closes the sandbox: from here on the process can write to nothing that belongs to
 // the user. It can't be started that way, for it fills the cache first. Windows still lets
 // it read what the user can read, and reach the network.
-func enclose() []Gap { return gap(ProtectionIntegrity, lowerIntegrity()) }
+func enclose() []MissingProtection { return missing(ProtectionLowIntegrity, lowerIntegrity()) }
 
 func lowerIntegrity() (err error) {
 	low, err := windows.CreateWellKnownSid(windows.WinLowLabelSid)

@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
+
+	"deedkeep/app/document"
+)
+
+// callbackError is the error of whoever was given the text.
+type callbackError struct{ cause error }
+
+func (e *callbackError) Error() string { return e.cause.Error() }
+func (e *callbackError) Unwrap() error { return e.cause }
+
+// reportResult waits for a verdict.
+type reportResult struct{ report document.Report }
+
+func (a *reportResult) reset() {}
+
+func (a *reportResult) add(kind byte, _ []byte, _ bool) error {
+	return protocolError("frame %q while a document is inspected", kind)
+}
+
+func (a *reportResult) finish(d taskDone) error {
+	a.report = document.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Refusal}
+	return nil
+}
+
+// The greatest picture that is taken, whatever was allowed to the child.
+const (
+	maxImageBytes = 32 << 20
+	maxImageSide  = 1 << 15
+)
+
+// imageResult puts a picture together.
+type imageResult struct {
+	width  int // asked for
+	header *imageHeader
+	data   []byte
+}
+
+func (a *imageResult) reset() { a.header, a.data = nil, nil }
+
+func (a *imageResult) add(kind byte, content []byte, _ bool) error {
+	switch {
+	case kind == frameImage && a.header == nil:
+		var head imageHeader
+		if err := decode(content, &head); err != nil {
+			return err
+		}
+		a.header = &head
+		return head.check(a.width)
+	case kind == frameImageChunk && a.header != nil:
+		if len(content) == 0 || len(content) > a.header.Size-len(a.data) {
+			return protocolError("piece of %d bytes after %d of %d", len(content), len(a.data), a.header.Size)
+		}
+		// What has been announced is not yet there: room grows with what comes.
+		a.data = append(a.data, content...)
+		return nil
+	}
+	return protocolError("frame %q while a page is drawn", kind)
+}
+
+func (a *imageResult) finish(taskDone) error {
+	if a.header == nil || len(a.data) != a.header.Size || !a.header.matchesType(a.data) {
+		return protocolError("no whole picture")
+	}
+	return nil
+}
+
+func (a *imageResult) picture() document.Image {
+	return document.Image{MIME: a.header.MIME, Width: a.header.Width, Height: a.header.Height, Bytes: a.data}
+}
+
+func (h imageHeader) check(width int) error {
+	if h.Width < 1 || h.Width > width || h.Height < 1 || h.Height > maxImageSide || h.Size < 1 || h.Size > maxImageBytes {
+		return protocolError("picture of %d bytes, %d by %d", h.Size, h.Width, h.Height)
+	}
+	return nil
+}
+
+const (
+	mimePNG  = "image/png"
+	mimeJPEG = "image/jpeg"
+)
+
+// matchesType reports whether data begins as its type says: a PNG with its size
+// (W3C PNG, 11.2.2: IHDR comes first), a JPEG with its mark.
+func (h imageHeader) matchesType(data []byte) bool {
+	switch h.MIME {
+	case mimePNG:
+		be := binary.BigEndian
+		return len(data) >= 24 && bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")) &&
+			be.Uint32(data[16:]) == uint32(h.Width) && be.Uint32(data[20:]) == uint32(h.Height)
+	case mimeJPEG:
+		return bytes.HasPrefix(data, []byte{0xFF, 0xD8, 0xFF})
+	}
+	return false
+}
+
+// textResult hands text on, each page once however many attempts it takes.
+type textResult struct {
+	lim         document.ExtractLimits
+	emit        func(page int, text string) error
+	lastPage    int   // page that came last in this attempt; -1: none
+	received    int64 // bytes that came in this attempt
+	lastEmitted int   // page that was handed on last; -1: none
+
+	pauseDeadline func(func() error) error // does what is not the child's time
+}
+
+func (a *textResult) reset() { a.lastPage, a.received = -1, 0 }
+
+func (a *textResult) add(kind byte, content []byte, lost bool) error {
+	if kind != frameText || len(content) < pageNumberSize {
+		return protocolError("frame %q of %d bytes while text is read", kind, len(content))
+	}
+	page, text := int(binary.BigEndian.Uint32(content)), content[pageNumberSize:]
+	a.received += int64(len(text))
+	switch {
+	case page <= a.lastPage || page > a.lim.MaxPages:
+		return protocolError("page %d after %d of at most %d", page, a.lastPage, a.lim.MaxPages)
+	case int64(len(text)) > a.lim.MaxPageTextBytes || a.received > a.lim.MaxTextBytes:
+		return protocolError("page of %d bytes of text, %d in all", len(text), a.received)
+	case !isCleanText(text):
+		return protocolError("text that is not clean")
+	}
+	a.lastPage = page
+	if lost || page <= a.lastEmitted {
+		return nil
+	}
+	a.lastEmitted = page
+	if err := a.pauseDeadline(func() error { return a.emit(page, string(text)) }); err != nil {
+		return &callbackError{err}
+	}
+	return nil
+}
+
+func (a *textResult) finish(taskDone) error { return nil }
+
+// isCleanText reports whether text is UTF-8 without control characters other than
+// those that part lines, words and columns.
+func isCleanText(text []byte) bool {
+	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool { return cleanRune(r) < 0 })
+}
+
+// cleanRune maps a character of a document to what of it may leave the child: -1 is
+// nothing.
+func cleanRune(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\f' {
+		return -1
+	}
+	return r
+}
