@@ -15,6 +15,11 @@
 //	12    app/doctor     diagnostics of an installation                           -
 //	11    app/api        the /v1 API                                              github.com/gin-gonic/gin
 //	11    app/ui         web pages, signed downloads                              -
+//	11    app/ui/records pages of abstracts, orders, folders, and search          -
+//	11    app/ui/documents pages of one document, uploads, downloads, trash       -
+//	11    app/ui/admin   pages for administrators                                 -
+//	11    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
+//	10    app/ui/page    what all pages share: layout, forms, sessions, errors    -
 //	11    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
 //	8     app/vault      operations on records and background work                github.com/gofrs/flock deedkeep/app/store
 //	7     app/client     typed client of /v1 and of the control socket            -

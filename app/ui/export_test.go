@@ -1,6 +1,11 @@
 package ui
 
-import "net/http"
+import (
+	"net/http"
+
+	"deedkeep/app/ui/documents"
+	"deedkeep/app/ui/page"
+)
 
 // Route is a line of the table of pages.
 type Route struct {
@@ -8,55 +13,44 @@ type Route struct {
 	Raw           bool
 }
 
-// Routes is the table.
+// Routes returns the table of pages.
 func Routes() []Route {
 	var table []Route
-	for _, r := range new(pages).routes() {
-		table = append(table, Route{r.pattern, string(r.need), r.raw})
+	for _, r := range routes(new(page.Site), documents.New(new(page.Site))) {
+		table = append(table, Route{r.Pattern, string(r.Access), r.Raw})
 	}
 	return table
 }
 
-// Reached is the status of a page that Gate let through.
+// Reached is the status of a page whose request Gate let through.
 const Reached = http.StatusTeapot
 
-// Gate is New with the real table, whose handlers all answer Reached: what is asked
-// before them, and nothing of what they do.
-func Gate(opts Options) (http.Handler, error) {
-	p, err := open(opts)
+// Gate returns New's handler with handlers that all respond with Reached. It tests what is
+// checked before them.
+func Gate(opts page.Options) (http.Handler, error) {
+	s, err := page.New(opts)
 	if err != nil {
 		return nil, err
 	}
-	table := p.routes()
+	docs := documents.New(s)
+	table := routes(s, docs)
 	for i := range table {
-		table[i].handle = func(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+		table[i].Handle = func(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
 			w.WriteHeader(Reached)
 			return nil
 		}
 	}
-	p.mount(table)
-	return http.HandlerFunc(p.route), nil
+	s.Mount(table)
+	return handler(s, docs), nil
 }
 
-// Local is local, DeviceName is deviceName.
-var (
-	Local      = local
-	DeviceName = deviceName
-)
-
-// Undoing is undoing.
-var Undoing = undoing
-
-// EventKinds are the kinds of events that have words.
+// EventKinds returns the kinds of events that have a text.
 func EventKinds() map[string]bool {
 	known := map[string]bool{}
-	for _, g := range eventWords {
+	for _, g := range page.EventTexts {
 		for _, w := range g.Words {
-			known[w.kind] = true
+			known[w.Kind()] = true
 		}
 	}
 	return known
 }
-
-// Legible is legible.
-func Legible(text []byte) []byte { return legible(text) }

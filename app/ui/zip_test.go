@@ -1,91 +1,88 @@
-package ui
+package ui_test
 
 import (
-	"slices"
-	"strings"
+	"archive/zip"
+	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
 )
 
-func TestSafeName(t *testing.T) {
-	long := strings.Repeat("é", 300)
-	for _, c := range []struct{ name, want string }{
-		{"02_Deed_2019-03-14_Bk1022-Pg311.pdf", "02_Deed_2019-03-14_Bk1022-Pg311.pdf"},
-		{`..\..\evil.pdf`, `.._.._evil.pdf`},
-		{"../../etc/passwd", ".._.._etc_passwd"},
-		{"a/b:c*d?e\"f<g>h|i.pdf", "a_b_c_d_e_f_g_h_i.pdf"},
-		{"con.pdf", "_con.pdf"},
-		{"LPT1", "_LPT1"},
-		{"COMB.pdf", "COMB.pdf"},
-		{"COM¹.txt", "_COM¹.txt"},
-		{"lpt³", "_lpt³"},
-		{"conin$.pdf", "_conin$.pdf"},
-		{" Deed . ", "Deed"},
-		{"..", "unnamed"},
-		{"", "unnamed"},
-		{"a\x00\nb\u202Egpj.exe.pdf", "abgpj.exe.pdf"},
-		{"bad\xff.pdf", "bad.pdf"},
-		{long + ".tiff", strings.Repeat("é", 87) + ".tiff"},
-	} {
-		if got := safeName(c.name); got != c.want {
-			t.Errorf("%q: %q, want %q", c.name, got, c.want)
-		}
-	}
+// slowTaker takes an answer, does something once it has so many bytes, and remembers
+// the time it was given last.
+type slowTaker struct {
+	*httptest.ResponseRecorder
+	until time.Time
+	at    int
+	then  func()
 }
 
-func TestZipNames(t *testing.T) {
-	entry := func(name string, folder ...string) zipped {
-		return zipped{Folder: folder, File: model.File{Filename: name}}
+func (s *slowTaker) Write(b []byte) (int, error) {
+	n, err := s.ResponseRecorder.Write(b)
+	if s.then != nil && s.Body.Len() >= s.at {
+		s.then()
+		s.then = nil
 	}
-	for _, c := range []struct {
+	return n, err
+}
+
+func (s *slowTaker) SetWriteDeadline(at time.Time) error {
+	s.until = at
+	return nil
+}
+
+// A zip ends when its taker may read no more: within a document, and before the next.
+func TestZipEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.visit(t, model.RoleStaff)
+	body := append(vaulttest.PDF(1, "big"), make([]byte, 2<<20)...)
+	for n, name := range []string{"a.pdf", "b.pdf"} {
+		form, kind := multipart(name, string(append(body, byte(n))))
+		h.sent(t, 303, "POST", "/vault/1/documents", form, "Cookie: deedkeep="+staff.token, kind)
+	}
+	for _, row := range []struct {
 		name string
-		list []zipped
-		want []string
-	}{
-		{"in order", []zipped{entry("01 a.pdf"), entry("02 b.pdf")}, []string{"01 a.pdf", "02 b.pdf"}},
-		{"out of order", []zipped{entry("b.pdf"), entry("a.pdf")}, []string{"01 b.pdf", "02 a.pdf"}},
-		{"alike", []zipped{entry("a.pdf"), entry("A.pdf"), entry("a.pdf")}, []string{"a.pdf", "A (2).pdf", "a (3).pdf"}},
-		{"alike by accident", []zipped{entry("a (2).pdf"), entry("a.pdf"), entry("a.pdf")}, []string{"a (2).pdf", "a.pdf", "a (3).pdf"}},
-		{"folders", []zipped{entry("z.pdf", "Deeds"), entry("a.pdf", "Plats", "..")}, []string{"Deeds/z.pdf", "Plats/unnamed/a.pdf"}},
-	} {
-		if got := zipNames(c.list); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		at   int
+	}{{"within a document", 300 << 10}, {"before the next", 2 << 20}, {"never", 0}} {
+		t.Run(row.name, func(t *testing.T) {
+			reader := h.session(t, "Owner", "")
+			taker := &slowTaker{ResponseRecorder: httptest.NewRecorder(), at: row.at}
+			if row.at > 0 {
+				taker.then = func() {
+					if err := h.vault.Sessions.SignOut(t.Context(), reader, "192.0.2.1"); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			cut := h.takeZip(t, taker, reader)
+			if row.at == 0 {
+				got, err := zip.NewReader(bytes.NewReader(taker.Body.Bytes()), int64(taker.Body.Len()))
+				if cut || err != nil || len(got.File) != 2 {
+					t.Errorf("cut %v, %v", cut, err)
+				}
+				return
+			}
+			if most := row.at + 600<<10; !cut || taker.Body.Len() > most {
+				t.Errorf("cut %v; %d bytes went out, at most %d may", cut, taker.Body.Len(), most)
+			}
+			if left := time.Until(taker.until); left > 10*time.Minute {
+				t.Errorf("it may take %s more", left)
+			}
+		})
 	}
 }
 
-// A folder of the zip and a document of its name would be one path on a disk.
-func TestZipNamesBesideFolders(t *testing.T) {
-	list := []zipped{
-		{File: model.File{Filename: "deeds.pdf"}},
-		{Folder: []string{"Deeds.PDF", "Old"}, File: model.File{Filename: "a.pdf"}},
-		{Folder: []string{"Deeds.PDF"}, File: model.File{Filename: "old"}},
-	}
-	want := []string{"01 deeds.pdf", "Deeds.PDF/Old/a.pdf", "Deeds.PDF/old (2)"}
-	if got := zipNames(list); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	want = []string{"deeds (2).pdf", "Deeds.PDF/Old/a.pdf"}
-	if got := zipNames(list[:2]); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// The time that names take grows with their number alone: one after the other, these
-// took minutes.
-func TestZipNamesOfManyAlike(t *testing.T) {
-	list := make([]zipped, mostZipped)
-	for i := range list {
-		list[i].File.Filename = "Deed.pdf"
-	}
-	began := time.Now()
-	names := zipNames(list)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	if last := names[len(names)-1]; last != "Deed (20000).pdf" {
-		t.Error(last)
-	}
+// takeZip asks for a folder as the voice is asked, and tells whether the answer was cut.
+func (h *house) takeZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)
+	r.AddCookie(&http.Cookie{Name: "deedkeep", Value: token})
+	defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint // it is compared as net/http does
+	h.server.Config.Handler.ServeHTTP(taker, r)
+	return false
 }

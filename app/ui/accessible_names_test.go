@@ -1,0 +1,149 @@
+package ui_test
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	// A template's action in an attribute may hold quotes of its own.
+	classText  = regexp.MustCompile(`class="((?:[^"{]|\{[^{]|\{\{[^}]*\}\})*)"`)
+	action     = regexp.MustCompile(`\{\{[^}]*\}\}`)
+	quoted     = regexp.MustCompile("\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
+	word       = regexp.MustCompile(`[a-z][a-z0-9-]*`)
+	cssClass   = regexp.MustCompile(`\.([a-z][a-z-]*)`)
+	cssRemark  = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	blockNamed = regexp.MustCompile(`\{\{-? *(define|template|block) "([^"]+)"`)
+	dataNamed  = regexp.MustCompile(`\b(data-[a-z-]+)[=\s>"{\]]`)
+)
+
+// texts reads the files of a pattern, by name; there must be some.
+func texts(t *testing.T, pattern string) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, names, err)
+	}
+	found := map[string]string{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[name] = string(content)
+	}
+	return found
+}
+
+// Every icon, class, block and data attribute is named by something that uses it.
+func TestEverythingIsNamed(t *testing.T) {
+	t.Parallel()
+	pages, scripts, styles, code := texts(t, "../../web/pages/*.html"), texts(t, "../../web/script/*.js"), texts(t, "../../web/style/*.css"), texts(t, "*/*.go")
+	// Classes that the libraries give.
+	said := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
+	icons := map[string]bool{}
+	defined, shown := map[string]string{}, map[string]bool{"layout.html": true, "main": true, "head": true}
+	for name, text := range pages {
+		for _, m := range classText.FindAllStringSubmatch(text, -1) {
+			add(said, m[1])
+		}
+		for _, m := range action.FindAllString(text, -1) {
+			for _, q := range quoted.FindAllString(m, -1) {
+				add(said, q)
+				icons[strings.Trim(q, `"`)] = true
+			}
+		}
+		for _, m := range blockNamed.FindAllStringSubmatch(text, -1) {
+			if m[1] == "define" {
+				defined[m[2]] = name
+			} else {
+				shown[m[2]] = true
+			}
+		}
+	}
+	for _, texts := range []map[string]string{scripts, code} {
+		for _, text := range texts {
+			for _, q := range quoted.FindAllString(text, -1) {
+				add(said, q)
+				shown[strings.Trim(q, `"`)], icons[strings.Trim(q, `"'`)] = true, true
+			}
+		}
+	}
+	viewers := map[string]bool{}
+	add(viewers, viewersOwn(t))
+	for name, text := range styles {
+		for _, m := range cssClass.FindAllStringSubmatch(cssRemark.ReplaceAllString(text, ""), -1) {
+			if !said[m[1]] && (filepath.Base(name) != "docs.css" || !viewers[m[1]]) {
+				t.Errorf("%s: no page has the class %s", name, m[1])
+			}
+		}
+	}
+	for block, name := range defined {
+		if !shown[block] {
+			t.Errorf("%s: nothing shows the block %q", name, block)
+		}
+	}
+	for name := range texts(t, "../../web/icons/*.svg") {
+		if icon := strings.TrimSuffix(filepath.Base(name), ".svg"); !icons[icon] {
+			t.Errorf("no page has the icon %s", icon)
+		}
+	}
+	used := strings.Join([]string{joinTexts(scripts), joinTexts(styles), joinTexts(code)}, "\n")
+	for name, text := range pages {
+		for _, m := range dataNamed.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(used, m[1]) && !strings.Contains(used, "dataset."+camel(m[1])) && !strings.Contains(used, "'"+camel(m[1])+"'") {
+				t.Errorf("%s: nothing reads %s", name, m[1])
+			}
+		}
+	}
+}
+
+// viewersOwn is the code and the style sheet of the viewer of /docs, whose classes ours
+// dress anew.
+func viewersOwn(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, packed := range texts(t, "../../web/library/swagger-ui.*.gz") {
+		r, err := gzip.NewReader(strings.NewReader(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(&all, r); err != nil { // #nosec G110 -- what npm brought
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+func add(said map[string]bool, text string) {
+	for _, w := range word.FindAllString(text, -1) {
+		said[w] = true
+	}
+}
+
+func joinTexts(texts map[string]string) string {
+	var all strings.Builder
+	for _, text := range texts {
+		all.WriteString(text)
+	}
+	return all.String()
+}
+
+// camel is a data attribute as scripts read it.
+func camel(attribute string) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(attribute, "data-"), "-")
+	for part := range strings.SplitSeq(rest, "-") {
+		if part != "" {
+			first += strings.ToUpper(part[:1]) + part[1:]
+		}
+	}
+	return first
+}

@@ -1,0 +1,107 @@
+package account
+
+import (
+	"crypto/rand"
+	"net/http"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// accountView is what somebody sees of their own.
+type accountView struct {
+	User     model.User
+	Once     string // of the form that makes new recovery codes
+	Codes    int    // recovery codes that are left
+	Required bool   // a second factor, by the settings
+	Must     bool   // set one up before anything else
+	Sessions []sessionRow
+	Problems map[string]string // by field; "" is for the form named by Form
+	Form     string            // password or factor: which form the problems are of
+}
+
+// sessionRow is one session as people know it.
+type sessionRow struct {
+	model.Session
+	Name string
+	This bool
+}
+
+func (p *Pages) accountPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showAccount(w, r, who, http.StatusOK, "", nil)
+}
+
+// showAccount shows the account, with what was wrong in one of its forms.
+func (p *Pages) showAccount(
+	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form string, problems map[string]string,
+) error {
+	user, err := p.Vault.Users.Get(r.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	sessions, err := p.Vault.Sessions.List(r.Context(), who.Actor)
+	if err != nil {
+		return err
+	}
+	shown := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.FactorRequired(), Must: who.Role == "", Problems: problems, Form: form}
+	if user.TwoFactor != nil {
+		shown.Codes = len(user.TwoFactor.RecoveryHashes)
+	}
+	for _, s := range sessions {
+		shown.Sessions = append(shown.Sessions, sessionRow{s, deviceName(s.Device), s.Hash == who.Session})
+	}
+	return p.RenderPage(w, r, who, status, "me.html", page.Page{
+		Heading: "Your account", Section: "me", Data: shown, Scripts: []string{"account.js"},
+	})
+}
+
+// showAccountProblem shows the account once more after a refusal that belongs to one of its forms;
+// any other error goes on.
+func (p *Pages) showAccountProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, form string, err error) error {
+	status, problems := page.FormProblems(err)
+	if problems == nil {
+		return err
+	}
+	page.RetryAfter(w, err)
+	return p.showAccount(w, r, who, status, form, problems)
+}
+
+func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	form := r.PostForm
+	if form.Get("password") != form.Get("again") {
+		return p.showAccount(w, r, who, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The two passwords differ."})
+	}
+	if err := p.Vault.Users.ChangePassword(r.Context(), who.Actor, form.Get("current_password"), form.Get("password")); err != nil {
+		return p.showAccountProblem(w, r, who, "password", err)
+	}
+	return p.RedirectWithNotice(w, r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
+}
+
+// endSession ends one session of one's own, by its id.
+func (p *Pages) endSession(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id := r.PostForm.Get("session")
+	err := p.Vault.Sessions.End(r.Context(), who.Actor, id)
+	switch {
+	case errs.KindOf(err) == errs.NotFound: // it has ended meanwhile
+	case err != nil:
+		return err
+	case id == (model.Session{Hash: who.Session}).ID():
+		return p.finishSignOut(w, r, "You are signed out.")
+	}
+	return p.RedirectWithNotice(w, r, "/me", "That device is signed out.")
+}
+
+func (p *Pages) endOtherSessions(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if err := p.Vault.Sessions.EndOthers(r.Context(), who.Actor); err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, "/me", "You are signed out everywhere but here.")
+}
+
+func (p *Pages) endAllSessions(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if err := p.Vault.Sessions.EndAll(r.Context(), who.Actor); err != nil {
+		return err
+	}
+	return p.finishSignOut(w, r, "You are signed out everywhere.")
+}

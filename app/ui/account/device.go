@@ -1,0 +1,54 @@
+package account
+
+import "strings"
+
+// agentName is a word in what browsers call themselves, and what people call it.
+type agentName struct{ token, name string }
+
+// Each calls itself after those that it wants to be taken for: the first that fits counts.
+var (
+	browsers = []agentName{
+		{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"},
+		{"Vivaldi/", "Vivaldi"},
+		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"},
+		{"Safari/", "Safari"}, {"curl/", "curl"},
+	}
+	systems = []agentName{
+		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"CrOS", "Chromebook"},
+		{"Mac OS X", "Mac"}, {"Macintosh", "Mac"}, {"Linux", "Linux"}, {"X11", "Linux"},
+	}
+)
+
+// deviceName says in plain words where somebody is signed in, by what the browser
+// calls itself.
+func deviceName(agent string) string {
+	browser, system := matchAgent(browsers, agent), matchAgent(systems, agent)
+	switch {
+	case browser == "" && system == "":
+		return "An unknown browser"
+	case browser == "":
+		browser = "A browser"
+	case system == "":
+		return browser
+	}
+	return browser + " on " + withArticle(system)
+}
+
+func matchAgent(signs []agentName, agent string) string {
+	for _, s := range signs {
+		if strings.Contains(agent, s.token) {
+			return s.name
+		}
+	}
+	return ""
+}
+
+func withArticle(system string) string {
+	switch system {
+	case "iPhone", "iPad":
+		return "an " + system
+	case "Mac", "Chromebook":
+		return "a " + system
+	}
+	return system
+}

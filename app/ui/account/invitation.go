@@ -1,0 +1,96 @@
+package account
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// invitationPage shows the form behind a one-time link. To look at it changes nothing:
+// programs that preview links use none up.
+func (p *Pages) invitationPage(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
+	in, err := p.Vault.Users.Invitation(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return invitationError(err)
+	}
+	return p.showInvitation(w, r, http.StatusOK, in, "", nil)
+}
+
+// acceptInvitation takes the filled form.
+func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
+	token := r.PathValue("token")
+	// Before the form is read: whoever has no link that works sends it to nobody.
+	in, err := p.Vault.Users.Invitation(r.Context(), token)
+	if err != nil {
+		page.SkipForm(w, r)
+		return invitationError(err)
+	}
+	if err := page.ReadForm(w, r, page.MaxFormBytes); err != nil {
+		return err
+	}
+	form := r.PostForm
+	if form.Get("password") != form.Get("again") {
+		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
+	}
+	user, err := p.Vault.Users.Accept(r.Context(), token, vault.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
+	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
+		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(named.Fields))
+	}
+	if err != nil {
+		return invitationError(err)
+	}
+	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", page.RequestID(w))
+	return p.signInAfterInvitation(w, r, user.Name, form.Get("password"))
+}
+
+// signInAfterInvitation lets somebody in who has just chosen a password, through the same door as
+// everybody; where that does not open at once, the name is filled in there.
+func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, name, password string) error {
+	in, err := p.Vault.Users.SignIn(r.Context(), vault.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
+	if errors.As(err, new(*vault.SignInError)) {
+		return p.RedirectWithNotice(w, r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
+	}
+	if err != nil {
+		return err
+	}
+	p.SetNotice(w, r, "Your password is set. From now on you sign in as "+name+".")
+	return p.finishSignIn(w, r, in, "/")
+}
+
+// showInvitation is nobody's page: it is for whoever was given the link, not for whoever
+// happens to be signed in where it is opened.
+func (p *Pages) showInvitation(
+	w http.ResponseWriter, r *http.Request, status int, in vault.Invitation, name string, problems map[string]string,
+) error {
+	heading, text := "Choose a password", "This link works once."
+	switch {
+	case in.First:
+		heading, text = "Make the first administrator", "Whoever signs in with this name and password runs this vault and lets the others in."
+	case in.Reset:
+		heading, text = "Choose a new password", "The one before works no more."
+	}
+	if !in.First {
+		name = in.Name
+	}
+	return p.RenderPage(w, r, page.Visitor{}, status, "join.html", page.Page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
+		Text, Name string
+		First      bool
+		Least      int
+		Problems   map[string]string
+	}{text, name, in.First, model.MinPasswordLength, problems}})
+}
+
+// invitationError tells of a link that opens nothing how to go on; other failures stay what
+// they are.
+func invitationError(err error) error {
+	if kind := errs.KindOf(err); kind == errs.NotFound || kind == errs.Conflict {
+		return page.NewHTTPError(http.StatusNotFound, "This link does not work",
+			"It was used already, has ended after 24 hours, or was cut on its way. Ask your administrator for a new one.")
+	}
+	return err
+}

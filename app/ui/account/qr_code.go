@@ -1,0 +1,34 @@
+package account
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/boombuler/barcode/qr"
+)
+
+// quietZone is the white border that a reader of QR codes needs (ISO/IEC 18004: four modules).
+const quietZone = 4
+
+// qrCodeSVG draws a text as a QR code, dark on white in every theme. It is part of the
+// page itself: nothing may load a picture with a secret in its address.
+func qrCodeSVG(text string) (template.HTML, error) {
+	code, err := qr.Encode(text, qr.M, qr.Auto)
+	if err != nil {
+		return "", fmt.Errorf("draw a QR code: %w", err)
+	}
+	side := code.Bounds().Dx()
+	var path strings.Builder
+	for y := range side {
+		for x := range side {
+			if r, _, _, _ := code.At(x, y).RGBA(); r == 0 {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quietZone, y+quietZone)
+			}
+		}
+	}
+	whole := side + 2*quietZone
+	return template.HTML(fmt.Sprintf( // #nosec G203 -- numbers alone
+		`<svg viewBox="0 0 %d %d" width="224" height="224" role="img" aria-label="QR code for your phone" shape-rendering="crispEdges">`+
+			`<rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`, whole, whole, whole, whole, path.String())), nil
+}

@@ -1,0 +1,127 @@
+package account
+
+import (
+	"errors"
+	"net/http"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// challengeCookie holds the token of a sign-in that waits for its code, for as long.
+const challengeCookie = "deedkeep_step"
+
+// showSignIn is what the pages of signing in show.
+type signInForm struct {
+	Name, To, Problem string
+	Wait              int  // seconds after which to try again
+	Code              bool // the code is asked for, in the place of name and password
+}
+
+func (p *Pages) signInPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	query := r.URL.Query()
+	to := page.LocalAddress(query.Get("to"))
+	if who.Known() {
+		page.Redirect(w, r, to)
+		return nil
+	}
+	return p.showSignIn(w, r, who, http.StatusOK, signInForm{To: to, Name: page.Truncate(query.Get("name"), model.MaxNameLength)})
+}
+
+func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form signInForm) error {
+	heading := "Sign in"
+	if form.Code {
+		heading = "Enter your code"
+	}
+	return p.RenderPage(w, r, who, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
+}
+
+// signIn takes name and password.
+func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	form := r.PostForm
+	return p.startSession(w, r, who, vault.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
+}
+
+func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	to := page.LocalAddress(r.URL.Query().Get("to"))
+	if p.CookieValue(r, challengeCookie) == "" || who.Known() {
+		page.Redirect(w, r, page.SignInPath(to)) // nothing waits for a code here
+		return nil
+	}
+	return p.showSignIn(w, r, who, http.StatusOK, signInForm{To: to, Code: true})
+}
+
+// submitCode takes the code of the second factor, in the step after the password.
+func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	step := p.CookieValue(r, challengeCookie)
+	if step == "" {
+		page.Redirect(w, r, page.SignInPath(page.LocalAddress(r.PostForm.Get("to"))))
+		return nil
+	}
+	return p.startSession(w, r, who, vault.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
+}
+
+// startSession begins a session, asks for the code, or says why not.
+func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, who page.Visitor, draft vault.SignInDraft) error {
+	draft.Address, draft.Device = p.Address(r), r.UserAgent()
+	to := page.LocalAddress(r.PostForm.Get("to"))
+	in, err := p.Vault.Users.SignIn(r.Context(), draft)
+	if err == nil {
+		return p.finishSignIn(w, r, in, to)
+	}
+	var refused *vault.SignInError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: refused.Error(), Wait: int(refused.Wait.Seconds()), Code: draft.Step != ""}
+	switch refused.Reason {
+	case vault.CodeNeeded:
+		p.SetCookie(w, r, challengeCookie, refused.Step, vault.StepLife, http.SameSiteStrictMode)
+		page.Redirect(w, r, page.WithReturnTo("/sign-in/code", to))
+		return nil
+	case vault.StepEnded, vault.WrongPassword:
+		again.Code = false
+		p.clearChallenge(w, r)
+	}
+	page.RetryAfter(w, err)
+	return p.showSignIn(w, r, who, page.SignInErrorStatus(refused), again)
+}
+
+// finishSignIn gives the browser its new session. The one that it showed before ends: a
+// token that somebody put there opens nothing that comes after.
+func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in vault.SignedIn, to string) error {
+	if before := p.SessionToken(r); before != "" {
+		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r)); err != nil {
+			return err
+		}
+	}
+	p.clearChallenge(w, r)
+	p.SetSession(w, r, in.Token)
+	if in.Enroll {
+		to = "/me"
+	}
+	page.Redirect(w, r, to)
+	return nil
+}
+
+// clearChallenge takes a step from the browser that leads no further.
+func (p *Pages) clearChallenge(w http.ResponseWriter, r *http.Request) {
+	if p.CookieValue(r, challengeCookie) != "" {
+		p.SetCookie(w, r, challengeCookie, "", 0, http.SameSiteStrictMode)
+	}
+}
+
+func (p *Pages) signOut(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), who.Address); err != nil {
+		return err
+	}
+	return p.finishSignOut(w, r, "You are signed out.")
+}
+
+// finishSignOut takes the session from a browser in which it has ended.
+func (p *Pages) finishSignOut(w http.ResponseWriter, r *http.Request, notice string) error {
+	p.SetSession(w, r, "")
+	page.ClearSiteData(w, `"cache", "storage"`)
+	return p.RedirectWithNotice(w, r, "/sign-in", notice)
+}

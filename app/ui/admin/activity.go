@@ -1,0 +1,120 @@
+package admin
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// activityFilters are the parameters of the page's address, and of the CSV's.
+var activityFilters = []string{"who", "kind", "record", "from", "to"}
+
+// activityPage is the log of who did what, newest first.
+type activityPage struct {
+	Asked      map[string]string // the filters as they were asked for
+	Problems   map[string]string
+	Users      []model.User
+	Keys       []model.Key
+	Kinds      any            // eventTexts
+	About      *matchedRecord // the record that the filter found
+	Choices    []recordChoice // the records that it may mean
+	Events     []eventRow
+	CSV        string
+	Prev, Next string
+	Check      auditVerification
+}
+
+// recordChoice is one of several records that the filter may mean, and the address of the
+// page about it alone.
+type recordChoice struct {
+	matchedRecord
+	Address string
+}
+
+const activityPerPage = 50
+
+func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	asked := page.ListParams(r, activityFilters...)
+	shown := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.auditVerification()}
+	var err error
+	if shown.Users, err = p.Vault.Users.List(r.Context()); err != nil {
+		return err
+	}
+	if shown.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
+		return err
+	}
+	q, records, err := p.eventQuery(r.Context(), who, asked, shown.Problems)
+	if err != nil {
+		return err
+	}
+	shown.setRecords(records, asked)
+	for name := range asked {
+		shown.Asked[name] = asked.Get(name)
+	}
+	shown.CSV = page.WithQuery("/admin/activity.csv", asked)
+	q.Descending, q.Limit = true, activityPerPage
+	p.ApplyCursor(r, asked, &q)
+	list, err := page.ReadNonEmpty(r.Context(), q, p.Vault.Events.List)
+	if err != nil {
+		return err
+	}
+	shown.Prev, shown.Next = p.PageLinks(r, asked, list.Prev, list.Next)
+	if shown.Events, err = p.eventRows(r.Context(), list.Items); err != nil {
+		return err
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "activity.html", page.Page{
+		Heading: "Activity", Section: "admin", Data: shown, Styles: adminStyles,
+	})
+}
+
+// setRecords shows which record the filter found, or which it may mean.
+func (a *activityPage) setRecords(records []matchedRecord, asked url.Values) {
+	if len(records) == 1 && records[0].Name != "" {
+		a.About = &records[0]
+	}
+	if len(records) < 2 {
+		return
+	}
+	for _, one := range records {
+		other := maps.Clone(asked)
+		other["record"] = []string{one.Asked}
+		a.Choices = append(a.Choices, recordChoice{one, page.WithQuery("/admin/activity", other)})
+	}
+}
+
+// eventQuery reads the filters; what is wrong with one is put beside it, and the list
+// is that without it. It gives the records that the filter by record may mean.
+func (p *Pages) eventQuery(
+	ctx context.Context, who page.Visitor, asked url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error,
+) {
+	q = vault.Query{Sort: vault.SortCreated}
+	where := func(column vault.Column, value string) {
+		q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
+	}
+	if v := asked.Get("who"); v != "" {
+		where(vault.ColumnActor, v)
+	}
+	if v := asked.Get("kind"); v != "" {
+		where(vault.ColumnKind, v)
+	}
+	if v := asked.Get("record"); v != "" {
+		if records, err = p.findRecords(ctx, who, v); err != nil {
+			return q, nil, err
+		}
+		switch len(records) {
+		case 0:
+			problems["record"] = "No record has this number, name, or address. Check the spelling, or paste the address of its page."
+		case 1:
+			where(vault.ColumnRecord, records[0].record)
+		default:
+			problems["record"] = "Several records match. Choose one of them below."
+		}
+	}
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(asked, problems, p.Zone)
+	return q, records, nil
+}

@@ -1,0 +1,90 @@
+package admin
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// eventRow is one entry of the log in words.
+type eventRow struct {
+	Seq          uint64
+	At           time.Time
+	Who, Address string
+	Words        string
+	Record       *eventRecord // nil: the words say it all
+	In           *eventRecord // the abstract that a document belongs to
+	Details      []string
+	Changes      []page.ChangeLine
+}
+
+// eventRecord is a record that an entry names. Path is "" where there is no page of it,
+// or no longer.
+type eventRecord struct {
+	Noun, Name, Path string
+	Gone             bool // for good
+	Trashed          bool
+}
+
+// eventRows puts entries into words; the names of all their records are read at once.
+func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow, error) {
+	var records []string
+	for _, e := range events {
+		records = append(records, e.Record, e.Detail["abstract"])
+		for _, c := range e.Changes {
+			records = append(records, page.ReferencedRecord(c.Field, c.From), page.ReferencedRecord(c.Field, c.To))
+		}
+	}
+	names, err := p.Vault.Names(ctx, records)
+	rows := make([]eventRow, 0, len(events))
+	for _, e := range events {
+		rows = append(rows, p.eventRow(e, names))
+	}
+	return rows, err
+}
+
+func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) eventRow {
+	word := page.EventTextOf(e.Kind)
+	row := eventRow{Seq: e.Seq, At: e.At, Who: page.ActorText(e.Actor), Address: e.Actor.Address, Words: word.Words}
+	if e.Record != "" && word.Record != "" {
+		row.Record = p.eventRecord(word.Noun(e.Record), e.Record, e.Detail["name"]+e.Detail["number"], names)
+	}
+	if in := e.Detail["abstract"]; in != "" {
+		row.In = p.eventRecord("abstract", in, "", names)
+	}
+	row.Details = page.EventDetails(e.Detail)
+	definitions := strings.HasPrefix(e.Kind, "template.") || strings.HasPrefix(e.Kind, "order_")
+	for _, c := range e.Changes {
+		if definitions {
+			row.Changes = append(row.Changes, page.ChangeLine{Words: c.DescribeDefinition()})
+		} else {
+			row.Changes = append(row.Changes, page.DescribeChange(c, nil, names))
+		}
+	}
+	return row
+}
+
+// eventRecord gives the name of a record as it is now, or as the entry has it.
+func (p *Pages) eventRecord(noun, of, then string, names map[string]vault.RecordName) *eventRecord {
+	name, there := names[of]
+	rec := &eventRecord{Noun: noun, Name: name.Text, Gone: !there, Trashed: there && !name.Live}
+	kind, number, _ := strings.Cut(of, ":")
+	id, err := strconv.ParseUint(number, 10, 64)
+	if rec.Name == "" {
+		rec.Name = then
+	}
+	if rec.Name == "" {
+		if rec.Name = number; err == nil && p.IDCodec(kind) != nil {
+			rec.Name = p.IDCodec(kind).Encode(id)
+		}
+	}
+	if name.Live && err == nil {
+		rec.Path = p.RecordPath(kind, id)
+	}
+	return rec
+}

@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"context"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// maxRecordChoices is how many records the filter of the audit log offers to choose from.
+const maxRecordChoices = 10
+
+// matchedRecord is a record that a text in the filter of the audit log may name.
+type matchedRecord struct {
+	Noun, Name, Under string
+	Path              string // of its page
+	record            string // in the log
+	Asked             string // what the filter is asked for instead, to mean this one
+}
+
+func (p *Pages) newMatchedRecord(noun string, id uint64, name, under string) matchedRecord {
+	one := matchedRecord{Noun: noun, Name: name, Under: under, Path: p.RecordPath(noun, id), record: page.RecordName(noun, id), Asked: page.RecordName(noun, id)}
+	if ids := p.IDCodec(noun); ids != nil {
+		one.Asked = noun + ":" + ids.Encode(id)
+	}
+	if noun == "file" {
+		one.Noun = "document"
+	}
+	return one
+}
+
+// findRecords gives the records that a text may name: by the address of a page, an id,
+// a number, a parcel or an address, the name of a user, or the words of a document.
+func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) ([]matchedRecord, error) {
+	text = strings.TrimSpace(text)
+	if named := p.ParseRecordName(text); named != "" {
+		return []matchedRecord{{record: named}}, nil
+	}
+	list, err := p.recordsByID(ctx, text)
+	if err != nil || len(list) > 0 {
+		return list, err
+	}
+	users, err := p.Vault.Users.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users {
+		if text != "" && model.Fold(u.Name) == model.Fold(text) {
+			list = append(list, p.newMatchedRecord("user", u.ID, u.Name, ""))
+		}
+	}
+	known, err := p.Vault.Find(ctx, text, maxRecordChoices)
+	if err != nil {
+		return nil, err
+	}
+	var exact, others []matchedRecord
+	for _, g := range known.Groups {
+		for _, h := range g.Hits {
+			if one := p.newMatchedRecord(h.Noun, h.ID, h.Heading, h.Under); h.Exact {
+				exact = append(exact, one)
+			} else {
+				others = append(others, one)
+			}
+		}
+	}
+	if list = append(list, exact...); len(list) == 0 {
+		list = others
+	}
+	if len(list) > 0 {
+		return list[:min(len(list), maxRecordChoices)], nil
+	}
+	return p.searchRecords(ctx, who, text)
+}
+
+// recordsByID is the abstract or order of an id alone, as it stands in an address.
+func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRecord, err error) {
+	for _, noun := range []string{"abstract", "order"} {
+		id, ok := p.IDCodec(noun).Decode(text)
+		if !ok {
+			continue
+		}
+		names, err := p.Vault.Names(ctx, []string{page.RecordName(noun, id)})
+		if err != nil {
+			return nil, err
+		}
+		if name, there := names[page.RecordName(noun, id)]; there {
+			list = append(list, p.newMatchedRecord(noun, id, name.Text, ""))
+		}
+	}
+	return list, nil
+}
+
+// searchRecords are the records that a search finds; none while there is no search
+// index, or for a text that is too long.
+func (p *Pages) searchRecords(ctx context.Context, who page.Visitor, text string) (list []matchedRecord, err error) {
+	if text = vault.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
+		return nil, nil
+	}
+	answer, err := p.Search.Search(ctx, who.Actor, vault.SearchQuery{Text: text, Limit: maxRecordChoices})
+	switch errs.KindOf(err) {
+	case errs.Invalid, errs.Unavailable:
+		return nil, nil
+	}
+	for _, hit := range answer.Hits {
+		list = append(list, p.newMatchedRecord(hit.Kind, hit.ID, hit.Heading, hit.Under))
+	}
+	return list, err
+}

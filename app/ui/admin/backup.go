@@ -1,0 +1,175 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/errs"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// backupPage is how the backups go.
+type backupPage struct {
+	vault.BackupPlace
+	Health  vault.BackupHealth
+	Warning string
+	Age     string // of the last good one
+	Settled string // the path of the settings file
+	Home    string // the data directory
+	Now     backupRun
+	Check   backupVerification
+	Stored  scrubStatus
+}
+
+// scrubStatus is what is known of the documents on the disk.
+type scrubStatus struct {
+	vault.ScrubState
+	Damaged []vault.Damage // the first of them
+	More    int
+	Percent int // of the round under way
+}
+
+// maxDamagedShown is how many damaged documents the page names.
+const maxDamagedShown = 20
+
+func (p *Pages) scrubStatus() scrubStatus {
+	s := scrubStatus{ScrubState: p.Vault.Scrub(), Damaged: p.Vault.Damaged()}
+	s.Percent = int(100 * s.Progress)
+	s.More = max(0, len(s.Damaged)-maxDamagedShown)
+	s.Damaged = s.Damaged[:len(s.Damaged)-s.More]
+	return s
+}
+
+// backupRun is the backup under way, or what the last that was asked for came to.
+type backupRun struct {
+	vault.Progress[vault.Backup]
+	Settled bool // there is a directory
+	Failed  string
+}
+
+// backupVerification is the verification under way, or what the last one found.
+type backupVerification struct {
+	vault.Progress[archive.VerifyReport]
+	Failed string
+}
+
+// maxSnapshots is how many are listed; each is a small file that is read.
+const maxSnapshots = 60
+
+func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	place, err := p.Vault.Backups.Place(r.Context(), who.Actor, maxSnapshots)
+	if err != nil {
+		return err
+	}
+	h, err := p.Vault.Health(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := backupPage{
+		BackupPlace: place, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir(),
+		Settled: p.SettingsFile, Now: p.backupRun(), Check: p.backupVerification(),
+		Stored: p.scrubStatus(),
+	}
+	if good := h.Backup.Good; good != nil {
+		shown.Age = page.FormatAge(p.Now().Sub(good.At))
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "backups.html", page.Page{
+		Heading: "Backups", Section: "admin", Data: shown, Styles: adminStyles,
+	})
+}
+
+func (p *Pages) backupRun() backupRun {
+	now := backupRun{Progress: p.Vault.Backups.Running(), Settled: true}
+	now.Failed = errorText(now.Err)
+	return now
+}
+
+func (p *Pages) backupVerification() backupVerification {
+	check := backupVerification{Progress: p.Vault.Backups.Verified()}
+	check.Failed = errorText(check.Err)
+	return check
+}
+
+// errorText is the sentence of an error of long work; administrators see it all.
+func errorText(err error) string {
+	var named *errs.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &named):
+		return named.Message
+	}
+	return err.Error()
+}
+
+// runBackup begins a backup; one that is under way goes on.
+func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	err := p.Vault.Backups.Begin(r.Context(), who.Actor)
+	said := "A backup is being made."
+	if errs.KindOf(err) == errs.Locked {
+		said, err = "A backup is being made already.", nil
+	}
+	if err != nil {
+		return asConflict(err)
+	}
+	p.ResetWarnings()
+	if page.IsPartRequest(r) {
+		return p.RenderPart(w, r, who, http.StatusOK, "backups.html", "backup-now", p.backupRun())
+	}
+	return p.RedirectWithNotice(w, r, "/admin/backups", said)
+}
+
+// verifyBackup begins the verification of one snapshot, or of all.
+func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	err := p.Vault.Backups.BeginVerify(r.Context(), who.Actor, r.PostForm.Get("snapshot"))
+	said := "The backups are being verified: every byte is read."
+	if errs.KindOf(err) == errs.Locked {
+		said, err = "A verification is under way already.", nil
+	}
+	if err != nil {
+		return asConflict(err)
+	}
+	if page.IsPartRequest(r) {
+		return p.RenderPart(w, r, who, http.StatusOK, "backups.html", "backup-check", p.backupVerification())
+	}
+	return p.RedirectWithNotice(w, r, "/admin/backups", said)
+}
+
+// asConflict shows the sentence of an error whose place is not in a form.
+func asConflict(err error) error {
+	var named *errs.Error
+	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, named.Kind) {
+		return &errs.Error{Kind: errs.Conflict, Message: named.Message, Err: err}
+	}
+	return err
+}
+
+// backupPart is one of the two parts that a script asks for again while something goes
+// on. When that has ended the whole page is worth reading anew.
+func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	var name string
+	var data any
+	var running bool
+	switch r.PathValue("part") {
+	case "now":
+		now := p.backupRun()
+		name, data, running = "backup-now", now, now.Running
+	case "check":
+		check := p.backupVerification()
+		name, data, running = "backup-check", check, check.Running
+	default:
+		return page.NotFound(r)
+	}
+	if !page.IsPartRequest(r) {
+		page.Redirect(w, r, "/admin/backups")
+		return nil
+	}
+	if !running {
+		p.ResetWarnings()
+		w.Header().Set("HX-Refresh", "true")
+	}
+	return p.RenderPart(w, r, who, http.StatusOK, "backups.html", name, data)
+}

@@ -1,0 +1,193 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// definitionEditor is where a set of definitions is edited: those of a template, the fields of
+// orders, or the statuses of orders. One editor serves them all.
+type definitionEditor struct {
+	path, heading, noun             string // noun: whose records have values
+	hasName, hasStatuses, hasFields bool
+	template                        model.Template
+	seenMark                        string
+	save                            func(ctx context.Context, actor model.Actor, now model.Template, seen string) error
+	newKey                          func(label string, defs []model.Field) string
+}
+
+// adminStyles are of the pages about running the service.
+var adminStyles = []string{"admin.css"}
+
+// definitionPage is what the page of a bench shows.
+type definitionPage struct {
+	Path, Noun, Seen              string
+	Named, HasStatuses, HasFields bool
+	Of                            model.Template
+	Types                         []page.FieldType
+	Open                          string // the field or status whose form is open; "+": of a new one
+	Form                          fieldForm
+	Name                          string            // of the template, as it was typed
+	Status                        string            // a status, as it was typed
+	Problems                      map[string]string // by the input that they stand beside
+	Refused                       []string          // why a change cannot be made
+	Said                          string            // what a change came to, where only a part is shown
+}
+
+// Preview is the form that the fields make, empty.
+func (ed definitionPage) Preview() []page.Input { return page.StoredInputs(ed.Of.Fields, nil) }
+
+// fieldForm is the form of one field. Key is "" for a new one that takes its key from
+// its label; Options has one in each line.
+type fieldForm struct {
+	Was, Key, Label, Type, Options string
+	Required                       bool
+}
+
+func (b *definitionEditor) newPage() definitionPage {
+	return definitionPage{
+		Path: b.path, Noun: b.noun, Seen: b.seenMark, Named: b.hasName, HasStatuses: b.hasStatuses, HasFields: b.hasFields,
+		Of: b.template, Types: page.FieldTypes, Name: b.template.Name,
+	}
+}
+
+// showDefinitions answers GET: the editor, with the form of one field open where the address asks.
+func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, who page.Visitor, b definitionEditor) error {
+	ed, asked := b.newPage(), r.URL.Query()
+	ed.Open = asked.Get("field") + asked.Get("status")
+	for _, f := range b.template.Fields {
+		if ed.Open == f.Key {
+			ed.Form = fieldForm{f.Key, f.Key, f.Label, string(f.Type), strings.Join(f.Options, "\n"), f.Required}
+		}
+	}
+	if slices.Contains(b.template.Statuses, asked.Get("status")) {
+		ed.Status = asked.Get("status")
+	}
+	return p.renderDefinitions(w, r, who, http.StatusOK, b, ed)
+}
+
+func (p *Pages) renderDefinitions(
+	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, b definitionEditor, ed definitionPage,
+) error {
+	if !page.IsPartRequest(r) {
+		return p.RenderPage(w, r, who, status, "definitions.html", page.Page{
+			Heading: b.heading, Section: "admin", Data: ed, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
+		})
+	}
+	if status != http.StatusOK {
+		status = http.StatusUnprocessableEntity // which a script puts into place
+	}
+	return p.RenderPart(w, r, who, status, "definitions.html", "editor", ed)
+}
+
+// changeDefinitions answers POST: one change, or the editor again with why it was not made.
+// again reads the definitions anew.
+func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, who page.Visitor, again func() (definitionEditor, error)) error {
+	b, err := again()
+	if err != nil {
+		return err
+	}
+	b.seenMark = r.PostForm.Get("seen")
+	said, err := b.apply(r.PostForm)
+	if err == nil {
+		err = b.save(r.Context(), who.Actor, b.template, b.seenMark)
+	}
+	if err == nil {
+		if !page.IsPartRequest(r) {
+			return p.RedirectWithNotice(w, r, b.path, said)
+		}
+		if b, err = again(); err != nil {
+			return err
+		}
+		ed := b.newPage()
+		ed.Said = said
+		return p.renderDefinitions(w, r, who, http.StatusOK, b, ed)
+	}
+	return p.showDefinitionErrors(w, r, who, again, err)
+}
+
+// showDefinitionErrors shows the definitions as they are, what was typed, and what stands
+// against it.
+func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, who page.Visitor, again func() (definitionEditor, error), cause error) error {
+	var named *errs.Error
+	if !errors.As(cause, &named) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, named.Kind) {
+		return cause
+	}
+	b, err := again()
+	if err != nil {
+		return err
+	}
+	ed := b.newPage()
+	ed.restoreInput(r.PostForm)
+	status := page.ErrorStatus(named.Kind)
+	switch named.Kind {
+	case errs.Invalid:
+		ed.Problems = map[string]string{}
+		for _, f := range named.Fields {
+			ed.addProblem(problemInput(f.Field), strings.Join(f.Sentences, " "))
+		}
+	case errs.Conflict:
+		for _, f := range named.Fields {
+			ed.Refused = append(ed.Refused, f.Sentences...)
+		}
+		if len(ed.Refused) == 0 {
+			ed.Refused = []string{named.Message}
+		}
+	default:
+		ed.Refused = []string{"Somebody else changed this meanwhile. Here is how it is now; look at it, then change it again."}
+	}
+	return p.renderDefinitions(w, r, who, status, b, ed)
+}
+
+// restoreInput keeps what was sent, so that nobody has to type it twice.
+func (ed *definitionPage) restoreInput(form map[string][]string) {
+	get := func(name string) string { return strings.Join(form[name][:min(1, len(form[name]))], "") }
+	switch get("do") {
+	case "name":
+		ed.Name = get("name")
+	case "status-add", "status-rename":
+		ed.Status, ed.Open = get("name"), get("status")
+		if get("do") == "status-add" {
+			ed.Open = "+status"
+		}
+	case "field-save":
+		ed.Form = fieldForm{get("was"), get("key"), get("label"), get("type"), get("options"), get("required") != ""}
+		if ed.Open = get("was"); ed.Open == "" {
+			ed.Open = "+"
+		}
+	}
+}
+
+// addProblem puts a sentence beside its input, or above all where none is open.
+func (ed *definitionPage) addProblem(place, sentence string) {
+	switch {
+	case place == "name" || place == "status" || ed.Open != "" && place != "":
+		ed.Problems[place] = strings.TrimSpace(ed.Problems[place] + " " + sentence)
+	default:
+		ed.Refused = append(ed.Refused, sentence)
+	}
+}
+
+// problemInput is the input that a refusal of the vault belongs to:
+//
+//	templates.0.name → name   …statuses.3 → status   …custom_fields.2.options.7 → options
+func problemInput(field string) string {
+	field = strings.TrimPrefix(field, "templates.0.")
+	parts := strings.Split(field, ".")
+	switch {
+	case parts[0] == "statuses":
+		return "status"
+	case parts[0] == "custom_fields" && len(parts) > 2:
+		return parts[2]
+	case parts[0] == "name":
+		return "name"
+	}
+	return ""
+}

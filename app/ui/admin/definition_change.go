@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+)
+
+// apply is what the forms of the editor can do to the definitions, by their field
+// `do`; each gives what to say when it is done. None of them decides whether it may be:
+// the vault does.
+func (b *definitionEditor) apply(form url.Values) (said string, err error) {
+	t := &b.template
+	t.Statuses, t.Fields = slices.Clone(t.Statuses), slices.Clone(t.Fields)
+	do, status, key := form.Get("do"), form.Get("status"), form.Get("field")
+	at := slices.Index(t.Statuses, status)
+	field := slices.IndexFunc(t.Fields, func(f model.Field) bool { return f.Key == key })
+	switch {
+	case do == "name" && b.hasName:
+		t.Name = form.Get("name")
+		return "Renamed.", nil
+	case do == "status-add" && b.hasStatuses:
+		t.Statuses = append(t.Statuses, form.Get("name"))
+		return fmt.Sprintf("The status %q was added.", form.Get("name")), nil
+	case do == "statuses" && b.hasStatuses:
+		t.Statuses, err = reordered(t.Statuses, form["order"], func(s string) string { return s })
+		return "The statuses stand in the new order.", err
+	case do == "fields" && b.hasFields:
+		t.Fields, err = reordered(t.Fields, form["order"], func(f model.Field) string { return f.Key })
+		return "The fields stand in the new order.", err
+	case do == "field-save" && b.hasFields:
+		return b.saveField(form)
+	case strings.HasPrefix(do, "status-") && b.hasStatuses && at >= 0:
+		return b.changeStatus(do, at, form.Get("name"))
+	case strings.HasPrefix(do, "field-") && b.hasFields && field >= 0:
+		return b.changeField(do, field)
+	}
+	return "", errDefinitionGone
+}
+
+// errDefinitionGone is the refusal of a change to what somebody else has taken away.
+var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
+
+func (b *definitionEditor) changeStatus(do string, at int, name string) (string, error) {
+	list := b.template.Statuses
+	was := list[at]
+	switch do {
+	case "status-rename":
+		list[at] = name
+		return fmt.Sprintf("The status %q is called %q now.", was, name), nil
+	case "status-up":
+		swapNeighbors(list, at, -1)
+		return fmt.Sprintf("%s was moved up.", was), nil
+	case "status-down":
+		swapNeighbors(list, at, 1)
+		return fmt.Sprintf("%s was moved down.", was), nil
+	case "status-remove":
+		b.template.Statuses = slices.Delete(list, at, at+1)
+		return fmt.Sprintf("The status %q was removed.", was), nil
+	}
+	return "", errDefinitionGone
+}
+
+func (b *definitionEditor) changeField(do string, at int) (string, error) {
+	list := b.template.Fields
+	label := list[at].Label
+	switch do {
+	case "field-up":
+		swapNeighbors(list, at, -1)
+		return label + " was moved up.", nil
+	case "field-down":
+		swapNeighbors(list, at, 1)
+		return label + " was moved down.", nil
+	case "field-remove":
+		b.template.Fields = slices.Delete(list, at, at+1)
+		return fmt.Sprintf("The field %q was removed.", label), nil
+	}
+	return "", errDefinitionGone
+}
+
+// swapNeighbors changes the places of two neighbors; what is at the edge stays there.
+func swapNeighbors[T any](list []T, at, by int) {
+	if to := at + by; to >= 0 && to < len(list) {
+		list[at], list[to] = list[to], list[at]
+	}
+}
+
+// reordered gives the list in the order of names; every one must be named once.
+func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, error) {
+	var out []T
+	for _, name := range names {
+		at := slices.IndexFunc(list, func(v T) bool { return nameOf(v) == name })
+		if at < 0 {
+			return nil, errDefinitionGone
+		}
+		out, list = append(out, list[at]), slices.Delete(list, at, at+1)
+	}
+	if len(list) > 0 {
+		return nil, errDefinitionGone
+	}
+	return out, nil
+}
+
+// saveField adds a field, or changes one; its key stays what it is for ever.
+func (b *definitionEditor) saveField(form url.Values) (string, error) {
+	kind := model.FieldType(form.Get("type"))
+	made := model.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
+	if kind.HasOptions() {
+		made.Options = nonBlankLines(form.Get("options"))
+	}
+	if made.Key == "" {
+		if made.Key = strings.TrimSpace(form.Get("key")); made.Key == "" {
+			made.Key = b.newKey(made.Label, b.template.Fields)
+		}
+		b.template.Fields = append(b.template.Fields, made)
+		return fmt.Sprintf("The field %q was added.", made.Label), nil
+	}
+	at := slices.IndexFunc(b.template.Fields, func(f model.Field) bool { return f.Key == made.Key })
+	if at < 0 {
+		return "", errDefinitionGone
+	}
+	b.template.Fields[at] = made
+	return fmt.Sprintf("The field %q was saved.", made.Label), nil
+}
+
+// nonBlankLines gives the lines of a text that say something.
+func nonBlankLines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"net/http"
+	"sync"
+
+	"deedkeep/app/ui/page"
+)
+
+// Pages handles the requests of this package.
+type Pages struct {
+	*page.Site
+	diagnosing sync.Mutex // held while diagnostics run
+}
+
+// New returns the pages.
+func New(s *page.Site) *Pages { return &Pages{Site: s} }
+
+// Routes returns the addresses of the pages and forms, and who may use them.
+func (p *Pages) Routes() []page.Route {
+	return []page.Route{
+		page.NewRoute("GET /admin/templates", page.MayAdminister, p.templateListPage),
+		page.NewRoute("POST /admin/templates", page.MayAdminister, p.createTemplate),
+		page.NewRoute("GET /admin/templates/{n}", page.MayAdminister, p.templatePage),
+		page.NewRoute("POST /admin/templates/{n}", page.MayAdminister, p.changeTemplate),
+		page.NewRoute("POST /admin/templates/{n}/{use}", page.MayAdminister, p.setTemplateUse),
+		page.NewRoute("GET /admin/fields", page.MayAdminister, p.orderFieldPage),
+		page.NewRoute("POST /admin/fields", page.MayAdminister, p.changeOrderFields),
+		page.NewRoute("GET /admin/statuses", page.MayAdminister, p.orderStatusPage),
+		page.NewRoute("POST /admin/statuses", page.MayAdminister, p.changeOrderStatuses),
+		page.NewRoute("GET /admin", page.MayAdminister, p.adminPage),
+		page.NewRoute("GET /admin/users", page.MayAdminister, p.userListPage),
+		page.NewRoute("POST /admin/users", page.MayAdminister, p.inviteUser),
+		page.NewRoute("GET /admin/users/new", page.MayAdminister, p.newUserPage),
+		page.NewRoute("GET /admin/users/{n}", page.MayAdminister, p.userPage),
+		page.NewRoute("POST /admin/users/{n}/name", page.MayAdminister, p.renameUser),
+		page.NewRoute("POST /admin/users/{n}/role", page.MayAdminister, p.setRole),
+		page.NewRoute("POST /admin/users/{n}/reset", page.MayAdminister, p.resetUser),
+		page.NewRoute("POST /admin/users/{n}/disable", page.MayAdminister, p.disableUser),
+		page.NewRoute("POST /admin/users/{n}/enable", page.MayAdminister, p.enableUser),
+		page.NewRoute("GET /admin/keys", page.MayAdminister, p.keyListPage),
+		page.NewRoute("POST /admin/keys", page.MayAdminister, p.createKey),
+		page.NewRoute("GET /admin/keys/new", page.MayAdminister, p.newKeyPage),
+		page.NewRoute("GET /admin/keys/{n}", page.MayAdminister, p.keyPage),
+		page.NewRoute("POST /admin/keys/{n}/rotate", page.MayAdminister, p.rotateKey),
+		page.NewRoute("POST /admin/keys/{n}/revoke", page.MayAdminister, p.revokeKey),
+		page.NewRoute("GET /admin/activity", page.MayAdminister, p.activityPage),
+		page.NewRoute("GET /admin/activity.csv", page.MayAdminister, p.activityCSV),
+		page.NewRoute("GET /admin/activity/verify", page.MayAdminister, p.auditVerificationPart),
+		page.NewRoute("POST /admin/activity/verify", page.MayAdminister, p.verifyAuditLog),
+		page.NewRoute("GET /admin/backups", page.MayAdminister, p.backupPage),
+		page.NewRoute("GET /admin/backups/{part}", page.MayAdminister, p.backupPart),
+		page.NewRoute("POST /admin/backups", page.MayAdminister, p.runBackup),
+		page.NewRoute("POST /admin/backups/verify", page.MayAdminister, p.verifyBackup),
+		page.NewRoute("GET /admin/settings", page.MayAdminister, p.settingsPage),
+		page.NewRoute("POST /admin/settings", page.MayAdminister, p.runDiagnostics),
+		page.NewRoute("GET /admin/search", page.MayAdminister, p.searchIndexPart),
+		page.NewRoute("POST /admin/search", page.MayAdminister, p.reindex),
+	}
+}
+
+// adminPage is what there is to run the service with.
+func (p *Pages) adminPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.RenderPage(w, r, who, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
+}

@@ -1,0 +1,27 @@
+package admin
+
+import (
+	"net/http"
+
+	"deedkeep/app/ui/page"
+)
+
+// searchIndexPart is the part that a script asks for again while an index is being made.
+func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if !page.IsPartRequest(r) {
+		page.Redirect(w, r, "/admin/settings#search-index")
+		return nil
+	}
+	return p.RenderPart(w, r, who, http.StatusOK, "settings.html", "search-index", p.SearchIndexStatus(r.Context()))
+}
+
+// reindex has the index made anew; the one there is answers until then.
+func (p *Pages) reindex(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if err := p.Vault.Reindex(r.Context(), who.Actor); err != nil {
+		return asConflict(err)
+	}
+	if page.IsPartRequest(r) {
+		return p.searchIndexPart(w, r, who)
+	}
+	return p.RedirectWithNotice(w, r, "/admin/settings", "The search index is being made anew.")
+}

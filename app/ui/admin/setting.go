@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/config"
+	"deedkeep/app/errs"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// settingPage is what is in force, and what there is to know of the service. Nothing of
+// it can be changed here: settings are read when the service starts.
+type settingPage struct {
+	Version, Home, File string
+	vault.Health
+	Database int64 // bytes
+	Trouble  string
+	Groups   []settingGroup
+	Examined bool
+	Findings []apitypes.Diagnosis // nil: nobody has looked
+	OK       bool
+	CanLook  bool
+	Search   page.SearchIndexStatus
+}
+
+// settingGroup is the settings of one section of the file.
+type settingGroup struct {
+	Label    string
+	Settings []config.Setting
+}
+
+// settingLabels are the headings of the sections; "" is for what stands outside of all.
+var settingLabels = map[string]string{
+	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
+	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
+	"previews": "Pictures of pages", "search": "Search", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "retention": "Retention", "idempotency": "Repeated requests",
+	"sweep": "Tidying up", "scrub": "Verifying documents", "backup": "Backups",
+}
+
+func groupSettings(all []config.Setting) (list []settingGroup) {
+	last := "-"
+	for _, s := range all {
+		section, _, nested := strings.Cut(s.Key, ".")
+		if !nested {
+			section = ""
+		}
+		if section != last {
+			label := settingLabels[section]
+			if label == "" {
+				label = section
+			}
+			list, last = append(list, settingGroup{Label: label}), section
+		}
+		of := &list[len(list)-1]
+		of.Settings = append(of.Settings, s)
+	}
+	return list
+}
+
+func (p *Pages) settingsPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showSettings(w, r, who, nil)
+}
+
+func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, who page.Visitor, found *apitypes.Doctor) error {
+	h, err := p.Vault.Health(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := settingPage{
+		Version: p.Version, Home: p.Vault.Dir(), File: p.SettingsFile, Health: h, Trouble: page.DiskWarning(h),
+		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
+	}
+	if info, err := os.Stat(filepath.Join(p.Vault.Dir(), "vault.db")); err == nil {
+		shown.Database = info.Size()
+	}
+	if found != nil {
+		shown.Examined, shown.Findings, shown.OK = true, found.Findings, found.OK
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "settings.html", page.Page{
+		Heading: "Settings", Section: "admin", Data: shown, Styles: adminStyles,
+	})
+}
+
+// diagnosticsTimeout is how long an examination may take; it mostly takes a second.
+const diagnosticsTimeout = 30 * time.Second
+
+// runDiagnostics has the doctor look at the installation, one at a time, and shows what was
+// found. It keeps nothing.
+func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if p.Doctor == nil {
+		return page.NotFound(r)
+	}
+	if !p.diagnosing.TryLock() {
+		return &errs.Error{Kind: errs.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
+	}
+	defer p.diagnosing.Unlock()
+	ctx, cancel := context.WithTimeout(r.Context(), diagnosticsTimeout)
+	defer cancel()
+	found, err := p.Doctor(ctx)
+	if err != nil {
+		return err
+	}
+	return p.showSettings(w, r, who, &found)
+}

@@ -1,0 +1,210 @@
+package admin
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// userRow is a user as administrators see one.
+type userRow struct {
+	model.User
+	You   bool
+	State string // active, invited, lapsed (the link has ended), disabled
+	Until time.Time
+}
+
+func (p *Pages) newUserRow(user model.User, who page.Visitor) userRow {
+	one := userRow{User: user, You: user.ID == who.ID, State: "active"}
+	switch {
+	case !user.Enabled():
+		one.State = "disabled"
+	case user.CanSignIn():
+	case user.PasswordLink.Active(p.Now()):
+		one.State, one.Until = "invited", user.PasswordLink.ExpiresAt
+	default:
+		one.State = "lapsed"
+	}
+	return one
+}
+
+func (p *Pages) userListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	list, err := p.Vault.Users.List(r.Context())
+	if err != nil {
+		return err
+	}
+	people := make([]userRow, 0, len(list))
+	for _, user := range list {
+		people = append(people, p.newUserRow(user, who))
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
+}
+
+// showNewUserForm is what the page of inviting somebody shows.
+type newUserForm struct {
+	Name     string
+	Role     model.Role
+	Roles    []model.Role
+	Once     string // of this form: sent twice, it invites once
+	Problems map[string]string
+}
+
+func (p *Pages) newUserPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showNewUserForm(w, r, who, http.StatusOK, newUserForm{Role: model.RoleStaff, Once: rand.Text()})
+}
+
+func (p *Pages) showNewUserForm(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form newUserForm) error {
+	form.Roles = model.Roles()
+	return p.RenderPage(w, r, who, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
+}
+
+// inviteUser makes a user and shows the link to hand over, once.
+func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role"))}
+	return p.SubmitOnce(w, r, who, linkAlreadyShown, func() (string, error) {
+		token, user, err := p.Vault.Users.Create(r.Context(), who.Actor, draft)
+		if err == nil {
+			return page.UserPath(user.ID), p.showLink(w, r, who, user, token)
+		}
+		status, problems := page.FormProblems(err)
+		if problems == nil {
+			return "", err
+		}
+		return "", p.showNewUserForm(w, r, who, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
+	})
+}
+
+// linkAlreadyShown answers the form of a one-time link that was sent before.
+var linkAlreadyShown = page.AlreadySubmitted{Text: "This link was made already. It was shown once, and is shown no more; another can be made in its place.", Path: "/admin/users", Link: "See whom it is for"}
+
+// linkPage is a one-time link to be handed over.
+type linkPage struct {
+	User    model.User
+	Address string
+	Reset   bool
+}
+
+// showLink shows a one-time link; it is told here and kept nowhere.
+func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, who page.Visitor, user model.User, token string) error {
+	origin, err := p.Origin(r)
+	if err != nil {
+		return err
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "userlink.html", page.Page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
+		User: user, Address: origin + model.PasswordLinkPath + token, Reset: user.PasswordLink.Reset,
+	}})
+}
+
+// userPage is what the page of one user shows.
+type userPage struct {
+	userRow
+	Roles    []model.Role
+	Once     string // of the form that makes another link
+	Problems map[string]string
+}
+
+func (p *Pages) userPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showUser(w, r, who, http.StatusOK, nil)
+}
+
+// showUser shows one user, with what was wrong in one of the forms.
+func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems map[string]string) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	user, err := p.Vault.Users.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return p.RenderPage(w, r, who, status, "user.html", page.Page{Heading: user.Name, Section: "admin", Data: userPage{
+		userRow: p.newUserRow(user, who), Roles: model.Roles(), Once: rand.Text(), Problems: problems,
+	}})
+}
+
+// changeUser is what all forms of one user have in common.
+func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, who page.Visitor, notice string,
+	change func(ctx context.Context, id uint64) (model.User, error),
+) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	user, err := change(r.Context(), id)
+	if err == nil {
+		return p.RedirectWithNotice(w, r, "/admin/users", user.Name+notice)
+	}
+	status, problems := page.FormProblems(err)
+	if problems == nil {
+		return err
+	}
+	return p.showUser(w, r, who, status, problems)
+}
+
+func (p *Pages) renameUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.changeUser(w, r, who, " is the name to sign in with from now on.", func(ctx context.Context, id uint64) (model.User, error) {
+		return p.Vault.Users.Rename(ctx, who.Actor, id, r.PostForm.Get("name"))
+	})
+}
+
+func (p *Pages) setRole(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	role := model.Role(r.PostForm.Get("role"))
+	return p.changeUser(w, r, who, " has the role "+page.RoleName(role)+" now.", func(ctx context.Context, id uint64) (model.User, error) {
+		if err := rejectSelf(who, id, "You cannot take your own role away; another administrator can."); err != nil {
+			return model.User{}, err
+		}
+		return p.Vault.Users.SetRole(ctx, who.Actor, id, role)
+	})
+}
+
+func (p *Pages) disableUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.changeUser(w, r, who, " is signed out everywhere and can sign in no more.", func(ctx context.Context, id uint64) (model.User, error) {
+		if err := rejectSelf(who, id, "You cannot disable yourself; another administrator can."); err != nil {
+			return model.User{}, err
+		}
+		return p.Vault.Users.Disable(ctx, who.Actor, id)
+	})
+}
+
+func (p *Pages) enableUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.changeUser(w, r, who, " can sign in again.", func(ctx context.Context, id uint64) (model.User, error) {
+		return p.Vault.Users.Enable(ctx, who.Actor, id)
+	})
+}
+
+// resetUser takes password and second factor away and shows a link for another.
+func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	return p.SubmitOnce(w, r, who, linkAlreadyShown, func() (string, error) {
+		var token string
+		var user model.User
+		err := rejectSelf(who, id, "You change your own password on your account's page.")
+		if err == nil {
+			token, user, err = p.Vault.Users.Reset(r.Context(), who.Actor, id)
+		}
+		if err == nil {
+			return page.UserPath(id), p.showLink(w, r, who, user, token)
+		}
+		status, problems := page.FormProblems(err)
+		if problems == nil {
+			return "", err
+		}
+		return "", p.showUser(w, r, who, status, problems)
+	})
+}
+
+// rejectSelf keeps an administrator from shutting themselves out by a slip.
+func rejectSelf(who page.Visitor, id uint64, sentence string) error {
+	if id == who.ID {
+		return &errs.Error{Kind: errs.Conflict, Message: sentence}
+	}
+	return nil
+}

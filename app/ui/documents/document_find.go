@@ -1,0 +1,125 @@
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// matchJSON is one place of a phrase, for the script.
+type matchJSON struct {
+	Page   int    `json:"page"`
+	Before string `json:"before"`
+	Match  string `json:"match"`
+	After  string `json:"after"`
+}
+
+// findInDocument answers where a phrase stands in a document, for the script; "words" is what
+// marks are to be asked for where it was found by its words.
+func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{}
+	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
+	hits, more, by, err := p.findMatches(r.Context(), who, id, findVariants(typed, r.URL.Query().Get("words") != ""), queryInt(r, "page", 0))
+	if err != nil {
+		return err
+	}
+	if len(hits) > 0 && by != typed {
+		answer["words"] = by
+	}
+	p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(id))
+	list := make([]matchJSON, 0, len(hits))
+	for _, h := range hits {
+		list = append(list, matchJSON(h))
+	}
+	answer["hits"], answer["more"] = list, more
+	if unread, err := p.pagesWithoutText(r, who, id, typed, len(hits)); err != nil {
+		return err
+	} else if unread > 0 {
+		answer["unread"] = unread
+	}
+	return p.sendJSON(w, answer)
+}
+
+// pagesWithoutText is how many pages of a document have no text to look in. Where something was
+// found, what is known of that is enough.
+func (p *Pages) pagesWithoutText(r *http.Request, who page.Visitor, id uint64, typed string, hits int) (int, error) {
+	file, err := p.Vault.Files.Get(r.Context(), id)
+	if err != nil || typed == "" || hits > 0 {
+		return file.PagesWithoutText(), err
+	}
+	text, err := p.Vault.Files.TextPages(r.Context(), who.Actor, id)
+	return max(file.PageCount()-text, 0), err
+}
+
+// findMatches are the places in a document that one of the ways leads to, and its phrase. page
+// is the one that somebody was led to, 0 for none.
+func (p *Pages) findMatches(
+	ctx context.Context, who page.Visitor, id uint64, ways []findVariant, page int) (hits []vault.Spot, more bool, by string, err error,
+) {
+	for _, way := range ways {
+		if len(way.pageWords) > 0 {
+			hits, more, err = p.Vault.Files.FindWords(ctx, who.Actor, id, way.pageWords, page)
+		} else {
+			hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+		}
+		if err != nil {
+			return nil, false, "", err
+		}
+		var there []string
+		for _, h := range hits {
+			there = append(there, h.Match)
+		}
+		if len(hits) > 0 && way.matches(there) {
+			return hits, more, way.phrase, nil
+		}
+	}
+	return nil, false, "", nil
+}
+
+// pageMarks answers where on a page the places of a phrase are to be seen, for the
+// script: for each a list of [left, top, right, bottom] in fractions of the page.
+func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	file, n, err := p.readPage(r)
+	if err != nil {
+		return err
+	}
+	p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(file.ID))
+	marks, err := p.Vault.Files.Marks(r.Context(), who.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
+	if err != nil && errs.KindOf(err) != errs.NotFound {
+		return err
+	}
+	list := make([][][4]float64, 0, len(marks))
+	for _, rects := range marks {
+		sides := make([][4]float64, 0, len(rects))
+		for _, rect := range rects {
+			sides = append(sides, [4]float64{rect.Left, rect.Top, rect.Right, rect.Bottom})
+		}
+		list = append(list, sides)
+	}
+	return p.sendJSON(w, map[string]any{"marks": list})
+}
+
+func (p *Pages) sendJSON(w http.ResponseWriter, what any) error {
+	body, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	body = page.StripBidi(body)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", page.DataPolicy)
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write(body) // whoever has gone needs nothing
+	return nil
+}

@@ -1,0 +1,104 @@
+package documents
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// inlineTypes are the kinds that a browser shows; everything else is saved.
+var inlineTypes = map[string]bool{
+	"application/pdf": true, "image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
+}
+
+// Download serves the file of a signed link: no key, and one that a client sends
+// along is not looked at. Ranges and conditions are net/http's.
+func (p *Pages) Download(w http.ResponseWriter, r *http.Request) {
+	link, err := p.parseLink(r)
+	switch {
+	case errors.Is(err, secret.ErrLinkExpired):
+		p.rejectDownload(w, r, http.StatusForbidden, "This link has ended",
+			"Links to documents live for a few minutes. Ask for a new one where you found it.")
+		return
+	case err != nil:
+		p.rejectDownload(w, r, http.StatusForbidden, "This link does not work",
+			"It was changed or cut on its way. Ask for a new one where you found it.")
+		return
+	}
+	file, content, err := p.Files.Open(r.Context(), uint64(link.File))
+	if errs.KindOf(err) == errs.NotFound {
+		p.rejectDownload(w, r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
+		return
+	}
+	if damaged := (*vault.DamagedError)(nil); errors.As(err, &damaged) {
+		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", page.RequestID(w))
+		p.rejectDownload(w, r, http.StatusInternalServerError, "Document damaged",
+			fmt.Sprintf("The stored copy of “%s” is damaged and can't be downloaded. Tell the person who gave you this link.", link.Filename))
+		return
+	}
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", page.RequestID(w))
+		p.rejectDownload(w, r, http.StatusInternalServerError, "Something went wrong here",
+			"The document could not be opened. Please tell whoever runs this service.")
+		return
+	}
+	defer content.Close() //nolint:errcheck // it was only read
+	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", page.RequestID(w))
+	setDocumentHeaders(w.Header(), file, link.Filename)
+	p.SetWriteDeadline(w, file.Size)
+	p.serveContent(p.recordLinkView(w, r, file), r, file, content)
+}
+
+// serveContent sends a document. A large one is verified on its way: where it is damaged the
+// connection breaks off before the end, so that no client takes it for complete.
+func (p *Pages) serveContent(w http.ResponseWriter, r *http.Request, file model.File, content io.ReadSeeker) {
+	http.ServeContent(w, r, "", file.CreatedAt, content)
+	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
+		p.Log.ErrorContext(r.Context(), "download is cut off", "error", verified.Err(), "file", file.ID, "request_id", page.RequestID(w))
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// parseLink holds the request line, as it was sent, against the link that was signed.
+func (p *Pages) parseLink(r *http.Request) (secret.Link, error) {
+	target := r.RequestURI
+	if r.URL.IsAbs() { // as a proxy is spoken to
+		target = strings.TrimPrefix(target, r.URL.Scheme+"://"+r.URL.Host)
+	}
+	path, query, asked := strings.Cut(target, "?")
+	if asked && query == "" {
+		return secret.Link{}, secret.ErrLinkInvalid // an empty query is another spelling
+	}
+	return p.Links.Parse(path, query, p.Now())
+}
+
+func setDocumentHeaders(h http.Header, file model.File, name string) {
+	disposition, policy := "attachment", page.DocumentPolicy
+	if inlineTypes[file.MIME] {
+		disposition = "inline"
+	}
+	if file.MIME == "application/pdf" {
+		policy = page.PDFPolicy
+	}
+	h.Set("Content-Type", file.MIME)
+	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": name}))
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("ETag", `"`+file.Digest+`"`)
+}
+
+func (p *Pages) rejectDownload(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	p.Log.InfoContext(r.Context(), "download refused", "status", status, "request_id", page.RequestID(w))
+	p.ShowMessage(w, r, status, heading, text)
+}

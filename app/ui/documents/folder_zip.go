@@ -1,0 +1,52 @@
+package documents
+
+import (
+	"net/http"
+
+	"deedkeep/app/ui/page"
+)
+
+// maxZipDocuments is how many documents one zip of a folder holds.
+const maxZipDocuments = 20_000
+
+// zipFolder sends all documents of a folder and of those beneath it.
+func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	folder, err := p.Vault.Folders.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	under, err := p.Vault.Folders.Under(r.Context(), id, maxZipDocuments)
+	if err != nil {
+		return err
+	}
+	list := make([]zipEntry, 0, len(under))
+	for _, one := range under {
+		list = append(list, zipEntry{Folder: one.Way, File: one.File})
+	}
+	return p.sendZip(w, r, who, folder.Name, list)
+}
+
+// zipAbstract sends all documents of an abstract in their order.
+func (p *Pages) zipAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := p.AbstractID(r)
+	if err != nil {
+		return err
+	}
+	filed, err := p.Vault.Abstracts.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
+	if err != nil {
+		return err
+	}
+	list := make([]zipEntry, 0, len(filed.Files))
+	for _, file := range filed.Files {
+		list = append(list, zipEntry{File: file})
+	}
+	return p.sendZip(w, r, who, headings[0], list)
+}

@@ -1,0 +1,40 @@
+package documents
+
+import "deedkeep/app/ui/page"
+
+// Pages handles the requests of this package.
+type Pages struct{ *page.Site }
+
+// New returns the pages.
+func New(s *page.Site) *Pages { return &Pages{Site: s} }
+
+// Routes returns the addresses of the pages and forms, and who may use them.
+func (p *Pages) Routes() []page.Route {
+	return []page.Route{
+		page.NewRoute("GET /trash", page.MayWrite, p.trashListPage),
+		page.NewRoute("POST /trash", page.MayWrite, p.restoreTrash),
+		page.NewRoute("GET "+purgePath, page.MayAdminister, p.purgePage),
+		page.NewRoute("POST "+purgePath, page.MayAdminister, p.purgeRecord),
+		page.NewRoute("GET "+emptyPath, page.MayAdminister, p.emptyTrashPage),
+		page.NewRoute("POST "+emptyPath, page.MayAdminister, p.emptyTrash),
+		page.NewRoute("GET /documents/{n}", page.MayRead, p.documentPage),
+		page.NewRoute("GET /documents/{n}/pages/{page}", page.MayRead, p.pageImage),
+		page.NewRoute("GET /documents/{n}/pages/{page}/marks", page.MayRead, p.pageMarks),
+		page.NewRoute("GET /documents/{n}/find", page.MayRead, p.findInDocument),
+		page.NewRoute("GET /documents/{n}/thumbnail", page.MayRead, p.thumbnail),
+		page.NewRoute("GET /documents/{n}/text", page.MayRead, p.documentTextPage),
+		page.NewRoute("GET /documents/{n}/download", page.MayRead, p.downloadDocument),
+		page.NewRoute("GET /documents/{n}/original", page.MayRead, p.originalDocument),
+		page.NewRoute("GET /documents/{n}/print", page.MayRead, p.printPage),
+		page.NewRoute("GET /abstracts/{id}/zip", page.MayRead, p.zipAbstract),
+		page.NewRawRoute("OPTIONS /uploads", page.Anyone, p.uploadOptions),
+		page.NewRawRoute("POST /uploads", page.Anyone, p.tusHandler(p.uploadBegin)),
+		page.NewRawRoute("GET /uploads/{id}", page.Anyone, p.tusHandler(p.uploadShow)),
+		page.NewRawRoute("PATCH /uploads/{id}", page.Anyone, p.tusHandler(p.uploadWrite)),
+		page.NewRawRoute("DELETE /uploads/{id}", page.Anyone, p.tusHandler(p.uploadCancel)),
+		page.NewRawRoute("POST /abstracts/{id}/documents", page.MayWrite, p.uploadToAbstract),
+		page.NewRoute("GET /vault/{n}/zip", page.MayRead, p.zipFolder),
+		page.NewRawRoute("POST /vault/documents", page.MayWrite, p.uploadToFolder),
+		page.NewRawRoute("POST /vault/{n}/documents", page.MayWrite, p.uploadToFolder),
+	}
+}

@@ -1,0 +1,41 @@
+package documents
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Rows of a sheet are as long as the longest; a heading goes over all of it.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	var m highlighter
+	for text, want := range map[string]string{
+		"":                                    "",
+		"a\n":                                 "a1",
+		"Heading\nNo.\tDeed\tPage\n1\tx\n\n":  "Heading3|No.1 Deed1 Page1|1,1 x1 0|3",
+		"a\tb\n1\t" + strings.Repeat("é", 25): "a1 b1|1,1 " + strings.Repeat("é", 25) + "1 long",
+	} {
+		var lines []string
+		for _, row := range m.rows(text) {
+			var cells []string
+			for _, cell := range row {
+				said := ""
+				for _, part := range cell.Parts {
+					said += part.Text
+				}
+				if said == "1" {
+					said += ","
+				}
+				if said += strconv.Itoa(cell.Span); cell.Long() {
+					said += " long"
+				}
+				cells = append(cells, said)
+			}
+			lines = append(lines, strings.Join(cells, " "))
+		}
+		if got := strings.Join(lines, "|"); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

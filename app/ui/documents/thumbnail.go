@@ -1,0 +1,82 @@
+package documents
+
+import (
+	"html/template"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// thumbnail answers a small picture of a document's first page, or a drawing of its
+// kind where there is none, or not yet. It is no view, for lists are full of them, unless
+// it can be read.
+func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	file, err := p.Vault.Files.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if file.Processing {
+		return p.sendPlaceholder(w, file, "no-store")
+	}
+	tag := imageETag(file, 0, 0)
+	if notModified(w, r, tag) {
+		return nil
+	}
+	picture, err := p.Vault.Files.Thumbnail(r.Context(), who.Actor, id)
+	if errs.KindOf(err) == errs.NotFound {
+		w.Header().Del("ETag")
+		return p.sendPlaceholder(w, file, "private, max-age=60")
+	}
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodGet && p.thumbnailIsReadable(r, who, id) {
+		p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(id))
+	}
+	return p.sendImage(w, r, picture, tag)
+}
+
+// A thumbnail can be read of a picture of less than this many pixels, or a page of less
+// than so many points, across: it is hardly smaller.
+const (
+	readablePixels = 2 * vault.ThumbnailWidth
+	readablePoints = 72 * vault.ThumbnailWidth / 100
+)
+
+// thumbnailIsReadable reports whether to see a document's thumbnail is to read it; where nobody
+// can tell, it is.
+func (p *Pages) thumbnailIsReadable(r *http.Request, who page.Visitor, id uint64) bool {
+	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, id)
+	if err != nil {
+		return true
+	}
+	first := sizes[0]
+	return first.ImageWidth > 0 && first.ImageWidth < readablePixels || first.ImageWidth == 0 && first.Width < readablePoints
+}
+
+// sendPlaceholder sends a sheet of paper with the kind of a document on it.
+func (p *Pages) sendPlaceholder(w http.ResponseWriter, file model.File, keep string) error {
+	kind := strings.ToUpper(page.Truncate(file.Extension(), 4))
+	drawn := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 85 110" width="170" height="220">` +
+		`<rect width="85" height="110" fill="#fff"/><path d="M14 22h57M14 34h57M14 46h57M14 58h40" stroke="#d5d8dc" stroke-width="4"/>` +
+		`<text x="42.5" y="92" text-anchor="middle" font-family="system-ui,sans-serif" font-size="18" font-weight="600" fill="#6b7280">` +
+		template.HTMLEscapeString(kind) + `</text></svg>`
+	h := w.Header()
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Length", strconv.Itoa(len(drawn)))
+	h.Set("Content-Security-Policy", page.DocumentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", keep)
+	_, _ = io.WriteString(w, drawn) // whoever has gone needs nothing
+	return nil
+}

@@ -1,0 +1,175 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// trashPage is what is in the trash, what went there last first.
+type trashPage struct {
+	Nouns      []trashNoun
+	Items      []trashRow
+	Keep       string // how long deleted records stay where no retention covers them
+	Retention  string // how long abstracts stay; "" where no longer than others
+	Templates  bool   // some templates have a retention of their own
+	Here       string
+	Problems   []string
+	Prev, Next string
+}
+
+// trashNoun is a choice of what is shown.
+type trashNoun struct {
+	Noun, Label, Path string
+	Chosen            bool
+}
+
+// trashRow is one record; Item is its name in the form.
+type trashRow struct {
+	vault.Trashed
+	Item, Label, Who string
+	AbstractPath     string // of a document's abstract; "" where there is no page of it
+}
+
+// Purge is the page on which an administrator deletes it permanently.
+func (r trashRow) Purge() string { return page.WithQuery(purgePath, url.Values{"item": {r.Item}}) }
+
+// ByRetention reports a record that is there longer than others because of the retention.
+func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.Retained) }
+
+const trashPerPage = 50
+
+var trashLabels = []struct{ noun, one, many string }{
+	{"", "", "Everything"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
+}
+
+func (p *Pages) trashListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showTrash(w, r, who, http.StatusOK, nil)
+}
+
+func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems []string) error {
+	asked := page.ListParams(r, "noun")
+	q := vault.Query{Descending: true, Limit: trashPerPage}
+	retention := p.Vault.Trash.Retention()
+	shown := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Keep()), Templates: len(retention.Templates) > 0, Problems: problems}
+	if retention.Keep > p.Vault.Trash.Keep() {
+		shown.Retention = page.FormatDuration(retention.Keep)
+	}
+	for _, l := range trashLabels {
+		chosen := asked.Get("noun") == l.noun
+		path := "/trash"
+		if l.noun != "" {
+			path += "?noun=" + l.noun
+			if chosen {
+				q.Filters = []vault.Filter{{Column: vault.ColumnKind, Value: l.noun}}
+			}
+		}
+		shown.Nouns = append(shown.Nouns, trashNoun{l.noun, l.many, path, chosen})
+	}
+	p.ApplyCursor(r, asked, &q)
+	list, err := p.Vault.Trash.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	for _, item := range list.Items {
+		row := trashRow{Trashed: item, Item: p.PublicRecordName(item.Noun, item.ID), Label: item.Noun, Who: page.ActorText(item.By)}
+		row.Label = trashLabel(item.Noun)
+		if of := item.Abstract; of != nil && of.Live {
+			row.AbstractPath = p.AbstractPath(of.ID)
+		}
+		shown.Items = append(shown.Items, row)
+	}
+	shown.Here = r.URL.RequestURI()
+	shown.Prev, shown.Next = p.PageLinks(r, asked, list.Prev, list.Next)
+	return p.RenderPage(w, r, who, status, "trash.html", page.Page{
+		Heading: "Trash", Section: "trash", Data: shown, Scripts: []string{"choose.js"},
+	})
+}
+
+func trashLabel(noun string) string {
+	for _, l := range trashLabels {
+		if l.noun == noun {
+			return l.one
+		}
+	}
+	return noun
+}
+
+// maxRestored is how many are restored by one form: each is a change of its own.
+const maxRestored = 200
+
+// restoreTrash restores what was chosen, each by itself: one that cannot come back
+// keeps none of the others. `only` is the button of one row.
+func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	items := r.PostForm["item"]
+	if only := r.PostForm["only"]; len(only) > 0 {
+		items = only
+	}
+	var problems []string
+	restored := 0
+	if len(items) > maxRestored {
+		return errs.InvalidField("item", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxRestored)))
+	}
+	for _, item := range items {
+		heading, err := p.restoreRecord(r.Context(), who.Actor, p.ParseRecordName(item))
+		var named *errs.Error
+		switch {
+		case err == nil:
+			restored++
+		case errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, named.Kind):
+			problems = append(problems, restoreProblem(heading, named))
+		default:
+			return err
+		}
+	}
+	said := page.Plural(restored, "was restored.", "were restored.")
+	switch {
+	case len(items) == 0:
+		return p.showTrash(w, r, who, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
+	case len(problems) > 0 && restored > 0:
+		return p.showTrash(w, r, who, http.StatusConflict, append(problems, "The others: "+said))
+	case len(problems) > 0:
+		return p.showTrash(w, r, who, http.StatusConflict, problems)
+	}
+	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, "/trash"), said)
+}
+
+func restoreProblem(heading string, named *errs.Error) string {
+	if named.Kind == errs.NotFound {
+		return "One is in the trash no longer: somebody was quicker, or its time was over."
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, named.Message))
+}
+
+// restoreRecord restores a record by its name in the log; heading is what people know it by.
+func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, of string) (heading string, err error) {
+	names, err := p.Vault.Names(ctx, []string{of})
+	if err != nil {
+		return "", err
+	}
+	heading = names[of].Text
+	noun, id, err := page.SplitRecordName(of)
+	if err != nil {
+		return heading, err
+	}
+	switch noun {
+	case "abstract":
+		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Keep[vault.Filed]{})
+	case "order":
+		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Keep[model.Order]{})
+	case "file":
+		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[model.File]{})
+	default:
+		err = errs.RecordNotFound("record", of)
+	}
+	return heading, err
+}

@@ -1,0 +1,142 @@
+package documents
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// The pages on which an administrator deletes permanently what is in the trash.
+const (
+	purgePath = "/admin/trash/purge"
+	emptyPath = "/admin/trash/empty"
+)
+
+// emptyConfirmation are typed to empty the trash.
+const emptyConfirmation = "empty trash"
+
+// newPurgeForm asks for one record to be deleted permanently.
+type purgeForm struct {
+	vault.Trashed
+	Item, Label, Who, Asked, Typed, Reason string
+	UnderRetention                         bool
+	Problems                               map[string]string
+}
+
+func (p *Pages) purgePage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	form, err := p.newPurgeForm(r, r.URL.Query().Get("item"))
+	if err != nil {
+		return err
+	}
+	return p.showPurge(w, r, who, http.StatusOK, form)
+}
+
+func (p *Pages) showPurge(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form purgeForm) error {
+	return p.RenderPage(w, r, who, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
+}
+
+// newPurgeForm reads the record that a form names.
+func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err error) {
+	noun, id, err := page.SplitRecordName(p.ParseRecordName(item))
+	if err != nil {
+		return form, err
+	}
+	form.Item = item
+	if form.Trashed, err = p.Vault.Trash.Find(r.Context(), noun, id); err != nil {
+		return form, err
+	}
+	form.Label, form.Who, form.UnderRetention = trashLabel(noun), page.ActorText(form.By), p.Now().Before(form.Retained)
+	// A heading of spaces alone can't be typed.
+	if form.Asked = strings.Join(strings.Fields(form.Heading), " "); form.Asked == "" {
+		form.Asked = "delete"
+	}
+	return form, nil
+}
+
+// purgeRecord deletes one record permanently when its name was typed.
+func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	form, err := p.newPurgeForm(r, r.PostForm.Get("item"))
+	if errs.KindOf(err) == errs.NotFound {
+		return p.showTrash(w, r, who, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
+	}
+	if err != nil {
+		return err
+	}
+	form.Typed, form.Reason, form.Problems = r.PostForm.Get("confirm"), strings.TrimSpace(r.PostForm.Get("reason")), map[string]string{}
+	if !model.ConfirmationMatches(form.Typed, form.Asked) {
+		form.Problems["confirm"] = "The text does not match. Nothing was deleted."
+	}
+	if form.UnderRetention && form.Reason == "" {
+		form.Problems["reason"] = "Enter the reason. The audit log keeps it."
+	}
+	if len(form.Problems) > 0 {
+		return p.showPurge(w, r, who, http.StatusUnprocessableEntity, form)
+	}
+	done, err := p.Vault.Trash.Purge(r.Context(), who.Actor, form.Noun, form.ID, form.Reason)
+	var named *errs.Error
+	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, named.Kind) {
+		status, problems := page.FormProblems(err)
+		if problems == nil {
+			status, problems = http.StatusConflict, map[string]string{"": named.Message}
+		}
+		form.Problems = problems
+		return p.showPurge(w, r, who, status, form)
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
+}
+
+// emptyForm asks for everything to be deleted permanently.
+type emptyForm struct {
+	Due, Kept      int
+	Asked, Problem string
+}
+
+func (p *Pages) emptyTrashPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showEmpty(w, r, who, http.StatusOK, "")
+}
+
+func (p *Pages) showEmpty(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problem string) error {
+	due, kept, err := p.Vault.Trash.Purgeable(r.Context())
+	if err != nil {
+		return err
+	}
+	return p.RenderPage(w, r, who, status, "trashempty.html", page.Page{
+		Heading: "Empty trash", Section: "trash", Data: emptyForm{due, kept, emptyConfirmation, problem},
+	})
+}
+
+func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if !model.ConfirmationMatches(r.PostForm.Get("confirm"), emptyConfirmation) {
+		return p.showEmpty(w, r, who, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
+	}
+	done, err := p.Vault.Trash.Empty(r.Context(), who.Actor)
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
+}
+
+// purgeNotice says what came of a purge. Its record counts an abstract and each of its
+// documents.
+func purgeNotice(done vault.Purged) string {
+	said := "Permanently deleted " + page.Plural(done.Records, "record", "records")
+	if done.Files > 0 {
+		said += ", including " + page.Plural(done.Files, "document", "documents")
+	}
+	if done.Freed > 0 {
+		said += ". " + page.FormatSize(done.Freed) + " freed"
+	}
+	if done.Waits {
+		said += ". The server frees the rest of the space after the backup"
+	}
+	return said + "."
+}

@@ -1,0 +1,295 @@
+package documents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/decode"
+	"deedkeep/app/document"
+	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
+	"deedkeep/app/model"
+	"deedkeep/app/tus"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// Documents that go on after a break arrive by tus (https://tus.io/protocols/resumable-upload,
+// 1.0.0: core, creation, termination, expiration), with the session's cookie:
+//
+//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (as in place), the
+//	                      path of folders below that, parted by slashes, and batch and turn
+//	                      of documents that were chosen together (base64 each)
+//	HEAD   /uploads/ID    where to go on
+//	PATCH  /uploads/ID    the bytes from Upload-Offset on
+//	DELETE /uploads/ID    give it up
+//	GET    /uploads/ID    ours: what became of it, as uploadStatus
+//
+// Nobody is led to the page of signing in: a script asks, and 401 is its answer.
+// A refusal is JSON with a message for people.
+const uploadsPath = "/uploads"
+
+// uploadStatus is what became of an upload.
+type uploadStatus struct {
+	State   string `json:"state"` // "arriving", "arrived", "filed" or "refused"
+	Offset  int64  `json:"offset"`
+	Size    int64  `json:"size"`
+	Number  uint64 `json:"number,omitempty"` // of the document
+	Name    string `json:"name,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Note    string `json:"note,omitempty"`      // that the same document is elsewhere
+	Other   string `json:"note_path,omitempty"` // where
+	Refusal string `json:"refusal,omitempty"`
+	Advice  string `json:"advice,omitempty"` // what can be done about the refusal
+}
+
+// rejectionAdvice says what people can do about a refusal; "" where its reason says it.
+func rejectionAdvice(reason string) string {
+	switch reason {
+	case document.ReasonPDFPassword:
+		return "Open it with its password, print it to a new PDF or save a copy without the password, and upload that."
+	case document.ReasonDocumentPassword:
+		return "Open it with its password, save a copy without the password, and upload that."
+	}
+	return ""
+}
+
+// tusStatuses are those of the failures that come from below.
+var tusStatuses = map[errs.Kind]int{
+	errs.Invalid: http.StatusUnprocessableEntity, errs.Unauthenticated: http.StatusUnauthorized, errs.Forbidden: http.StatusForbidden,
+	errs.NotFound: http.StatusNotFound, errs.Conflict: http.StatusConflict, errs.InsufficientStorage: http.StatusInsufficientStorage,
+	errs.Unavailable: http.StatusServiceUnavailable,
+}
+
+// tusHandler lets those in who may file documents, and answers errors as scripts read them.
+func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+		h := w.Header()
+		h.Set("Tus-Resumable", tus.Version)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		sent := httpx.New(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+		r.Body = sent
+		err := p.mayUpload(r, who)
+		if err == nil {
+			err = next(w, r, who)
+		}
+		if err == nil {
+			return nil
+		}
+		if !sent.Leave(1<<20, time.Second) {
+			h.Set("Connection", "close")
+		}
+		p.sendUploadError(w, r, err)
+		return nil
+	}
+}
+
+func (p *Pages) mayUpload(r *http.Request, who page.Visitor) error {
+	switch err := page.CheckAccess(who, page.MayWrite); {
+	case errors.Is(err, page.ErrSignIn):
+		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
+	case errors.Is(err, page.ErrTwoFactorRequired):
+		return &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
+	case err != nil:
+		return err
+	}
+	if r.Method == http.MethodOptions {
+		return nil
+	}
+	return tus.Spoken(r.Method, r.Header)
+}
+
+// sendUploadError answers in JSON.
+func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err error) {
+	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
+	var named *errs.Error
+	var form *page.HTTPError
+	var protocol *tus.Error
+	switch {
+	case errors.As(err, &protocol):
+		status, message = protocol.Status, protocol.Message
+	case errors.As(err, &form):
+		status, message = form.Status, form.Text
+	case errors.Is(err, vault.ErrUploadBusy):
+		status, message = http.StatusLocked, errorMessage(err)
+	case errors.Is(err, httpx.ErrTooSlow):
+		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
+	case errors.As(err, &named) && tusStatuses[named.Kind] != 0:
+		status, message = tusStatuses[named.Kind], named.Message
+	}
+	switch {
+	case r.Context().Err() != nil, errors.Is(err, httpx.ErrBrokeOff):
+		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", page.RequestID(w))
+	case status >= http.StatusInternalServerError:
+		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", page.RequestID(w))
+	}
+	switch status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "10")
+	case http.StatusPreconditionFailed:
+		w.Header().Set("Tus-Version", tus.Version)
+	}
+	p.sendUploadJSON(w, status, map[string]string{"message": message})
+}
+
+func (p *Pages) sendUploadJSON(w http.ResponseWriter, status int, what any) {
+	raw, err := json.Marshal(what)
+	if err != nil {
+		p.Log.Error("upload", "error", err)
+		status, raw = http.StatusInternalServerError, []byte("{}")
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", page.DataPolicy)
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // whoever has gone needs no answer
+}
+
+// uploadOptions says what is spoken here.
+func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
+	tus.Options(w.Header(), p.Vault.Uploads.Most())
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	length, err := tus.Length(r.Header)
+	if err != nil {
+		return err
+	}
+	meta, err := tus.Metadata(r.Header)
+	if err != nil {
+		return err
+	}
+	plan := vault.UploadPlan{Filename: decode.Filename(meta["filename"]), Size: length}
+	to, ok := p.ParsePlace(meta["to"])
+	if !ok {
+		return placeError(errs.RecordNotFound("place", meta["to"]))
+	}
+	plan.Abstract, plan.Folder = to.Abstract, to.Folder
+	if path := meta["path"]; path != "" {
+		plan.Path = strings.Split(path, "/")
+	}
+	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
+		plan.Batch, plan.Turn = meta["batch"], n
+	}
+	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
+	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.Most() {
+		return page.NewHTTPError(http.StatusRequestEntityTooLarge, "", errorMessage(err))
+	}
+	if err != nil {
+		return placeError(err)
+	}
+	w.Header().Set("Location", uploadsPath+"/"+up.ID)
+	setProgressHeaders(w, up)
+	w.WriteHeader(http.StatusCreated)
+	return nil
+}
+
+// placeError says of what there is none.
+func placeError(err error) error {
+	if errs.KindOf(err) == errs.NotFound {
+		return page.NewHTTPError(http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there.")
+	}
+	return err
+}
+
+func errorMessage(err error) string {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
+		return named.Message
+	}
+	return ""
+}
+
+func setProgressHeaders(w http.ResponseWriter, up vault.Upload) {
+	for name, value := range tus.Progress(up.Offset, up.Until) {
+		w.Header().Set(name, value)
+	}
+}
+
+// uploadShow answers GET and HEAD.
+func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if r.Method == http.MethodHead {
+		up, err := p.Vault.Uploads.Offset(r.Context(), who.Actor, r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Upload-Length", strconv.FormatInt(up.Size, 10))
+		setProgressHeaders(w, up)
+		return nil
+	}
+	up, err := p.Vault.Uploads.Get(r.Context(), who.Actor, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	answer := uploadStatus{State: "arriving", Offset: up.Offset, Size: up.Size, Refusal: up.Refusal, Advice: rejectionAdvice(up.Refusal)}
+	switch {
+	case up.Refusal != "":
+		answer.State = "refused"
+	case up.Filed != nil:
+		if err := p.describeDocument(r, &answer, *up.Filed); err != nil {
+			return err
+		}
+	case up.Arrived:
+		answer.State = "arrived"
+	}
+	p.sendUploadJSON(w, http.StatusOK, answer)
+	return nil
+}
+
+// describeDocument tells of a document, and of another with the same bytes.
+func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file model.File) error {
+	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.ViewerPath(file)
+	if file.Digest == "" {
+		return nil // in the trash since
+	}
+	twins, err := p.Vault.Files.Twins(r.Context(), file, 1)
+	if err != nil || len(twins) == 0 {
+		return err
+	}
+	twin := twins[0]
+	answer.Other = p.ViewerPath(twin.File)
+	named := fmt.Sprintf("%q", twin.File.Filename)
+	switch {
+	case page.DocumentPlace(twin.File) == page.DocumentPlace(file):
+		answer.Note = "The same document is already here as " + named + "."
+	case twin.Heading != "":
+		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", twin.Heading, named)
+	case twin.File.AbstractID != 0:
+		answer.Note = "The same document is also in another abstract as " + named + "."
+	default:
+		answer.Note = "The same document is also in the vault as " + named + "."
+	}
+	return nil
+}
+
+func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	offset, err := tus.Offset(r.Header)
+	if err != nil {
+		return err
+	}
+	stop := tus.Interrupted(w, p.Vault.Uploads.Pausing())
+	up, err := p.Vault.Uploads.Write(r.Context(), who.Actor, r.PathValue("id"), offset, r.Body)
+	stop()
+	if err != nil {
+		return err
+	}
+	setProgressHeaders(w, up)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (p *Pages) uploadCancel(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if err := p.Vault.Uploads.Cancel(r.Context(), who.Actor, r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

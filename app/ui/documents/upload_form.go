@@ -1,0 +1,171 @@
+package documents
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/decode"
+	"deedkeep/app/httpx"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// Without scripts documents are sent with the form of the page, all in one request.
+
+func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := p.AbstractID(r)
+	if err != nil {
+		return err
+	}
+	return p.receiveForm(w, r, p.AbstractPath(id), func(tray *vault.Tray) (vault.Filed, error) {
+		filed, err := p.Vault.Abstracts.Attach(r.Context(), who.Actor, id, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+		if err != nil {
+			return filed, err
+		}
+		before := len(filed.Files) - (tray.Len() - len(filed.Failures))
+		filed.Files = filed.Files[before:]
+		return filed, nil
+	})
+}
+
+func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	draft, to := model.UploadDraft{}, "/vault"
+	if r.PathValue("n") != "" {
+		id, err := page.PathNumber(r)
+		if err != nil {
+			return err
+		}
+		draft.FolderID, to = model.IDInput{Present: true, Valid: true, Value: int64(id)}, page.FolderPath(id)
+	}
+	return p.receiveForm(w, r, to, func(tray *vault.Tray) (vault.Filed, error) {
+		return p.Vault.Files.Upload(r.Context(), who.Actor, draft, tray, vault.Keep[vault.Filed]{})
+	})
+}
+
+// receiveForm reads the documents of a form as a stream, files them, and shows the page
+// they came from with what became of each.
+func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.Tray) (vault.Filed, error)) error {
+	sent := httpx.New(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+	r.Body = sent
+	tray, err := p.Vault.Files.NewTray(r.Context())
+	if err == nil {
+		defer tray.Discard()
+		err = p.stageParts(w, r, tray)
+	}
+	if err != nil {
+		if !sent.Leave(1<<20, time.Second) {
+			w.Header().Set("Connection", "close")
+		}
+		return bodyError(err)
+	}
+	if !tray.Has() {
+		return p.RedirectWithNotice(w, r, to, "No document was chosen.")
+	}
+	filed, err := file(tray)
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, to, uploadNotice(filed))
+}
+
+// stageParts puts every document of a body on the tray.
+func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.Tray) error {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return page.NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
+			"This is no form of a page. Open the page anew and choose the documents there.")
+	}
+	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
+	parts := decode.NewReader(limited, params["boundary"], decode.Limits{Parts: p.Parts, Fields: p.FormBytes})
+	defer parts.Close() //nolint:errcheck // it gives a buffer back and always succeeds
+	for {
+		part, err := parts.Next()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !part.HasFilename {
+			continue
+		}
+		var content io.Reader = part
+		if part.Filename == "" {
+			first, err := part.Chunk()
+			if errors.Is(err, io.EOF) {
+				continue // nothing was chosen
+			}
+			if err != nil {
+				return err
+			}
+			content = io.MultiReader(bytes.NewReader(bytes.Clone(first)), part)
+		}
+		if err := tray.Add(decode.Filename(part.Filename), content); err != nil {
+			return err
+		}
+	}
+}
+
+// bodyError is the page of a body that did not arrive.
+func bodyError(err error) error {
+	const heading = "This cannot be read"
+	var (
+		long      *http.MaxBytesError
+		malformed *decode.MalformedError
+		limit     *decode.LimitError
+	)
+	switch {
+	case errors.As(err, &long):
+		return page.NewHTTPError(http.StatusRequestEntityTooLarge, heading,
+			fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", page.FormatSize(long.Limit)))
+	case errors.As(err, &limit):
+		return page.NewHTTPError(http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time.")
+	case errors.As(err, &malformed), errors.Is(err, httpx.ErrBrokeOff):
+		return page.NewHTTPError(http.StatusBadRequest, heading,
+			"The documents did not arrive whole, and none was filed. Go back and send them again.")
+	case errors.Is(err, httpx.ErrTooSlow):
+		return page.NewHTTPError(http.StatusRequestTimeout, heading,
+			"The documents arrived too slowly, and none was filed. Go back and send fewer at a time.")
+	}
+	return err
+}
+
+// uploadNotice says what was filed, and what was refused and why.
+func uploadNotice(filed vault.Filed) string {
+	var lines []string
+	if n := len(filed.Files); n > 0 {
+		names := make([]string, 0, n)
+		for _, f := range filed.Files {
+			names = append(names, f.Filename)
+		}
+		lines = append(lines, fmt.Sprintf("Uploaded %s: %s.", page.Plural(n, "document", "documents"), strings.Join(names, ", ")))
+	}
+	refused, advice := make([]string, 0, len(filed.Failures)), []string(nil)
+	for _, f := range filed.Failures {
+		refused = append(refused, fmt.Sprintf("%s (%s)", f.Filename, f.Reason))
+		if says := rejectionAdvice(f.Reason); says != "" && !slices.Contains(advice, says) {
+			advice = append(advice, says)
+		}
+	}
+	if n := len(refused); n > 0 {
+		// First: a notice has a bound, and what is filed shows on the page.
+		first := fmt.Sprintf("%s not uploaded: %s.", countNotUploaded(n), strings.Join(refused, "; "))
+		lines = slices.Concat([]string{first}, advice, lines)
+	}
+	return strings.Join(lines, " ")
+}
+
+func countNotUploaded(n int) string {
+	if n == 1 {
+		return "1 document was"
+	}
+	return page.FormatCount(n) + " documents were"
+}

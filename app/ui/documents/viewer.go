@@ -1,0 +1,295 @@
+package documents
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/document"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// viewMode is what the viewer makes of a document.
+type viewMode string
+
+const (
+	viewPages viewMode = "pages" // pictures of its pages
+	viewText  viewMode = "text"  // its text, of which there are no pictures
+	viewNone  viewMode = "none"  // nothing but the original
+)
+
+// viewerData is what the page of a document works with.
+type viewerData struct {
+	File            model.File
+	As              viewMode
+	Place           documentHome
+	Position, Count int // of the document in its place, from 1; 0: unknown
+	Previous, Next  *adjacentDocument
+	Page, Pages     int
+	Width           int // of the picture, as asked for without a script
+	Picture         pageImage
+	Fit             bool   // it is made as narrow as the window
+	Sizes           string // for the script: [[pages alike, width, height, pixels], …]
+	Find            string // what is looked for
+	Words           bool   // each word of it by itself
+	From            string // the address of what was found, from where it was opened; "" for none
+	Text            []textPage
+	Hits            int
+	Searchable, Cut bool
+	Broken          string // why there is nothing to see
+	QueryIn         string // "?in=…", or nothing
+	Rename          page.DocumentRow
+}
+
+// pageImage is the one that is shown without a script.
+type pageImage struct {
+	Source        string
+	Width, Height int
+	Turn          int // degrees, clockwise
+}
+
+// adjacentDocument is the document before or after this one.
+type adjacentDocument struct {
+	Name, Path string
+	Warm       string // its first picture; "" where there is none
+}
+
+// documentPage shows a document to whoever reads it. To see it is noted once.
+func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.ShowDocument(w, r, who, page.NameProblem{})
+}
+
+func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, refused page.NameProblem) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	file, err := p.Vault.Files.Get(r.Context(), id)
+	if errs.KindOf(err) == errs.NotFound && who.MayWrite() {
+		if gone, inTrash := p.Vault.Files.Trashed(r.Context(), id); inTrash == nil {
+			return p.RenderPage(w, r, who, http.StatusOK, "document_trashed.html", page.Page{Heading: gone.Filename, Section: "trash", Data: gone})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	sheet := viewerData{File: file, As: viewPages, Page: 1}
+	sheet.readFindParams(r)
+	sheet.Rename = page.DocumentRow{File: file, List: page.WithQueryValue(r.URL.RequestURI(), "rename", ""), Name: file.Filename, Renaming: r.URL.Query().Get("rename") != ""}
+	if refused.FileID != 0 {
+		sheet.Rename.Renaming, sheet.Rename.Name, sheet.Rename.Problem = true, refused.Typed, refused.Problem
+	}
+	if err := p.loadPlace(r, &sheet); err != nil {
+		return err
+	}
+	if err := p.loadContent(r, who, &sheet); err != nil {
+		return err
+	}
+	if refused.FileID == 0 { // else it goes on being read
+		p.recordView(r, who, id)
+	}
+	return p.RenderPage(w, r, who, refused.Status(), "document.html", page.Page{
+		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewerline.js", "viewer.js"}, Styles: []string{"viewer.css"},
+	})
+}
+
+// loadContent finds out what is to be seen of the document.
+func (p *Pages) loadContent(r *http.Request, who page.Visitor, s *viewerData) error {
+	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, s.File.ID)
+	switch {
+	case err == nil && !hasNoImage(s.File, len(sizes)):
+		return p.setPageImage(r, s, sizes)
+	case err == nil:
+		s.As, s.Broken = viewNone, s.File.Failure
+		return nil
+	case errs.KindOf(err) != errs.NotFound:
+		return err
+	}
+	s.As = viewText
+	if !s.File.ShownAsImages() {
+		err = p.loadText(r, who, s)
+		if errs.KindOf(err) != errs.NotFound {
+			return err
+		}
+	}
+	s.As = viewNone
+	s.Broken = cmp.Or(s.File.Failure, "There is no picture of this document here.")
+	return nil
+}
+
+// hasNoImage reports a document of one page whose picture cannot be made, now or later: the
+// sheet would stay empty.
+func hasNoImage(f model.File, pages int) bool {
+	return pages <= 1 && f.CannotPreview() && !f.Retryable()
+}
+
+// setPageImage takes what the address says about the page to look at.
+func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.PageSize) error {
+	s.Pages = len(sizes)
+	s.Page = min(max(queryInt(r, "page", 1), 1), s.Pages)
+	s.Width = roundUpWidth(queryInt(r, "w", defaultImageWidth))
+	s.Fit = !r.URL.Query().Has("w")
+	s.Sizes = encodeSizes(sizes)
+	s.Searchable = s.File.MIME == model.MIMEPDF
+	size := sizes[s.Page-1]
+	turn := queryInt(r, "turn", 0)
+	if turn%90 != 0 || turn < 0 || turn > 270 {
+		turn = 0
+	}
+	s.Picture = pageImage{
+		Source: pageImagePath(s.File.ID, s.Page, s.Width), Turn: turn,
+		Width: s.Width, Height: max(1, int(float64(s.Width)*size.Height/size.Width)),
+	}
+	return nil
+}
+
+// queryInt is a whole number of the address, or what it is otherwise.
+func queryInt(r *http.Request, name string, otherwise int) int {
+	n, err := strconv.Atoi(r.URL.Query().Get(name))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// encodeSizes writes runs of pages alike: most documents are one.
+func encodeSizes(sizes []document.PageSize) string {
+	type run [4]float64
+	var runs []run
+	for _, s := range sizes {
+		next := run{1, roundPoints(s.Width), roundPoints(s.Height), float64(s.ImageWidth)}
+		if n := len(runs) - 1; n >= 0 && slices.Equal(runs[n][1:], next[1:]) {
+			runs[n][0]++
+			continue
+		}
+		runs = append(runs, next)
+	}
+	packed, err := json.Marshal(runs)
+	if err != nil {
+		return "[]" // sizes are sane numbers
+	}
+	return string(packed)
+}
+
+func roundPoints(points float64) float64 { return max(float64(int64(points*10+0.5))/10, 0.1) }
+
+// documentHome is the place that a document is in, as its page tells it.
+type documentHome struct {
+	Name, Path, Section string
+	In                  string // as ?in= says it; "" where that is said by the document itself
+}
+
+// loadPlace finds the neighbors of a document in its place. An address that names the
+// place is believed where it has the document.
+func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
+	at := page.DocumentPlace(s.File)
+	s.Place = documentHome{Name: "Vault", Path: "/vault", Section: "vault"}
+	in := r.URL.Query().Get("in")
+	if named, ok := p.ParsePlace(in); ok && in != "" && named == at {
+		s.Place.In = p.FormatPlace(at)
+		s.QueryIn = "?in=" + s.Place.In
+	}
+	var err error
+	if at.Abstract != 0 {
+		err = p.loadAbstractNeighbors(r.Context(), s)
+	} else {
+		err = p.loadFolderNeighbors(r.Context(), s)
+	}
+	if errs.KindOf(err) == errs.NotFound {
+		return nil // it is gone by now
+	}
+	return err
+}
+
+// loadAbstractNeighbors finds the documents before and after in the order of the abstract.
+func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) error {
+	filed, err := p.Vault.Abstracts.Get(ctx, s.File.AbstractID)
+	if err != nil {
+		return err
+	}
+	headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
+	if err != nil {
+		return err
+	}
+	s.Place.Name, s.Place.Path, s.Place.Section = headings[0], p.AbstractPath(filed.Abstract.ID), "abstracts"
+	at := slices.Index(filed.Abstract.Files, s.File.ID)
+	if at < 0 {
+		return nil
+	}
+	s.Position, s.Count = at+1, len(filed.Files)
+	if at > 0 {
+		s.Previous = s.adjacent(filed.Files[at-1])
+	}
+	if at+1 < len(filed.Files) {
+		s.Next = s.adjacent(filed.Files[at+1])
+	}
+	return nil
+}
+
+// loadFolderNeighbors finds those before and after in a folder, which shows them by name.
+func (p *Pages) loadFolderNeighbors(ctx context.Context, s *viewerData) error {
+	if id := s.File.FolderID; id != 0 {
+		folder, err := p.Vault.Folders.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		s.Place.Name, s.Place.Path = folder.Name, page.FolderPath(id)
+	}
+	around, err := p.Vault.Folders.Around(ctx, s.File)
+	s.Position, s.Count = around.Position, around.Count
+	if around.Previous != nil {
+		s.Previous = s.adjacent(*around.Previous)
+	}
+	if around.Next != nil {
+		s.Next = s.adjacent(*around.Next)
+	}
+	return err
+}
+
+func (s *viewerData) adjacent(f model.File) *adjacentDocument {
+	n := &adjacentDocument{Name: f.Filename, Path: page.DocumentPath(f.ID) + s.QueryIn}
+	if f.Failure == "" && f.ShownAsImages() {
+		n.Warm = page.DocumentPath(f.ID) + "/pages/1"
+	}
+	return n
+}
+
+// NoScriptLink is the address of the document with one thing changed, for those without the
+// script: the page, the width of its picture by a step, or a quarter turn.
+func (s viewerData) NoScriptLink(what string, by int) string {
+	n, width, turn := s.Page, s.Width, s.Picture.Turn
+	switch what {
+	case "page":
+		n = min(max(n+by, 1), s.Pages)
+	case "w":
+		at := slices.Index(imageWidths, width) + by
+		width = imageWidths[min(max(at, 1), len(imageWidths)-1)]
+	case "turn":
+		turn = (turn + 90*by) % 360
+	}
+	query := url.Values{"page": {strconv.Itoa(n)}}
+	if s.Place.In != "" {
+		query.Set("in", s.Place.In)
+	}
+	if s.From != "" {
+		query.Set("from", s.From)
+	}
+	if !s.Fit || what == "w" {
+		query.Set("w", strconv.Itoa(width))
+	}
+	if turn != 0 {
+		query.Set("turn", strconv.Itoa(turn))
+	}
+	return page.DocumentPath(s.File.ID) + "?" + query.Encode()
+}
+
+func pageImagePath(id uint64, n, width int) string {
+	return fmt.Sprintf("%s/pages/%d?w=%d", page.DocumentPath(id), n, width)
+}

@@ -1,0 +1,79 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+)
+
+// access says who may have a page.
+type access string
+
+// The needs. A viewer has mayRead, staff mayWrite besides, an administrator all.
+const (
+	Anyone        access = ""
+	BeforeSetup   access = "invited"   // anyone, also before there is an administrator
+	SignedIn      access = "signed in" // also while a second factor has to be set up first
+	MayRead              = access(model.PermRead)
+	MayWrite             = access(model.PermWrite)
+	MayAdminister        = access(model.PermAdmin)
+)
+
+// HandlerFunc answers a request of somebody who may have the page; its error becomes one
+// in failure.go.
+type HandlerFunc func(w http.ResponseWriter, r *http.Request, who Visitor) error
+
+// CheckAccess is nil when the visitor may have a page of that need.
+func CheckAccess(who Visitor, need access) error {
+	switch {
+	case need == Anyone, need == BeforeSetup:
+		return nil
+	case !who.Known():
+		return ErrSignIn
+	case need == SignedIn:
+		return nil
+	case who.Role == "":
+		return ErrTwoFactorRequired
+	case !who.Role.Can(model.Permission(need)):
+		return &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
+	}
+	return nil
+}
+
+func (p *Site) authorize(to Route, w http.ResponseWriter, r *http.Request) (who Visitor, err error) {
+	if who, err = p.authenticate(r); err != nil && (to.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
+		SkipForm(w, r)
+		return who, err
+	}
+	if err := p.origins.Check(r); err != nil {
+		SkipForm(w, r)
+		return who, &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
+	}
+	if err := CheckAccess(who, to.Access); err != nil {
+		if errors.Is(err, ErrSignIn) {
+			if held := p.recoverExpiredForm(to, w, r); held != nil {
+				return who, held
+			}
+		}
+		SkipForm(w, r)
+		if errors.Is(err, ErrSignIn) && p.SessionToken(r) != "" {
+			err = errSessionEnded
+		}
+		return who, err
+	}
+	if to.readsDocuments() {
+		return who, p.checkReadingRate(w, who)
+	}
+	return who, nil
+}
+
+// checkReadingRate refuses somebody who reads faster than anybody can.
+func (p *Site) checkReadingRate(w http.ResponseWriter, who Visitor) error {
+	if !p.Events.Fast(who.Actor) {
+		return nil
+	}
+	w.Header().Set("Retry-After", "60")
+	return NewHTTPError(http.StatusTooManyRequests, "One moment, please", "You opened very many documents within a minute. Go on in the next.")
+}

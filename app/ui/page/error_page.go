@@ -1,0 +1,181 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/vault"
+)
+
+func NotFound(r *http.Request) error { return errs.RecordNotFound("page", r.URL.Path) }
+
+// errorPage is a page of something that went wrong.
+type errorPage struct {
+	status        int
+	heading, text string
+}
+
+// HTTPError is a failure of HTTP itself, such as a form that cannot be read.
+type HTTPError struct {
+	Status  int
+	heading string
+	Text    string
+}
+
+// NewHTTPError returns an error that is shown as a page with the status.
+func NewHTTPError(status int, heading, text string) error {
+	return &HTTPError{Status: status, heading: heading, Text: text}
+}
+
+func (e *HTTPError) Error() string { return e.Text }
+
+// errorPages is the table of the failures that come from below; where the text is ""
+// the error's own sentence is shown.
+var errorPages = map[errs.Kind]errorPage{
+	errs.Invalid:             {http.StatusUnprocessableEntity, "This cannot be done so", ""},
+	errs.Forbidden:           {http.StatusForbidden, "This is not for you", ""},
+	errs.NotFound:            {http.StatusNotFound, "Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
+	errs.Conflict:            {http.StatusConflict, "This cannot be done now", ""},
+	errs.InsufficientStorage: {http.StatusInsufficientStorage, "The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
+	errs.Unavailable:         {http.StatusServiceUnavailable, "One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
+	errs.PreconditionFailed:  {http.StatusPreconditionFailed, "Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
+	errs.Locked:              {http.StatusLocked, "This is in use", ""},
+}
+
+// ErrorStatus returns the HTTP status of the page for a kind of error.
+func ErrorStatus(kind errs.Kind) int { return errorPages[kind].status }
+
+// errorPageFor is the one mapping from errors to pages.
+func errorPageFor(err error) errorPage {
+	var (
+		named *errs.Error
+		form  *HTTPError
+		busy  *vault.SignInError
+		bad   *vault.DamagedError
+	)
+	switch {
+	case errors.As(err, &bad):
+		return errorPage{http.StatusInternalServerError, "Document damaged", fmt.Sprintf("The stored copy of “%s” (document %d) is damaged, so the server doesn't send it. "+
+			"Upload the same file again, or have an administrator restore it from a backup.", bad.File.Filename, bad.File.ID)}
+	case errors.As(err, &form):
+		return errorPage{form.Status, form.heading, form.Text}
+	case errors.Is(err, errNotSetUp):
+		return errorPage{http.StatusServiceUnavailable, "deedkeep is not set up yet", "Nobody can sign in yet. The address of the first administrator's page was printed where deedkeep was started."}
+	case errors.As(err, &busy) && busy.Reason == vault.TooBusy:
+		return errorPage{http.StatusServiceUnavailable, "One moment, please", busy.Error()}
+	case errors.As(err, &busy):
+		return errorPage{http.StatusTooManyRequests, "One moment, please", busy.Error()}
+	case errors.As(err, &named) && errorPages[named.Kind].status != 0:
+		f := errorPages[named.Kind]
+		if f.text == "" {
+			f.text = Plainly(named.Message)
+		}
+		return f
+	}
+	return errorPage{http.StatusInternalServerError, "Something went wrong here", "It was not your doing. Please tell whoever runs this service what you did, and when."}
+}
+
+// showError answers an error: a page, or the sentence alone where a script puts it into place.
+func (p *Site) showError(w http.ResponseWriter, r *http.Request, who Visitor, err error) {
+	if errors.Is(err, ErrSignIn) || errors.Is(err, ErrTwoFactorRequired) {
+		p.showSignInRequired(w, r, err)
+		return
+	}
+	f := errorPageFor(err)
+	switch {
+	case r.Context().Err() != nil:
+		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", RequestID(w))
+	case f.status >= http.StatusInternalServerError && !errors.Is(err, errNotSetUp):
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", RequestID(w))
+	}
+	RetryAfter(w, err)
+	gone, inTrash := p.findTrashed(r, err)
+	switch {
+	case inTrash && who.MayRead():
+		err = p.showTrashed(w, r, who, gone)
+	case errors.Is(err, errNotSetUp) && !IsPartRequest(r):
+		err = p.RenderPage(w, r, who, f.status, "first.html", Page{Heading: f.heading})
+	case IsPartRequest(r):
+		err = p.RenderPart(w, r, who, f.status, "message.html", "problem", f.text)
+	default:
+		err = p.RenderPage(w, r, who, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
+	}
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
+		http.Error(w, "Server error.", http.StatusInternalServerError)
+		return
+	}
+}
+
+// RetryAfter tells programs what the sentence tells people.
+func RetryAfter(w http.ResponseWriter, err error) {
+	var refused *vault.SignInError
+	switch {
+	case errors.As(err, &refused) && refused.Wait > 0:
+		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))
+	case errorPageFor(err).status == http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "10")
+	}
+}
+
+// showSignInRequired answers somebody who has to sign in first: in place where something was
+// typed, which would be lost on the way, else by sending them there.
+func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err error) {
+	var form *expiredForm
+	switch signIn := errors.Is(err, ErrSignIn); {
+	case errors.As(err, &form):
+		err = p.showExpiredForm(w, r, form)
+	case signIn && IsPartRequest(r) && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		err = p.RenderPart(w, r, Visitor{}, http.StatusUnauthorized, "unsent.html", "problem", SignInPath("/"))
+	default:
+		p.redirectToSignIn(w, r, err)
+		return
+	}
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
+		http.Error(w, "Server error.", http.StatusInternalServerError)
+		return
+	}
+}
+
+// redirectToSignIn sends somebody who has to sign in, or to set up a second factor, to where
+// that is done, and from there back. A script is told by a header, so that the whole
+// page goes there.
+func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err error) {
+	to := "/me"
+	if errors.Is(err, ErrSignIn) {
+		to = SignInPath(p.CurrentAddress(r))
+		if IsPartRequest(r) && r.Method == http.MethodGet && r.URL.Query().Has("go") {
+			to = SignInPath(filterAddress(r))
+		}
+	}
+	if errors.Is(err, errSessionEnded) {
+		p.SetSession(w, r, "")
+		ClearSiteData(w, `"cache"`) // whoever comes back goes on with the uploads
+		p.SetNotice(w, r, "You were signed out meanwhile. Sign in to go on.")
+	}
+	if IsPartRequest(r) {
+		h := w.Header()
+		h.Set("HX-Redirect", to)
+		h.Set("Cache-Control", "no-store")
+		h.Set("Vary", "HX-Request")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", DataPolicy)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	Redirect(w, r, to)
+}
+
+// ShowMessage renders a page of a heading and a sentence for nobody in particular.
+func (p *Site) ShowMessage(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	if err := p.RenderPage(w, r, Visitor{}, status, "message.html", Page{Heading: heading, Data: text}); err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
+		http.Error(w, "Server error.", http.StatusInternalServerError)
+		return
+	}
+}

@@ -1,0 +1,94 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"time"
+
+	"deedkeep/app/errs"
+)
+
+// formTimeout is how long a form may take to arrive once its head is there, and more
+// by minFormRate for a large one.
+const (
+	formTimeout = 5 * time.Second
+	minFormRate = 64 << 10 // bytes a second
+	// responseTimeout is how long a page may take to make and to be taken.
+	responseTimeout = 2 * time.Minute
+)
+
+// readRouteForm reads a form for a page of that need. A large one takes memory, as it arrives, of
+// what its sender may have, until done is called. Senders who
+// have not signed in, or have no role yet, have little to fill in.
+func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, who Visitor, of access) (done func(), err error) {
+	if of == Anyone || of == SignedIn {
+		return func() {}, ReadForm(w, r, MaxFormBytes)
+	}
+	return p.readCountedForm(w, r, who.Record(), p.FormBytes)
+}
+
+// readCountedForm reads a form of at most that many bytes in the memory of its owner.
+func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner string, most int64) (done func(), err error) {
+	length := r.ContentLength
+	if length < 0 || length > most {
+		length = most
+	}
+	end := formDeadline(r, most)
+	r.Body, done = p.Room(r.Context(), owner, r.Body, length, func(waited time.Duration) {
+		end = end.Add(waited)
+		_ = http.NewResponseController(w).SetReadDeadline(end) // as in readForm
+	})
+	if err := ReadForm(w, r, most); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
+// formDeadline is when a form must be there.
+func formDeadline(r *http.Request, most int64) time.Time {
+	return time.Now().Add(formTimeout + time.Duration(min(max(r.ContentLength, 0), most)/minFormRate)*time.Second)
+}
+
+// ReadForm reads a form of at most that many bytes into r.PostForm.
+func ReadForm(w http.ResponseWriter, r *http.Request, most int64) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		SkipForm(w, r)
+		return NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
+			"This is no form of a page. Open the page anew and fill in the form there.")
+	}
+	control := http.NewResponseController(w)
+	// Where deadlines are not supported there is no network that could stall.
+	_ = control.SetReadDeadline(formDeadline(r, most))
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if err := r.ParseForm(); err != nil {
+		SkipForm(w, r)
+		if errs.KindOf(err) == errs.Unavailable {
+			return err
+		}
+		if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return NewHTTPError(http.StatusRequestEntityTooLarge, "This cannot be read",
+				fmt.Sprintf("The form holds more than %s. Go back and shorten it.", FormatSize(long.Limit)))
+		}
+		return NewHTTPError(http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
+	}
+	// The server goes on reading the connection, to learn when the client leaves.
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Now().Add(responseTimeout))
+	return nil
+}
+
+// SkipForm answers without the form: nobody waits for it, and net/http reads what it
+// can of it in a second after the answer, so that whoever sends it gets to read that.
+func SkipForm(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return
+	}
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // as in readForm
+}
+
+// MaxFormBytes is the largest form that somebody fills in here.
+const MaxFormBytes = 16 << 10

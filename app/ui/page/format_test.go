@@ -1,0 +1,96 @@
+package page
+
+import (
+	"testing"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+func TestLateness(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		due, status string
+		want        dueLabel
+	}{
+		{"2026-05-27", "active", dueLabel{"2 days overdue", "bad"}},
+		{"2026-05-28", "active", dueLabel{"1 day overdue", "bad"}},
+		{"2026-05-29", "active", dueLabel{"Due today", "warn"}},
+		{"2026-05-30", "active", dueLabel{"Due tomorrow", "warn"}},
+		{"2026-06-05", "active", dueLabel{"Due in 7 days", ""}},
+		{"2026-06-06", "active", dueLabel{}},
+		{"2026-05-27", "completed", dueLabel{}},
+		{"", "active", dueLabel{}},
+		{"soon", "active", dueLabel{}},
+	} {
+		if got := dueLabelOn(model.Order{DueDate: row.due, Status: row.status}, "2026-05-29"); got != row.want {
+			t.Errorf("%s, %s: %+v", row.due, row.status, got)
+		}
+	}
+}
+
+func TestHumane(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"active": "Active", "on_hold": "On hold", "Needs Curative": "Needs Curative", "eClosed": "eClosed", "waiting on client": "waiting on client", "": "", "été": "été",
+	} {
+		if got := FormatStatus(status); got != want {
+			t.Errorf("humane(%q) = %q, want %q", status, got, want)
+		}
+	}
+}
+
+// One table gives the color of every status, of orders and abstracts.
+func TestTone(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"active": "neutral", "on_hold": "warn", "On Hold": "warn", "completed": "good", "Complete": "good", "Delivered": "good", "cancelled": "", "Cancelled (by client)": "",
+		"void": "", "Withdrawn": "", "In Search": "neutral", "Needs Curative": "warn", "Problem": "warn", "Sold": "neutral", "": "neutral",
+	} {
+		if got := statusTone(status); got != want {
+			t.Errorf("tone(%q) = %q, want %q", status, got, want)
+		}
+	}
+}
+
+// zoned is what shows times in a time zone at 1:44 AM UTC on November 22.
+func zoned(t *testing.T, name string) *Site {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 22, 1, 44, 0, 0, time.UTC)
+	return &Site{Options: Options{Zone: zone, Now: func() time.Time { return now }}}
+}
+
+func TestTimesInTheOfficesZone(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ zone, today, when, day string }{
+		{"America/New_York", "2026-11-21", "Nov 21, 2026, 8:44 PM EST", "Nov 21, 2026"},
+		{"America/Phoenix", "2026-11-21", "Nov 21, 2026, 6:44 PM MST", "Nov 21, 2026"},
+		{"UTC", "2026-11-22", "Nov 22, 2026, 1:44 AM UTC", "Nov 22, 2026"},
+		{"America/Sao_Paulo", "2026-11-21", "Nov 21, 2026, 10:44 PM UTC-03", "Nov 21, 2026"},
+	} {
+		p := zoned(t, row.zone)
+		if got := p.Today(); got != row.today {
+			t.Errorf("%s: today is %s, want %s", row.zone, got, row.today)
+		}
+		const exact = `<time datetime="2026-11-22T01:44:00Z"`
+		if got, want := string(p.formatTime(p.Now())), exact+">"+row.when+"</time>"; got != want {
+			t.Errorf("%s: got %s, want %s", row.zone, got, want)
+		}
+		if got, want := string(p.formatDay(p.Now())), exact+` title="`+row.when+`">`+row.day+"</time>"; got != want {
+			t.Errorf("%s: got %s, want %s", row.zone, got, want)
+		}
+	}
+	p := zoned(t, "America/New_York")
+	if got := string(p.formatTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))); got != `<time datetime="2026-07-01T12:00:00Z">Jul 1, 2026, 8:00 AM EDT</time>` {
+		t.Errorf("in summer: got %s", got)
+	}
+	failed := vault.BackupHealth{Failed: &vault.BackupFailure{At: p.Now(), Reason: "no"}}
+	if got, want := BackupWarning(failed, p.LocalNow()), "The backup of Nov 21, 2026, 8:44 PM EST was not made: no"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

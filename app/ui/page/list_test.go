@@ -1,0 +1,22 @@
+package page
+
+import (
+	"net/url"
+	"testing"
+	"time"
+)
+
+// A day that is asked for is one of the office's zone, with the hour that daylight saving
+// adds to it.
+func TestAskedDaysInTheOfficesZone(t *testing.T) {
+	t.Parallel()
+	p := zoned(t, "America/New_York")
+	asked := url.Values{"from": {"2026-10-31"}, "to": {"11/1/2026"}} // the clocks go back
+	from, to := DayRangeParams(asked, map[string]string{}, p.Zone)
+	if got, want := from.UTC().Format(time.RFC3339Nano), "2026-10-31T04:00:00Z"; got != want {
+		t.Errorf("from: got %s, want %s", got, want)
+	}
+	if got, want := to.UTC().Format(time.RFC3339Nano), "2026-11-02T04:59:59.999999Z"; got != want {
+		t.Errorf("to: got %s, want %s", got, want)
+	}
+}

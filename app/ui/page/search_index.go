@@ -1,0 +1,111 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+// SearchIndexStatus is the index of words as its card shows it.
+type SearchIndexStatus struct {
+	vault.SearchState
+	Trouble string // why nothing is known of it
+}
+
+// Says is how the index is, in a sentence or two.
+func (s SearchIndexStatus) Says() string {
+	switch {
+	case s.Building && s.Ready:
+		return "The index is being made anew" + s.progress() + ". The old one answers until then." + s.nameOnlySentence()
+	case s.Ready && s.Lacking > 0:
+		return PluralAny(s.Documents, "record is", "records are") + " in the index." + s.nameOnlySentence()
+	case s.Building:
+		return "The index is being made" + s.progress() + ". Until then only numbers, parcels and addresses are found."
+	case !s.Ready:
+		return "There is no index of words: only numbers, parcels and addresses are found."
+	case s.Behind > 0:
+		return fmt.Sprintf("%s in %s. %s not in it yet.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes), PluralAny(s.Behind, "change is", "changes are"))
+	}
+	return fmt.Sprintf("%s in %s, with every change there was.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes))
+}
+
+// Missing is why an index that does not answer does not; "" where nothing is known of it.
+func (s SearchIndexStatus) Missing() string {
+	switch {
+	case s.Ready:
+	case s.Failed != "" && s.Building && s.Total > 0:
+		return "The search index does not get on for now" + s.progress() + ". Administrators see why under Settings."
+	case s.Failed != "":
+		return "The search index does not get on for now. Administrators see why under Settings."
+	case s.Building && s.Total > 0:
+		return "The search index is being made" + s.progress() + "."
+	}
+	return ""
+}
+
+// Late is what an index that answers does not find yet, if that is worth a sentence or two.
+func (s SearchIndexStatus) Late() string {
+	var says []string
+	switch late := s.SearchState.Late(); {
+	case late && s.Failed != "":
+		says = append(says, "The search index does not get on for now: what was filed or changed lately is not found yet.")
+	case late:
+		says = append(says, "The search index is catching up: some of what was filed or changed lately is not found yet.")
+	}
+	if n := s.ByName(); s.Ready && n > 0 {
+		says = append(says, PluralAny(n, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
+	}
+	return strings.Join(says, " ")
+}
+
+// nameOnlySentence is a sentence on the documents that the index which answers has no text of.
+func (s SearchIndexStatus) nameOnlySentence() string {
+	if s.Lacking == 0 {
+		return ""
+	}
+	return " " + PluralAny(s.Lacking, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
+}
+
+func (s SearchIndexStatus) progress() string {
+	if s.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), formatCountAny(s.Done), formatCountAny(s.Total))
+}
+
+// Percent is how far the one is that is being made.
+func (s SearchIndexStatus) Percent() string {
+	if s.Total == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%d %%", min(s.Done, s.Total)*100/s.Total)
+}
+
+func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
+	state, err := p.Vault.SearchState(ctx)
+	if err != nil {
+		p.Log.ErrorContext(ctx, "search index", "error", err)
+		return SearchIndexStatus{Trouble: "How the index is cannot be told now."}
+	}
+	return SearchIndexStatus{SearchState: state}
+}
+
+// TooShortToSearch reports a text of fewer than two letters or digits.
+func TooShortToSearch(text string) bool {
+	n := 0
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n < 2
+}
+
+// searcher looks for records of every kind by their fields and their text.
+type searcher interface {
+	Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+}

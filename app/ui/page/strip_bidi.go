@@ -1,0 +1,52 @@
+package page
+
+import "bytes"
+
+// StripBidi takes out of a text that goes to a browser what makes it read otherwise than
+// it is, or not at all: the characters that only turn the writing around, those that
+// break lines where HTML does not, and the controls but for the three that are white
+// space (Unicode Standard Annex 9, section 2). They stay in the records, which programs
+// may send with anything in them.
+func StripBidi(text []byte) []byte {
+	i := 0
+	for i < len(text) && hiddenLen(text[i:]) == 0 {
+		i++
+	}
+	if i == len(text) {
+		return text // as nearly always
+	}
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD")) // nothing is put together by what is left out
+	clean := make([]byte, 0, len(text))
+	for i = 0; i < len(text); {
+		if n := hiddenLen(text[i:]); n > 0 {
+			i += n
+			continue
+		}
+		clean = append(clean, text[i])
+		i++
+	}
+	return clean
+}
+
+// hiddenLen is how many bytes a character has that is left out and that a text begins with;
+// 0 for any other.
+//
+//	U+2028 … U+202E   E2 80 A8 … AE   line and paragraph separators, embeddings and overrides
+//	U+2066 … U+2069   E2 81 A6 … A9   isolates
+//	U+0080 … U+009F   C2 80 … 9F      controls
+func hiddenLen(text []byte) int {
+	c := text[0]
+	switch {
+	case c >= ' ' && c < 0x7F, c == '\t', c == '\n', c == '\r':
+		return 0
+	case c <= 0x7F:
+		return 1
+	case c == 0xC2 && len(text) > 1 && text[1] >= 0x80 && text[1] <= 0x9F:
+		return 2
+	case c != 0xE2 || len(text) < 3:
+		return 0
+	case text[1] == 0x80 && text[2] >= 0xA8 && text[2] <= 0xAE, text[1] == 0x81 && text[2] >= 0xA6 && text[2] <= 0xA9:
+		return 3
+	}
+	return 0
+}

@@ -1,0 +1,65 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+// findTrashed is an abstract or an order that was moved to the trash while somebody
+// looked at it.
+type trashedRecord struct {
+	vault.Trashed
+	Path string
+}
+
+// What is it in a sentence: "the abstract".
+func (g trashedRecord) What() string { return "the " + g.Noun }
+
+// ByWhom is who moved it to the trash.
+func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
+
+// findTrashed finds in the trash what the address of a request names; false where that
+// is neither an abstract nor an order there.
+func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, found bool) {
+	if errs.KindOf(err) != errs.NotFound || r.PathValue("id") == "" {
+		return gone, false
+	}
+	var noun string
+	var id uint64
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/abstracts/"):
+		noun = "abstract"
+		id, found = p.AbstractIDs.Decode(r.PathValue("id"))
+		gone.Path = p.AbstractPath(id)
+	case strings.HasPrefix(r.URL.Path, "/orders/"):
+		noun = "order"
+		id, found = p.OrderIDs.Decode(r.PathValue("id"))
+		gone.Path = p.OrderPath(id)
+	}
+	if !found {
+		return gone, false
+	}
+	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), noun, id)
+	return gone, err == nil // else the answer is that there is no such page
+}
+
+// showTrashed says who moved it to the trash, and how it comes back.
+func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, who Visitor, gone trashedRecord) error {
+	if IsPartRequest(r) {
+		return p.RenderPart(w, r, who, http.StatusNotFound, "gone.html", "problem", gone)
+	}
+	return p.RenderPage(w, r, who, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Noun + "s", Data: gone})
+}
+
+// ActorInSentence is actorText within a sentence.
+func ActorInSentence(a model.Actor) string {
+	words := ActorText(a)
+	if a.Name == "" && words != "" {
+		return strings.ToLower(words[:1]) + words[1:]
+	}
+	return words
+}

@@ -1,0 +1,124 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/vault"
+)
+
+// Warning is something that administrators see on every page until it is mended; Path
+// is where that is done.
+type Warning struct{ Text, Path, Link string }
+
+// warningCache keeps what was last read of it, so that pages cost nothing for it.
+type warningCache struct {
+	mu   sync.Mutex
+	at   time.Time
+	list []Warning
+}
+
+// warningCacheTTL is how old what is known may be.
+const warningCacheTTL = 30 * time.Second
+
+// visibleWarnings are those for this visitor on this page. The page that an alarm leads to says
+// it in its own words, and so does the desk.
+func (p *Site) visibleWarnings(r *http.Request, who Visitor) (list []Warning) {
+	if !who.MayAdminister() || r.URL.Path == "/" {
+		return nil
+	}
+	for _, w := range p.currentWarnings(r.Context()) {
+		if w.Path != r.URL.Path {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+func (p *Site) currentWarnings(ctx context.Context) []Warning {
+	p.warningCache.mu.Lock()
+	defer p.warningCache.mu.Unlock()
+	now := p.LocalNow()
+	if age := now.Sub(p.warningCache.at); age >= 0 && age < warningCacheTTL {
+		return p.warningCache.list
+	}
+	h, err := p.Vault.Health(ctx)
+	if err != nil {
+		p.Log.ErrorContext(ctx, "health", "error", err)
+		return nil // the page that was asked for is worth more
+	}
+	p.warningCache.at, p.warningCache.list = now, HealthWarnings(h, now)
+	return p.warningCache.list
+}
+
+// reset has the next page read its warnings anew.
+func (h *warningCache) reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at = time.Time{}
+}
+
+func HealthWarnings(h vault.Health, now time.Time) (list []Warning) {
+	if text := BackupWarning(h.Backup, now); text != "" {
+		list = append(list, Warning{text, "/admin/backups", "Backups"})
+	}
+	if text := damageWarning(h.Status); text != "" {
+		list = append(list, Warning{text, "/admin/backups", "Backups"})
+	}
+	if text := DiskWarning(h); text != "" {
+		list = append(list, Warning{text, "/admin/settings", "The service"})
+	}
+	return list
+}
+
+// BackupWarning says what is wrong with the backups; "" for nothing.
+func BackupWarning(b vault.BackupHealth, now time.Time) string {
+	switch {
+	case b.Failed != nil:
+		return fmt.Sprintf("The backup of %s was not made: %s", ClockTime(b.Failed.At.In(now.Location())), b.Failed.Reason)
+	case b.Missing:
+		return "There is no backup: what is stored would be lost with this disk."
+	case b.TooOld:
+		return fmt.Sprintf("The last good backup is %s old.", FormatAge(now.Sub(b.Good.At)))
+	}
+	return ""
+}
+
+// damageWarning says how many documents are damaged on the disk; "" for none.
+func damageWarning(s vault.Status) string {
+	if s.Damaged == 0 {
+		return ""
+	}
+	return Plural(int(s.Damaged), "stored document is", "stored documents are") + " damaged and can't be opened. Upload the same file again, or restore it from a backup."
+}
+
+func DiskWarning(h vault.Health) string {
+	s := h.Status
+	switch {
+	case s.ReadOnly:
+		return "Nothing can be changed since the disk failed to keep something. Make a backup, see to the disk, then restart the service."
+	case s.Denied != nil && errs.KindOf(s.Denied) != errs.InsufficientStorage:
+		return DeniedReason(s.Denied)
+	case s.DiskFree <= s.DiskReserve:
+		return fmt.Sprintf("The disk is full: %s are free, which is less than the %s kept in reserve. Uploads are refused.", FormatSize(s.DiskFree), FormatSize(s.DiskReserve))
+	case h.LowDisk:
+		return fmt.Sprintf("The disk is nearly full: %s more can be stored.", FormatSize(s.DiskFree-s.DiskReserve))
+	}
+	return ""
+}
+
+// DeniedReason is why nothing can be added, in the words for people where there are any.
+func DeniedReason(err error) string {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
+		return named.Message
+	}
+	return "Nothing can be added now. See the server's log."
+}
+
+// ResetWarnings makes the next page read the warnings again.
+func (p *Site) ResetWarnings() { p.warningCache.reset() }

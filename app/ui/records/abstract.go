@@ -1,0 +1,252 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// newAbstractView is one abstract as its page shows it.
+type abstractView struct {
+	model.Abstract
+	Opaque, Path, Heading, Under string
+	Template                     model.Template // the zero one where it has none
+	Statuses                     []string       // to choose from, and the one it has
+	Clash                        string         // why a click on a status changed nothing
+	Before                       string         // the status that Undo sets again
+	Missing                      []missingField // required values that are not there
+	Groups                       []fieldGroup
+	Related                      vault.Found   // of the same property
+	Same                         []abstractRow // others with its file number
+	SameMore                     bool
+	Documents                    documentList
+	History                      []historyLine
+}
+
+// missingField is a required field without a value, and the group that it is in.
+type missingField struct {
+	page.Input
+	Group string
+}
+
+// fieldGroup are fields that are changed together.
+type fieldGroup struct {
+	Name, Heading, Path string
+	Fields              []page.Input
+	Kept                []page.Input // values of fields that the template has lost
+	Editing             bool
+	Version             uint64 // of the abstract that is shown
+	Conflict            bool   // others changed the same fields to other values
+	Notice              string // what else was saved in the group
+	Focus               bool   // the way to change it has the focus, which was in its form before
+}
+
+// Group is one of the groups by its name.
+func (s abstractView) Group(name string) fieldGroup {
+	for _, g := range s.Groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return fieldGroup{}
+}
+
+// Many reports more statuses than fit beside each other.
+func (s abstractView) Many() bool { return len(s.Statuses) > 8 }
+
+// Aside are the groups that stand beside the documents, Main the others.
+func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
+
+// Main are the groups above the documents.
+func (s abstractView) Main() []fieldGroup { return s.Groups[1:] }
+
+// abstractPage shows one, or a part of its page.
+func (p *Pages) abstractPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return p.showAbstract(w, r, who, page.NameProblem{})
+}
+
+func (p *Pages) showAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor, refused page.NameProblem) error {
+	filed, template, err := p.readAbstract(r)
+	if err != nil {
+		return err
+	}
+	sheet := p.newAbstractView(filed.Abstract, template)
+	asked := r.URL.Query()
+	if name := asked.Get("group"); page.IsPartRequest(r) && name != "" {
+		g := sheet.Group(name)
+		if g.Name == "" {
+			return page.NotFound(r)
+		}
+		g.openForm(who.MayWrite() && asked.Get("edit") != "", asked.Get("field"))
+		g.Focus = !g.Editing
+		return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "group", g)
+	}
+	for i := range sheet.Groups {
+		sheet.Groups[i].openForm(who.MayWrite() && asked.Get("edit") == sheet.Groups[i].Name, asked.Get("field"))
+	}
+	if sheet.Documents, err = p.listDocuments(r, filed); err != nil {
+		return err
+	}
+	refused.ApplyTo(sheet.Documents.Rows)
+	if sheet.History, err = p.recentHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
+		return err
+	}
+	if err := p.addSameFileNumber(r, &sheet); err != nil {
+		return err
+	}
+	if sheet.Related, err = p.Vault.Abstracts.Related(r.Context(), filed.Abstract); err != nil {
+		return err
+	}
+	var scripts []string
+	if who.MayWrite() {
+		scripts = []string{"sortable.min.js", "record.js", "abstract.js", "tus.min.js", "upload.js"}
+	}
+	return p.RenderPage(w, r, who, refused.Status(), "abstract.html", page.Page{
+		Heading: sheet.Heading, Section: "abstracts", Data: sheet, Scripts: scripts, Styles: []string{"record.css"},
+	})
+}
+
+// openForm opens the form of a group, at a field.
+func (g *fieldGroup) openForm(open bool, at string) {
+	g.Editing = open
+	if !open {
+		return
+	}
+	i := max(0, slices.IndexFunc(g.Fields, func(in page.Input) bool { return in.Name == at }))
+	if len(g.Fields) > 0 {
+		g.Fields[i].Focus = true
+	}
+}
+
+// readAbstract reads the abstract of the address, and its template.
+func (p *Pages) readAbstract(r *http.Request) (filed vault.Filed, template model.Template, err error) {
+	id, err := p.AbstractID(r)
+	if err != nil {
+		return filed, template, err
+	}
+	if filed, err = p.Vault.Abstracts.Get(r.Context(), id); err != nil {
+		return filed, template, err
+	}
+	template, err = p.abstractTemplate(r.Context(), filed.Abstract)
+	return filed, template, err
+}
+
+// abstractTemplate is an abstract's template, retired or not; the zero one where it has none.
+func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.Template, error) {
+	if a.TemplateID == 0 {
+		return model.Template{}, nil
+	}
+	return p.Vault.Templates.Get(ctx, a.TemplateID)
+}
+
+// newAbstractView is what needs no more reading.
+func (p *Pages) newAbstractView(a model.Abstract, template model.Template) abstractView {
+	s := abstractView{
+		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Path: p.AbstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Subheading(),
+		Template: template, Statuses: template.Statuses, Groups: abstractGroups(a, template),
+	}
+	if a.Status != "" && !slices.Contains(s.Statuses, a.Status) {
+		s.Statuses = append(slices.Clone(s.Statuses), a.Status)
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		g.Path, g.Version = s.Path, a.Version
+		for _, in := range g.Fields {
+			if in.Missing() {
+				s.Missing = append(s.Missing, missingField{in, g.Name})
+			}
+		}
+	}
+	return s
+}
+
+// abstractGroups are the property, the short fields of the template and its long ones.
+func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
+	property := fieldGroup{Name: "property", Heading: "Property", Fields: page.PropertyInputs(func(name string) string {
+		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
+	}, nil)}
+	details, notes := fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: "notes", Heading: "Descriptions and notes"}
+	known := map[string]bool{}
+	for i, in := range page.StoredInputs(template.Fields, a.Custom) {
+		known[template.Fields[i].Key] = true
+		if in.Type == model.Paragraph {
+			notes.Fields = append(notes.Fields, in)
+		} else {
+			details.Fields = append(details.Fields, in)
+		}
+	}
+	for key, raw := range a.Custom {
+		if !known[key] {
+			details.Kept = append(details.Kept, page.NewInput(model.Field{Key: key, Label: key, Type: model.Text}, page.StoredTexts(raw)))
+		}
+	}
+	slices.SortFunc(details.Kept, func(a, b page.Input) int { return cmp.Compare(a.Name, b.Name) })
+	groups := []fieldGroup{property}
+	for _, g := range []fieldGroup{details, notes} {
+		if len(g.Fields)+len(g.Kept) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	for i := range groups {
+		groups[i].setFingerprints(page.Fingerprint)
+	}
+	return groups
+}
+
+// setAbstractStatus gives it another status.
+func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	filed, turn, err := p.changeAbstractStatus(r, who)
+	if err != nil {
+		return err
+	}
+	a := filed.Abstract
+	template, err := p.abstractTemplate(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) {
+		path := p.AbstractPath(a.ID)
+		return p.RedirectWithUndo(w, r, path, cmp.Or(turn.Clash, "Status set to “"+page.FormatStatus(a.Status)+"”."), turn.undoAddress(path, a.Status, template.Statuses))
+	}
+	sheet := p.newAbstractView(a, template)
+	sheet.Clash, sheet.Before = turn.Clash, turn.undoStatus(a.Status, template.Statuses)
+	w.Header().Set("HX-Trigger", abstractChangedEvent)
+	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "top", sheet)
+}
+
+// abstractChangedEvent tells the parts of a page that the abstract is another.
+const abstractChangedEvent = "deedkeep:changed"
+
+// trashAbstract moves it to the trash with its documents.
+func (p *Pages) trashAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	filed, template, err := p.readAbstract(r)
+	if err != nil {
+		return err
+	}
+	id := filed.Abstract.ID
+	if err := p.Vault.Abstracts.Trash(r.Context(), who.Actor, id, vault.Match{}); err != nil {
+		return err
+	}
+	notice := "“" + p.Vault.Heading(filed.Abstract, template) + "” is in the trash"
+	if n := len(filed.Files); n > 0 {
+		notice += ", with its " + page.Plural(n, "document", "documents")
+	}
+	return p.RedirectWithUndo(w, r, "/abstracts", notice+".", p.AbstractPath(id)+"/restore")
+}
+
+// restoreAbstract takes it out of the trash, as it was.
+func (p *Pages) restoreAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := p.AbstractID(r)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Vault.Abstracts.Restore(r.Context(), who.Actor, id, vault.Keep[vault.Filed]{}); err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, p.AbstractPath(id), "It is back, with its documents.")
+}

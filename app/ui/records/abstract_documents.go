@@ -1,0 +1,138 @@
+package records
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// listDocuments is a page of the documents of an abstract.
+type documentList struct {
+	Path       string // of the abstract
+	Rows       []page.DocumentRow
+	Total      int
+	First      int // the place of the first row, from 1
+	Page       int
+	Processing int    // of the rows
+	Sum        string // of which rows these are, in their order
+	Waiting    string // the numbers of those that are processed, with commas
+	Prev, Next string
+}
+
+// Last is the place of the last row.
+func (l documentList) Last() int { return l.First + len(l.Rows) - 1 }
+
+// Pages reports whether there is more than one.
+func (l documentList) Pages() bool { return l.Prev != "" || l.Next != "" }
+
+// State is the address that tells what has changed since.
+func (l documentList) State() string {
+	return page.WithQuery(l.Path+"/documents", url.Values{"page": {strconv.Itoa(l.Page)}, "rows": {strconv.Itoa(len(l.Rows))}, "sum": {l.Sum}, "waiting": {l.Waiting}})
+}
+
+// listDocuments gives the page of the documents that the address asks for, or the last:
+// to a form of that page, the page that it came from.
+func (p *Pages) listDocuments(r *http.Request, filed vault.Filed) (documentList, error) {
+	asked := r.URL.Query()
+	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !asked.Has("page") {
+		asked = from.Query()
+	}
+	l := documentList{Path: p.AbstractPath(filed.Abstract.ID), Total: len(filed.Files), Page: 1}
+	if n, err := strconv.Atoi(asked.Get("page")); err == nil && n > 1 {
+		l.Page = min(n, max(1, (l.Total+page.DocumentsPerPage-1)/page.DocumentsPerPage))
+	}
+	l.First = (l.Page-1)*page.DocumentsPerPage + 1
+	var err error
+	files := filed.Files[l.First-1 : min(l.Total, l.First-1+page.DocumentsPerPage)]
+	if l.Rows, err = p.documentRows(r.Context(), files, l.pageAddress(l.Page), asked.Get("rename")); err != nil {
+		return l, err
+	}
+	numbers, waiting := make([]uint64, 0, len(l.Rows)), []string{}
+	for i := range l.Rows {
+		row := &l.Rows[i]
+		row.Number, row.Total = l.First+i, l.Total
+		numbers = append(numbers, row.ID)
+		if row.Processing {
+			waiting = append(waiting, strconv.FormatUint(row.ID, 10))
+		}
+	}
+	l.Processing, l.Waiting, l.Sum = len(waiting), strings.Join(waiting, ","), rowsDigest(numbers)
+	if l.Page > 1 {
+		l.Prev = l.pageAddress(l.Page-1) + "#documents"
+	}
+	if l.Last() < l.Total {
+		l.Next = l.pageAddress(l.Page+1) + "#documents"
+	}
+	return l, nil
+}
+
+// pageAddress is the address of a page of the list.
+func (l documentList) pageAddress(n int) string {
+	if n == 1 {
+		return l.Path
+	}
+	return page.WithQuery(l.Path, url.Values{"page": {strconv.Itoa(n)}})
+}
+
+func rowsDigest(numbers []uint64) string {
+	sum := sha256.Sum256(fmt.Append(nil, numbers))
+	return hex.EncodeToString(sum[:8])
+}
+
+// documentUpdates tells a page what has changed of its documents since it was made:
+// those whose processing has ended, those that came, or all where they are others.
+// What stays is not sent, so that no picture is loaded again.
+func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	filed, _, err := p.readAbstract(r)
+	if err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) {
+		page.Redirect(w, r, p.AbstractPath(filed.Abstract.ID))
+		return nil
+	}
+	l, err := p.listDocuments(r, filed)
+	if err != nil {
+		return err
+	}
+	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
+}
+
+// documentChanges is what a page has to change, of which list.
+type documentChanges struct {
+	documentList
+	Row      *page.DocumentRow  // the answer to what was asked for
+	All      bool               // the list is another
+	Finished []page.DocumentRow // their processing has ended
+	Came     []page.DocumentRow
+}
+
+// changesSince is what has changed since a page was made that has the state.
+func (l documentList) changesSince(state url.Values) documentChanges {
+	c := documentChanges{documentList: l}
+	shown, _ := strconv.Atoi(state.Get("rows")) // anything else is none
+	numbers := make([]uint64, 0, len(l.Rows))
+	for _, d := range l.Rows {
+		numbers = append(numbers, d.ID)
+	}
+	if shown < 0 || shown > len(numbers) || rowsDigest(numbers[:shown]) != state.Get("sum") {
+		c.All = true
+		return c
+	}
+	c.Came = l.Rows[shown:]
+	waited := strings.Split(state.Get("waiting"), ",")
+	for _, d := range l.Rows {
+		if !d.Processing && slices.Contains(waited, strconv.FormatUint(d.ID, 10)) {
+			c.Finished = append(c.Finished, d)
+		}
+	}
+	return c
+}

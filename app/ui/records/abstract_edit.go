@@ -1,0 +1,81 @@
+package records
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// editAbstract saves one group of fields.
+func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return saveGroup(r, func() (recordEdit, error) {
+		filed, template, err := p.readAbstract(r)
+		if err != nil {
+			return recordEdit{}, err
+		}
+		sheet := p.newAbstractView(filed.Abstract, template)
+		return recordEdit{
+			zone:  p.Zone,
+			group: sheet.Group,
+			events: func(ctx context.Context) ([]model.Event, error) {
+				own := "abstract:" + strconv.FormatUint(filed.Abstract.ID, 10)
+				log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: own}}, Descending: true, Limit: eventsToInspect})
+				return log.Items, err
+			},
+			showForm: func(status int, g fieldGroup) error { return p.showAbstractForm(w, r, who, status, sheet, g) },
+			save: func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error) {
+				now, err := p.Vault.Abstracts.Patch(ctx, who.Actor, filed.Abstract.ID, abstractPatch(template.Fields, sent), matchVersion(filed.Abstract.Version))
+				return func(group, notice string) error { return p.showSavedGroup(w, r, who, now, template, group, notice) }, err
+			},
+		}, nil
+	})
+}
+
+// abstractPatch is the change that was sent.
+func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractPatch {
+	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
+	custom := page.SubmittedCustom(defs, url.Values(sent))
+	return model.AbstractPatch{
+		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
+		TaxMap:        line("tax_map"),
+		Custom:        model.Optional[model.Custom]{Present: len(custom.Values) > 0, Value: custom},
+	}
+}
+
+// showAbstractForm shows the form once more, as it was filled in.
+func (p *Pages) showAbstractForm(
+	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, sheet abstractView, g fieldGroup,
+) error {
+	if page.IsPartRequest(r) {
+		return p.RenderPart(w, r, who, status, "abstract.html", "group", g)
+	}
+	return p.RenderPage(w, r, who, status, "abstractedit.html", page.Page{
+		Heading: sheet.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
+	})
+}
+
+// showSavedGroup shows the group as it is now, and what else of the page it changes.
+func (p *Pages) showSavedGroup(
+	w http.ResponseWriter, r *http.Request, who page.Visitor, filed vault.Filed, template model.Template, name, notice string,
+) error {
+	if !page.IsPartRequest(r) {
+		return p.RedirectWithNotice(w, r, p.AbstractPath(filed.Abstract.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
+	}
+	sheet := p.newAbstractView(filed.Abstract, template)
+	for i := range sheet.Groups {
+		sheet.Groups[i].Focus = sheet.Groups[i].Name == name
+	}
+	saved := sheet.Group(name)
+	saved.Notice = notice
+	w.Header().Set("HX-Trigger", abstractChangedEvent)
+	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "saved", struct {
+		abstractView
+		Saved fieldGroup
+	}{sheet, saved})
+}

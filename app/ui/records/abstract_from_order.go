@@ -1,0 +1,77 @@
+package records
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"path"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// orderFieldFor are the fields of an abstract that an order fills in under another name.
+var orderFieldFor = map[string]string{
+	"tax_map": "parcel_id", "custom_fields.borrower": "buyer_borrower", "custom_fields.current_owner": "seller_owner", "custom_fields.search_type": "product",
+}
+
+// sourceOrder is the order that a form of a new abstract begins with; the zero one where it
+// names none.
+func (p *Pages) sourceOrder(r *http.Request, form url.Values) (o model.Order, err error) {
+	opaque := form.Get("order")
+	if opaque == "" {
+		return o, nil
+	}
+	id, ok := p.OrderIDs.Decode(opaque)
+	if !ok {
+		return o, page.NotFound(r)
+	}
+	return p.Vault.Orders.Get(r.Context(), id)
+}
+
+// prefillFromOrder gives a form with what an order says of the fields that it does not have.
+// A field that the template lacks is not shown, and so not sent.
+func prefillFromOrder(form url.Values, o model.Order) url.Values {
+	fill := func(name string, values ...string) {
+		if _, there := form[name]; !there && len(values) > 0 {
+			form[name] = values
+		}
+	}
+	for name, value := range map[string]string{"address": o.Address, "city": o.City, "county": o.County, "state": o.State} {
+		fill(name, value)
+	}
+	for key, raw := range o.Custom {
+		fill(page.CustomFieldName(key), page.StoredTexts(raw)...)
+	}
+	for name, key := range orderFieldFor {
+		fill(name, page.StoredTexts(o.Custom[key])...)
+	}
+	return form
+}
+
+// NewAbstract is the form of an abstract that begins with what the order says.
+func (s orderView) NewAbstract() string {
+	return page.WithQuery("/abstracts/new", url.Values{"order": {path.Base(s.Path)}})
+}
+
+// isBlankForm reports a form of a new abstract that nobody filled in.
+func isBlankForm(form url.Values, template model.Template) bool {
+	for _, list := range [][]page.Input{page.PropertyInputs(form.Get, nil), page.SubmittedInputs(template.Fields, form, nil)} {
+		for _, in := range list {
+			if !in.Empty() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addSameFileNumber adds to a page what other abstracts have its file number.
+func (p *Pages) addSameFileNumber(r *http.Request, s *abstractView) error {
+	list, more, err := p.Vault.Abstracts.SameFile(r.Context(), s.Abstract)
+	s.SameMore = more
+	for _, one := range list {
+		s.Same = append(s.Same, abstractRow{Abstract: one, Path: p.AbstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"), Documents: len(one.Files)})
+	}
+	return err
+}

@@ -1,0 +1,138 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+const (
+	recentHistoryLines = 8
+	historyPerPage     = 50
+	// uploadMergeWindow is how long a run of documents may take that is told as one.
+	uploadMergeWindow = 10 * time.Minute
+)
+
+// historyLine is one thing that was done, in words.
+type historyLine struct {
+	Who, What string
+	Changes   []page.ChangeLine
+	Names     []string // of the documents that it is about
+	More      int      // of them, not named
+	At        time.Time
+	event     model.Event
+}
+
+// historyPage is the page of a history.
+type historyPage struct {
+	Path, Heading string
+	Lines         []historyLine
+	Next          string
+}
+
+// abstractHistory shows all that was done, a page at a time; to a part of the abstract's
+// own page, the newest of it.
+func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	filed, template, err := p.readAbstract(r)
+	if err != nil {
+		return err
+	}
+	sheet := p.newAbstractView(filed.Abstract, template)
+	if page.IsPartRequest(r) {
+		if sheet.Documents, err = p.listDocuments(r, filed); err != nil {
+			return err
+		}
+		if sheet.History, err = p.recentHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
+			return err
+		}
+		return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "history", sheet)
+	}
+	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // anything else: the newest
+	h, err := p.Vault.Abstracts.History(r.Context(), who.Actor, filed.Abstract.ID, before, nil, historyPerPage)
+	if err != nil {
+		return err
+	}
+	shown := historyPage{Path: sheet.Path, Heading: sheet.Heading, Lines: historyLines(h, template.Fields)}
+	if h.Before != 0 {
+		shown.Next = page.WithQuery(sheet.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "abstracthistory.html", page.Page{
+		Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown, Styles: []string{"record.css"},
+	})
+}
+
+// recentHistory is the newest of it: of the documents that are shown, and of those that
+// came last.
+func (p *Pages) recentHistory(
+	ctx context.Context, who page.Visitor, filed vault.Filed, template model.Template, l documentList) ([]historyLine, error,
+) {
+	documents := make([]uint64, 0, len(l.Rows)+historyPerPage)
+	for _, d := range l.Rows {
+		documents = append(documents, d.ID)
+	}
+	if n := len(filed.Abstract.Files); l.Last() < n {
+		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
+	}
+	h, err := p.Vault.Abstracts.History(ctx, who.Actor, filed.Abstract.ID, 0, documents, historyPerPage)
+	if err != nil {
+		return nil, err
+	}
+	lines := historyLines(h, template.Fields)
+	return lines[:min(len(lines), recentHistoryLines)], nil
+}
+
+// historyLines tells events in words, documents that came together as one.
+func historyLines(h vault.History, defs []model.Field) []historyLine {
+	var lines []historyLine
+	for _, e := range h.Events {
+		what := page.EventTextOf(e.Kind).Brief
+		if what == "" {
+			continue
+		}
+		line := historyLine{Who: page.ActorText(e.Actor), What: what, At: e.At, event: e}
+		if strings.HasPrefix(e.Record, "file:") {
+			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
+		}
+		if strings.HasSuffix(e.Kind, ".changed") {
+			line.Names = nil
+			for _, c := range e.Changes {
+				if c.Field != "files" { // their order has no values to show
+					line.Changes = append(line.Changes, page.DescribeChange(c, defs, nil))
+				}
+			}
+			if len(line.Changes) == 0 && e.Kind == "abstract.changed" {
+				line.What = "put the documents into another order"
+			}
+		}
+		if n := len(lines); n > 0 && lines[n-1].merge(line) {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// merge takes an earlier line into this one where both tell of the same done to several
+// documents.
+func (l *historyLine) merge(earlier historyLine) bool {
+	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 || l.At.Sub(earlier.At) > uploadMergeWindow {
+		return false
+	}
+	switch {
+	case slices.Contains(l.Names, earlier.Names[0]):
+	case len(l.Names) < 3:
+		l.Names = append(l.Names, earlier.Names...)
+	default:
+		l.More++
+	}
+	return true
+}

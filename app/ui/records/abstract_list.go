@@ -1,0 +1,142 @@
+package records
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+const abstractsPerPage = 50
+
+// abstractListPage is the list of abstracts as its page shows it.
+type abstractList struct {
+	listing
+	Rows      []abstractRow
+	Templates []model.Template // retired ones too, since their abstracts stay
+}
+
+// abstractRow is one line of it.
+type abstractRow struct {
+	model.Abstract
+	Path, Heading, Template string
+	Documents               int
+}
+
+// abstractSorts are the columns of the table.
+var abstractSorts = []listSort{
+	{"File number", "", "file", vault.SortFileNumber},
+	{"Address", "", "address", vault.SortAddress},
+	{"County, state", "", "", ""},
+	{"Parcel", "", "parcel", vault.SortParcel},
+	{"Template", "aside", "", ""},
+	{"Status", "", "", ""},
+	{"Documents", "num", "", ""},
+	{"Created", "", "created", vault.SortCreated},
+	{"Updated", "aside", "", ""},
+}
+
+func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) (err error) {
+	list := abstractList{listing: newListing(r, abstractSorts, "-created", "q", "status", "template", "county", "state", "from", "to")}
+	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
+		return err
+	}
+	counts, err := p.Vault.Abstracts.Statuses(r.Context())
+	if err != nil {
+		return err
+	}
+	var statuses []string
+	for _, c := range counts {
+		if c.Status != "" {
+			statuses = append(statuses, c.Status)
+		}
+	}
+	list.setStatuses(statuses)
+	if err := p.loadAbstracts(r, who, &list); err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address, or to the only one
+		to := list.addressWith()
+		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
+			to = list.Rows[0].Path
+		}
+		page.Redirect(w, r, to)
+		return nil
+	}
+	list.setColumns()
+	if page.IsPartRequest(r) {
+		w.Header().Set("HX-Push-Url", list.addressWith())
+		return p.RenderPart(w, r, who, http.StatusOK, "abstracts.html", "results-anew", list)
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "abstracts.html", page.Page{
+		Heading: "Abstracts", Section: "abstracts", Data: list, Styles: []string{"record.css"},
+	})
+}
+
+// loadAbstracts reads the page that was asked for.
+func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractList) (err error) {
+	q := vault.Query{Limit: abstractsPerPage}
+	if list.applyFilters(&q, p.Zone); len(list.Problems) > 0 {
+		return nil
+	}
+	var found vault.Page[model.Abstract]
+	if text := list.Asked.Get("q"); text != "" {
+		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
+			return p.Vault.Abstracts.Called(r.Context(), text, q)
+		}, func() ([]model.Abstract, bool, error) {
+			return p.searchAbstracts(r, who, vault.Searching(text, q))
+		})
+	} else {
+		p.ApplyCursor(r, list.Asked, &q)
+		found, err = page.ReadNonEmpty(r.Context(), q, p.Vault.Abstracts.Rows)
+		list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
+	}
+	if err != nil {
+		return err
+	}
+	headings, err := p.Vault.Abstracts.Headings(r.Context(), found.Items...)
+	if err != nil {
+		return err
+	}
+	for i, a := range found.Items {
+		list.Rows = append(list.Rows, abstractRow{
+			Abstract: a, Path: p.AbstractPath(a.ID), Heading: headings[i],
+			Template: templateName(list.Templates, a.TemplateID), Documents: len(a.Files),
+		})
+	}
+	return err
+}
+
+// searchAbstracts finds abstracts by words.
+func (p *Pages) searchAbstracts(r *http.Request, who page.Visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
+	found, err := p.Vault.Abstracts.Search(r.Context(), who.Actor, q)
+	for _, one := range found.Items {
+		list = append(list, one.Abstract)
+	}
+	return list, found.Next > 0, err
+}
+
+// applyFilters makes a query of what was asked.
+func (l *abstractList) applyFilters(q *vault.Query, zone *time.Location) {
+	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
+	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
+		q.Filters = append(q.Filters, vault.Filter{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
+	} else {
+		l.Asked.Del("template")
+	}
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, zone)
+	l.applySort(q)
+}
+
+// templateName is what a template is called; "" where there is none.
+func templateName(templates []model.Template, id uint64) string {
+	for _, t := range templates {
+		if t.ID == id {
+			return t.Name
+		}
+	}
+	return ""
+}

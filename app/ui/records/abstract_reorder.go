@@ -1,0 +1,99 @@
+package records
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// reorderDocuments puts the documents into another order: one goes up, down or to a place,
+// or those that are named stand as named in the places that they have together.
+func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := p.AbstractID(r)
+	if err != nil {
+		return err
+	}
+	move := parseMove(r.PostForm)
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), who.Actor, id, move)
+	if err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) {
+		return p.RedirectWithNotice(w, r, p.documentRowAddress(filed, move.File), "The order is saved.")
+	}
+	l, err := p.listDocuments(r, filed)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("HX-Trigger", abstractChangedEvent)
+	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "documents-state", l)
+}
+
+// parseMove is what a form asks for: up, down or move with the number of a document,
+// to where with to; or files, numbers with commas.
+func parseMove(form url.Values) (move vault.Move) {
+	if named := form.Get("files"); named != "" {
+		move.Named = []uint64{}
+		for text := range strings.SplitSeq(named, ",") {
+			if id, err := strconv.ParseUint(text, 10, 63); err == nil {
+				move.Named = append(move.Named, id)
+			}
+		}
+		return move
+	}
+	for _, way := range []struct {
+		name string
+		by   int
+	}{{"up", -1}, {"down", 1}, {"move", 0}} {
+		id, err := strconv.ParseUint(form.Get(way.name), 10, 63)
+		if err != nil {
+			continue
+		}
+		move.File, move.By = id, way.by
+		if to, err := strconv.Atoi(form.Get("to")); err == nil && way.by == 0 {
+			move.To = max(to, 1)
+		}
+		break
+	}
+	return move
+}
+
+// documentRowAddress is the row of a document on its page of the abstract's.
+func (p *Pages) documentRowAddress(filed vault.Filed, id uint64) string {
+	list := p.AbstractPath(filed.Abstract.ID)
+	if n := slices.Index(filed.Abstract.Files, id)/page.DocumentsPerPage + 1; n > 1 {
+		list = page.WithQueryValue(list, "page", strconv.Itoa(n))
+	}
+	return page.RowAddress(list, id)
+}
+
+// renumberDocument gives a document, which was renamed just now, its number among those
+// of its abstract. Where that is another, the page is read anew.
+func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File, to int) error {
+	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
+	if err != nil {
+		return err
+	}
+	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
+		return p.showRenamed(w, r, who, file)
+	}
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), who.Actor, file.AbstractID, vault.Move{File: file.ID, To: max(to, 1)})
+	if err != nil {
+		return err
+	}
+	notice := fmt.Sprintf("It is number %d now.", slices.Index(filed.Abstract.Files, file.ID)+1)
+	if !page.IsPartRequest(r) {
+		return p.RedirectWithNotice(w, r, p.documentRowAddress(filed, file.ID), notice)
+	}
+	p.SetNotice(w, r, notice)
+	w.Header().Set("HX-Refresh", "true")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,122 @@
+package records
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// dashboardView is the first page: what wants doing, and what came of the work.
+type dashboardView struct {
+	vault.Desk
+	Warnings []page.Warning
+	DueDays  int         // how far ahead it looks
+	New      bool        // nothing is stored yet
+	MayRetry bool        // one of those whose processing failed may do better
+	Steps    []setupStep // to begin with, on a new vault
+}
+
+// latestDocuments are the documents that came last.
+type latestDocuments []vault.Document
+
+// Busy reports whether one of them is being processed: the list comes anew then.
+func (l latestDocuments) Busy() bool {
+	return slices.ContainsFunc(l, func(d vault.Document) bool { return d.Processing })
+}
+
+// Latest is in the place of the desk's own.
+func (v dashboardView) Latest() latestDocuments { return v.Desk.Latest }
+
+// setupStep is one thing to do on a new vault.
+type setupStep struct {
+	Done             bool
+	Text, Hint, Path string
+	Button           string
+}
+
+// dashboardPage is the first page: what needs attention.
+func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	d, err := p.Vault.Desk(r.Context(), p.Today())
+	if err != nil {
+		return err
+	}
+	view := dashboardView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
+	view.Warnings = dashboardWarnings(d, who, p.LocalNow())
+	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
+	if view.New {
+		if view.Steps, err = p.setupSteps(r, who, d); err != nil {
+			return err
+		}
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
+}
+
+// latestDocumentsPart is the part of the desk that a script asks for again while one of the
+// latest documents is being processed.
+func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	if !page.IsPartRequest(r) {
+		page.Redirect(w, r, "/")
+		return nil
+	}
+	list, err := p.Vault.Latest(r.Context())
+	if err != nil {
+		return err
+	}
+	return p.RenderPart(w, r, who, http.StatusOK, "desk.html", "latest", latestDocuments(list))
+}
+
+// dashboardWarnings are those for administrators, and for the others what keeps them from
+// their work.
+func dashboardWarnings(d vault.Desk, who page.Visitor, now time.Time) []page.Warning {
+	const tell = " Please tell whoever runs this service."
+	switch {
+	case who.MayAdminister():
+		return page.HealthWarnings(vault.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
+	case d.Status.ReadOnly:
+		return []page.Warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + tell}}
+	case d.Status.Denied != nil && errs.KindOf(d.Status.Denied) != errs.InsufficientStorage:
+		return []page.Warning{{Text: page.DeniedReason(d.Status.Denied) + tell}}
+	case d.Status.DiskFree <= d.Status.DiskReserve:
+		return []page.Warning{{Text: "The disk is full: no document can be filed." + tell}}
+	}
+	return nil
+}
+
+// setupSteps are what the visitor can do first.
+func (p *Pages) setupSteps(r *http.Request, who page.Visitor, d vault.Desk) (list []setupStep, err error) {
+	if !who.MayWrite() {
+		return nil, nil
+	}
+	list = []setupStep{{Text: "Make the first abstract", Hint: "One search of one property, with all its documents.", Path: "/abstracts/new", Button: "New abstract"}}
+	if !who.MayAdminister() {
+		return append(list,
+			setupStep{Text: "Enter an order", Hint: "Most come from your other software by themselves; one can be typed in, too.", Path: "/orders/new", Button: "New order"},
+			setupStep{Text: "File a document", Hint: "Starters, plats and bulletins have their place in the vault's folders.", Path: "/vault", Button: "Open the vault"}), nil
+	}
+	keys, err := p.Vault.Keys.List(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	live := false
+	for _, k := range keys {
+		live = live || k.Active(p.Now())
+	}
+	people, err := p.Vault.Users.List(r.Context())
+	return append(list,
+		setupStep{Text: "Let your other software in", Hint: "It sends orders, abstracts and documents with an API key.", Path: "/admin/keys/new", Button: "Issue a key", Done: live},
+		setupStep{Text: "Say where backups go", Hint: "Another disk, or a share: the settings backup.to and backup.every make one by themselves.", Path: "/admin/backups", Button: "See backups", Done: d.Backup.Next != nil},
+		setupStep{Text: "Let the others in", Hint: "Each gets a link to choose a password, and a role.", Path: "/admin/users/new", Button: "Invite somebody", Done: len(people) > 1}), err
+}
+
+// retryFailedDocuments has all documents processed again whose processing failed.
+func (p *Pages) retryFailedDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	n, err := p.Vault.Files.Retry(r.Context(), who.Actor, 0)
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, "/"), page.Plural(n, "document is", "documents are")+" processed again.")
+}

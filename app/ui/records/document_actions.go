@@ -1,0 +1,146 @@
+package records
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/decode"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// The forms of a document are the same wherever it is shown: what they do, and what
+// the log says of it, does not depend on the page. A script gets the row of the list
+// that the document is in; anyone else the page that the form came from.
+
+// readDocument reads the document of the address.
+func (p *Pages) readDocument(r *http.Request) (model.File, error) {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return model.File{}, err
+	}
+	return p.Vault.Files.Get(r.Context(), id)
+}
+
+// redirectToDocument leads to the page that a form came from, where that is a list to the
+// row of the document.
+func (p *Pages) redirectToDocument(w http.ResponseWriter, r *http.Request, id uint64, notice, undo string) error {
+	to := page.ReturnAddress(r, page.DocumentPath(id))
+	if u, err := url.Parse(to); err == nil && !page.IsUnderPath(u.Path, page.DocumentPath(id)) && u.Fragment == "" {
+		to = page.RowAddress(to, id)
+	}
+	return p.RedirectWithUndo(w, r, to, notice, undo)
+}
+
+// renameDocument gives a document another name, and another number among those of its
+// abstract where the form has one.
+func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	file, err := p.readDocument(r)
+	if err != nil {
+		return err
+	}
+	typed := r.PostForm.Get("name")
+	name := file.CompleteFilename(typed)
+	if name != "" {
+		name = decode.Filename(name)
+	}
+	patch := model.FilePatch{Filename: model.Some(model.StringInput(name))}
+	now, err := p.Vault.Files.Patch(r.Context(), who.Actor, file.ID, patch, vault.Match{})
+	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
+		return p.showNameProblem(w, r, who, file, page.NameProblem{FileID: file.ID, Typed: typed, Problem: page.Plainly(named.Message)})
+	}
+	if err != nil {
+		return err
+	}
+	if to, err := strconv.Atoi(r.PostForm.Get("to")); err == nil && now.AbstractID != 0 {
+		return p.renumberDocument(w, r, who, now, to)
+	}
+	return p.showRenamed(w, r, who, now)
+}
+
+func (p *Pages) showRenamed(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File) error {
+	if page.IsPartRequest(r) {
+		return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+	}
+	return p.redirectToDocument(w, r, file.ID, "It is called “"+file.Filename+"” now.", "")
+}
+
+// showNameProblem shows the form again with what was typed and what is wrong with it, on
+// the page that it came from.
+func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File, refused page.NameProblem) error {
+	if page.IsPartRequest(r) {
+		return p.renderRow(w, r, who, refused.Status(), page.DocumentRow{File: file, Renaming: true, Name: refused.Typed, Problem: refused.Problem})
+	}
+	from, err := url.Parse(page.ReturnAddress(r, page.DocumentPath(file.ID)))
+	if err != nil {
+		return err
+	}
+	shown, at := r.Clone(r.Context()), page.DocumentPlace(file)
+	shown.Method, shown.URL = http.MethodGet, from
+	switch {
+	case from.Path == page.DocumentPath(file.ID):
+		return p.showDocument(w, shown, who, refused)
+	case at.Abstract != 0:
+		from.Path = p.PlacePath(at)
+		shown.SetPathValue("id", strings.TrimPrefix(p.FormatPlace(at), "abstract:"))
+		return p.showAbstract(w, shown, who, refused)
+	}
+	from.Path = p.PlacePath(at)
+	return p.showFolder(w, shown, who, at.Folder, refused)
+}
+
+// trashDocument moves a document to the trash. Who comes from the document stays at
+// its address, which then says so and takes it back.
+func (p *Pages) trashDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	file, err := p.readDocument(r)
+	if err != nil {
+		return err
+	}
+	if err := p.Vault.Files.Trash(r.Context(), who.Actor, file.ID, vault.Match{}); err != nil {
+		return err
+	}
+	if page.IsPartRequest(r) {
+		return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Gone: true, Focus: true})
+	}
+	return p.RedirectWithUndo(w, r, page.ReturnAddress(r, page.DocumentPath(file.ID)), "“"+file.Filename+"” is in the trash.", page.DocumentPath(file.ID)+"/restore")
+}
+
+// restoreDocument takes a document out of the trash, back to its place.
+func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	file, err := p.Vault.Files.Restore(r.Context(), who.Actor, id, vault.Keep[model.File]{})
+	if err != nil {
+		return err
+	}
+	if page.IsPartRequest(r) {
+		return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+	}
+	return p.redirectToDocument(w, r, id, "“"+file.Filename+"” is back.", "")
+}
+
+// retryDocument has a document processed again whose processing failed.
+func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Vault.Files.Retry(r.Context(), who.Actor, id); err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) {
+		return p.redirectToDocument(w, r, id, "It is processed again.", "")
+	}
+	file, err := p.Vault.Files.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+}

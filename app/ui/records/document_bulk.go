@@ -1,0 +1,136 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// maxSelected is how many documents one form may name.
+const maxSelected = 1000
+
+// selectedDocuments are the documents that a form names.
+func selectedDocuments(r *http.Request) ([]uint64, error) {
+	var ids []uint64
+	for _, text := range r.PostForm["file"] {
+		id, err := strconv.ParseUint(text, 10, 63)
+		if err != nil || id == 0 {
+			return nil, errs.InvalidField("file", "Choose documents of the list.")
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) > maxSelected {
+		return nil, errs.InvalidField("file", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxSelected)))
+	}
+	return ids, nil
+}
+
+// moveDocuments puts the chosen documents into a folder.
+func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	ids, err := selectedDocuments(r)
+	if err != nil {
+		return err
+	}
+	to, err := formFolderID(r, "to")
+	if err != nil {
+		return err
+	}
+	home := page.ReturnAddress(r, "/vault")
+	switch {
+	case len(ids) == 0:
+		return p.RedirectWithNotice(w, r, home, "No document was chosen.")
+	case r.PostForm.Get("to") == "":
+		return p.RedirectWithNotice(w, r, home, "Choose the folder to move to.")
+	}
+	if _, undoing := r.PostForm["from"]; undoing {
+		from, err := formFolderID(r, "from")
+		if err != nil {
+			return err
+		}
+		moved, left, err := p.Vault.Files.MoveBack(r.Context(), who.Actor, ids, from, to)
+		if err != nil {
+			return err
+		}
+		return p.RedirectWithNotice(w, r, home, bulkNotice(moved, left, "moved back"))
+	}
+	undo, err := p.moveUndoAddress(r.Context(), ids, to)
+	if err != nil {
+		return err
+	}
+	moved, left, err := p.Vault.Files.Move(r.Context(), who.Actor, ids, to)
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithUndo(w, r, home, bulkNotice(moved, left, "moved"), undo)
+}
+
+// moveUndoAddress is the form that moves documents back to the folder where they are now; none
+// for documents of several folders, which no page shows together.
+func (p *Pages) moveUndoAddress(ctx context.Context, ids []uint64, to uint64) (undo string, err error) {
+	var moved []string
+	var from uint64
+	for _, id := range ids {
+		file, err := p.Vault.Files.Get(ctx, id)
+		switch {
+		case errs.KindOf(err) == errs.NotFound:
+			continue
+		case err != nil:
+			return "", err
+		case file.AbstractID != 0 || file.FolderID == to:
+			continue
+		case len(moved) > 0 && file.FolderID != from:
+			return "", nil
+		}
+		from = file.FolderID
+		moved = append(moved, strconv.FormatUint(id, 10))
+	}
+	if len(moved) == 0 {
+		return "", nil
+	}
+	folder := func(id uint64) []string { return []string{strconv.FormatUint(id, 10)} }
+	return page.UndoAddress("/documents/move", url.Values{"file": moved, "from": folder(to), "to": folder(from)}), nil
+}
+
+// trashDocuments moves the chosen documents into the trash.
+func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	ids, err := selectedDocuments(r)
+	if err != nil {
+		return err
+	}
+	home := page.ReturnAddress(r, "/vault")
+	if len(ids) == 0 {
+		return p.RedirectWithNotice(w, r, home, "No document was chosen.")
+	}
+	trashed, left, err := p.Vault.Files.TrashSeveral(r.Context(), who.Actor, ids)
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, home, bulkNotice(trashed, left, "moved to the trash"))
+}
+
+// bulkNotice says what was done, and what was left and why.
+func bulkNotice(n int, left []vault.Left, done string) string {
+	var b strings.Builder
+	if n > 0 || len(left) == 0 {
+		verb := "were"
+		if n == 1 {
+			verb = "was"
+		}
+		fmt.Fprintf(&b, "%s %s %s. ", page.Plural(n, "document", "documents"), verb, done)
+	}
+	for _, one := range left {
+		name := one.File.Filename
+		if name == "" {
+			name = fmt.Sprintf("document %d", one.File.ID)
+		}
+		fmt.Fprintf(&b, "“%s” was left: %s ", name, one.Reason)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,99 @@
+package records
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// documentRows are rows of a list, of which the address may ask for the form of one.
+func (p *Pages) documentRows(ctx context.Context, files []model.File, list, renaming string) ([]page.DocumentRow, error) {
+	numbers := make([]uint64, 0, len(files))
+	for _, f := range files {
+		numbers = append(numbers, f.ID)
+	}
+	who, err := p.Vault.Files.Filers(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]page.DocumentRow, 0, len(files))
+	for _, f := range files {
+		row := page.DocumentRow{File: f, Path: p.ViewerPath(f), List: list, Name: f.Filename, Renaming: renaming == strconv.FormatUint(f.ID, 10)}
+		if by, there := who[f.ID]; there {
+			row.By = page.ActorInSentence(by)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// documentRowPart shows a row of the list that the document is in, perhaps with the form
+// that renames it.
+func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	file, err := p.readDocument(r)
+	if err != nil {
+		return err
+	}
+	renaming := who.MayWrite() && r.URL.Query().Get("rename") != ""
+	if !page.IsPartRequest(r) {
+		row := page.DocumentRow{File: file, List: p.PlacePath(page.DocumentPlace(file))}
+		if renaming {
+			page.Redirect(w, r, row.Rename())
+			return nil
+		}
+		page.Redirect(w, r, row.Home())
+		return nil
+	}
+	return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
+}
+
+// renderRow sends a row that says what it came to and, after a change, what that made of
+// the list.
+func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, said page.DocumentRow) error {
+	list := page.WithQueryValue(p.CurrentAddress(r), "rename", "")
+	rows, err := p.documentRows(r.Context(), []model.File{said.File}, list, "")
+	if err != nil {
+		return err
+	}
+	row := rows[0]
+	row.Name, row.Renaming, row.Problem, row.Gone, row.Focus = said.Name, said.Renaming, said.Problem, said.Gone, said.Focus
+	changed := r.Method == http.MethodPost && status == http.StatusOK
+	switch {
+	case row.AbstractID != 0:
+		return p.renderAbstractRow(w, r, who, status, row, changed)
+	case !changed:
+		return p.RenderPart(w, r, who, status, "folder.html", "document-alone", row)
+	}
+	sheet := folderView{Row: &row, Again: true}
+	if sheet.Shelf, err = p.Vault.Folders.Shelf(r.Context(), row.FolderID); err != nil {
+		return err
+	}
+	if row.Processing {
+		w.Header().Set("HX-Trigger", "deedkeep:filed") // the list looks after it from now on
+	}
+	return p.RenderPart(w, r, who, status, "folder.html", "row", sheet)
+}
+
+// renderAbstractRow is renderRow where the documents have numbers.
+func (p *Pages) renderAbstractRow(
+	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, row page.DocumentRow, changed bool,
+) error {
+	filed, err := p.Vault.Abstracts.Get(r.Context(), row.AbstractID)
+	if err != nil {
+		return err
+	}
+	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
+	if !changed {
+		return p.RenderPart(w, r, who, status, "abstract.html", "document-alone", row)
+	}
+	l, err := p.listDocuments(r, filed)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("HX-Trigger", abstractChangedEvent)
+	return p.RenderPart(w, r, who, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
+}

@@ -1,0 +1,132 @@
+package records
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// matchingValues is the snippet of a hit; of a record's values those that have something marked.
+func matchingValues(hit vault.SearchHit) []vault.SnippetPiece {
+	if hit.Kind == "file" {
+		return hit.Snippet
+	}
+	var kept, value []vault.SnippetPiece
+	has := false
+	end := func() {
+		if has {
+			if len(kept) > 0 {
+				kept = append(kept, vault.SnippetPiece{Text: vault.SnippetBetween})
+			}
+			kept = append(kept, value...)
+		}
+		value, has = nil, false
+	}
+	for _, piece := range hit.Snippet {
+		for i, text := range strings.Split(piece.Text, vault.SnippetBetween) {
+			if i > 0 {
+				end()
+			}
+			if text != "" {
+				value = append(value, vault.SnippetPiece{Text: text, Marked: piece.Marked})
+				has = has || piece.Marked
+			}
+		}
+	}
+	end()
+	return kept
+}
+
+// How a text is broken: where a line ends, or a paragraph; between cells.
+var (
+	lineBreak      = regexp.MustCompile(`[ \t\r]*[\n\f\v]\s*`)
+	paragraphBreak = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*\n\s*|[ \t\r]*[\f\v]\s*`)
+	cellBreak      = regexp.MustCompile(` *\t[ \t]*`)
+)
+
+// singleLine is a snippet in one line, with its breaks to be seen: names in a list would be
+// read together otherwise. In most documents a line ends where the paper does, which
+// says nothing.
+func singleLine(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.SnippetPiece {
+	at, cells := lineBreak, false
+	if hit.File != nil {
+		cells = page.IsSpreadsheet(hit.File.MIME)
+		if !cells && !strings.Contains(hit.File.MIME, "word") {
+			at = paragraphBreak
+		}
+	}
+	shown := slices.Clone(snippet)
+	for i := range shown {
+		text := at.ReplaceAllString(shown[i].Text, " / ")
+		if cells {
+			text = cellBreak.ReplaceAllString(text, vault.SnippetBetween)
+		}
+		shown[i].Text = text
+	}
+	return shown
+}
+
+// isFuzzy reports whether a row is there for what is spelled otherwise than what was typed.
+func (f *findResults) isFuzzy(row resultRow) bool {
+	some := false
+	for _, line := range [][]query.Piece{row.Name, row.Below, row.SearchHit.Snippet} {
+		var whole strings.Builder
+		for _, piece := range line {
+			whole.WriteString(piece.Text)
+		}
+		loose, strict := markedText(line), markedText(f.exactMarker.Highlight(whole.String()))
+		if len(loose) > len(strict) {
+			return true
+		}
+		some = some || loose != ""
+	}
+	return !some // nothing shows why it is there
+}
+
+// markedText is what is marked of a line, in its letters and digits, or in signs that have none.
+func markedText(line []query.Piece) string {
+	var b strings.Builder
+	for _, piece := range line {
+		if piece.Marked {
+			b.WriteString(cmp.Or(model.NormalizeNumber(piece.Text), piece.Text))
+		}
+	}
+	return b.String()
+}
+
+// looseNotice is a sentence on what a search.Answer that is Loose has left out of a text.
+func looseNotice(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
+	quotes := 0
+	for _, r := range text {
+		if strings.ContainsRune(model.QuoteMarks, r) {
+			quotes++
+		}
+	}
+	last := ""
+	if len(words) > 0 {
+		last = words[len(words)-1]
+	}
+	letter := isSingleLetter(last) && strings.HasSuffix(text, last)
+	switch {
+	case letter:
+		return "Also shown: what has no word “" + last + "”. Type on to narrow it."
+	case quotes%2 == 1:
+		return "Also shown: what has the words, but not one behind the other."
+	}
+	return "Also shown: what has the number without the word before it."
+}
+
+// isSingleLetter says whether a word is a single character, and no digit.
+func isSingleLetter(word string) bool {
+	r, size := utf8.DecodeRuneInString(word)
+	return word != "" && size == len(word) && !unicode.IsDigit(r)
+}

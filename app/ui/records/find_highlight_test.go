@@ -1,0 +1,59 @@
+package records
+
+import (
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"mill s":           "Also shown: what has no word “s”. Type on to narrow it.",
+		"tax-é":            "Also shown: what has no word “é”. Type on to narrow it.",
+		`"right of wa`:     "Also shown: what has the words, but not one behind the other.",
+		"Bk 1022 Pg 311":   "Also shown: what has the number without the word before it.",
+		"bk 2":             "Also shown: what has the number without the word before it.",
+		"book 7 page 3 ":   "Also shown: what has the number without the word before it.",
+		`"right of way" s`: "Also shown: what has no word “s”. Type on to narrow it.",
+	} {
+		if got := looseNotice(text); got != want {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
+// What stands in lines of its own is not read together.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	of := func(mime string) vault.SearchHit { return vault.SearchHit{Kind: "file", File: &model.File{MIME: mime}} }
+	for _, row := range []struct {
+		name      string
+		hit       vault.SearchHit
+		in, wants string
+	}{
+		{"names of a record", vault.SearchHit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
+		{"at a mark", vault.SearchHit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
+		{"lines of a page", of(model.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
+		{"paragraphs of a page", of(model.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
+		{"a letter", of("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},
+		{"a sheet", of("application/vnd.ms-excel"), "Hébert\t*O'Neal*\nLot\t14", "Hébert · *O'Neal* / Lot · 14"},
+	} {
+		var pieces []vault.SnippetPiece
+		for i, text := range strings.Split(row.in, "*") {
+			pieces = append(pieces, vault.SnippetPiece{Text: text, Marked: i%2 == 1})
+		}
+		var got []string
+		for _, piece := range singleLine(row.hit, pieces) {
+			got = append(got, piece.Text)
+		}
+		if got := strings.Join(got, "*"); got != row.wants {
+			t.Errorf("%s: %q, want %q", row.name, got, row.wants)
+		}
+		if pieces[0].Text != strings.Split(row.in, "*")[0] {
+			t.Errorf("%s: the hit itself has changed", row.name)
+		}
+	}
+}

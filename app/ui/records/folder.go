@@ -1,0 +1,207 @@
+package records
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// documentsPerFolderPage is how many documents a page of a folder shows.
+const documentsPerFolderPage = 100
+
+// newFolderView is what the page of a folder works with.
+type folderView struct {
+	vault.Shelf
+	Files      []page.DocumentRow
+	Row        *page.DocumentRow // alone, as an answer
+	Total      int               // documents in it
+	From, To   int               // of those shown, from 1
+	Sort       vault.FolderSort
+	Down       bool
+	Sorts      []folderSort
+	Prev, Next string
+	Address    string // of this page of the list, to come back to
+	Refresh    string // of the list alone
+	Processing int    // shown ones that are being processed
+	Targets    []folderTarget
+	Parents    []folderTarget // where the folder itself may go
+	In         string         // as the viewer and uploads name it
+	NewName    string
+	OwnName    string
+	Open       string            // the form that is open: new, rename or move
+	Problems   map[string]string // of that form
+	Again      bool              // only what changes by itself is shown
+}
+
+// Path is where the folder is shown.
+func (s folderView) Path() string { return page.FolderOrVaultPath(s.Folder.ID) }
+
+// Empty reports whether there is nothing in the folder at all.
+func (s folderView) Empty() bool { return s.Total == 0 && len(s.Inside) == 0 }
+
+// folderSort is one way to sort, as a link.
+type folderSort struct {
+	Label, Address, Aria string
+}
+
+// folderTarget is a folder that something may be moved to.
+type folderTarget struct {
+	ID   uint64
+	Name string // indented by depth
+}
+
+// pathFolderID reads the folder of the path, 0 where it names none.
+func pathFolderID(r *http.Request) (uint64, error) {
+	if r.PathValue("n") == "" {
+		return 0, nil
+	}
+	return page.PathNumber(r)
+}
+
+// folderPage shows the vault, or one of its folders.
+func (p *Pages) folderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := pathFolderID(r)
+	if err != nil {
+		return err
+	}
+	return p.showFolder(w, r, who, id, page.NameProblem{})
+}
+
+func (p *Pages) showFolder(w http.ResponseWriter, r *http.Request, who page.Visitor, id uint64, refused page.NameProblem) error {
+	sheet, err := p.newFolderView(r, id, r.URL.Query().Get("do"))
+	if err != nil {
+		return err
+	}
+	refused.ApplyTo(sheet.Files)
+	if page.IsPartRequest(r) {
+		sheet.Again = true
+		return p.RenderPart(w, r, who, http.StatusOK, "folder.html", "again", sheet)
+	}
+	sheet.Open = r.URL.Query().Get("do")
+	return p.renderFolder(w, r, who, refused.Status(), sheet)
+}
+
+func (p *Pages) renderFolder(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, sheet folderView) error {
+	scripts := []string{"tus.min.js", "upload.js", "abstract.js", "folder.js", "choose.js"}
+	if !who.MayWrite() {
+		scripts = nil
+	}
+	heading := sheet.Folder.Name
+	if sheet.Folder.ID == 0 {
+		heading = "Vault"
+	}
+	return p.RenderPage(w, r, who, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: sheet, Scripts: scripts})
+}
+
+// newFolderView reads a folder, and what the open form needs.
+func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folderView, err error) {
+	asked := r.URL.Query()
+	s = folderView{Sort: vault.FolderSort(asked.Get("sort")), Down: asked.Get("dir") == "down", In: p.FormatPlace(page.Place{Folder: id})}
+	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
+		s.Sort = vault.ByName
+	}
+	if s.Shelf, err = p.Vault.Folders.Shelf(r.Context(), id); err != nil {
+		return s, err
+	}
+	s.OwnName = s.Folder.Name
+	at, err := strconv.Atoi(asked.Get("page"))
+	if err != nil || at < 1 || at > 1<<20 {
+		at = 1
+	}
+	row, err := p.Vault.Folders.Row(r.Context(), id, s.Sort, s.Down, (at-1)*documentsPerFolderPage, documentsPerFolderPage)
+	if err != nil {
+		return s, err
+	}
+	s.setPage(row)
+	if s.Files, err = p.documentRows(r.Context(), row.Files, s.Address, asked.Get("rename")); err != nil {
+		return s, err
+	}
+	if len(s.Files) > 0 || form == "move" {
+		err = p.folderTargets(r, &s)
+	}
+	return s, err
+}
+
+// setPage tells which part of the documents it is, and makes the addresses of the others.
+func (s *folderView) setPage(row vault.Row) {
+	s.Total, s.From, s.To = row.Total, row.From+1, row.From+len(row.Files)
+	for _, f := range row.Files {
+		if f.Processing {
+			s.Processing++
+		}
+	}
+	at := row.From/documentsPerFolderPage + 1
+	s.Address = s.pageAddress(s.Sort, s.Down, at)
+	s.Refresh = s.Address
+	if at > 1 {
+		s.Prev = s.pageAddress(s.Sort, s.Down, at-1)
+	}
+	if s.To < s.Total {
+		s.Next = s.pageAddress(s.Sort, s.Down, at+1)
+	}
+	for _, one := range []struct {
+		by    vault.FolderSort
+		label string
+	}{{vault.ByName, "Name"}, {vault.ByDate, "Filed"}, {vault.BySize, "Size"}} {
+		link := folderSort{Label: one.label, Address: s.pageAddress(one.by, one.by == vault.ByDate, 1)}
+		if one.by == s.Sort {
+			link.Address, link.Aria = s.pageAddress(one.by, !s.Down, 1), "ascending"
+			if s.Down {
+				link.Aria = "descending"
+			}
+		}
+		s.Sorts = append(s.Sorts, link)
+	}
+}
+
+// pageAddress is the address of a page of the folder.
+func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
+	values := url.Values{}
+	if by != vault.ByName {
+		values.Set("sort", string(by))
+	}
+	if down {
+		values.Set("dir", "down")
+	}
+	if n > 1 {
+		values.Set("page", strconv.Itoa(n))
+	}
+	return page.WithQuery(s.Path(), values)
+}
+
+// maxIndent is how deep a list of folders shows where each lies.
+const maxIndent = 12
+
+// folderTargets are where documents, and the folder itself, may be moved to.
+func (p *Pages) folderTargets(r *http.Request, s *folderView) error {
+	all, err := p.Vault.Folders.List(r.Context())
+	if err != nil {
+		return err
+	}
+	in := map[uint64][]model.Folder{}
+	for _, folder := range all {
+		in[folder.ParentID] = append(in[folder.ParentID], folder)
+	}
+	var walk func(parent uint64, depth int, beneath bool)
+	walk = func(parent uint64, depth int, beneath bool) {
+		for _, folder := range in[parent] {
+			target := folderTarget{folder.ID, strings.Repeat("\u2003", min(depth, maxIndent)) + folder.Name}
+			own := beneath || folder.ID == s.Folder.ID
+			if folder.ID != s.Folder.ID {
+				s.Targets = append(s.Targets, target)
+			}
+			if !own && folder.ID != s.Folder.ParentID {
+				s.Parents = append(s.Parents, target)
+			}
+			walk(folder.ID, depth+1, own)
+		}
+	}
+	walk(0, 0, false)
+	return nil
+}

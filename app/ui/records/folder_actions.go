@@ -1,0 +1,116 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// showFolderProblem shows the folder again with what is wrong with the form; any other
+// error is given back.
+func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, id uint64, form string, err error, fill func(*folderView)) error {
+	var named *errs.Error
+	if !errors.As(err, &named) || named.Kind != errs.Invalid && named.Kind != errs.Conflict {
+		return err
+	}
+	sheet, failed := p.newFolderView(r, id, form)
+	if failed != nil {
+		return failed
+	}
+	sheet.Open, sheet.Problems = form, page.FieldProblems(named.Fields)
+	if len(sheet.Problems) == 0 {
+		sheet.Problems = map[string]string{"": page.Plainly(named.Message)}
+	}
+	fill(&sheet)
+	return p.renderFolder(w, r, who, http.StatusUnprocessableEntity, sheet)
+}
+
+// createFolder makes a folder in the one that the form names.
+func (p *Pages) createFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	parent, err := formFolderID(r, "parent")
+	if err != nil {
+		return err
+	}
+	draft := model.FolderDraft{Name: model.StringInput(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
+	made, err := p.Vault.Folders.Create(r.Context(), who.Actor, draft, vault.Keep[model.Folder]{})
+	if err != nil {
+		return p.showFolderProblem(w, r, who, parent, "new", err, func(s *folderView) { s.NewName = r.PostForm.Get("name") })
+	}
+	return p.RedirectWithNotice(w, r, page.FolderPath(made.ID), "The folder is made.")
+}
+
+func folderNumber(id uint64) model.IDInput {
+	return model.IDInput{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
+}
+
+// formFolderID is a folder that a form names; 0 for "".
+func formFolderID(r *http.Request, name string) (uint64, error) {
+	text := r.PostForm.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, errs.InvalidField(name, "Choose a folder of the list.")
+	}
+	return id, nil
+}
+
+func (p *Pages) renameFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	patch := model.FolderPatch{Name: model.Some(model.StringInput(r.PostForm.Get("name")))}
+	if _, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{}); err != nil {
+		return p.showFolderProblem(w, r, who, id, "rename", err, func(s *folderView) { s.OwnName = r.PostForm.Get("name") })
+	}
+	return p.RedirectWithNotice(w, r, page.FolderPath(id), "Renamed.")
+}
+
+func (p *Pages) moveFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	parent, err := formFolderID(r, "parent")
+	if err != nil {
+		return err
+	}
+	was, err := p.Vault.Folders.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	patch := model.FolderPatch{ParentID: model.Some(folderNumber(parent))}
+	now, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{})
+	if err != nil {
+		return p.showFolderProblem(w, r, who, id, "move", err, func(*folderView) {})
+	}
+	undo := ""
+	if was.ParentID != now.ParentID {
+		undo = page.UndoAddress(page.FolderPath(id)+"/move", url.Values{"parent": {strconv.FormatUint(was.ParentID, 10)}})
+	}
+	return p.RedirectWithUndo(w, r, page.ReturnAddress(r, page.FolderPath(id)), fmt.Sprintf("“%s” was moved.", now.Name), undo)
+}
+
+func (p *Pages) removeFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := page.PathNumber(r)
+	if err != nil {
+		return err
+	}
+	folder, err := p.Vault.Folders.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if err := p.Vault.Folders.Remove(r.Context(), who.Actor, id, vault.Match{}); err != nil {
+		return p.showFolderProblem(w, r, who, id, "remove", err, func(*folderView) {})
+	}
+	return p.RedirectWithNotice(w, r, page.FolderOrVaultPath(folder.ParentID), fmt.Sprintf("The folder “%s” is removed.", folder.Name))
+}

@@ -1,0 +1,261 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// newOrderView is one order as its page shows it.
+type orderView struct {
+	model.Order
+	Path     string
+	Statuses []string // to choose from, and the one it has
+	Fields   []model.Field
+	Groups   []fieldGroup
+	Clash    string        // why a click on a status changed nothing
+	Before   string        // the status that Undo sets again
+	Missing  []page.Input  // required values that are not there
+	Same     []model.Order // others with its number
+	SameMore bool
+	Related  vault.Found // of the same property
+	History  []historyLine
+	Earlier  bool // there is more of it
+}
+
+// Many reports more statuses than fit beside each other.
+func (s orderView) Many() bool { return len(s.Statuses) > 8 }
+
+// MoreAbstracts reports more abstracts of the property than the page shows.
+func (s orderView) MoreAbstracts() bool {
+	return slices.ContainsFunc(s.Related.Groups, func(g vault.HitGroup) bool { return g.Noun == "abstract" && g.More })
+}
+
+// Placed reports an order whose property can be recognized elsewhere.
+func (s orderView) Placed() bool { return s.ParcelID() != "" || s.LookupAddress() != "" }
+
+// Group is one of the groups by its name; the zero one where there is none.
+func (s orderView) Group(name string) fieldGroup {
+	for _, g := range s.Groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return fieldGroup{}
+}
+
+// GroupOf is the name of the group that a field is in.
+func (s orderView) GroupOf(field string) string {
+	for _, g := range s.Groups {
+		if slices.ContainsFunc(g.Fields, func(in page.Input) bool { return in.Name == field }) {
+			return g.Name
+		}
+	}
+	return ""
+}
+
+// orderPage shows one, or a group of its fields.
+func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	s, err := p.readOrder(r)
+	if err != nil {
+		return err
+	}
+	asked := r.URL.Query()
+	if name := asked.Get("group"); page.IsPartRequest(r) && name != "" {
+		g := s.Group(name)
+		if g.Name == "" {
+			return page.NotFound(r)
+		}
+		g.openForm(who.MayWrite() && asked.Get("edit") != "", asked.Get("field"))
+		g.Focus = !g.Editing
+		return p.RenderPart(w, r, who, http.StatusOK, "order.html", "group", g)
+	}
+	for i := range s.Groups {
+		s.Groups[i].openForm(who.MayWrite() && asked.Get("edit") == s.Groups[i].Name, asked.Get("field"))
+	}
+	return p.showOrder(w, r, who, http.StatusOK, s)
+}
+
+// showOrder shows the page with what stands around the fields.
+func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, s orderView) (err error) {
+	if s.Same, s.SameMore, err = p.Vault.Orders.SameNumber(r.Context(), s.Order); err != nil {
+		return err
+	}
+	if s.Related, err = p.Vault.Orders.Related(r.Context(), s.Order); err != nil {
+		return err
+	}
+	if err := p.addRecentHistory(r.Context(), &s); err != nil {
+		return err
+	}
+	return p.RenderPage(w, r, who, status, "order.html", page.Page{
+		Heading: "Order " + s.Number, Section: "orders", Data: s, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
+	})
+}
+
+// readOrder reads the order of the address.
+func (p *Pages) readOrder(r *http.Request) (s orderView, err error) {
+	id, err := p.OrderID(r)
+	if err != nil {
+		return s, err
+	}
+	order, err := p.Vault.Orders.Get(r.Context(), id)
+	if err != nil {
+		return s, err
+	}
+	return p.newOrderView(r.Context(), order)
+}
+
+// newOrderView is what an order says by itself.
+func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, err error) {
+	s = orderView{Order: o, Path: p.OrderPath(o.ID)}
+	if s.Fields, err = p.Vault.Orders.Fields(ctx); err != nil {
+		return s, err
+	}
+	if s.Statuses, err = p.Vault.Orders.Statuses(ctx); err != nil {
+		return s, err
+	}
+	if o.Status != "" && !slices.Contains(s.Statuses, o.Status) {
+		s.Statuses = append(s.Statuses, o.Status)
+	}
+	s.Groups = orderGroups(o, s.Fields)
+	s.setNumberLookup()
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		g.Path, g.Version = s.Path, o.Version
+		g.setFingerprints(page.Fingerprint)
+		for j := range g.Fields {
+			if g.Fields[j].Missing() {
+				s.Missing = append(s.Missing, g.Fields[j])
+			}
+		}
+	}
+	return s, nil
+}
+
+// orderInputs are the fields of every order, in the order of a form, with what they
+// hold.
+func orderInputs(value func(name string) string, refused map[string]string) (list []page.Input) {
+	for _, def := range model.CoreOrderFields() {
+		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: page.SubmittedValues(def.Type, []string{value(def.Key)})}
+		in.Problem = page.ProblemText(def.Type, refused[def.Key])
+		list = append(list, in)
+	}
+	return list
+}
+
+// orderGroups are the fields that every order has, the short ones of the firm, and
+// its long ones.
+func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
+	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}
+	groups := []fieldGroup{
+		{Name: "property", Heading: "Order and property", Fields: orderInputs(func(name string) string { return core[name] }, nil)},
+		{Name: "details", Heading: "Details"}, {Name: "notes", Heading: "Notes"},
+	}
+	known := map[string]bool{}
+	for i, in := range page.StoredInputs(defs, o.Custom) {
+		known[defs[i].Key] = true
+		at := &groups[1]
+		if in.Type == model.Paragraph {
+			at = &groups[2]
+		}
+		at.Fields = append(at.Fields, in)
+	}
+	for key, raw := range o.Custom {
+		if !known[key] {
+			groups[1].Kept = append(groups[1].Kept, page.NewInput(model.Field{Key: key, Label: key, Type: model.Text}, page.StoredTexts(raw)))
+		}
+	}
+	slices.SortFunc(groups[1].Kept, func(a, b page.Input) int { return strings.Compare(a.Name, b.Name) })
+	return slices.DeleteFunc(groups, func(g fieldGroup) bool { return len(g.Fields)+len(g.Kept) == 0 })
+}
+
+// setOrderStatus gives it another status.
+func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	o, turn, err := p.changeOrderStatus(r, who)
+	if err != nil {
+		return err
+	}
+	s, err := p.newOrderView(r.Context(), o)
+	if err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) {
+		return p.RedirectWithUndo(w, r, s.Path, cmp.Or(turn.Clash, "Status set to “"+page.FormatStatus(o.Status)+"”."), turn.undoAddress(s.Path, o.Status, s.Statuses))
+	}
+	s.Clash, s.Before = turn.Clash, turn.undoStatus(o.Status, s.Statuses)
+	if err := p.addRecentHistory(r.Context(), &s); err != nil {
+		return err
+	}
+	return p.RenderPart(w, r, who, http.StatusOK, "order.html", "order-turned", s)
+}
+
+// trashOrder moves it to the trash.
+func (p *Pages) trashOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	s, err := p.readOrder(r)
+	if err != nil {
+		return err
+	}
+	if err := p.Vault.Orders.Trash(r.Context(), who.Actor, s.ID, vault.Match{}); err != nil {
+		return err
+	}
+	return p.RedirectWithUndo(w, r, "/orders", "Order “"+s.Number+"” is in the trash.", s.Path+"/restore")
+}
+
+// restoreOrder takes it out of the trash, as it was.
+func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	id, err := p.OrderID(r)
+	if err != nil {
+		return err
+	}
+	o, err := p.Vault.Orders.Restore(r.Context(), who.Actor, id, vault.Keep[model.Order]{})
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(w, r, p.OrderPath(id), "Order “"+o.Number+"” is back.")
+}
+
+// recentEvents is how much of an order's history its page shows.
+const recentEvents = 8
+
+// addRecentHistory adds the newest of the history.
+func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
+	log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: recentEvents})
+	s.History, s.Earlier = historyLines(vault.History{Events: log.Items}, s.Fields), log.Next != nil
+	return err
+}
+
+func (p *Pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vault.Page[model.Event], error) {
+	q.Filters, q.Descending = []vault.Filter{{Column: vault.ColumnRecord, Value: "order:" + strconv.FormatUint(id, 10)}}, true
+	return p.Vault.Events.List(ctx, q)
+}
+
+// orderHistoryPage shows all that was done to an order, a page at a time.
+func (p *Pages) orderHistoryPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	s, err := p.readOrder(r)
+	if err != nil {
+		return err
+	}
+	q := vault.Query{Limit: historyPerPage}
+	p.ApplyCursor(r, url.Values{}, &q)
+	log, err := p.orderEvents(r.Context(), s.ID, q)
+	if err != nil {
+		return err
+	}
+	view := struct {
+		orderView
+		Prev, Next string
+	}{orderView: s}
+	view.History = historyLines(vault.History{Events: log.Items}, s.Fields)
+	view.Prev, view.Next = p.PageLinks(r, url.Values{}, log.Prev, log.Next)
+	return p.RenderPage(w, r, who, http.StatusOK, "orderhistory.html", page.Page{
+		Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"record.css"},
+	})
+}

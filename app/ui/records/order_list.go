@@ -1,0 +1,134 @@
+package records
+
+import (
+	"net/http"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+const ordersPerPage = 50
+
+// orderListPage is the list of orders as its page shows it.
+type orderList struct {
+	listing
+	Rows  []model.Order
+	Views []orderTab
+}
+
+// orderTab is a part of the orders that people ask for every day.
+type orderTab struct {
+	Label, Address string
+	Chosen         bool
+}
+
+// The values of the parameter show.
+const (
+	showOpen    = "open"
+	showOverdue = "overdue"
+)
+
+// orderSorts are the columns of the table.
+var orderSorts = []listSort{
+	{"Order", "", "order_number", vault.SortOrderNumber},
+	{"Address", "", "address", vault.SortAddress},
+	{"County, state", "", "", ""},
+	{"Parcel", "aside", "parcel", vault.SortParcel},
+	{"Status", "", "", ""},
+	{"Due", "", "due_date", vault.SortDue},
+	{"Created", "aside", "created_at", vault.SortCreated},
+}
+
+func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	list := orderList{listing: newListing(r, orderSorts, "-created_at", "q", "status", "county", "state", "due_from", "due_to", "show")}
+	statuses, err := p.Vault.Orders.Statuses(r.Context())
+	if err != nil {
+		return err
+	}
+	list.setStatuses(statuses)
+	if err := p.loadOrders(r, who, &list); err != nil {
+		return err
+	}
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address, or to the only one
+		to := list.addressWith()
+		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
+			to = p.OrderPath(list.Rows[0].ID)
+		}
+		page.Redirect(w, r, to)
+		return nil
+	}
+	list.setColumns()
+	list.setTabs()
+	if page.IsPartRequest(r) {
+		w.Header().Set("HX-Push-Url", list.addressWith())
+		return p.RenderPart(w, r, who, http.StatusOK, "orders.html", "order-results-anew", list)
+	}
+	return p.RenderPage(w, r, who, http.StatusOK, "orders.html", page.Page{
+		Heading: "Orders", Section: "orders", Data: list, Styles: []string{"record.css"},
+	})
+}
+
+// loadOrders reads the page that was asked for.
+func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (err error) {
+	q := vault.Query{Limit: ordersPerPage}
+	if list.applyFilters(&q, p.Today()); len(list.Problems) > 0 {
+		return nil
+	}
+	if text := list.Asked.Get("q"); text != "" {
+		list.Rows, err = searchRows(&list.listing, text, func() ([]model.Order, bool, error) {
+			return p.Vault.Orders.Called(r.Context(), text, q)
+		}, func() ([]model.Order, bool, error) {
+			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
+				return nil, false, nil // of these a search by words knows nothing
+			}
+			found, err := p.Vault.Orders.Search(r.Context(), who.Actor, vault.Searching(text, q))
+			return found.Items, found.Next > 0, err
+		})
+		return err
+	}
+	p.ApplyCursor(r, list.Asked, &q)
+	found, err := page.ReadNonEmpty(r.Context(), q, p.Vault.Orders.List)
+	list.Rows = found.Items
+	list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
+	return err
+}
+
+// applyFilters makes a query of what was asked. What wants doing comes with what is due first
+// first, all else with the newest.
+func (l *orderList) applyFilters(q *vault.Query, today string) {
+	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
+	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
+		if page.DayParam(l.Asked, l.Problems, name, time.UTC); l.Problems[name] == "" {
+			*into = l.Asked.Get(name)
+		}
+	}
+	switch l.Asked.Get("show") {
+	case showOpen:
+		q.OpenOnly, l.defaultSort = true, "due_date"
+	case showOverdue:
+		q.OpenOnly, l.defaultSort = true, "due_date"
+		if yesterday := dayBefore(today); q.DueTo == "" || q.DueTo > yesterday {
+			q.DueTo = yesterday
+		}
+	default:
+		l.Asked.Del("show")
+	}
+	l.applySort(q)
+}
+
+func dayBefore(day string) string {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return at.AddDate(0, 0, -1).Format(time.DateOnly)
+}
+
+// setTabs are the parts that are asked for every day, each in its own order.
+func (l *orderList) setTabs() {
+	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}} {
+		l.Views = append(l.Views, orderTab{v.label, l.addressWith("show", v.show, "sort", ""), l.Asked.Get("show") == v.show})
+	}
+}

@@ -1,0 +1,204 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// maxRetries is how often a change is tried again when others change the same record
+// in between, without touching the same fields.
+const maxRetries = 5
+
+// mergedForm is a group of fields as a form sent it, merged with what is stored now.
+type mergedForm struct {
+	group    fieldGroup
+	changes  map[string][]string // what is to be changed, by name
+	kept     []page.Input        // fields that others changed and this form did not
+	conflict bool
+}
+
+// eventsToInspect is how many of a record's latest events are looked at for who changed a field.
+const eventsToInspect = 20
+
+// recordEdit is an abstract or an order as it was read, and what its page does of its own.
+type recordEdit struct {
+	zone     *time.Location // of the times that are shown
+	group    func(name string) fieldGroup
+	events   func(context.Context) ([]model.Event, error) // the latest first
+	showForm func(status int, g fieldGroup) error         // shows the form once more, as it was filled in
+	// save stores what was sent, unless the record moved since it was read, and gives
+	// what shows the group as it is then, with a notice in it.
+	save func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error)
+}
+
+// saveGroup saves one group of fields. Fields that others changed while the form was
+// open are left alone where the form says nothing new of them. Where it does, the form
+// comes back with both values, and asks which of them to save.
+func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
+	for tries := 1; ; tries++ {
+		record, err := read()
+		if err != nil {
+			return err
+		}
+		e := mergeForm(record.group(r.PostForm.Get("group")), r.PostForm, page.Fingerprint)
+		if e.group.Name == "" {
+			return page.NotFound(r)
+		}
+		if e.conflict {
+			log, err := record.events(r.Context())
+			if err != nil {
+				return err
+			}
+			e.describeConflicts(log, record.zone)
+			return record.showForm(http.StatusPreconditionFailed, e.group)
+		}
+		if old := page.LegacyDateProblems(e.group.Fields, e.changes); len(old) > 0 {
+			e.group.setProblems(old)
+			return record.showForm(http.StatusUnprocessableEntity, e.group)
+		}
+		saved, err := record.save(r.Context(), e.changes)
+		named, ok := errors.AsType[*errs.Error](err)
+		switch {
+		case ok && named.Kind == errs.PreconditionFailed && tries < maxRetries:
+			continue
+		case ok && named.Kind == errs.Invalid:
+			e.group.setProblems(page.FieldProblems(named.Fields))
+			return record.showForm(http.StatusUnprocessableEntity, e.group)
+		case err != nil:
+			return err
+		}
+		notice, err := e.alsoChangedNotice(r.Context(), record.events)
+		if err != nil {
+			return err
+		}
+		return saved(e.group.Name, notice)
+	}
+}
+
+// matchVersion has a change made to this version of a record alone.
+func matchVersion(version uint64) vault.Match {
+	return vault.Match{Given: true, Versions: []uint64{version}}
+}
+
+// mergeForm compares a form with what is stored now, field by field: a field that the form
+// was shown with and still holds was not edited there. by is fingerprint.
+func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedForm {
+	e := mergedForm{group: g, changes: map[string][]string{}}
+	e.group.Fields, e.group.Editing = slices.Clone(g.Fields), true
+	stale := form.Get("version") != "" && form.Get("version") != strconv.FormatUint(g.Version, 10)
+	for i := range e.group.Fields {
+		in := &e.group.Fields[i]
+		values, there := form[in.Name]
+		mine, was := page.SubmittedValues(in.Type, values), form.Get("was."+in.Name)
+		edited := was == "" || was != by(in.Type, mine)
+		others := was != "" && was != in.Was || was == "" && stale
+		switch {
+		case !there || by(in.Type, mine) == in.Was:
+		case !edited:
+			e.kept = append(e.kept, *in)
+		case form.Get("pick."+in.Name) == pickTheirs:
+		case others:
+			e.conflict, in.Clash, in.Theirs = true, true, page.Truncate(page.FormatValues(in.Type, in.Values), 300)
+			in.Values = mine
+		default:
+			in.Values = mine
+			e.changes[in.Name] = mine
+		}
+		in.AddOptions(in.Values)
+	}
+	e.group.Conflict = e.conflict
+	return e
+}
+
+// pickTheirs is what a form says of a field whose stored value is to stay.
+const pickTheirs = "theirs"
+
+// submittedText is a text field as it was sent, or that it was not.
+func submittedText(sent map[string][]string, name string) model.Optional[model.Input] {
+	values, there := sent[name]
+	if !there {
+		return model.Optional[model.Input]{}
+	}
+	return model.Some(model.StringInput(values[len(values)-1]))
+}
+
+// setProblems puts the sentences of a refusal beside the fields.
+func (g *fieldGroup) setProblems(refused map[string]string) {
+	focused := false
+	for i := range g.Fields {
+		in := &g.Fields[i]
+		in.Problem = page.ProblemText(in.Type, refused[in.Name])
+		in.Focus = in.Problem != "" && !focused
+		focused = focused || in.Focus
+	}
+}
+
+// describeConflicts says beside each field in conflict who changed it, and when.
+func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
+	focused := false
+	for i := range e.group.Fields {
+		in := &e.group.Fields[i]
+		if !in.Clash {
+			continue
+		}
+		in.Focus, focused = !focused, true
+		by := "This was changed"
+		on := " while you were editing"
+		if at := lastChangeOf(log, in.Name); at >= 0 {
+			by = page.ActorInSentence(log[at].Actor) + " changed this"
+			on = " on " + page.ClockTime(log[at].At.In(zone))
+		}
+		in.Others = by + " to “" + in.Theirs + "”" + on + "."
+		if in.Theirs == "" {
+			in.Others = by + " to blank" + on + "."
+		}
+	}
+}
+
+// lastChangeOf is the latest entry that changed a field; -1 for none.
+func lastChangeOf(log []model.Event, field string) int {
+	return slices.IndexFunc(log, func(event model.Event) bool {
+		return slices.ContainsFunc(event.Changes, func(c model.Change) bool { return c.Field == field })
+	})
+}
+
+// alsoChangedNotice names the fields that others changed while the form was open, and by whom.
+func (e *mergedForm) alsoChangedNotice(ctx context.Context, read func(context.Context) ([]model.Event, error)) (string, error) {
+	if len(e.kept) == 0 {
+		return "", nil
+	}
+	log, err := read(ctx)
+	if err != nil {
+		return "", err
+	}
+	var labels, names []string
+	for _, in := range e.kept {
+		labels = append(labels, in.Label)
+		if at := lastChangeOf(log, in.Name); at >= 0 && !slices.Contains(names, page.ActorInSentence(log[at].Actor)) {
+			names = append(names, page.ActorInSentence(log[at].Actor))
+		}
+	}
+	notice := "Also changed while you were editing: " + strings.Join(labels, ", ")
+	if len(names) > 0 {
+		notice += " (by " + strings.Join(names, ", ") + ")"
+	}
+	return notice + ".", nil
+}
+
+// setFingerprints notes in each field what the form shows. by is fingerprint.
+func (g *fieldGroup) setFingerprints(by page.FingerprintFunc) {
+	for i := range g.Fields {
+		g.Fields[i].Was = by(g.Fields[i].Type, g.Fields[i].UnchangedValues())
+	}
+}

@@ -1,0 +1,68 @@
+package records
+
+import (
+	"net/http"
+
+	"deedkeep/app/ui/page"
+)
+
+// Pages handles the requests of this package.
+type Pages struct {
+	*page.Site
+	showDocument documentHandler
+}
+
+// documentHandler renders the viewer's page of a document whose new name was rejected.
+type documentHandler func(w http.ResponseWriter, r *http.Request, who page.Visitor, rejected page.NameProblem) error
+
+// New returns the pages. showDocument is called for a form that was sent from the viewer.
+func New(s *page.Site, showDocument documentHandler) *Pages {
+	return &Pages{Site: s, showDocument: showDocument}
+}
+
+// Routes returns the addresses of the pages and forms, and who may use them.
+func (p *Pages) Routes() []page.Route {
+	return []page.Route{
+		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),
+		page.NewRoute("GET /documents/latest", page.MayRead, p.latestDocumentsPart),
+		page.NewRoute("GET /find", page.MayRead, p.findPage),
+		page.NewRoute("GET /find/box", page.MayRead, p.findBox),
+		page.NewRoute("GET /find/how", page.MayRead, p.findHelpPage),
+		page.NewRoute("POST /documents/retry", page.MayWrite, p.retryFailedDocuments),
+		page.NewRoute("GET /orders", page.MayRead, p.orderListPage),
+		page.NewRoute("POST /orders", page.MayWrite, p.createOrder),
+		page.NewRoute("GET /orders/new", page.MayWrite, p.newOrderPage),
+		page.NewRoute("GET /orders/number", page.MayRead, p.orderNumberPart),
+		page.NewRoute("GET /orders/{id}", page.MayRead, p.orderPage),
+		page.NewRoute("POST /orders/{id}", page.MayWrite, p.editOrder),
+		page.NewRoute("POST /orders/{id}/status", page.MayWrite, p.setOrderStatus),
+		page.NewRoute("POST /orders/{id}/trash", page.MayWrite, p.trashOrder),
+		page.NewRoute("POST /orders/{id}/restore", page.MayWrite, p.restoreOrder),
+		page.NewRoute("GET /orders/{id}/history", page.MayRead, p.orderHistoryPage),
+		page.NewRoute("GET /documents/{n}/row", page.MayRead, p.documentRowPart),
+		page.NewRoute("POST /documents/{n}/rename", page.MayWrite, p.renameDocument),
+		page.NewRoute("POST /documents/{n}/trash", page.MayWrite, p.trashDocument),
+		page.NewRoute("POST /documents/{n}/restore", page.MayWrite, p.restoreDocument),
+		page.NewRoute("POST /documents/{n}/retry", page.MayWrite, p.retryDocument),
+		page.NewRoute("GET /abstracts", page.MayRead, p.abstractListPage),
+		page.NewRoute("POST /abstracts", page.MayWrite, p.createAbstract),
+		page.NewRoute("GET /abstracts/new", page.MayWrite, p.newAbstractPage),
+		page.NewRoute("POST /abstracts/new", page.MayWrite, p.newAbstractAgain),
+		page.NewRoute("GET /abstracts/{id}", page.MayRead, p.abstractPage),
+		page.NewRoute("POST /abstracts/{id}", page.MayWrite, p.editAbstract),
+		page.NewRoute("POST /abstracts/{id}/status", page.MayWrite, p.setAbstractStatus),
+		page.NewRoute("POST /abstracts/{id}/order", page.MayWrite, p.reorderDocuments),
+		page.NewRoute("POST /abstracts/{id}/trash", page.MayWrite, p.trashAbstract),
+		page.NewRoute("POST /abstracts/{id}/restore", page.MayWrite, p.restoreAbstract),
+		page.NewRoute("GET /abstracts/{id}/history", page.MayRead, p.abstractHistory),
+		page.NewRoute("GET /abstracts/{id}/documents", page.MayRead, p.documentUpdates),
+		page.NewRoute("GET /vault", page.MayRead, p.folderPage),
+		page.NewRoute("POST /vault", page.MayWrite, p.createFolder),
+		page.NewRoute("GET /vault/{n}", page.MayRead, p.folderPage),
+		page.NewRoute("POST /vault/{n}/rename", page.MayWrite, p.renameFolder),
+		page.NewRoute("POST /vault/{n}/move", page.MayWrite, p.moveFolder),
+		page.NewRoute("POST /vault/{n}/remove", page.MayWrite, p.removeFolder),
+		page.NewRoute("POST /documents/move", page.MayWrite, p.moveDocuments),
+		page.NewRoute("POST /documents/trash", page.MayWrite, p.trashDocuments),
+	}
+}

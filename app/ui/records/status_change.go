@@ -1,0 +1,114 @@
+package records
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// statusConflict reports whether a status is no more what somebody saw who sets another.
+func statusConflict(r *http.Request, is string) bool {
+	was, told := r.PostForm["was"]
+	return told && was[len(was)-1] != is && r.PostForm.Get("status") != is
+}
+
+// statusConflictText says what a status was made meanwhile, by whom and when.
+func (p *Pages) statusConflictText(ctx context.Context, record, is string) (string, error) {
+	said := "The status is “" + page.FormatStatus(is) + "” meanwhile"
+	log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: record}}, Descending: true, Limit: 20})
+	if err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(log.Items, func(e model.Event) bool {
+		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return c.Field == "status" })
+	})
+	if at >= 0 {
+		e := log.Items[at]
+		said += " (" + page.ActorInSentence(e.Actor) + ", " + page.ClockTime(e.At.In(p.Zone)) + ")"
+	}
+	return said + ". Nothing was changed: choose again if it should be another.", nil
+}
+
+// matchSeenVersion holds a change to the version that was looked at, where a form says what it
+// saw.
+func matchSeenVersion(r *http.Request, version uint64) vault.Match {
+	if _, told := r.PostForm["was"]; !told {
+		return vault.Match{}
+	}
+	return vault.Match{Given: true, Versions: []uint64{version}}
+}
+
+// statusChange is what a form that sets a status came to.
+type statusChange struct {
+	Was   string // the status before
+	Clash string // why nothing was changed
+}
+
+// undoStatus is the status that an Undo sets, "" where there is nothing to undo: a status
+// that the list has lost is not set again.
+func (t statusChange) undoStatus(now string, statuses []string) string {
+	if t.Clash != "" || t.Was == now || !slices.Contains(statuses, t.Was) {
+		return ""
+	}
+	return t.Was
+}
+
+// undoAddress is the form that sets the status before, unless another is set by then.
+func (t statusChange) undoAddress(path, now string, statuses []string) string {
+	back := t.undoStatus(now, statuses)
+	if back == "" {
+		return ""
+	}
+	return page.UndoAddress(path+"/status", url.Values{"was": {now}, "status": {back}})
+}
+
+// changeAbstractStatus sets the status that a form asks for, or says why it did not: somebody
+// else has set it since the form was shown.
+func (p *Pages) changeAbstractStatus(r *http.Request, who page.Visitor) (filed vault.Filed, turn statusChange, err error) {
+	status := model.Some(model.StringInput(r.PostForm.Get("status")))
+	for tries := 1; ; tries++ {
+		if filed, _, err = p.readAbstract(r); err != nil {
+			return filed, turn, err
+		}
+		a := filed.Abstract
+		turn.Was = a.Status
+		if statusConflict(r, a.Status) {
+			turn.Clash, err = p.statusConflictText(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
+			return filed, turn, err
+		}
+		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, a.ID, model.AbstractPatch{Status: status}, matchSeenVersion(r, a.Version))
+		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
+			return filed, turn, err
+		}
+	}
+}
+
+// changeOrderStatus is changeAbstractStatus for orders.
+func (p *Pages) changeOrderStatus(r *http.Request, who page.Visitor) (o model.Order, turn statusChange, err error) {
+	id, err := p.OrderID(r)
+	if err != nil {
+		return o, turn, err
+	}
+	status := model.Some(model.StringInput(r.PostForm.Get("status")))
+	for tries := 1; ; tries++ {
+		if o, err = p.Vault.Orders.Get(r.Context(), id); err != nil {
+			return o, turn, err
+		}
+		turn.Was = o.Status
+		if statusConflict(r, o.Status) {
+			turn.Clash, err = p.statusConflictText(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
+			return o, turn, err
+		}
+		o, err = p.Vault.Orders.Patch(r.Context(), who.Actor, id, model.OrderPatch{Status: status}, matchSeenVersion(r, o.Version))
+		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
+			return o, turn, err
+		}
+	}
+}

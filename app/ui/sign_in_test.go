@@ -1,0 +1,246 @@
+package ui_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/vault"
+)
+
+func credentials(name, password, to string) url.Values {
+	return url.Values{"name": {name}, "password": {password}, "to": {to}}
+}
+
+// cookie gives one that an answer sets.
+func (r reply) cookie(t *testing.T, name string) *http.Cookie {
+	t.Helper()
+	for _, cookie := range r.Cookies() {
+		if cookie.Name == name {
+			return cookie
+		}
+	}
+	t.Fatalf("no cookie %s in %v", name, r.Header["Set-Cookie"])
+	return nil
+}
+
+// factor sets a second factor up for a user.
+func (h *house) factor(t *testing.T, name string) (plain string, codes []string) {
+	t.Helper()
+	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.session(t, name, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer, err := h.vault.Users.BeginFactor(t.Context(), actor, goodPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if codes, err = h.vault.Users.ConfirmFactor(t.Context(), actor, h.code(t, offer.Secret)); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Move(time.Minute)
+	return offer.Secret, codes
+}
+
+func (h *house) code(t *testing.T, plain string) string {
+	t.Helper()
+	code, err := totp.GenerateCode(plain, h.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// Until there is an administrator every page says where the link is, and nothing else.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, nil)
+	h.user(t, "viewer", model.RoleViewer)
+	for _, path := range []string{"/", "/sign-in", "/abstracts", "/me", "/nothing", "/admin/users"} {
+		page := h.status(t, 503, "GET", path)
+		page.has(t, "deedkeep is not set up yet", "deedkeep serve", "deedkeep users create NAME --role admin")
+		page.lacks(t, "<form", "<nav")
+		page.same(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
+	}
+	h.post(t, 503, "/sign-in", credentials("viewer", goodPassword, ""))
+	h.status(t, 503, "PUT", "/", "Content-Length: 0")
+	// What is no page goes on.
+	h.status(t, 404, "GET", "/assets/x")
+	h.status(t, 403, "GET", "/dl/x")
+	token, err := h.vault.Users.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.status(t, 200, "GET", "/join/"+token)
+	form := twice(goodPassword)
+	form.Set("name", "owner")
+	h.post(t, 303, "/join/"+token, form)
+	h.status(t, 200, "GET", "/sign-in")
+	h.status(t, 303, "GET", "/")
+}
+
+// The cookie of a session over http and https.
+func TestSessionCookie(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for scheme, name := range map[string]string{"http://": "deedkeep", "https://": "__Host-deedkeep"} {
+		h.scheme = scheme
+		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Origin: "+scheme+"vault.test")
+		got := in.cookie(t, name)
+		if !got.HttpOnly || got.Secure != (scheme == "https://") || got.SameSite != http.SameSiteLaxMode || got.Path != "/" || got.Domain != "" || got.MaxAge != 0 || !got.Expires.IsZero() {
+			t.Errorf("%s: %+v", scheme, got)
+		}
+		h.status(t, 200, "GET", "/", "Cookie: "+name+"="+got.Value)
+		if scheme == "https://" { // what a page of another port or host put there is no session
+			h.status(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
+		}
+		out := h.post(t, 303, "/sign-out", nil, "Cookie: "+name+"="+got.Value)
+		if gone := out.cookie(t, name); gone.MaxAge != -1 || gone.Value != "" || !gone.HttpOnly || gone.Secure != (scheme == "https://") {
+			t.Errorf("%s: %+v", scheme, gone)
+		}
+		h.status(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
+		h.status(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
+	}
+}
+
+// A token that was in the browser before opens nothing afterward, and nobody gets to
+// choose the one that comes.
+func TestNoFixation(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.user(t, "mallory", model.RoleViewer)
+	for _, before := range []string{h.session(t, "mallory", ""), h.session(t, "Owner", ""), strings.Repeat("0", 43), "x"} {
+		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Cookie: deedkeep="+before)
+		fresh := in.cookie(t, "deedkeep").Value
+		if fresh == before {
+			t.Error("the token stays")
+		}
+		h.status(t, 303, "GET", "/", "Cookie: deedkeep="+before)
+		h.status(t, 200, "GET", "/", "Cookie: deedkeep="+fresh).has(t, "Owner")
+	}
+	// A link to the page of signing in cannot bring a session along.
+	token := h.session(t, "mallory", "")
+	h.status(t, 200, "GET", "/sign-in?deedkeep="+token)
+	h.status(t, 303, "GET", "/?deedkeep="+token)
+}
+
+func TestSignInLeadsBack(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	sent := h.status(t, 303, "GET", "/admin/users?status=open&page=2")
+	sent.same(t, map[string]string{"Location": "/sign-in?to=%2Fadmin%2Fusers%3Fstatus%3Dopen%26page%3D2"})
+	if len(sent.Cookies()) != 0 {
+		t.Errorf("%v", sent.Cookies())
+	}
+	h.status(t, 200, "GET", sent.Header.Get("Location")).has(t, `name="to" value="/admin/users?status=open&amp;page=2"`,
+		`autocomplete="username"`, `type="password" autocomplete="current-password"`)
+	form := credentials("owner", goodPassword, "/abstracts?status=open&page=2")
+	h.post(t, 303, "/sign-in", form).same(t, map[string]string{"Location": "/abstracts?status=open&page=2"})
+	// A form that is sent after the session has ended leads back to its page, which says why.
+	late := h.post(t, 303, "/me/password", nil, "Cookie: deedkeep="+strings.Repeat("0", 43), "Referer: http://vault.test/me?x=1")
+	late.same(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
+	if gone := late.cookie(t, "deedkeep"); gone.MaxAge != -1 {
+		t.Errorf("the ended cookie stays: %+v", gone)
+	}
+	h.status(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
+	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").same(t, map[string]string{"Location": "/sign-in"})
+	// Whoever is in already goes on.
+	h.status(t, 303, "GET", "/sign-in?to=/orders", h.as(t, "Owner")).same(t, map[string]string{"Location": "/orders"})
+}
+
+// A link to the sign-in page must not lead to another site.
+func TestSignInLeadsToThisSite(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "//elsewhere.example/"))
+	in.same(t, map[string]string{"Location": "/"})
+}
+
+func TestSignInRefuses(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	wrong := h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
+	wrong.has(t, "The name or the password is wrong.", `value="owner"`, `value="/orders"`, `role="alert"`)
+	if len(wrong.Cookies()) != 0 {
+		t.Errorf("%v", wrong.Cookies())
+	}
+	h.post(t, 422, "/sign-in", credentials("nobody", "Canary wrong", "")).has(t, "The name or the password is wrong.")
+	h.post(t, 422, "/sign-in", nil).has(t, "The name or the password is wrong.")
+	for range 2 {
+		h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", ""))
+	}
+	wait := h.post(t, 429, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
+	wait.has(t, "Too many tries. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
+	wait.same(t, map[string]string{"Retry-After": "1"})
+	// From another address the owner gets in, and afterward from this one too.
+	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
+	h.clock.Move(time.Second)
+	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
+	// A page elsewhere signs nobody in, nor out.
+	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example", "Origin: null"} {
+		h.post(t, 403, "/sign-in", credentials("owner", goodPassword, ""), from)
+		h.post(t, 403, "/sign-out", nil, from, h.as(t, "Owner"))
+	}
+	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Sec-Fetch-Site: same-origin")
+}
+
+// The code comes after the password, which is never in a page or a cookie.
+func TestSignInTwoSteps(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	plain, codes := h.factor(t, "Owner")
+	step := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/orders"))
+	step.same(t, map[string]string{"Location": "/sign-in/code?to=%2Forders"})
+	waiting := step.cookie(t, "deedkeep_step")
+	if !waiting.HttpOnly || waiting.SameSite != http.SameSiteStrictMode || waiting.MaxAge != 300 || waiting.Path != "/" || len(step.Cookies()) != 1 {
+		t.Errorf("%+v", step.Cookies())
+	}
+	cookie := "Cookie: deedkeep_step=" + waiting.Value
+	page := h.status(t, 200, "GET", "/sign-in/code?to=%2Forders", cookie)
+	page.has(t, "Enter your code", `autocomplete="one-time-code"`, `value="/orders"`)
+	page.lacks(t, waiting.Value, `type="password"`)
+	h.status(t, 303, "GET", "/", cookie) // nobody is in yet
+	h.status(t, 303, "GET", "/", "Cookie: deedkeep="+waiting.Value)
+	answer := url.Values{"code": {"000000"}, "to": {"/orders"}}
+	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "This code is wrong or was used already.", `aria-invalid="true"`)
+	answer.Set("code", h.code(t, plain))
+	in := h.post(t, 303, "/sign-in/code", answer, cookie)
+	in.same(t, map[string]string{"Location": "/orders"})
+	if gone := in.cookie(t, "deedkeep_step"); gone.MaxAge != -1 {
+		t.Errorf("%+v", gone)
+	}
+	h.status(t, 200, "GET", "/", "Cookie: deedkeep="+in.cookie(t, "deedkeep").Value)
+	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "The code came too late.", `type="password"`)
+	// Without a step there is no code to give.
+	h.status(t, 303, "GET", "/sign-in/code").same(t, map[string]string{"Location": "/sign-in"})
+	h.post(t, 303, "/sign-in/code", answer).same(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
+	// A recovery code lets in as well, and five minutes are enough for anybody.
+	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
+	answer.Set("code", strings.ToUpper(codes[0]))
+	h.post(t, 303, "/sign-in/code", answer, "Cookie: "+step.cookies())
+	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
+	h.clock.Move(vault.StepLife)
+	answer.Set("code", codes[1])
+	h.post(t, 422, "/sign-in/code", answer, "Cookie: "+step.cookies()).has(t, "The code came too late.")
+}
+
+// Over https the step is held to this host as the session is.
+func TestStepCookieOverTLS(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.factor(t, "Owner")
+	h.scheme = "https://"
+	step := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "")).cookie(t, "__Host-deedkeep_step")
+	if !step.Secure || !step.HttpOnly || step.Path != "/" || step.Domain != "" {
+		t.Errorf("%+v", step)
+	}
+	if _, ok := secret.HashToken(step.Value); !ok {
+		t.Error("the step is no token")
+	}
+}

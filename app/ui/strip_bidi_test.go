@@ -1,0 +1,26 @@
+package ui_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+)
+
+// What a program put into a field of one line turns no page around.
+func TestPagesShowNothingThatTurnsTheWriting(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.sit(t, "kim", model.RoleStaff)
+	const nasty = "1\u202e\u2066\r\n2\x07\u2028\u0085"
+	made := h.abstract(t, staff.actor, nasty)
+	kept, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID)
+	if err != nil || !strings.Contains(kept.Abstract.Address, "\u202e") {
+		t.Fatalf("%q, %v", kept.Abstract.Address, err)
+	}
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(made.Abstract.ID)
+	for _, at := range []string{"/", "/abstracts", path, path + "/history", path + "?edit=property", "/orders"} {
+		staff.get(t, http.StatusOK, at).lacks(t, "\u202e", "\u2066", "\x07", "\u2028", "\u0085")
+	}
+}
