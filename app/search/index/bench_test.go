@@ -10,24 +10,24 @@ import (
 	"testing"
 )
 
-// heap is an index of generated documents, made once for all benchmarks.
+// benchIndex is an index of generated documents, created once for all benchmarks.
 //
-//	flat terms  "half" in every second document, "third" in every third, "rare" in one of 10,000
-//	words       "deed" and "of" 30 times in each of 100,000 documents, once one behind
-//	            the other; "alone" once in each of those
-//	numbers     of eight digits, by all their beginnings
-type heap struct {
+//	constant terms  "half" in every second document, "third" in every third, "rare" in one of 10,000
+//	words           "deed" and "of" 30 times in each of 100,000 documents, adjacent once;
+//	                "alone" once in each of these
+//	numbers         of eight digits, with all prefixes
+type benchIndex struct {
 	index *Index
 	words int
 }
 
 const (
-	heapDocs  = 4_000_000
-	heapTexts = 100_000
+	benchDocs  = 4_000_000
+	benchTexts = 100_000
 )
 
-var makeHeap = sync.OnceValues(func() (*heap, error) {
-	dir, err := os.MkdirTemp("", "postings") // outlives the benchmark that asks first
+var makeBench = sync.OnceValues(func() (*benchIndex, error) {
+	dir, err := os.MkdirTemp("", "index") // used by all benchmarks
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +35,12 @@ var makeHeap = sync.OnceValues(func() (*heap, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &heap{index: x}
+	h := &benchIndex{index: x}
 	r := rand.New(rand.NewPCG(1, 2))
 	b := x.NewBatch()
-	for key := range uint64(heapDocs) {
+	for key := range uint64(benchDocs) {
 		h.document(b, r, key)
-		if b.Bytes() > 24<<20 || key == heapDocs-1 {
+		if b.Bytes() > 24<<20 || key == benchDocs-1 {
 			if err := x.Apply(context.Background(), b, binary.AppendUvarint(nil, key)); err != nil {
 				return nil, err
 			}
@@ -56,7 +56,7 @@ var makeHeap = sync.OnceValues(func() (*heap, error) {
 	return h, nil
 })
 
-func (h *heap) document(b *Batch, r *rand.Rand, key uint64) {
+func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 	b.StartDocument(key, uint8(key%3), int32(key/1000))
 	if key%2 == 0 {
 		b.AddTerm([]byte("half"))
@@ -71,12 +71,12 @@ func (h *heap) document(b *Batch, r *rand.Rand, key uint64) {
 	for n := 3; n <= len(number); n++ {
 		b.AddTerm(number[:n])
 	}
-	if key%(heapDocs/heapTexts) == 0 {
+	if key%(benchDocs/benchTexts) == 0 {
 		h.text(b, r)
 	}
 }
 
-func (h *heap) text(b *Batch, r *rand.Rand) {
+func (h *benchIndex) text(b *Batch, r *rand.Rand) {
 	together := 2 * r.IntN(30)
 	for i := range 60 {
 		at := uint32(6 * i)
@@ -96,29 +96,29 @@ func (h *heap) text(b *Batch, r *rand.Rand) {
 func scatter(key uint64) uint64 { return key * 48271 % 99_999_989 }
 
 func BenchmarkSearch(b *testing.B) {
-	h, err := makeHeap()
+	h, err := makeBench()
 	if err != nil {
-		b.Fatal(err)
+		b.Fatalf("create benchmark index: %v", err)
 	}
-	flat := func(t string) Node { return Term{Text: t, Weight: 1, ConstantScore: true} }
+	constantTerm := func(t string) Node { return Term{Text: t, Weight: 1, ConstantScore: true} }
 	word := func(t string) Node { return Term{Text: t, Weight: 1} }
 	rows := []struct {
 		name string
 		q    Query
 	}{
-		{"flat of 2,000,000", Query{Node: flat("half")}},
-		{"flat of 2,000,000 dated", Query{Node: flat("half"), HasDateRange: true, From: 100, To: 300}},
-		{"flat of 2,000,000 where 1,333,334", Query{Node: flat("half"), Filters: []string{"third"}}},
-		{"flat of 2,000,000 where 400", Query{Node: flat("half"), Filters: []string{"rare"}}},
-		{"any of 2,000,000 and 1,333,334", Query{Node: Any{flat("half"), flat("third")}}},
-		{"all of two anys", Query{Node: All{Any{flat("half"), word("of")}, Any{flat("third"), word("deed")}}}},
-		{"prefer", Query{Node: Prefer{Must: flat("half"), Should: []Node{flat("third")}}}},
-		{"prefix of 40,000", Query{Node: flat("123")}},
-		{"one number", Query{Node: flat("00048271")}},
+		{"constant score, 2,000,000", Query{Node: constantTerm("half")}},
+		{"constant score, 2,000,000 dated", Query{Node: constantTerm("half"), HasDateRange: true, From: 100, To: 300}},
+		{"constant score, 2,000,000 where 1,333,334", Query{Node: constantTerm("half"), Filters: []string{"third"}}},
+		{"constant score, 2,000,000 where 400", Query{Node: constantTerm("half"), Filters: []string{"rare"}}},
+		{"any of 2,000,000 and 1,333,334", Query{Node: Any{constantTerm("half"), constantTerm("third")}}},
+		{"all of two anys", Query{Node: All{Any{constantTerm("half"), word("of")}, Any{constantTerm("third"), word("deed")}}}},
+		{"prefer", Query{Node: Prefer{Must: constantTerm("half"), Should: []Node{constantTerm("third")}}}},
+		{"prefix of 40,000", Query{Node: constantTerm("123")}},
+		{"one number", Query{Node: constantTerm("00048271")}},
 		{"word of 100,000", Query{Node: word("alone")}},
 		{"word of 100,000, 30 times each", Query{Node: word("of")}},
 		{"all of two words", Query{Node: All{word("deed"), word("of")}}},
-		{"any of two words", Query{Node: Any{word("deed"), word("of")}}},
+		{"either of two words", Query{Node: Any{word("deed"), word("of")}}},
 		{"phrase in 100,000, 30 times each", Query{Node: Phrase{Terms: []string{"deed", "of"}, Weight: 1}}},
 	}
 	for _, row := range rows {
@@ -128,21 +128,21 @@ func BenchmarkSearch(b *testing.B) {
 			for b.Loop() {
 				a, err := h.index.Search(b.Context(), row.q)
 				if err != nil {
-					b.Fatal(err)
+					b.Fatalf("Search: %v", err)
 				}
 				if len(a.Hits) == 0 {
-					b.Fatal("nothing found")
+					b.Fatal("Search found nothing")
 				}
 			}
 		})
 	}
 }
 
-// Of typing errors: some 500 spellings, of which hardly one is there.
-func BenchmarkKnown(b *testing.B) {
-	h, err := makeHeap()
+// BenchmarkDocFreqs looks up 500 spellings, as for a typing error, of which almost none exist.
+func BenchmarkDocFreqs(b *testing.B) {
+	h, err := makeBench()
 	if err != nil {
-		b.Fatal(err)
+		b.Fatalf("create benchmark index: %v", err)
 	}
 	var terms []string
 	for i := range 500 {
@@ -150,16 +150,16 @@ func BenchmarkKnown(b *testing.B) {
 	}
 	for b.Loop() {
 		if _, err := h.index.DocFreqs(b.Context(), terms); err != nil {
-			b.Fatal(err)
+			b.Fatalf("DocFreqs: %v", err)
 		}
 	}
 }
 
-// BenchmarkIndex makes documents of 1,000 words out of 50,000, and applies them.
+// BenchmarkIndex indexes documents of 1,000 words out of 50,000.
 func BenchmarkIndex(b *testing.B) {
 	x, err := Open(b.TempDir(), Options{})
 	if err != nil {
-		b.Fatal(err)
+		b.Fatalf("Open: %v", err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 4, 49_999)
@@ -176,17 +176,17 @@ func BenchmarkIndex(b *testing.B) {
 		}
 		if words += docWords; batch.Bytes() > 16<<20 {
 			if err := x.Apply(b.Context(), batch, nil); err != nil {
-				b.Fatal(err)
+				b.Fatalf("Apply: %v", err)
 			}
 			batch = x.NewBatch()
 		}
 	}
 	if err := x.Apply(b.Context(), batch, nil); err != nil {
-		b.Fatal(err)
+		b.Fatalf("Apply: %v", err)
 	}
 	b.ReportMetric(float64(words)/b.Elapsed().Seconds(), "words/s")
 	b.ReportMetric(float64(x.Stats().Bytes)/float64(words), "bytes/word")
 	if err := x.Close(); err != nil {
-		b.Fatal(err)
+		b.Fatalf("Close: %v", err)
 	}
 }

@@ -12,56 +12,56 @@ import (
 	"testing"
 )
 
-// kept is an index that lies on the disk, whole, with questions and their answers.
-type kept struct {
+// savedIndex has the files of an intact index, and queries with their results.
+type savedIndex struct {
 	files   map[string][]byte
 	queries []Query
-	answers []Result
+	results []Result
 }
 
-// keep makes two segments, of several pages and of less than one, and documents that
-// are gone.
-func keep(t *testing.T) *kept {
+// saveIndex creates two segments, one of several pages and one of less than a page, with deleted
+// documents.
+func saveIndex(t *testing.T) *savedIndex {
 	t.Helper()
 	dir := t.TempDir()
-	x, err := open(dir, Options{}, unsynced{})
+	x, err := open(dir, Options{}, noSyncDisk{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open index: %v", err)
 	}
-	r := scene{rand.New(rand.NewPCG(7, 8))}
+	r := generator{rand.New(rand.NewPCG(7, 8))}
 	for _, docs := range []int{3000, 200} {
 		b := x.NewBatch()
 		for range docs {
 			d := r.doc(4000)
-			d.into(b)
+			d.addTo(b)
 		}
 		if err := x.Apply(t.Context(), b, []byte("mark")); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Apply: %v", err)
 		}
 	}
-	k := &kept{files: make(map[string][]byte)}
+	k := &savedIndex{files: make(map[string][]byte)}
 	for range 25 {
 		k.queries = append(k.queries, r.query())
 	}
-	if k.answers, err = k.ask(t, x); err != nil {
-		t.Fatal(err)
+	if k.results, err = k.searchAll(t, x); err != nil {
+		t.Fatalf("Search: %v", err)
 	}
 	if err := x.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Close: %v", err)
 	}
 	names, err := os.ReadDir(dir)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read directory: %v", err)
 	}
 	for _, n := range names {
 		if k.files[n.Name()], err = os.ReadFile(filepath.Join(dir, n.Name())); err != nil {
-			t.Fatal(err)
+			t.Fatalf("read file: %v", err)
 		}
 	}
 	return k
 }
 
-func (k *kept) ask(t *testing.T, x *Index) ([]Result, error) {
+func (k *savedIndex) searchAll(t *testing.T, x *Index) ([]Result, error) {
 	t.Helper()
 	var list []Result
 	for _, q := range k.queries {
@@ -74,66 +74,66 @@ func (k *kept) ask(t *testing.T, x *Index) ([]Result, error) {
 	return list, nil
 }
 
-// put lays the files into a folder, one of them changed, or nil to leave it out.
-func (k *kept) put(t *testing.T, dir, changed string, content []byte) {
+// writeFiles writes the files to dir. One may have other content; nil omits it.
+func (k *savedIndex) writeFiles(t *testing.T, dir, changed string, content []byte) {
 	t.Helper()
 	for name, raw := range k.files {
 		path := filepath.Join(dir, name)
 		if name == changed {
 			if raw = content; raw == nil {
 				if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-					t.Fatal(err)
+					t.Fatalf("remove file: %v", err)
 				}
 				continue
 			}
 		}
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 }
 
-// hold opens the index and asks: the answers are right, or the damage is said. It
-// returns what was said, by anybody.
-func (k *kept) hold(t *testing.T, dir string) error {
+// openAndVerify opens the index and runs the queries. Results must be correct. It returns the
+// errors of Open, Search, and Check.
+func (k *savedIndex) openAndVerify(t *testing.T, dir string) error {
 	t.Helper()
-	x, err := open(dir, Options{Cache: 1}, unsynced{})
+	x, err := open(dir, Options{Cache: 1}, noSyncDisk{})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = x.Close() }()
-	got, err := k.ask(t, x)
-	if err == nil && !reflect.DeepEqual(got, k.answers) {
-		t.Fatal("another answer")
+	got, err := k.searchAll(t, x)
+	if err == nil && !reflect.DeepEqual(got, k.results) {
+		t.Fatalf("Search = %v, want %v", got, k.results)
 	}
 	return errors.Join(err, x.Check(t.Context()))
 }
 
-func TestOneByteChanged(t *testing.T) {
-	k := keep(t)
+func TestEveryChangedByteIsDetected(t *testing.T) {
+	k := saveIndex(t)
 	dir := t.TempDir()
 	for name, raw := range k.files {
 		step := 1 + len(raw)/80
-		places := slices.Collect(func(yield func(int) bool) {
+		offsets := slices.Collect(func(yield func(int) bool) {
 			for at := 0; at < len(raw) && yield(at); at += step {
 			}
 			for at := max(0, len(raw)-footerSize-40); at < len(raw) && yield(at); at += 3 {
 			}
 		})
-		for _, at := range places {
+		for _, at := range offsets {
 			changed := slices.Clone(raw)
 			changed[at] ^= 1 << (at % 8)
-			k.put(t, dir, name, changed)
-			err := k.hold(t, dir)
+			k.writeFiles(t, dir, name, changed)
+			err := k.openAndVerify(t, dir)
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrOtherFormat) {
-				t.Fatalf("%s, byte %d of %d: %v", name, at, len(raw), err)
+				t.Fatalf("%s with byte %d of %d changed: got %v, want %v or %v", name, at, len(raw), err, ErrDamaged, ErrOtherFormat)
 			}
 		}
 	}
 }
 
-func TestDamage(t *testing.T) {
-	k := keep(t)
+func TestDamagedFiles(t *testing.T) {
+	k := saveIndex(t)
 	first, second := segmentName(0), segmentName(1)
 	manifest := k.files[manifestName]
 	other := slices.Clone(manifest)
@@ -144,7 +144,7 @@ func TestDamage(t *testing.T) {
 		content []byte
 		want    error
 	}{
-		{"whole", first, k.files[first], nil},
+		{"intact", first, k.files[first], nil},
 		{"segment missing", first, nil, ErrDamaged},
 		{"segment empty", first, []byte{}, ErrDamaged},
 		{"segment cut off", second, k.files[second][:len(k.files[second])-1], ErrDamaged},
@@ -161,76 +161,76 @@ func TestDamage(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			k.put(t, dir, row.file, row.content)
-			if err := k.hold(t, dir); !errors.Is(err, row.want) || row.want == nil && err != nil {
+			k.writeFiles(t, dir, row.file, row.content)
+			if err := k.openAndVerify(t, dir); !errors.Is(err, row.want) || row.want == nil && err != nil {
 				t.Errorf("got %v, want %v", err, row.want)
 			}
 			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
+				t.Fatalf("remove directory: %v", err)
 			}
-			x, err := open(dir, Options{}, unsynced{})
+			x, err := open(dir, Options{}, noSyncDisk{})
 			if err != nil {
-				t.Fatalf("after Remove: %v", err)
+				t.Fatalf("open after deleting the directory: %v", err)
 			}
 			if got := x.Stats(); got != (Stats{}) {
-				t.Errorf("after Remove: %+v", got)
+				t.Errorf("Stats() after deleting the directory = %+v, want zero", got)
 			}
 			if err := x.Close(); err != nil {
-				t.Error(err)
+				t.Errorf("Close: %v", err)
 			}
 		})
 	}
 }
 
-// What a merge meets of damage, the next Apply says.
+// The next Apply reports damage found by a merge.
 func TestDamageInMerge(t *testing.T) {
-	k := keep(t)
+	k := saveIndex(t)
 	dir := t.TempDir()
 	raw := slices.Clone(k.files[segmentName(0)])
 	raw[0] ^= 1
-	k.put(t, dir, segmentName(0), raw)
-	x, err := open(dir, Options{}, unsynced{})
+	k.writeFiles(t, dir, segmentName(0), raw)
+	x, err := open(dir, Options{}, noSyncDisk{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open index: %v", err)
 	}
 	defer func() { _ = x.Close() }()
 	s, err := x.acquire()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("acquire: %v", err)
 	}
 	defer s.release()
 	err = x.merge(t.Context(), s.views)
 	if !errors.Is(err, ErrDamaged) {
-		t.Fatalf("merge: %v", err)
+		t.Fatalf("merge = %v, want %v", err, ErrDamaged)
 	}
 	x.mergeFailed(t.Context(), err)
 	if err := x.Apply(t.Context(), x.NewBatch(), nil); !errors.Is(err, ErrDamaged) {
-		t.Errorf("apply: %v", err)
+		t.Errorf("Apply = %v, want %v", err, ErrDamaged)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*.segment"))
 	if err != nil || len(names) != 2 {
-		t.Errorf("%v is there, %v", names, err)
+		t.Errorf("segment files = %v, %v, want 2", names, err)
 	}
 }
 
-// What an earlier process was about to write is gone after Open.
-func TestSweep(t *testing.T) {
-	k := keep(t)
+// Open removes files of an unfinished write.
+func TestOpenRemovesUnfinishedFiles(t *testing.T) {
+	k := saveIndex(t)
 	dir := t.TempDir()
-	k.put(t, dir, "", nil)
+	k.writeFiles(t, dir, "", nil)
 	for _, name := range []string{manifestNew, segmentName(2), segmentName(900)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
-	if err := k.hold(t, dir); err != nil {
-		t.Fatal(err)
+	if err := k.openAndVerify(t, dir); err != nil {
+		t.Fatalf("openAndVerify: %v", err)
 	}
 	names, err := os.ReadDir(dir)
 	if err != nil || len(names) != 3 {
-		t.Errorf("%v is there, %v", names, err)
+		t.Errorf("files = %v, %v, want 3", names, err)
 	}
 	if fmt.Sprint(names[0].Name(), names[1].Name(), names[2].Name()) != segmentName(0)+segmentName(1)+manifestName {
-		t.Errorf("%v", names)
+		t.Errorf("files = %v, want two segments and the manifest", names)
 	}
 }

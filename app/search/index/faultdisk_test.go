@@ -5,62 +5,64 @@ import (
 	"os"
 )
 
-var errCut = errors.New("the power is cut")
+var errPowerFailure = errors.New("simulated power failure")
 
-// unsynced is a disk for tests that cut no power.
-type unsynced struct{ osFileSystem }
+// noSyncDisk is a disk for tests without power failures.
+type noSyncDisk struct{ osFileSystem }
 
-func (u unsynced) Create(path string) (file, error) {
+func (u noSyncDisk) Create(path string) (file, error) {
 	f, err := u.osFileSystem.Create(path)
-	return unsyncedFile{f}, err
+	return noSyncFile{f}, err
 }
 
-func (unsynced) SyncDir(string) error { return nil }
+func (noSyncDisk) SyncDir(string) error { return nil }
 
-type unsyncedFile struct{ file }
+type noSyncFile struct{ file }
 
-func (unsyncedFile) Sync() error { return nil }
+func (noSyncFile) Sync() error { return nil }
 
-// cutter is the disk of a machine that stops at a step: a write is done by half, and
-// nothing after it. It remembers what a power cut may take away. It never syncs.
-type cutter struct {
+// faultyDisk simulates a machine that stops at a given step. It writes half of the data at that
+// step and nothing after it. It records what a power failure may lose. It never syncs.
+type faultyDisk struct {
 	osFileSystem
-	left    int  // steps until the cut; below 0: none
-	once    bool // only that step fails
+	left    int  // steps before the failure; negative for none
+	once    bool // fail only that step
 	steps   int
-	synced  map[string]int64 // bytes of a file that are safe
-	pending []entryChange    // since the folder was last synced
+	synced  map[string]int64 // size of a file at its last sync
+	pending []entryChange    // since the last sync of the directory
 }
 
-// entryChange is a name that was made, moved or removed.
+// entryChange is the creation, renaming, or removal of a file.
 type entryChange struct {
-	made, from, to string
-	old            []byte // what was at to, or at the name that was removed
-	replaced       bool
+	created, from, to string
+	previous          []byte // previous content of to, or of the removed file
+	existed           bool
 }
 
-func newCutter(left int) *cutter { return &cutter{left: left, synced: make(map[string]int64)} }
+func newFaultyDisk(left int) *faultyDisk {
+	return &faultyDisk{left: left, synced: make(map[string]int64)}
+}
 
-func (c *cutter) step() error {
+func (c *faultyDisk) step() error {
 	c.steps++
 	if c.left == 0 {
 		if c.once {
 			c.left = -1
 		}
-		return errCut
+		return errPowerFailure
 	}
 	c.left--
 	return nil
 }
 
-func (c *cutter) Mkdir(path string) error {
+func (c *faultyDisk) Mkdir(path string) error {
 	if err := c.step(); err != nil {
 		return err
 	}
 	return c.osFileSystem.Mkdir(path)
 }
 
-func (c *cutter) Create(path string) (file, error) {
+func (c *faultyDisk) Create(path string) (file, error) {
 	if err := c.step(); err != nil {
 		return nil, err
 	}
@@ -69,21 +71,21 @@ func (c *cutter) Create(path string) (file, error) {
 		return nil, err
 	}
 	c.synced[path] = 0
-	c.pending = append(c.pending, entryChange{made: path})
-	return &cutFile{f.(*os.File), c}, nil
+	c.pending = append(c.pending, entryChange{created: path})
+	return &faultyFile{f.(*os.File), c}, nil
 }
 
-func (c *cutter) Rename(from, to string) error {
+func (c *faultyDisk) Rename(from, to string) error {
 	if err := c.step(); err != nil {
 		return err
 	}
 	old, err := os.ReadFile(to)
-	c.pending = append(c.pending, entryChange{from: from, to: to, old: old, replaced: err == nil})
+	c.pending = append(c.pending, entryChange{from: from, to: to, previous: old, existed: err == nil})
 	c.synced[to] = c.synced[from]
 	return c.osFileSystem.Rename(from, to)
 }
 
-func (c *cutter) SyncDir(path string) error {
+func (c *faultyDisk) SyncDir(path string) error {
 	if err := c.step(); err != nil {
 		return err
 	}
@@ -91,21 +93,21 @@ func (c *cutter) SyncDir(path string) error {
 	return nil
 }
 
-func (c *cutter) Remove(path string) error {
+func (c *faultyDisk) Remove(path string) error {
 	if err := c.step(); err != nil {
 		return err
 	}
 	old, err := os.ReadFile(path)
-	c.pending = append(c.pending, entryChange{to: path, old: old, replaced: err == nil})
+	c.pending = append(c.pending, entryChange{to: path, previous: old, existed: err == nil})
 	return c.osFileSystem.Remove(path)
 }
 
-type cutFile struct {
+type faultyFile struct {
 	*os.File
-	c *cutter
+	c *faultyDisk
 }
 
-func (f *cutFile) Write(p []byte) (int, error) {
+func (f *faultyFile) Write(p []byte) (int, error) {
 	if err := f.c.step(); err != nil {
 		n, _ := f.File.Write(p[:len(p)/2])
 		return n, err
@@ -113,7 +115,7 @@ func (f *cutFile) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-func (f *cutFile) Sync() error {
+func (f *faultyFile) Sync() error {
 	if err := f.c.step(); err != nil {
 		return err
 	}
@@ -124,17 +126,17 @@ func (f *cutFile) Sync() error {
 	return err
 }
 
-// What a cut takes away.
+// Kinds of data that a power failure can lose.
 const (
 	lostNothing = iota // the process was killed
-	lostBytes          // what was not synced of the files
-	lostNames          // and every name that changed since the folder was synced
-	lostMade           // of the names only those that were made
+	lostBytes          // file contents that were not synced
+	lostNames          // also all changes of names since the last sync of the directory
+	lostCreated        // of the names, only created ones
 	lostKinds
 )
 
-// lose takes it away.
-func (c *cutter) lose(kind int) error {
+// loseUnsynced discards data as a power failure would.
+func (c *faultyDisk) loseUnsynced(kind int) error {
 	if kind == lostNothing {
 		return nil
 	}
@@ -152,20 +154,20 @@ func (c *cutter) lose(kind int) error {
 
 func (e entryChange) undo(kind int) error {
 	switch {
-	case e.made != "":
-		if err := os.Remove(e.made); !errors.Is(err, os.ErrNotExist) {
+	case e.created != "":
+		if err := os.Remove(e.created); !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 		return nil
-	case kind == lostMade:
+	case kind == lostCreated:
 		return nil
 	case e.from != "":
 		if err := os.Rename(e.to, e.from); err != nil {
 			return err
 		}
 	}
-	if e.replaced {
-		return os.WriteFile(e.to, e.old, 0o600)
+	if e.existed {
+		return os.WriteFile(e.to, e.previous, 0o600)
 	}
 	return nil
 }

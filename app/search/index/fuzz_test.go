@@ -13,10 +13,10 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// FuzzManifest: what is read is written again as it was; and reading takes memory for the
-// bytes that are there, and for the documents that the segments have room for.
+// FuzzManifest checks that a decoded manifest is encoded to the same bytes, and that decoding
+// allocates memory in proportion to the input and to the documents that its segments can have.
 func FuzzManifest(f *testing.F) {
-	const each = 1 << 20 // bytes of a segment
+	const each = 1 << 20 // bytes per segment
 	size := func(uint64) (int64, error) { return each, nil }
 	var few, many *segment.Tombstones
 	few = few.With(100, []uint32{7})
@@ -40,31 +40,32 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		raw = slices.Clone(raw)
-		if len(raw) >= 4 { // else the sum alone would be tried
+		if len(raw) >= 4 { // otherwise only the checksum would be tested
 			binary.LittleEndian.PutUint32(raw[len(raw)-4:], segment.Checksum(raw[:len(raw)-4]))
 		}
 		var m *manifest
 		var err error
-		if took := allocated(func() { m, err = parseManifest(raw, size) }); took > 1<<20+each/8*uint64(len(raw))/listedSegmentBytes {
-			t.Errorf("%d bytes take %d bytes, %v", len(raw), took, err)
+		limit := 1<<20 + each/8*uint64(len(raw))/listedSegmentBytes
+		if allocated := allocatedBytes(func() { m, err = parseManifest(raw, size) }); allocated > limit {
+			t.Errorf("decoding %d bytes allocated %d bytes, want at most %d (error %v)", len(raw), allocated, limit, err)
 		}
 		if err != nil {
 			return
 		}
 		for i, l := range m.segments {
 			if l.Size != each || slices.ContainsFunc(m.segments[:i], func(o listedSegment) bool { return o.Number == l.Number }) {
-				t.Errorf("segment %d is listed: %+v", i, l)
+				t.Errorf("segment %d is a duplicate or has the wrong size: %+v", i, l)
 			}
 		}
-		again, err := parseManifest(m.encode(), size)
-		if err != nil || !bytes.Equal(again.encode(), m.encode()) {
-			t.Errorf("%+v became %+v, %v", m, again, err)
+		decoded, err := parseManifest(m.encode(), size)
+		if err != nil || !bytes.Equal(decoded.encode(), m.encode()) {
+			t.Errorf("round trip of %+v = %+v, %v", m, decoded, err)
 		}
 	})
 }
 
-// allocated is how many bytes something takes, whether it gives them back or not.
-func allocated(do func()) uint64 {
+// allocatedBytes returns the number of bytes that do allocates, whether freed or not.
+func allocatedBytes(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	do()
@@ -72,8 +73,8 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// FuzzSegment changes a segment and makes its sums right again: what reads it may say
-// that it is damaged or answer anything, but it ends, and does not panic.
+// FuzzSegment changes bytes of a segment and fixes the checksums. Reading it may return ErrDamaged
+// or any result, but must terminate and must not panic.
 func FuzzSegment(f *testing.F) {
 	raw, size := fuzzSegment(f)
 	f.Add(uint32(0), []byte{})
@@ -85,17 +86,17 @@ func FuzzSegment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, change []byte) {
 		changed := slices.Clone(raw)
 		copy(changed[int(at)%size:], change)
-		l, ok := reseal(changed)
+		l, ok := fixChecksums(changed)
 		if !ok {
 			return
 		}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, segmentName(0)), changed, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		m := manifest{nextSegment: 1, segments: []listedSegment{l}}
 		if err := os.WriteFile(filepath.Join(dir, manifestName), m.encode(), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		readAll(t, dir)
 	})
@@ -103,42 +104,42 @@ func FuzzSegment(f *testing.F) {
 
 func fuzzSegment(f *testing.F) (raw []byte, size int) {
 	dir := f.TempDir()
-	x, err := open(dir, Options{}, unsynced{})
+	x, err := open(dir, Options{}, noSyncDisk{})
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("open index: %v", err)
 	}
-	b, r := x.NewBatch(), scene{rand.New(rand.NewPCG(1, 1))}
+	b, r := x.NewBatch(), generator{rand.New(rand.NewPCG(1, 1))}
 	for range 400 {
 		d := r.doc(100_000)
-		d.into(b)
+		d.addTo(b)
 	}
 	if err := x.Apply(f.Context(), b, nil); err != nil {
-		f.Fatal(err)
+		f.Fatalf("Apply: %v", err)
 	}
 	if err := x.Close(); err != nil {
-		f.Fatal(err)
+		f.Fatalf("Close: %v", err)
 	}
 	if raw, err = os.ReadFile(filepath.Join(dir, segmentName(0))); err != nil {
-		f.Fatal(err)
+		f.Fatalf("read file: %v", err)
 	}
 	return raw, len(raw)
 }
 
-// The end of a segment's file, as app/search/index/segment/page.go draws it.
+// The end of a segment file, as described in app/search/index/segment/page_write.go.
 const (
 	pageSize   = 16384
 	footerSize = 8 + 4 + 8 + 4 + 8 + 8*10 + 4 + 4
 )
 
-// reseal makes the sums of a segment's file right; false where the footer tells lengths
-// that the file cannot have.
-func reseal(raw []byte) (listedSegment, bool) {
+// fixChecksums recomputes the checksums of a segment file. It returns false if the file cannot have
+// the stream lengths in the footer.
+func fixChecksums(raw []byte) (listedSegment, bool) {
 	end := len(raw) - footerSize
 	footer := raw[end:]
 	copy(footer, "dkposts\n")
 	binary.LittleEndian.PutUint32(footer[8:], 1)
 	binary.LittleEndian.PutUint64(footer[12:], 0)
-	var sizes []int // of the pages, and then of the tails
+	var sizes []int // of the pages, then of the tails
 	var tails []int
 	left := end
 	for stream := range 10 {
@@ -169,15 +170,15 @@ func reseal(raw []byte) (listedSegment, bool) {
 	return listedSegment{Meta: segment.Meta{Size: int64(len(raw)), Sum: sum, Docs: docs}}, true
 }
 
-// readAll reads everything there is to read.
+// readAll exercises all operations on the index.
 func readAll(t *testing.T, dir string) {
 	t.Helper()
-	x, err := open(dir, Options{Cache: 1}, unsynced{})
+	x, err := open(dir, Options{Cache: 1}, noSyncDisk{})
 	if err != nil {
 		return
 	}
 	defer func() { _ = x.Close() }()
-	r := scene{rand.New(rand.NewPCG(2, 2))}
+	r := generator{rand.New(rand.NewPCG(2, 2))}
 	for range 10 {
 		_, _ = x.Search(t.Context(), r.query())
 	}
@@ -186,7 +187,7 @@ func readAll(t *testing.T, dir string) {
 	b := x.NewBatch()
 	for range 3 {
 		d := r.doc(100_000)
-		d.into(b)
+		d.addTo(b)
 	}
 	if err := x.Apply(t.Context(), b, nil); err == nil {
 		_ = mergeAll(t, x)

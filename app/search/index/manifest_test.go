@@ -10,92 +10,94 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// lone is the folder of an index with one segment, and its manifest.
-func lone(t *testing.T) (dir string, m *manifest) {
+// singleSegmentIndex creates an index with one segment and returns its manifest.
+func singleSegmentIndex(t *testing.T) (dir string, m *manifest) {
 	t.Helper()
 	dir = t.TempDir()
-	x, err := open(dir, Options{}, unsynced{})
+	x, err := open(dir, Options{}, noSyncDisk{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open index: %v", err)
 	}
 	b := x.NewBatch()
 	b.StartDocument(1, 0, 0)
 	b.AddTerm([]byte("aa"))
 	if err := x.Apply(t.Context(), b, []byte("mark")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Apply: %v", err)
 	}
 	if err := x.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Close: %v", err)
 	}
 	if m, err = readManifest(dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("readManifest: %v", err)
 	}
 	return dir, m
 }
 
-// What lies in the place of a manifest, or what it says that is not so, is damage to
-// whoever looks as to whoever opens, whatever the sums say, and takes little memory.
-func TestManifestsThatCannotBe(t *testing.T) {
-	var gone *segment.Tombstones
-	gone = gone.With(100, []uint32{7})
+// A manifest that is not a regular file or that contradicts the segment files is reported as damage
+// by Inspect and Open, even with a valid checksum, and without allocating much memory.
+func TestInvalidManifests(t *testing.T) {
+	var deleted *segment.Tombstones
+	deleted = deleted.With(100, []uint32{7})
 	for _, row := range []struct {
-		name, says string
-		spoil      func(m *manifest)
+		name, text string
+		change     func(m *manifest)
 	}{
 		{"more documents than bytes", "manifest: index damaged", func(m *manifest) {
-			m.segments[0].Docs, m.segments[0].tombstones = segment.MaxDocs, gone
+			m.segments[0].Docs, m.segments[0].tombstones = segment.MaxDocs, deleted
 		}},
-		{"a larger file than there is", "bytes long", func(m *manifest) {
-			m.segments[0].Size, m.segments[0].Docs, m.segments[0].tombstones = 1<<40, segment.MaxDocs, gone
+		{"a larger file than on disk", "bytes long", func(m *manifest) {
+			m.segments[0].Size, m.segments[0].Docs, m.segments[0].tombstones = 1<<40, segment.MaxDocs, deleted
 		}},
-		{"a segment twice", "manifest: index damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
+		{"a duplicate segment", "manifest: index damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
 		{"a segment that is missing", "missing", func(m *manifest) { m.nextSegment, m.segments[0].Number = 9, 8 }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			dir, m := lone(t)
-			row.spoil(m)
+			dir, m := singleSegmentIndex(t)
+			row.change(m)
 			if err := os.WriteFile(filepath.Join(dir, manifestName), m.encode(), 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
-			refused(t, dir, row.says)
+			requireDamaged(t, dir, row.text)
 		})
 	}
-	t.Run("a file without an end", func(t *testing.T) {
-		dir, _ := lone(t)
+	t.Run("a very large file", func(t *testing.T) {
+		dir, _ := singleSegmentIndex(t)
 		if err := os.Truncate(filepath.Join(dir, manifestName), maxManifestBytes+1); err != nil {
-			t.Fatal(err)
+			t.Fatalf("truncate file: %v", err)
 		}
-		refused(t, dir, "67108865 bytes")
+		requireDamaged(t, dir, "67108865 bytes")
 	})
-	t.Run("a folder in the place of a segment", func(t *testing.T) {
-		dir, m := lone(t)
+	t.Run("a directory instead of a segment", func(t *testing.T) {
+		dir, m := singleSegmentIndex(t)
 		path := filepath.Join(dir, segmentName(m.segments[0].Number))
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("remove file: %v", err)
 		}
-		refused(t, dir, "no file")
+		requireDamaged(t, dir, "no file")
 	})
 }
 
-// refused looks at an index and opens it, and is told that it is damaged.
-func refused(t *testing.T, dir, says string) {
+// requireDamaged checks that Inspect and Open return ErrDamaged with the given text.
+func requireDamaged(t *testing.T, dir, text string) {
 	t.Helper()
 	for name, do := range map[string]func() error{
-		"look": func() error { _, _, err := Inspect(dir); return err },
-		"open": func() error {
-			x, err := open(dir, Options{}, unsynced{})
+		"Inspect": func() error { _, _, err := Inspect(dir); return err },
+		"Open": func() error {
+			x, err := open(dir, Options{}, noSyncDisk{})
 			if err == nil {
 				err = x.Close()
 			}
 			return err
 		},
 	} {
-		var err error
-		if took := allocated(func() { err = do() }); took > 1<<20 {
-			t.Errorf("%s takes %d bytes", name, took)
-		}
-		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			var err error
+			if allocated := allocatedBytes(func() { err = do() }); allocated > 1<<20 {
+				t.Errorf("%s allocated %d bytes, want at most %d", name, allocated, 1<<20)
+			}
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s = %v, want %v with %q", name, err, ErrDamaged, text)
+			}
+		})
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// Nobody waits for what a pipe would say.
-func TestPipesAreNoManifests(t *testing.T) {
-	dir, _ := lone(t)
+// Opening an index does not block if the manifest is a named pipe.
+func TestNamedPipeIsNotAManifest(t *testing.T) {
+	dir, _ := singleSegmentIndex(t)
 	path := filepath.Join(dir, manifestName)
 	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
-	refused(t, dir, "no file")
+	requireDamaged(t, dir, "no file")
 }

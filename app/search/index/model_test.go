@@ -9,19 +9,19 @@ import (
 	"testing"
 )
 
-// model is an index that does everything the slow and obvious way.
+// model is a simple and slow implementation of an index.
 type model struct {
-	docs []modelDoc // in the order in which they came
-	mark string
+	docs       []modelDoc // oldest first
+	checkpoint string
 }
 
 type modelDoc struct {
-	key    uint64
-	group  uint8
-	date   int32
-	flat   map[string]bool
-	places map[string][]uint32
-	words  uint32
+	key       uint64
+	group     uint8
+	date      int32
+	keywords  map[string]bool
+	positions map[string][]uint32
+	words     uint32
 }
 
 func (m *model) put(d modelDoc) {
@@ -33,29 +33,29 @@ func (m *model) remove(key uint64) {
 	m.docs = slices.DeleteFunc(m.docs, func(d modelDoc) bool { return d.key == key })
 }
 
-func (m *model) clone() *model { return &model{slices.Clone(m.docs), m.mark} }
+func (m *model) clone() *model { return &model{slices.Clone(m.docs), m.checkpoint} }
 
-// weigher tells what a word is worth; statistics are the index's own, for they count
-// what is gone until it is merged away.
-type weigher struct {
-	totals collectionStats
-	counts map[string]int
+// modelScorer computes BM25. It uses the statistics of the index, which include deleted documents
+// that are not merged away.
+type modelScorer struct {
+	totals   collectionStats
+	docFreqs map[string]int
 }
 
-func (w weigher) score(d *modelDoc, t string, weight float64) float64 {
-	f := float64(len(d.places[t]))
+func (w modelScorer) score(d *modelDoc, t string, weight float64) float64 {
+	f := float64(len(d.positions[t]))
 	if f == 0 {
 		return 0
 	}
-	n, df := float64(w.totals.docs), float64(w.counts[t])
+	n, df := float64(w.totals.docs), float64(w.docFreqs[t])
 	idf := math.Log(1 + (n-df+0.5)/(df+0.5))
 	average := float64(w.totals.words) / n
 	return weight * idf * f * 2.2 / (f + 1.2*(0.25+0.75*float64(d.words)/average))
 }
 
-func (d *modelDoc) has(t string) bool { return d.flat[t] || len(d.places[t]) > 0 }
+func (d *modelDoc) has(t string) bool { return d.keywords[t] || len(d.positions[t]) > 0 }
 
-func (d *modelDoc) match(n Node, w weigher) (bool, float64) {
+func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 	switch n := n.(type) {
 	case nil:
 		return true, 0
@@ -96,7 +96,7 @@ func (d *modelDoc) match(n Node, w weigher) (bool, float64) {
 	panic(n)
 }
 
-func (d *modelDoc) phrase(n Phrase, w weigher) (bool, float64) {
+func (d *modelDoc) phrase(n Phrase, w modelScorer) (bool, float64) {
 	if len(n.Terms) == 0 {
 		return false, 0
 	}
@@ -104,10 +104,10 @@ func (d *modelDoc) phrase(n Phrase, w weigher) (bool, float64) {
 	for _, t := range n.Terms {
 		sum += w.score(d, t, n.Weight)
 	}
-	for _, start := range d.places[n.Terms[0]] {
+	for _, start := range d.positions[n.Terms[0]] {
 		ok := true
 		for i, t := range n.Terms {
-			ok = ok && slices.Contains(d.places[t], start+uint32(i))
+			ok = ok && slices.Contains(d.positions[t], start+uint32(i))
 		}
 		if ok {
 			return true, sum
@@ -116,8 +116,8 @@ func (d *modelDoc) phrase(n Phrase, w weigher) (bool, float64) {
 	return false, 0
 }
 
-// search is Index.Search, of which Limit counts for nothing.
-func (m *model) search(q Query, w weigher) Result {
+// search evaluates a query without its limit.
+func (m *model) search(q Query, w modelScorer) Result {
 	var a Result
 	for i := len(m.docs) - 1; i >= 0; i-- {
 		d := &m.docs[i]
@@ -142,32 +142,32 @@ func (m *model) search(q Query, w weigher) Result {
 	return a
 }
 
-// scene makes documents and questions out of chance.
-type scene struct{ *rand.Rand }
+// generator generates random documents and queries.
+type generator struct{ *rand.Rand }
 
-const sceneWords = 12
+const generatorWords = 12
 
-func (r scene) word() string {
-	// The first are common, the last are rare.
-	n := min(r.IntN(sceneWords), r.IntN(sceneWords))
+func (r generator) word() string {
+	// Low numbers are frequent, high numbers are rare.
+	n := min(r.IntN(generatorWords), r.IntN(generatorWords))
 	return fmt.Sprintf("w%02d", n)
 }
 
-func (r scene) flat() string { return fmt.Sprintf("f%02d", min(r.IntN(30), r.IntN(30))) }
+func (r generator) keyword() string { return fmt.Sprintf("f%02d", min(r.IntN(30), r.IntN(30))) }
 
-func (r scene) doc(keys int) modelDoc {
+func (r generator) doc(keys int) modelDoc {
 	d := modelDoc{
 		key: uint64(r.IntN(keys)), group: uint8(r.IntN(NumGroups)), date: int32(r.IntN(20)),
-		flat: map[string]bool{}, places: map[string][]uint32{},
+		keywords: map[string]bool{}, positions: map[string][]uint32{},
 	}
 	if r.IntN(8) == 0 {
 		d.date = NoDate
 	}
 	for range r.IntN(6) {
-		d.flat[r.flat()] = true
+		d.keywords[r.keyword()] = true
 	}
 	if r.IntN(10) == 0 {
-		d.flat[r.word()] = true // a word that is flat here
+		d.keywords[r.word()] = true // a word without positions in this document
 	}
 	words := r.IntN(25)
 	if r.IntN(100) == 0 {
@@ -175,32 +175,32 @@ func (r scene) doc(keys int) modelDoc {
 	}
 	for range words {
 		t := r.word()
-		d.places[t] = append(d.places[t], d.words)
+		d.positions[t] = append(d.positions[t], d.words)
 		d.words++
 	}
 	return d
 }
 
-func (d *modelDoc) into(b *Batch) {
+func (d *modelDoc) addTo(b *Batch) {
 	b.StartDocument(d.key, d.group, d.date)
-	for t := range d.flat {
+	for t := range d.keywords {
 		b.AddTerm([]byte(t))
 	}
-	for t, places := range d.places {
-		for _, p := range places {
+	for t, positions := range d.positions {
+		for _, p := range positions {
 			b.AddWord([]byte(t), p)
 		}
 	}
 }
 
-func (r scene) node(depth int) Node {
+func (r generator) node(depth int) Node {
 	kinds := 5
 	if depth == 0 {
 		kinds = 3
 	}
 	switch r.IntN(kinds) {
 	case 0:
-		return Term{Text: r.flat(), Weight: float64(r.IntN(3)), ConstantScore: true}
+		return Term{Text: r.keyword(), Weight: float64(r.IntN(3)), ConstantScore: true}
 	case 1:
 		return Term{Text: r.word(), Weight: 1 + r.Float64(), ConstantScore: r.IntN(4) == 0}
 	case 2:
@@ -218,7 +218,7 @@ func (r scene) node(depth int) Node {
 	return Prefer{Must: r.node(depth - 1), Should: r.nodes(depth - 1)}
 }
 
-func (r scene) nodes(depth int) []Node {
+func (r generator) nodes(depth int) []Node {
 	var list []Node
 	for range r.IntN(4) {
 		list = append(list, r.node(depth))
@@ -226,7 +226,7 @@ func (r scene) nodes(depth int) []Node {
 	return list
 }
 
-func (r scene) query() Query {
+func (r generator) query() Query {
 	q := Query{Node: r.node(2), Limit: r.IntN(30)}
 	if r.IntN(20) == 0 {
 		q.Node = nil
@@ -235,7 +235,7 @@ func (r scene) query() Query {
 		q.Groups = uint8(r.IntN(256))
 	}
 	for range max(0, r.IntN(5)-2) {
-		q.Filters = append(q.Filters, r.flat())
+		q.Filters = append(q.Filters, r.keyword())
 	}
 	if r.IntN(3) == 0 {
 		q.HasDateRange, q.From = true, int32(r.IntN(15))
@@ -244,17 +244,17 @@ func (r scene) query() Query {
 	return q
 }
 
-// weigh takes the statistics out of the index.
-func weigh(t *testing.T, s *snapshot) weigher {
+// newModelScorer reads the statistics of a snapshot.
+func newModelScorer(t *testing.T, s *snapshot) modelScorer {
 	t.Helper()
-	w := weigher{counts: make(map[string]int)}
+	w := modelScorer{docFreqs: make(map[string]int)}
 	var all []string
-	for i := range sceneWords {
+	for i := range generatorWords {
 		all = append(all, fmt.Sprintf("w%02d", i))
 	}
 	var err error
-	if w.counts, err = s.docFreqs(t.Context(), all); err != nil {
-		t.Fatal(err)
+	if w.docFreqs, err = s.docFreqs(t.Context(), all); err != nil {
+		t.Fatalf("docFreqs: %v", err)
 	}
 	for _, v := range s.views {
 		w.totals.docs += int(v.segment.Docs)
@@ -263,30 +263,30 @@ func weigh(t *testing.T, s *snapshot) weigher {
 	return w
 }
 
-// compare asks both and holds the answers against each other.
-func compare(t *testing.T, x *Index, m *model, q Query) {
+// compareSearch runs a query on the index and on the model and compares the results.
+func compareSearch(t *testing.T, x *Index, m *model, q Query) {
 	t.Helper()
-	s, err := x.acquire() // a merge in between would change what a word is worth
+	s, err := x.acquire() // a merge would change the scores
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("acquire: %v", err)
 	}
 	defer s.release()
 	got, err := search(t.Context(), q, s, x.options.MaxNodes)
 	if err != nil {
-		t.Fatalf("%+v: %v", q, err)
+		t.Fatalf("search(%+v): %v", q, err)
 	}
-	want := m.search(q, weigh(t, s))
+	want := m.search(q, newModelScorer(t, s))
 	if got.Counts != want.Counts {
-		t.Fatalf("%+v: counts %v, want %v", q, got.Counts, want.Counts)
+		t.Fatalf("search(%+v): counts %v, want %v", q, got.Counts, want.Counts)
 	}
-	if why := differ(got.Hits, want.Hits, q.Limit); why != "" {
-		t.Fatalf("%+v: %s\n got %v\nwant %v", q, why, got.Hits, want.Hits[:min(len(want.Hits), q.Limit)])
+	if diff := diffHits(got.Hits, want.Hits, q.Limit); diff != "" {
+		t.Fatalf("search(%+v) differs at %s\n got %v\nwant %v", q, diff, got.Hits, want.Hits[:min(len(want.Hits), q.Limit)])
 	}
 }
 
-// differ holds hits against all that there are, in order. What is worth the same but
-// for rounding may stand in either order.
-func differ(got, all []Hit, limit int) string {
+// diffHits compares hits with all matches in order, and returns a description of the first
+// difference. Hits whose scores differ only by rounding may be in any order.
+func diffHits(got, all []Hit, limit int) string {
 	const rounding = 1e-9
 	if len(got) != min(limit, len(all)) {
 		return fmt.Sprintf("%d hits of %d", len(got), min(limit, len(all)))
@@ -299,7 +299,7 @@ func differ(got, all []Hit, limit int) string {
 		for _, w := range all {
 			found = found || w.Key == h.Key && w.Group == h.Group && math.Abs(w.Score-h.Score) <= rounding
 		}
-		exact := h.Score == math.Trunc(h.Score) // flat terms: nothing is rounded, the order counts
+		exact := h.Score == math.Trunc(h.Score) // constant scores are not rounded, so the order must match
 		if !found || exact && h.Key != all[i].Key {
 			return fmt.Sprintf("hit %d", i)
 		}
@@ -307,34 +307,34 @@ func differ(got, all []Hit, limit int) string {
 	return ""
 }
 
-func TestModel(t *testing.T) {
+func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(9) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { playModel(t, seed) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { runModel(t, seed) })
 	}
 }
 
-func openModel(t *testing.T, dir string, byHand bool) *Index {
+func openModel(t *testing.T, dir string, manualMerges bool) *Index {
 	t.Helper()
-	x, err := open(dir, Options{Cache: 1}, unsynced{})
+	x, err := open(dir, Options{Cache: 1}, noSyncDisk{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open index: %v", err)
 	}
-	if !byHand {
+	if !manualMerges {
 		x.merger.start(x)
 	}
 	return x
 }
 
-func playModel(t *testing.T, seed uint64) {
-	r := scene{rand.New(rand.NewPCG(seed, 1))}
+func runModel(t *testing.T, seed uint64) {
+	r := generator{rand.New(rand.NewPCG(seed, 1))}
 	dir := t.TempDir()
-	byHand := seed%2 == 0 // else the merges come when they come
-	x := openModel(t, dir, byHand)
+	manualMerges := seed%2 == 0 // otherwise merges run in the background
+	x := openModel(t, dir, manualMerges)
 	defer func() { _ = x.Close() }()
 	m := &model{}
 	keys := []int{40, 300, 1600}[seed%3]
 	for step := range 14 {
-		if byHand {
+		if manualMerges {
 			mergeSome(t, x, r)
 		}
 		b := x.NewBatch()
@@ -346,29 +346,29 @@ func playModel(t *testing.T, seed uint64) {
 				continue
 			}
 			d := r.doc(keys)
-			d.into(b)
+			d.addTo(b)
 			m.put(d)
 		}
-		m.mark = fmt.Sprintf("mark %d", step)
-		if err := x.Apply(t.Context(), b, []byte(m.mark)); err != nil {
-			t.Fatal(err)
+		m.checkpoint = fmt.Sprintf("mark %d", step)
+		if err := x.Apply(t.Context(), b, []byte(m.checkpoint)); err != nil {
+			t.Fatalf("Apply: %v", err)
 		}
 		if r.IntN(4) == 0 {
 			if err := x.Close(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Close: %v", err)
 			}
-			x = openModel(t, dir, byHand)
+			x = openModel(t, dir, manualMerges)
 		}
 		verify(t, x, m, r, 20)
 	}
 }
 
-// mergeSome merges neighbors by chance.
-func mergeSome(t *testing.T, x *Index, r scene) {
+// mergeSome merges random adjacent segments.
+func mergeSome(t *testing.T, x *Index, r generator) {
 	t.Helper()
 	s, err := x.acquire()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("acquire: %v", err)
 	}
 	defer s.release()
 	if len(s.views) == 0 || r.IntN(3) > 0 {
@@ -377,20 +377,20 @@ func mergeSome(t *testing.T, x *Index, r scene) {
 	from := r.IntN(len(s.views))
 	to := from + 1 + r.IntN(len(s.views)-from)
 	if err := x.merge(t.Context(), s.views[from:to]); err != nil {
-		t.Fatal(err)
+		t.Fatalf("merge: %v", err)
 	}
 }
 
-// verify asks questions, and looks at all that an index tells about itself.
-func verify(t *testing.T, x *Index, m *model, r scene, questions int) {
+// verify compares the results of random queries and the metadata of the index with the model.
+func verify(t *testing.T, x *Index, m *model, r generator, queries int) {
 	t.Helper()
-	if got := string(x.Checkpoint()); got != m.mark {
-		t.Fatalf("mark %q, want %q", got, m.mark)
+	if got := string(x.Checkpoint()); got != m.checkpoint {
+		t.Fatalf("Checkpoint() = %q, want %q", got, m.checkpoint)
 	}
 	if got := x.Stats().Documents; got != len(m.docs) {
-		t.Fatalf("%d documents, want %d", got, len(m.docs))
+		t.Fatalf("Stats().Documents = %d, want %d", got, len(m.docs))
 	}
-	for range questions {
-		compare(t, x, m, r.query())
+	for range queries {
+		compareSearch(t, x, m, r.query())
 	}
 }

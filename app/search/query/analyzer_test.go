@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// spoken writes tokens as text: words with their positions, other spellings in
-// parentheses.
-func spoken(s string) string {
+// formatTokens writes tokens as text: words with their positions, variants in parentheses.
+func formatTokens(s string) string {
 	var b strings.Builder
 	var a analyzer
 	a.scan(s, func(t token) {
@@ -62,14 +61,18 @@ func TestTokens(t *testing.T) {
 		{"plural possessive", "Smiths' farm", "smiths@0 farm@1"},
 		{"two apostrophes", "O'Brien's", "obrien@0 (obriens)0"},
 		{"hyphenated name", "Smith-Jones", "smith@0 jones@1 (smithjones)0"},
-		{"hyphens between words", "Winston-Salem, al-Hakim Smith-to-Jones B-Line gov-ernor", "winston@0 salem@1 (winstonsalem)0 al@2 hakim@3 (alhakim)2 smith@4 to@5 jones@6 b@7 line@8 gov@9 (governor)9 ernor@10"},
+		{"hyphens between words", "Winston-Salem, al-Hakim Smith-to-Jones B-Line gov-ernor",
+			"winston@0 salem@1 (winstonsalem)0 al@2 hakim@3 (alhakim)2 smith@4 to@5 jones@6 b@7 line@8 gov@9 (governor)9 ernor@10"},
 
 		{"hyphen at the end of a line", "convey-\n  ance", "convey@0 ance@1 (conveyance)0"},
-		{"numbers with letters", "47-0312-B-119.04 T24.1093-A", "47@0 0312@1 (312)1 (470312)0 b@2 119@3 04@4 (4)4 (470312b11904)0 (11904)3 t@5 24@6 1093@7 (241093)6 a@8 (t241093a)5"},
+		{"numbers with letters", "47-0312-B-119.04 T24.1093-A",
+			"47@0 0312@1 (312)1 (470312)0 b@2 119@3 04@4 (4)4 (470312b11904)0 (11904)3 t@5 24@6 1093@7 (241093)6 a@8 (t241093a)5"},
 		{"zeros before numbers", "007 000 0", "007@0 (7)0 000@1 (0)1 0@2 (0070000)0"},
 		{"particles", "de la Croix Le Blanc", "de@0 la@1 (dela)0 croix@2 (delacroix)0 (lacroix)1 le@3 blanc@4 (leblanc)3"},
-		{"particles at the end of a line", "Le\nBlanc, de \r\n la\n\nCroix Jo\nAnn", "le@0 blanc@1 (leblanc)0 de@2 la@3 (dela)2 croix@4 jo@5 ann@6"},
-		{"van der", "van der Berg ter Horst d Angelo", "van@0 der@1 (vander)0 berg@2 (vanderberg)0 (derberg)1 ter@3 horst@4 (terhorst)3 d@5 angelo@6"},
+		{"particles at the end of a line", "Le\nBlanc, de \r\n la\n\nCroix Jo\nAnn",
+			"le@0 blanc@1 (leblanc)0 de@2 la@3 (dela)2 croix@4 jo@5 ann@6"},
+		{"van der", "van der Berg ter Horst d Angelo",
+			"van@0 der@1 (vander)0 berg@2 (vanderberg)0 (derberg)1 ter@3 horst@4 (terhorst)3 d@5 angelo@6"},
 		{"no names", "lee roy of la and le x", "lee@0 roy@1 of@2 la@3 and@4 le@5 x@6"},
 		{"saints", "St. Pierre-Ste. Anne", "st@0 (street)0 (saint)0 pierre@1 (stpierre)0 ste@2 (pierreste)1 (sainte)2 anne@3 (steanne)2"},
 		{"and", "Smith & Jones R&R", "smith@0 and@1 jones@2 r@3 r@4"},
@@ -79,17 +82,19 @@ func TestTokens(t *testing.T) {
 		{"Chinese", "土地契約 2019", "土@0 地@1 契@2 約@3 2019@4"},
 		{"Greek and Russian", "ΟΔΌΣ Ёлка", "οδοσ@0 елка@1"},
 		{"marks alone", "\u0301\u0301", ""},
-		{"a file's name", "02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf", "02@0 (2)0 deed@1 2019@2 03@3 (3)3 14@4 (20190314)2 bk@5 (book)5 1022@6 pg@7 (page)7 311@8 (bk1022pg311)5 smith@9 to@10 jones@11 pdf@12"},
+		{"a file's name", "02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf",
+			"02@0 (2)0 deed@1 2019@2 03@3 (3)3 14@4 (20190314)2 " +
+				"bk@5 (book)5 1022@6 pg@7 (page)7 311@8 (bk1022pg311)5 smith@9 to@10 jones@11 pdf@12"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := spoken(row.text); got != row.want {
+			if got := formatTokens(row.text); got != row.want {
 				t.Errorf("%q:\n got %s\nwant %s", row.text, got, row.want)
 			}
 		})
 	}
 }
 
-// Words of Names that are short may be halves of one.
+// Short words of Names may be the first part of a name.
 func TestTokensOfNames(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"any short word", "Jo Ann Lee", "joann@0"},
@@ -109,13 +114,13 @@ func TestTokensOfNames(t *testing.T) {
 				}
 			})
 			if !slices.Contains(got, row.want) && (row.want != "" || len(got) > 0) {
-				t.Errorf("%q has %q, want %q", row.text, got, row.want)
+				t.Errorf("names in %q = %q, want %q", row.text, got, row.want)
 			}
 		})
 	}
 }
 
-func TestLongWordsAreCut(t *testing.T) {
+func TestLongWordsAreTruncated(t *testing.T) {
 	for _, row := range []struct{ name, text string }{
 		{"letters", strings.Repeat("a", 1000)},
 		{"letters of two bytes", strings.Repeat("ж", 1000)},
@@ -126,14 +131,14 @@ func TestLongWordsAreCut(t *testing.T) {
 			var a analyzer
 			a.scan(row.text, func(k token) {
 				if len(k.text) > maxWordBytes || strings.ToValidUTF8(string(k.text), "?") != string(k.text) {
-					t.Errorf("%d bytes: %q", len(k.text), k.text)
+					t.Errorf("token %q has %d bytes, want valid text of at most %d", k.text, len(k.text), maxWordBytes)
 				}
 			})
 		})
 	}
 }
 
-func TestSqueezed(t *testing.T) {
+func TestCompactNumber(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"parcel", "12-3-045", "123045"},
 		{"order", "2026-0117", "20260117"},
@@ -159,30 +164,33 @@ func TestSqueezed(t *testing.T) {
 				}
 			})
 			if got := compactNumber(parts); got != row.want {
-				t.Errorf("%q is %q, want %q", row.text, got, row.want)
+				t.Errorf("compactNumber(%q) = %q, want %q", row.text, got, row.want)
 			}
 		})
 	}
 }
 
-// FuzzTokens: any text gives tokens inside of it, in order, each a term.
+// FuzzTokens checks that all tokens are within the text, in order, and fit into a term.
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"", "Deed of O'Brien's 12-3-045", "12 3-045 6", "\xff\x00é", "o o mc mac-\nx", "1 1-1 1 11-1", "1 1\n11", "a.a aa a.a.a", "a.s.a's.s", "1 1 11,0", "土地 Ǆ ﷺ ½", "a's's b'"} {
+	for _, s := range []string{
+		"", "Deed of O'Brien's 12-3-045", "12 3-045 6", "\xff\x00é", "o o mc mac-\nx", "1 1-1 1 11-1",
+		"1 1\n11", "a.a aa a.a.a", "a.s.a's.s", "1 1 11,0", "土地 Ǆ ﷺ ½", "a's's b'",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		n := &naive{t: t}
+		n := &naiveEngine{t: t}
 		n.StartDocument(1, 1, 0)
 		a := analyzer{joinNames: len(s)%2 == 0}
 		next := uint32(0)
 		a.scan(s, func(k token) {
 			n.AddWord(appendTerm(nil, nsTextWord, k.text), k.position)
 			if k.start < 0 || k.end > len(s) || k.start >= k.end {
-				t.Fatalf("%q: a token from %d to %d", s, k.start, k.end)
+				t.Fatalf("%q: token from %d to %d is outside of the text", s, k.start, k.end)
 			}
 			if !k.variant {
 				if k.position != next {
-					t.Fatalf("%q: %q at %d, want %d", s, k.text, k.position, next)
+					t.Fatalf("%q: position of %q = %d, want %d", s, k.text, k.position, next)
 				}
 				next++
 			}
@@ -190,7 +198,7 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-func BenchmarkAnalyse(b *testing.B) {
+func BenchmarkAnalyze(b *testing.B) {
 	text := strings.Repeat(deedText, 100)
 	b.SetBytes(int64(len(text)))
 	words := 0
@@ -201,7 +209,7 @@ func BenchmarkAnalyse(b *testing.B) {
 	b.ReportMetric(float64(words)/b.Elapsed().Seconds(), "words/s")
 }
 
-// deedText is what a recorded deed reads like.
+// deedText resembles a recorded deed.
 const deedText = `THIS DEED, made this 14th day of March, 2019, by and between John A. Smith and Mary O'Brien Smith,
 husband and wife, of the County of Wexcombe, Grantors, and Peter Jones, Grantee. WITNESSETH: that for and in
 consideration of the sum of $245,000.00, receipt of which is hereby acknowl-
@@ -209,19 +217,22 @@ edged, the said Grantors do grant, bargain and sell all that certain lot or parc
 the same conveyed to the Grantors by deed recorded in Book 1022, Page 311, among the land records.
 `
 
-func TestCalled(t *testing.T) {
+func TestMatchesNumber(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		text, number string
 		want         bool
 	}{
-		{"12-3-045", "12-3-045", true}, {"123045 ", "12-3-045", true}, {"“12 3 045”", "12.3.045", true}, {"‟12 3 045”", "12.3.045", true}, {"１２－３－０４５", "12-3-045", true},
+		{"12-3-045", "12-3-045", true}, {"123045 ", "12-3-045", true}, {"“12 3 045”", "12.3.045", true}, {"‟12 3 045”", "12.3.045", true},
+		{"１２－３－０４５", "12-3-045", true},
 		{"12-3-45", "12-3-045", false}, {"012-3-045", "12-3-045", false}, {"12-3-04", "12-3-045", false}, {"parcel 12-3-045", "12-3-045", false},
 		{"1022/311", "Bk 1022 Pg 311", true}, {"liber 1022 folio 311", "Book 1022, Page 311", true}, {"1022 312", "Bk 1022 Pg 311", false},
 		{"a 9", "A-9", true}, {"-", "-", false}, {"", "", false},
 	} {
-		if got := MatchesNumber(row.text, []string{"none", row.number}); got != row.want {
-			t.Errorf("%q is called %q: %t", row.text, row.number, got)
-		}
+		t.Run(row.text, func(t *testing.T) {
+			if got := MatchesNumber(row.text, []string{"none", row.number}); got != row.want {
+				t.Errorf("MatchesNumber(%q, %q) = %t, want %t", row.text, row.number, got, row.want)
+			}
+		})
 	}
 }

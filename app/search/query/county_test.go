@@ -5,21 +5,25 @@ import (
 	"testing"
 )
 
-// parishes are records of counties, some called with the word and some without.
-func parishes() []Document {
+// countyDocs returns documents of counties, with and without the word County or Parish.
+func countyDocs() []Document {
 	return []Document{
-		{Kind: Abstract, ID: 1, CreatedDay: 1, County: "St. Tammany", State: "LA", Names: []string{"Boudreaux", "St. Tammany"}, Fields: []string{"LA"}},
-		{Kind: Abstract, ID: 2, CreatedDay: 2, County: "St. Tammany Parish", State: "Louisiana", Names: []string{"Landry", "St. Tammany Parish"}, Fields: []string{"Louisiana"}},
+		{Kind: Abstract, ID: 1, CreatedDay: 1, County: "St. Tammany", State: "LA", Names: []string{"Boudreaux", "St. Tammany"},
+			Fields: []string{"LA"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 2, County: "St. Tammany Parish", State: "Louisiana",
+			Names: []string{"Landry", "St. Tammany Parish"}, Fields: []string{"Louisiana"}},
 		{Kind: Abstract, ID: 3, CreatedDay: 3, County: "Wexcombe", State: "OH", Names: []string{"Boudreaux", "Wexcombe"}, Fields: []string{"OH"}},
-		{Kind: Order, ID: 4, CreatedDay: 4, County: "East Baton Rouge", State: "LA", Names: []string{"Tammany Wexcombe", "East Baton Rouge"}, Fields: []string{"LA"}},
+		{Kind: Order, ID: 4, CreatedDay: 4, County: "East Baton Rouge", State: "LA", Names: []string{"Tammany Wexcombe", "East Baton Rouge"},
+			Fields: []string{"LA"}},
 		{Kind: File, ID: 5, CreatedDay: 5, County: "Wexcombe", State: "OH", Names: []string{"deed.pdf"}, Text: pages("clerk of Wexcombe")},
 		{Kind: File, ID: 6, CreatedDay: 6, County: "Wexcombe", State: "OH", Names: []string{"plat.pdf"}, Text: pages("clerk of the county")},
-		{Kind: File, ID: 7, CreatedDay: 7, County: "Park", State: "WY", Names: []string{"map.pdf"}, Text: pages("Mary Wexcombe of East Baton, North Dakota")},
+		{Kind: File, ID: 7, CreatedDay: 7, County: "Park", State: "WY", Names: []string{"map.pdf"},
+			Text: pages("Mary Wexcombe of East Baton, North Dakota")},
 	}
 }
 
 func TestCounties(t *testing.T) {
-	n := naiveOf(t, parishes())
+	n := newNaiveEngine(t, countyDocs())
 	for _, row := range []struct {
 		name  string
 		query Query
@@ -27,12 +31,12 @@ func TestCounties(t *testing.T) {
 	}{
 		{"with the word", Query{Text: "Wexcombe County"}, "[a3 f5]"},
 		{"with another", Query{Text: "wexcombe parish "}, "[a3 f5]"},
-		{"on the way", Query{Text: "wexcombe cou"}, "[a3 f5]"},
+		{"unfinished word", Query{Text: "wexcombe cou"}, "[a3 f5]"},
 		{"the word before it", Query{Text: "county of wexcombe "}, "[a3 f5]"},
 		{"two words", Query{Text: "St. Tammany Parish"}, "[a1 a2]"},
 		{"three words", Query{Text: "East Baton Rouge Parish "}, "[o4]"},
 		{"and a name", Query{Text: "Boudreaux Wexcombe County "}, "[a3]"},
-		{"a name behind", Query{Text: "St. Tammany Parish Boudreaux"}, "[a1]"},
+		{"followed by a name", Query{Text: "St. Tammany Parish Boudreaux"}, "[a1]"},
 		{"the word alone", Query{Text: "county "}, "f6"},
 		{"in quotes", Query{Text: `"wexcombe county"`}, ""},
 		{"no such county", Query{Text: "boudreaux county "}, ""},
@@ -48,18 +52,18 @@ func TestCounties(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			row.query.Limit = 20
 			a, err := search(context.Background(), n, Options{}.withDefaults(), row.query)
-			if got := names(a); err != nil || !sameOrder(got, row.want) {
-				t.Errorf("%q finds %s (%v), want %s", row.query.Text, got, err, row.want)
+			if got := formatHits(a); err != nil || !sameOrder(got, row.want) {
+				t.Errorf("search(%q) = %s, %v, want %s", row.query.Text, got, err, row.want)
 			}
 			m := NewHighlighter(row.query.Text)
 			for _, h := range a.Hits {
-				d := parishes()[h.ID-1]
+				d := countyDocs()[h.ID-1]
 				texts := append(d.Names, d.Fields...)
 				if d.Text != nil {
 					_ = d.Text(func(page string) error { texts = append(texts, page); return nil })
 				}
-				if !marksAny(m, texts) {
-					t.Errorf("%q marks nothing in %q", row.query.Text, texts)
+				if !highlightsAny(m, texts) {
+					t.Errorf("query %q highlights nothing in %q", row.query.Text, texts)
 				}
 			}
 		})

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// deeds are dated the same day, each in another notation, and what is none of that day.
-func deeds() []Document {
+// datedDocs returns documents with the same date in various notations, and some without that date.
+func datedDocs() []Document {
 	return []Document{
 		{Kind: Order, ID: 1, CreatedDay: 1, Fields: []string{"2026-03-14"}},
 		{Kind: Order, ID: 2, CreatedDay: 2, Fields: []string{"2026-03-15"}},
@@ -27,26 +27,26 @@ func deeds() []Document {
 	}
 }
 
-const ofTheDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
+const allOfTheDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
 
 func TestDates(t *testing.T) {
-	n, x := naiveOf(t, deeds()), indexOf(t, deeds())
+	n, x := newNaiveEngine(t, datedDocs()), newTestIndex(t, datedDocs())
 	for _, row := range []struct {
-		text, first, all string // that come first, and that are found, in any order
+		text, first, all string // the first hits, and all hits, in any order
 	}{
-		{text: "3/14/2026", first: "a2 a3", all: "a3 " + ofTheDay},
-		{text: "3/14/2026 ", first: "a2", all: ofTheDay},
-		{text: "03/14/2026 ", first: "a2", all: ofTheDay},
-		{text: "3-14-2026 ", first: "a2", all: ofTheDay},
-		{text: "3-14-2026", first: "a2 a3", all: "a3 " + ofTheDay},
-		{text: "3/14/26", first: "a2 o1", all: ofTheDay},
-		{text: "2026-03-14", first: "o1", all: ofTheDay},
-		{text: "Mar 14, 2026", first: "", all: ofTheDay},
-		{text: "MARCH 14 2026 ", first: "", all: ofTheDay + " f8 f9"},
-		{text: "March 14th, 2026", first: "", all: ofTheDay},
-		{text: "14 March 2026", first: "", all: ofTheDay + " f8 f9"},
-		{text: "14th day of March, 2026", first: "", all: ofTheDay},
-		{text: "14-Mar-2026", first: "", all: ofTheDay},
+		{text: "3/14/2026", first: "a2 a3", all: "a3 " + allOfTheDay},
+		{text: "3/14/2026 ", first: "a2", all: allOfTheDay},
+		{text: "03/14/2026 ", first: "a2", all: allOfTheDay},
+		{text: "3-14-2026 ", first: "a2", all: allOfTheDay},
+		{text: "3-14-2026", first: "a2 a3", all: "a3 " + allOfTheDay},
+		{text: "3/14/26", first: "a2 o1", all: allOfTheDay},
+		{text: "2026-03-14", first: "o1", all: allOfTheDay},
+		{text: "Mar 14, 2026", first: "", all: allOfTheDay},
+		{text: "MARCH 14 2026 ", first: "", all: allOfTheDay + " f8 f9"},
+		{text: "March 14th, 2026", first: "", all: allOfTheDay},
+		{text: "14 March 2026", first: "", all: allOfTheDay + " f8 f9"},
+		{text: "14th day of March, 2026", first: "", all: allOfTheDay},
+		{text: "14-Mar-2026", first: "", all: allOfTheDay},
 		{text: "clerk 3/14/2026 received", first: "", all: "f2 f3"},
 		{text: "witness 2026-03-14 2026-03-14 ", first: "f4", all: "f4"},
 		{text: `"3/14/2026"`, first: "a2", all: "a2 f2 f3"},
@@ -60,18 +60,18 @@ func TestDates(t *testing.T) {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 20})
-				got := names(a)
+				got := formatHits(a)
 				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
 				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") {
-					t.Errorf("finds %s (%v), want %s of %s: %v", got, err, row.first, row.all, a.Hits)
+					t.Errorf("search(%q) = %s, %v, want first %s of %s: %v", row.text, got, err, row.first, row.all, a.Hits)
 				}
 			}
 		})
 	}
 }
 
-// A text is a date or it is none.
-func TestDateOfText(t *testing.T) {
+// findDates accepts exactly the valid dates.
+func TestFindDates(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{"3/14/2026", "20260314"}, {"03/04/2026", "20260304"}, {"3-14-2026", "20260314"}, {"2026-03-14", "20260314"},
 		{"3/14/26", "20260314"}, {"3/14/29", "20290314"}, {"3/14/30", "19300314"}, {"3/14/99", "19990314"}, {"3/14/00", "20000314"},
@@ -87,23 +87,23 @@ func TestDateOfText(t *testing.T) {
 		t.Run(row.text, func(t *testing.T) {
 			a, err := parse(row.text, defaultMaxWords)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("parse: %v", err)
 			}
 			var got []string
 			for _, d := range a.findDates() {
 				if got = append(got, d.digitWords[0]); len(d.wordPhrases) > 12 || len(d.digitWords) > 5 {
-					t.Errorf("%d phrases: %q, %q", len(d.wordPhrases), d.wordPhrases, d.digitWords)
+					t.Errorf("%q has too many notations: %q, %q", row.text, d.wordPhrases, d.digitWords)
 				}
 			}
 			if got := strings.Join(got, " "); got != row.want {
-				t.Errorf("%q, want %q", got, row.want)
+				t.Errorf("dates in %q = %q, want %q", row.text, got, row.want)
 			}
 		})
 	}
 }
 
-// What a day is written as in digits.
-func TestDigitsOfDates(t *testing.T) {
+// A date has these notations of digits only.
+func TestDigitNotations(t *testing.T) {
 	for text, want := range map[string]string{
 		"March 4, 2026":  "20260304 03042026 3042026 0342026 342026",
 		"March 14, 2026": "20260314 03142026 3142026",
@@ -111,43 +111,55 @@ func TestDigitsOfDates(t *testing.T) {
 		"Jan 4, 2026":    "20260104 01042026 0142026 142026",
 		"Dec 31, 2026":   "20261231 12312026",
 	} {
-		a, err := parse(text, defaultMaxWords)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := a.findDates(); len(d) != 1 || strings.Join(d[0].digitWords, " ") != want {
-			t.Errorf("%q: %v, want %s", text, d, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			a, err := parse(text, defaultMaxWords)
+			if err != nil {
+				t.Fatalf("parse: %v", err)
+			}
+			if d := a.findDates(); len(d) != 1 || strings.Join(d[0].digitWords, " ") != want {
+				t.Errorf("dates in %q = %v, want digits %s", text, d, want)
+			}
+		})
 	}
 }
 
-// January 14 and November 4 are the same digits: of January 14 no others are found.
-func TestDatesOfTheSameDigits(t *testing.T) {
-	x := indexOf(t, []Document{
-		{Kind: File, ID: 1, CreatedDay: 1, Text: pages("on 1/14/2026 here")}, {Kind: File, ID: 2, CreatedDay: 2, Text: pages("on 11/4/2026 here")},
-		{Kind: File, ID: 3, CreatedDay: 3, Text: pages("on 01/14/2026 here")}, {Kind: File, ID: 4, CreatedDay: 4, Text: pages("on 11-04-2026 here")},
+// January 14 and November 4 can have the same digits, but each finds only its own notations.
+func TestAmbiguousDigits(t *testing.T) {
+	x := newTestIndex(t, []Document{
+		{Kind: File, ID: 1, CreatedDay: 1, Text: pages("on 1/14/2026 here")}, {Kind: File, ID: 2, CreatedDay: 2,
+			Text: pages("on 11/4/2026 here")},
+		{Kind: File, ID: 3, CreatedDay: 3, Text: pages("on 01/14/2026 here")}, {Kind: File, ID: 4, CreatedDay: 4,
+			Text: pages("on 11-04-2026 here")},
 	})
-	for text, want := range map[string]string{"Jan 14, 2026": "[f1 f3]", "2026-01-14": "[f1 f3]", "November 4, 2026": "[f2 f4]", "11/04/2026": "[f4 f2]"} {
-		a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
-		if err != nil || !sameOrder(names(a), want) {
-			t.Errorf("%q finds %s (%v), want %s: %v", text, names(a), err, want, a.Hits)
-		}
+	for text, want := range map[string]string{
+		"Jan 14, 2026": "[f1 f3]", "2026-01-14": "[f1 f3]", "November 4, 2026": "[f2 f4]", "11/04/2026": "[f4 f2]",
+	} {
+		t.Run(text, func(t *testing.T) {
+			a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
+			if err != nil || !sameOrder(formatHits(a), want) {
+				t.Errorf("search(%q) = %s, %v, want %s: %v", text, formatHits(a), err, want, a.Hits)
+			}
+		})
 	}
 }
 
-// A date is worth more in the notation that was typed, and more than its words apart.
-func TestDatesAsTypedFirst(t *testing.T) {
+// The notation typed ranks highest, and a date ranks higher than its separate words.
+func TestTypedNotationRanksFirst(t *testing.T) {
 	documents := []Document{
 		{Kind: File, ID: 1, CreatedDay: 4, Text: pages("March of the year 2026, lot 14")},
 		{Kind: File, ID: 2, CreatedDay: 1, Text: pages("dated March 14, 2026 here")},
 		{Kind: File, ID: 3, CreatedDay: 2, Text: pages("dated 3/14/2026 here now")},
 		{Kind: File, ID: 4, CreatedDay: 3, Text: pages("dated 3/14/26 here and now")},
 	}
-	x := indexOf(t, documents)
-	for text, want := range map[string]string{"March 14, 2026": "f2 f3 f1", "3/14/2026": "f3 f2", "14 March 2026": "[f3 f2] f1", "3/14/26": "f4 [f2 f3]"} {
-		a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
-		if err != nil || !sameOrder(names(a), want) {
-			t.Errorf("%q finds %s (%v), want %s: %v", text, names(a), err, want, a.Hits)
-		}
+	x := newTestIndex(t, documents)
+	for text, want := range map[string]string{
+		"March 14, 2026": "f2 f3 f1", "3/14/2026": "f3 f2", "14 March 2026": "[f3 f2] f1", "3/14/26": "f4 [f2 f3]",
+	} {
+		t.Run(text, func(t *testing.T) {
+			a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
+			if err != nil || !sameOrder(formatHits(a), want) {
+				t.Errorf("search(%q) = %s, %v, want %s: %v", text, formatHits(a), err, want, a.Hits)
+			}
+		})
 	}
 }

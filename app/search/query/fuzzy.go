@@ -19,7 +19,7 @@ const (
 )
 
 // mayBeMisspelled reports whether a word may have a typing error: it has a suitable length and is
-// no number.
+// not a number.
 func mayBeMisspelled(w string, singleWord bool) bool {
 	n := utf8.RuneCountInString(w)
 	return (n >= minFuzzyLetters || n == minFuzzyLetters-1 && !singleWord) && n <= maxFuzzyLetters && !isDigits(w)

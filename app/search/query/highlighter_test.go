@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// shown writes marks in braces.
-func shown(pieces []Piece) string {
+// formatPieces writes marked pieces in braces.
+func formatPieces(pieces []Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		if p.Marked {
@@ -19,11 +19,11 @@ func shown(pieces []Piece) string {
 	return b.String()
 }
 
-func TestMark(t *testing.T) {
+func TestHighlight(t *testing.T) {
 	for _, row := range []struct{ name, query, text, want string }{
 		{"a word", "deed ", "The Deed, indeed.", "The {Deed}, indeed."},
-		{"a beginning", "mort", "Mortgage of a mort, amortized", "Mortgage of a {mort}, amortized"},
-		{"no beginning behind a blank", "mort ", "Mortgage of a mort", "Mortgage of a {mort}"},
+		{"a prefix", "mort", "Mortgage of a mort, amortized", "Mortgage of a {mort}, amortized"},
+		{"no prefix before a blank", "mort ", "Mortgage of a mort", "Mortgage of a {mort}"},
 		{"accents", "pena ", "PEÑA and pen\u0303a", "{PEÑA} and {pen\u0303a}"},
 		{"a phrase", `"deed of trust"`, "trust: a deed of trust", "trust: a {deed of trust}"},
 		{"a phrase over lines", `"deed of trust"`, "a deed\nof trust", "a {deed\nof trust}"},
@@ -32,7 +32,7 @@ func TestMark(t *testing.T) {
 		{"a number with punctuation", "123045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
 		{"a number without", "12-3-045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
 		{"a number with blanks", "12 3 045 ", "No. 12-3-045; 123045", "No. {12-3-045}; {123045}"},
-		{"the beginning of a number", "2026-01", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
+		{"a prefix of a number", "2026-01", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
 		{"the same without punctuation", "202601", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
 		{"a number over a blank", "202", "20 25 and 2025", "{20 25} and {2025}"},
 		{"letters and digits over a blank", "a20", "a 2025, a2025", "{a 2025}, {a2025}"},
@@ -52,7 +52,7 @@ func TestMark(t *testing.T) {
 		{"zeros before a word", "bk 2417 pg 883", "Bk 2417 Pg 0883", "{Bk 2417 Pg 0883}"},
 		{"zeros before a part", "12-3-45", "No. 12-3-045", "No. {12-3-045}"},
 		{"no errors", "smith ", "smyth", "smyth"},
-		{"what is refused", "a", "a b", "a b"},
+		{"an invalid query", "a", "a b", "a b"},
 		{"zeros typed", "0417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and 417"},
 		{"zeros not typed", "417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and {417}"},
 		{"zeros typed of a page", "page 0883 ", "Page 883 and 884", "{Page 883} and 884"},
@@ -62,7 +62,7 @@ func TestMark(t *testing.T) {
 		{"and between letters", "t & s ", "T&S or T and S", "{T&S} or {T and S}"},
 		{"a letter and a digit", "a 1 ", "a, 11, A-1", "a, 11, {A-1}"},
 		{"nothing but a digit and a label", "no 5", "5 and 51", "{5} and 51"},
-		{"parts of a name that is being typed", "smith-jon", "Jones of Smith", "{Jones} of {Smith}"},
+		{"parts of an unfinished name", "smith-jon", "Jones of Smith", "{Jones} of {Smith}"},
 		{"letters as a number", "mapa", "MAP-A", "{MAP-A}"},
 		{"a date in words", "3/14/2026", "of March 14, 2026 or 15", "of {March 14, 2026} or 15"},
 		{"a date in digits", "Mar 14, 2026 ", "due 2026-03-14, 03-14-2026", "due {2026-03-14}, {03-14-2026}"},
@@ -81,14 +81,14 @@ func TestMark(t *testing.T) {
 		{"nothing", "deed", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := shown(NewHighlighter(row.query).Highlight(row.text)); got != row.want {
-				t.Errorf("%q marks\n     %s\nwant %s", row.query, got, row.want)
+			if got := formatPieces(NewHighlighter(row.query).Highlight(row.text)); got != row.want {
+				t.Errorf("query %q:\n got %s\nwant %s", row.query, got, row.want)
 			}
 		})
 	}
 }
 
-func TestTolerantMark(t *testing.T) {
+func TestFuzzyHighlight(t *testing.T) {
 	for _, row := range []struct{ name, query, text, want string }{
 		{"replaced", "smith ", "smith smyth smythe", "{smith} {smyth} smythe"},
 		{"too few, too many, swapped", "jones", "jone joness jonse joens jnoes", "{jone} {joness} {jonse} {joens} {jnoes}"},
@@ -101,12 +101,12 @@ func TestTolerantMark(t *testing.T) {
 		{"a beginning, one letter less", "yarret", "Yarett, yazzett, yard", "{Yarett}, yazzett, yard"},
 		{"swapped in a beginning", "thornqiu", "Thornquist", "{Thornquist}"},
 		{"four letters that begin nothing", "john", "Jolnold", "{Jolnold}"},
-		{"no beginning behind a blank", "thornqiu ", "Thornquist", "Thornquist"},
+		{"no prefix before a blank", "thornqiu ", "Thornquist", "Thornquist"},
 		{"in parts", "smith-jnoes ", "smith-jones", "{smith}-{jones}"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := shown(NewHighlighter(row.query).Fuzzy().Highlight(row.text)); got != row.want {
-				t.Errorf("%q marks\n     %s\nwant %s", row.query, got, row.want)
+			if got := formatPieces(NewHighlighter(row.query).Fuzzy().Highlight(row.text)); got != row.want {
+				t.Errorf("query %q:\n got %s\nwant %s", row.query, got, row.want)
 			}
 		})
 	}
@@ -121,49 +121,52 @@ func TestSnippet(t *testing.T) {
 		{"all of a short text", "deed", " the deed ", "the {deed}", "\n"},
 		{"far behind", "trust ", filler + "a deed of trust was made " + filler, "of {trust} was", "\n"},
 		{"most words together", "deed trust ", "deed one. " + filler + "a deed, a trust. " + filler, "a {deed}, a {trust}", "one"},
-		{"the whole phrase before its words", "deed of trust ", "trust of a deed " + filler + "a deed of trust " + filler, "{deed of trust}", "\n"},
+		{"the complete phrase before its words", "deed of trust ",
+			"trust of a deed " + filler + "a deed of trust " + filler, "{deed of trust}", "\n"},
 		{"the first of equals", "deed ", filler + "first deed " + filler + "second deed " + filler, "first {deed}", "second"},
 		{"nothing there", "zebra ", "begin here " + filler, "begin here whereas", "{"},
 		{"at the end", "zebra", filler + "the zebra.", "the {zebra}.", "\n"},
-		{"rows of blanks count once", "deed ", strings.Repeat("a          b ", 100) + " the deed " + strings.Repeat("c          d ", 100), " a          b  the {deed} c          d ", "\n"},
+		{"consecutive blanks count once", "deed ",
+			strings.Repeat("a          b ", 100) + " the deed " + strings.Repeat("c          d ", 100),
+			" a          b  the {deed} c          d ", "\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			pieces, worth := NewHighlighter(row.query).Snippet(t.Context(), row.text)
-			got := shown(pieces)
+			pieces, weight := NewHighlighter(row.query).Snippet(t.Context(), row.text)
+			got := formatPieces(pieces)
 			if !strings.Contains(got, row.has) || strings.Contains(got, row.hasNot) {
-				t.Errorf("%q shows %q, want %q in it, and %q not", row.query, got, row.has, row.hasNot)
+				t.Errorf("snippet for %q = %q, want it to contain %q and not %q", row.query, got, row.has, row.hasNot)
 			}
-			if (worth > 0) != strings.Contains(got, "{") {
-				t.Errorf("worth %d of %q", worth, got)
+			if (weight > 0) != strings.Contains(got, "{") {
+				t.Errorf("weight of %q = %d", got, weight)
 			}
 			checkWindow(t, row.text, pieces)
 		})
 	}
 }
 
-func TestSnippetWorth(t *testing.T) {
+func TestSnippetWeight(t *testing.T) {
 	m := NewHighlighter("deed of trust")
 	var last int
 	for _, text := range []string{"nothing", "a trustee", "of trust", "a trust, and of a deed", "a deed of trust"} {
-		_, worth := m.Snippet(t.Context(), text)
-		if worth <= last && text != "nothing" {
-			t.Errorf("%q is worth %d, not more than the one before (%d)", text, worth, last)
+		_, weight := m.Snippet(t.Context(), text)
+		if weight <= last && text != "nothing" {
+			t.Errorf("weight of %q = %d, want more than %d", text, weight, last)
 		}
-		last = worth
+		last = weight
 	}
 }
 
-func TestSnippetCutsBetweenWords(t *testing.T) {
+func TestSnippetEndsBetweenWords(t *testing.T) {
 	words := strings.Repeat("conveyance appurtenances ", 100)
 	pieces, _ := NewHighlighter("deed").Snippet(t.Context(), words+"deed "+words)
 	got := joinedPieces(pieces)
 	for _, w := range strings.Fields(got) {
 		if w != "conveyance" && w != "appurtenances" && w != "deed" {
-			t.Errorf("%q is no whole word of %q", w, got)
+			t.Errorf("snippet %q contains the incomplete word %q", got, w)
 		}
 	}
 	if n := len(got); n < 150 || n > windowWidth {
-		t.Errorf("the window has %d characters", n)
+		t.Errorf("the window has %d characters, want 150 to %d", n, windowWidth)
 	}
 }
 
@@ -175,25 +178,24 @@ func joinedPieces(pieces []Piece) string {
 	return b.String()
 }
 
-// checkWindow: the window is part of the text, not long, and no piece is empty or
-// splits a character.
+// checkWindow checks that the window is part of the text, is short, and has valid pieces.
 func checkWindow(t *testing.T, text string, pieces []Piece) {
 	t.Helper()
 	all := joinedPieces(pieces)
 	if !strings.Contains(text, all) {
-		t.Errorf("the window %q does not stand in the text", all)
+		t.Errorf("the window %q is not part of the text", all)
 	}
 	if len(all) > 3*maxWindowBytes {
-		t.Errorf("the window has %d bytes", len(all))
+		t.Errorf("the window has %d bytes, want at most %d", len(all), 3*maxWindowBytes)
 	}
 	for _, p := range pieces {
 		if p.Text == "" || utf8.ValidString(text) && !utf8.ValidString(p.Text) {
-			t.Errorf("piece %q", p.Text)
+			t.Errorf("piece %q is empty or not valid UTF-8", p.Text)
 		}
 	}
 }
 
-func TestMarkerOfLargeTexts(t *testing.T) {
+func TestHighlighterWithLargeTexts(t *testing.T) {
 	for _, row := range []struct{ name, query, part string }{
 		{"one word again and again", "deed ", "deed "},
 		{"a phrase again and again", `"a a a a a a a a"`, "a "},
@@ -211,8 +213,8 @@ func TestMarkerOfLargeTexts(t *testing.T) {
 	}
 }
 
-// FuzzMarker: any query on any text gives pieces that are the text.
-func FuzzMarker(f *testing.F) {
+// FuzzHighlighter checks that the pieces of any query and text add up to the text.
+func FuzzHighlighter(f *testing.F) {
 	for _, row := range [][2]string{
 		{"deed", "The deed of trust"}, {`"deed of tr`, "deed\xff of trust"}, {"12-3-0", "12 3 045 123045"},
 		{"o brien's ñ", "O'Brien ñ"}, {"1022/311", "Book 1022, Page 311"}, {"jones 土", "jnoes 土地"},
@@ -224,7 +226,7 @@ func FuzzMarker(f *testing.F) {
 		m := NewHighlighter(query)
 		for _, m := range []*Highlighter{m, m.Fuzzy()} {
 			if got := joinedPieces(m.Highlight(text)); got != text {
-				t.Errorf("%q marks %q in %q", query, got, text)
+				t.Errorf("query %q: pieces = %q, want the text %q", query, got, text)
 			}
 			pieces, _ := m.Snippet(t.Context(), text)
 			checkWindow(t, text, pieces)

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// indexOf puts documents into an index on disk, a few with each Apply.
-func indexOf(t testing.TB, documents []Document) *Index {
+// newTestIndex creates an index on disk, with a few documents per Apply.
+func newTestIndex(t testing.TB, documents []Document) *Index {
 	t.Helper()
 	x, err := Open(filepath.Join(t.TempDir(), "search"), Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	})
 	for len(documents) > 0 {
@@ -36,35 +36,35 @@ func apply(t testing.TB, x *Index, documents []Document) {
 	b := x.NewBatch()
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Put: %v", err)
 		}
 	}
 	if err := x.Apply(context.Background(), b, []byte("here")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Apply: %v", err)
 	}
 }
 
-// TestIndex asks the engine what TestSearch asks the plain one.
+// TestIndex runs the searches of TestSearch on the real index.
 func TestIndex(t *testing.T) {
-	x := indexOf(t, library())
-	n := naiveOf(t, library())
+	x := newTestIndex(t, library())
+	n := newNaiveEngine(t, library())
 	for _, row := range searches {
 		t.Run(row.name, func(t *testing.T) {
 			row.query.Limit = 20
 			a, err := x.Search(context.Background(), row.query)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Search: %v", err)
 			}
-			if got := names(a); !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy {
-				t.Errorf("%q finds %s (fuzzy: %t), want %s", row.query.Text, got, a.Fuzzy, row.want)
+			if got := formatHits(a); !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy {
+				t.Errorf("Search(%q) = %s (fuzzy: %t), want %s", row.query.Text, got, a.Fuzzy, row.want)
 			}
 			plain, err := search(context.Background(), n, Options{}.withDefaults(), row.query)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("search: %v", err)
 			}
 			for k, c := range plain.Counts {
 				if a.Counts[k] != c {
-					t.Errorf("%d of kind %d, want %d", a.Counts[k], k, c)
+					t.Errorf("Counts[%d] = %d, want %d", k, a.Counts[k], c)
 				}
 			}
 		})
@@ -72,61 +72,64 @@ func TestIndex(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	x := indexOf(t, library())
-	whole, err := x.Search(context.Background(), Query{Text: "smith ", Limit: 20})
+	x := newTestIndex(t, library())
+	complete, err := x.Search(context.Background(), Query{Text: "smith ", Limit: 20})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Search: %v", err)
 	}
-	for limit := 1; limit <= len(whole.Hits)+1; limit++ {
-		for offset := 0; offset <= len(whole.Hits); offset++ {
+	for limit := 1; limit <= len(complete.Hits)+1; limit++ {
+		for offset := 0; offset <= len(complete.Hits); offset++ {
 			a, err := x.Search(context.Background(), Query{Text: "smith ", Offset: offset, Limit: limit})
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Search: %v", err)
 			}
-			end := min(offset+limit, len(whole.Hits))
-			if got, want := names(a), names(Result{Hits: whole.Hits[offset:end]}); got != want {
-				t.Errorf("%d hits from %d on are %s, want %s", limit, offset, got, want)
+			end := min(offset+limit, len(complete.Hits))
+			if got, want := formatHits(a), formatHits(Result{Hits: complete.Hits[offset:end]}); got != want {
+				t.Errorf("%d hits from %d on = %s, want %s", limit, offset, got, want)
 			}
-			// Behind the four that have it, one has a typing error: it is looked for where they do not fill the page.
-			if more := end < len(whole.Hits) && (end < 4 || offset+limit > 4); a.More != more {
-				t.Errorf("%d hits from %d on: more is %t", limit, offset, a.More)
+			// After the four exact hits, the fifth has a typing error. It is only found if they
+			// don't fill the page.
+			if more := end < len(complete.Hits) && (end < 4 || offset+limit > 4); a.More != more {
+				t.Errorf("%d hits from %d on: More = %t, want %t", limit, offset, a.More, more)
 			}
 		}
 	}
 }
 
 func TestPutAndRemove(t *testing.T) {
-	x := indexOf(t, library())
+	x := newTestIndex(t, library())
 	b := x.NewBatch()
 	b.Remove(Order, 1)
 	if err := b.Put(Document{Kind: Abstract, ID: 1, Numbers: []string{"2026-0999"}}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Put: %v", err)
 	}
 	if b.Bytes() <= 0 {
-		t.Error("the batch holds nothing")
+		t.Errorf("Bytes() = %d, want more than 0", b.Bytes())
 	}
 	if err := x.Apply(context.Background(), b, []byte("there")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Apply: %v", err)
 	}
 	for _, row := range []struct{ text, want string }{{"2026-0117", ""}, {"2026-0999", "a1"}, {"2026-0118", "a2"}} {
-		a, err := x.Search(context.Background(), Query{Text: row.text, Limit: 9})
-		if err != nil || names(a) != row.want {
-			t.Errorf("%q finds %s (%v), want %s", row.text, names(a), err, row.want)
-		}
+		t.Run(row.text, func(t *testing.T) {
+			a, err := x.Search(context.Background(), Query{Text: row.text, Limit: 9})
+			if err != nil || formatHits(a) != row.want {
+				t.Errorf("Search(%q) = %s, %v, want %s", row.text, formatHits(a), err, row.want)
+			}
+		})
 	}
 	if got := string(x.Checkpoint()); got != "there" {
-		t.Errorf("the mark is %q", got)
+		t.Errorf("Checkpoint() = %q, want \"there\"", got)
 	}
 	if got, want := x.Stats().Documents, len(library())-1; got != want {
-		t.Errorf("%d documents, want %d", got, want)
+		t.Errorf("Stats().Documents = %d, want %d", got, want)
 	}
 	if err := x.Check(context.Background()); err != nil {
-		t.Error(err)
+		t.Errorf("Check: %v", err)
 	}
 }
 
-func TestPutRefuses(t *testing.T) {
-	x := indexOf(t, nil)
+func TestPutRejectsInvalidDocuments(t *testing.T) {
+	x := newTestIndex(t, nil)
 	unread := errors.New("unread")
 	for _, row := range []struct {
 		name string
@@ -140,28 +143,28 @@ func TestPutRefuses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if err := x.NewBatch().Put(row.d); err == nil || row.want != nil && !errors.Is(err, row.want) {
-				t.Errorf("%v", err)
+				t.Errorf("Put = %v, want an error (%v)", err, row.want)
 			}
 		})
 	}
 }
 
-func TestLateSearch(t *testing.T) {
-	x := indexOf(t, library())
+func TestSearchDeadline(t *testing.T) {
+	x := newTestIndex(t, library())
 	late, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
 	defer cancel()
 	if _, err := x.Search(late, Query{Text: "smith", Limit: 5}); !errors.Is(err, ErrDeadline) {
-		t.Errorf("%v, want %v", err, ErrDeadline)
+		t.Errorf("Search after the deadline = %v, want %v", err, ErrDeadline)
 	}
-	gone, cancel := context.WithCancel(context.Background())
+	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.Search(gone, Query{Text: "smith", Limit: 5}); !errors.Is(err, context.Canceled) || errors.Is(err, ErrDeadline) {
-		t.Errorf("%v, want %v", err, context.Canceled)
+	if _, err := x.Search(canceled, Query{Text: "smith", Limit: 5}); !errors.Is(err, context.Canceled) || errors.Is(err, ErrDeadline) {
+		t.Errorf("Search with a canceled context = %v, want %v", err, context.Canceled)
 	}
 }
 
-// TestHeaviest: what stands for the most terms is within the engine's bounds.
-func TestHeaviest(t *testing.T) {
+// TestExpensiveQueries checks that the queries with the most terms stay within the limit of nodes.
+func TestExpensiveQueries(t *testing.T) {
 	var words strings.Builder
 	for _, w := range singleEdits("mortgage") {
 		words.WriteString(w + " " + w + "or ")
@@ -174,7 +177,7 @@ func TestHeaviest(t *testing.T) {
 		{Kind: Abstract, ID: 1, Names: []string{all}, Fields: []string{all}},
 		{Kind: File, ID: 1, Names: strings.Fields(all), Numbers: strings.Fields(all), Text: pages(all)},
 	}
-	x, n := indexOf(t, documents), naiveOf(t, documents)
+	x, n := newTestIndex(t, documents), newNaiveEngine(t, documents)
 	for _, row := range []struct{ name, text string }{
 		{"typing errors", strings.Repeat("mortgag ", 32)},
 		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortgge mortgae mortgagx mortgxge mxrtgage"},
@@ -187,53 +190,53 @@ func TestHeaviest(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, err := x.Search(context.Background(), Query{Text: row.text, Limit: 1000}); err != nil {
-				t.Error(err)
+				t.Errorf("Search: %v", err)
 			}
-			n.asked = 0
+			n.maxNodes = 0
 			if _, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 1000}); err != nil {
-				t.Error(err)
+				t.Errorf("search: %v", err)
 			}
-			if most := maxNodes(defaultMaxWords); n.asked < 64 || n.asked > most {
-				t.Errorf("%d nodes, want 64 to %d", n.asked, most)
+			if limit := maxNodes(defaultMaxWords); n.maxNodes < 64 || n.maxNodes > limit {
+				t.Errorf("%d nodes, want 64 to %d", n.maxNodes, limit)
 			}
-			t.Logf("%d nodes", n.asked)
+			t.Logf("%d nodes", n.maxNodes)
 		})
 	}
 }
 
-// TestDamage: what the engine says of damage comes through, and Remove helps.
+// TestDamage checks that damage is reported and that deleting the directory helps.
 func TestDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "search")
 	x, err := Open(dir, Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	apply(t, x, library())
 	if err := x.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Close: %v", err)
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+		t.Fatalf("read directory: %v, %v, want files", files, err)
 	}
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(dir, f.Name()), []byte("of another kind altogether"), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	if _, err = Open(dir, Options{}); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrOtherFormat) {
-		t.Fatalf("%v, want %v", err, ErrDamaged)
+		t.Fatalf("Open = %v, want %v or %v", err, ErrDamaged, ErrOtherFormat)
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	if x, err = Open(dir, Options{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if x.Checkpoint() != nil || x.Stats().Documents != 0 {
-		t.Error("something is left")
+		t.Error("the new index has a checkpoint or documents, want it empty")
 	}
 	if err := x.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("Close: %v", err)
 	}
 }

@@ -11,59 +11,58 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// naive is an engine that looks at every document: what the nodes of a query mean,
-// written in the plainest way.
-type naive struct {
-	docs  []*naiveDoc
-	last  *naiveDoc
-	t     testing.TB
-	asked int // most nodes of a query
-	known int // terms that were looked up
+// naiveEngine evaluates a query against every document, as simply as possible.
+type naiveEngine struct {
+	docs     []*naiveDoc
+	last     *naiveDoc
+	t        testing.TB
+	maxNodes int // maximum number of nodes in a query
+	known    int // number of terms looked up
 }
 
 type naiveDoc struct {
 	key   uint64
 	group uint8
 	date  int32
-	at    map[string][]uint32 // by term; none for flat ones
+	at    map[string][]uint32 // by term; nil if it has no positions
 }
 
-func (n *naive) StartDocument(key uint64, group uint8, date int32) {
+func (n *naiveEngine) StartDocument(key uint64, group uint8, date int32) {
 	n.Remove(key)
 	n.last = &naiveDoc{key: key, group: group, date: date, at: make(map[string][]uint32)}
 	n.docs = append(n.docs, n.last)
 }
 
-func (n *naive) AddTerm(term []byte) {
+func (n *naiveEngine) AddTerm(term []byte) {
 	n.fits(term)
 	n.last.at[string(term)] = nil
 }
 
-func (n *naive) AddWord(term []byte, position uint32) (first bool) {
+func (n *naiveEngine) AddWord(term []byte, position uint32) (first bool) {
 	n.fits(term)
 	at := n.last.at[string(term)]
 	if len(at) > 0 && at[len(at)-1] >= position {
-		n.t.Errorf("%q at %d behind %d: positions must ascend", term, position, at[len(at)-1])
+		n.t.Errorf("position of %q = %d after %d, want ascending positions", term, position, at[len(at)-1])
 	}
 	n.last.at[string(term)] = append(at, position)
 	return len(at) == 0
 }
 
-func (n *naive) fits(term []byte) {
+func (n *naiveEngine) fits(term []byte) {
 	if len(term) < 2 || len(term) > index.MaxTermBytes {
-		n.t.Errorf("a term of %d bytes: %q", len(term), term)
+		n.t.Errorf("term %q has %d bytes, want 2 to %d", term, len(term), index.MaxTermBytes)
 	}
 }
 
-func (n *naive) Remove(key uint64) {
+func (n *naiveEngine) Remove(key uint64) {
 	n.docs = slices.DeleteFunc(n.docs, func(d *naiveDoc) bool { return d.key == key })
 }
 
-func (n *naive) Bytes() int { return 0 }
+func (n *naiveEngine) Bytes() int { return 0 }
 
-func (n *naive) DocFreqs(_ context.Context, terms []string) (map[string]int, error) {
+func (n *naiveEngine) DocFreqs(_ context.Context, terms []string) (map[string]int, error) {
 	if !slices.IsSorted(terms) {
-		n.t.Error("the candidates are not sorted")
+		n.t.Errorf("DocFreqs(%q): terms are not sorted", terms)
 	}
 	n.known += len(terms)
 	known := make(map[string]int)
@@ -75,7 +74,7 @@ func (n *naive) DocFreqs(_ context.Context, terms []string) (map[string]int, err
 	return known, nil
 }
 
-func (n *naive) count(term string) (c int) {
+func (n *naiveEngine) count(term string) (c int) {
 	for _, d := range n.docs {
 		if _, has := d.at[term]; has {
 			c++
@@ -84,9 +83,9 @@ func (n *naive) count(term string) (c int) {
 	return c
 }
 
-func (n *naive) Terms(_ context.Context, prefix string, limit int) ([]string, error) {
+func (n *naiveEngine) Terms(_ context.Context, prefix string, limit int) ([]string, error) {
 	if limit > maxExpansion {
-		n.t.Errorf("%d terms that begin with %q are asked for", limit, prefix)
+		n.t.Errorf("Terms(%q, %d): limit exceeds %d", prefix, limit, maxExpansion)
 	}
 	var found []string
 	for _, d := range n.docs {
@@ -101,8 +100,8 @@ func (n *naive) Terms(_ context.Context, prefix string, limit int) ([]string, er
 	return found[:min(limit, len(found))], nil
 }
 
-func (n *naive) Search(_ context.Context, q index.Query) (index.Result, error) {
-	n.asked = max(n.asked, countNodes(q.Node))
+func (n *naiveEngine) Search(_ context.Context, q index.Query) (index.Result, error) {
+	n.maxNodes = max(n.maxNodes, countNodes(q.Node))
 	var a index.Result
 	for _, d := range slices.Backward(n.docs) {
 		score, holds := n.score(d, q.Node)
@@ -125,7 +124,7 @@ func (n *naive) Search(_ context.Context, q index.Query) (index.Result, error) {
 	return a, nil
 }
 
-func (n *naive) score(d *naiveDoc, node index.Node) (score float64, holds bool) {
+func (n *naiveEngine) score(d *naiveDoc, node index.Node) (score float64, holds bool) {
 	switch node := node.(type) {
 	case index.Term:
 		at, has := d.at[node.Text]
@@ -160,17 +159,17 @@ func (n *naive) score(d *naiveDoc, node index.Node) (score float64, holds bool) 
 	case index.Phrase:
 		return n.phrase(d, node)
 	}
-	n.t.Errorf("a node of type %T", node)
+	n.t.Errorf("node of unknown type %T", node)
 	return 0, false
 }
 
-func (n *naive) phrase(d *naiveDoc, p index.Phrase) (score float64, holds bool) {
+func (n *naiveEngine) phrase(d *naiveDoc, p index.Phrase) (score float64, holds bool) {
 	for _, from := range d.at[p.Terms[0]] {
-		whole := true
+		complete := true
 		for i, t := range p.Terms {
-			whole = whole && slices.Contains(d.at[t], from+uint32(i))
+			complete = complete && slices.Contains(d.at[t], from+uint32(i))
 		}
-		holds = holds || whole
+		holds = holds || complete
 	}
 	for _, t := range p.Terms {
 		score += p.Weight * n.bm25(t, len(d.at[t]))
@@ -178,7 +177,7 @@ func (n *naive) phrase(d *naiveDoc, p index.Phrase) (score float64, holds bool) 
 	return score, holds
 }
 
-func (n *naive) bm25(term string, times int) float64 {
+func (n *naiveEngine) bm25(term string, times int) float64 {
 	all, with := float64(len(n.docs)), float64(n.count(term))
 	return math.Log(1+(all-with+0.5)/(with+0.5)) * 2.2 * float64(times) / (float64(times) + 1.2)
 }

@@ -6,30 +6,34 @@ import (
 	"testing"
 )
 
-// people are names as they are written, joined and apart.
-func people() []Document {
+// nameDocs returns names written as one word and as several.
+func nameDocs() []Document {
 	var list []Document
-	for i, name := range []string{"Le Blanc, Jean", "Leblanc, Marie", "Houssaye, de la", "de la Houssaye", "Delahoussaye", "De Lahoussaye", "Dela Houssaye",
+	for i, name := range []string{
+		"Le Blanc, Jean", "Leblanc, Marie", "Houssaye, de la", "de la Houssaye", "Delahoussaye", "De Lahoussaye", "Dela Houssaye",
 		"Mac Dermott", "McDermott", "MacDermott", "Mc Dermott", "St. Pierre", "Saint Pierre", "Jo Ann Smith", "Joann Smith",
 		"1731 Gov. Nicholls", "1733 Governor Nicholls", "Ft. Worth", "Mount Vernon"} {
 		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), CreatedDay: int32(i), Names: []string{name}})
 	}
-	return append(list, Document{Kind: File, ID: 20, CreatedDay: 20, Names: []string{"scan.pdf"}, Text: pages("made by Jean Le Blanc and Emile de la Houssaye", "Jo Ann")})
+	return append(list, Document{Kind: File, ID: 20, CreatedDay: 20, Names: []string{"scan.pdf"},
+		Text: pages("made by Jean Le Blanc and Emile de la Houssaye", "Jo Ann")})
 }
 
-// written is what is written in several ways, in a field and in a text.
-func written() []Document {
+// spellingDocs returns spellings in fields and in texts.
+func spellingDocs() []Document {
 	var list []Document
-	for i, s := range []string{"Hawaiʻi County, Oʻahu", "Jean Le\nBlanc", "Emile van der Berg", "Coeur d'Alene", "Omar al-Hakim", "Smith-Jones", "Miami-Dade",
-		"S½ of SW¼ Sec. 9", "Bo Reed a/k/a Bob Reed, u/a/d 2019, f/b/o Kay", "J. P. Morganfield", "JP Morganton", "Maria Dangelo", "S 1/2 of NE 1/4", "Smithjones Vanderberg"} {
+	for i, s := range []string{
+		"Hawaiʻi County, Oʻahu", "Jean Le\nBlanc", "Emile van der Berg", "Coeur d'Alene", "Omar al-Hakim", "Smith-Jones", "Miami-Dade",
+		"S½ of SW¼ Sec. 9", "Bo Reed a/k/a Bob Reed, u/a/d 2019, f/b/o Kay", "J. P. Morganfield", "JP Morganton", "Maria Dangelo",
+		"S 1/2 of NE 1/4", "Smithjones Vanderberg"} {
 		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), CreatedDay: int32(i), Names: []string{strings.ReplaceAll(s, "\n", " ")}},
 			Document{Kind: File, ID: uint64(i + 1), CreatedDay: int32(i), Text: pages(s)})
 	}
 	return list
 }
 
-func TestWrittenInSeveralWays(t *testing.T) {
-	n, x := naiveOf(t, written()), indexOf(t, written())
+func TestAlternativeSpellings(t *testing.T) {
+	n, x := newNaiveEngine(t, spellingDocs()), newTestIndex(t, spellingDocs())
 	for _, row := range []struct{ text, want string }{
 		{"hawaii ", "a1 f1"},
 		{"hawaiʻi ", "a1 f1"},
@@ -65,8 +69,8 @@ func TestWrittenInSeveralWays(t *testing.T) {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 4})
-				if got := names(a); err != nil || !sameOrder(got, row.want) && !sameOrder(got, "["+row.want+"]") || a.Fuzzy || a.Relaxed {
-					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
+				if got := formatHits(a); err != nil || !sameOrder(got, row.want) && !sameOrder(got, "["+row.want+"]") || a.Fuzzy || a.Relaxed {
+					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
 				}
 			}
 		})
@@ -74,12 +78,12 @@ func TestWrittenInSeveralWays(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	n := naiveOf(t, people())
+	n := newNaiveEngine(t, nameDocs())
 	for _, row := range []struct{ name, text, want string }{
 		{"joined", "leblanc ", "[a1 a2] f20"},
-		{"apart", "le blanc ", "[a1 a2] f20"},
-		{"on the way", "le bla", "[a1 a2] f20"},
-		{"joined, on the way", "lebla", "[a1 a2] f20"},
+		{"separate", "le blanc ", "[a1 a2] f20"},
+		{"unfinished", "le bla", "[a1 a2] f20"},
+		{"joined, unfinished", "lebla", "[a1 a2] f20"},
 		{"and a name", "le blanc jean ", "a1 f20"},
 		{"three words joined", "delahoussaye ", "[a4 a5 a6 a7] f20"},
 		{"three words", "de la houssaye ", "[a3 a4 a5 a6 a7] f20"},
@@ -87,13 +91,13 @@ func TestNames(t *testing.T) {
 		{"the other two", "dela houssaye ", "[a3 a4 a5 a6 a7] f20"},
 		{"Mc", "mcdermott ", "[a8 a9 a10 a11]"},
 		{"Mac", "macdermott ", "[a8 a9 a10 a11]"},
-		{"Mc apart", "mc dermott ", "[a8 a9 a10 a11]"},
-		{"Mac apart, on the way", "mac dermo", "[a8 a9 a10 a11]"},
+		{"Mc separate", "mc dermott ", "[a8 a9 a10 a11]"},
+		{"Mac separate, unfinished", "mac dermo", "[a8 a9 a10 a11]"},
 		{"saint", "saint pierre ", "[a12 a13]"},
 		{"st", "st pierre ", "[a12 a13]"},
 		{"stpierre", "stpierre ", "[a12]"},
 		{"short first names", "joann smith ", "[a14 a15]"},
-		{"short first names apart", "jo ann smith ", "[a14 a15]"},
+		{"separate short first names", "jo ann smith ", "[a14 a15]"},
 		{"not in texts", "joann emile ", ""},
 		{"in quotes as it stands", `"jo ann smith"`, "a14"},
 		{"governor", "1731 governor nicholls ", "a16"},
@@ -103,8 +107,8 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 6})
-			if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy {
-				t.Errorf("%q finds %s (fuzzy: %t, %v), want %s", row.text, got, a.Fuzzy, err, row.want)
+			if got := formatHits(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy {
+				t.Errorf("search(%q) = %s (fuzzy: %t, %v), want %s", row.text, got, a.Fuzzy, err, row.want)
 			}
 		})
 	}

@@ -2,28 +2,29 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"testing"
 )
 
-// crowded is a dictionary in which each term has so many times the documents.
-type crowded struct {
-	*naive
-	times int
+// scaledEngine multiplies all document frequencies.
+type scaledEngine struct {
+	*naiveEngine
+	factor int
 }
 
-func (c crowded) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
-	known, err := c.naive.DocFreqs(ctx, terms)
+func (c scaledEngine) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
+	known, err := c.naiveEngine.DocFreqs(ctx, terms)
 	for t := range known {
-		known[t] *= c.times
+		known[t] *= c.factor
 	}
 	return known, err
 }
 
-// Of few letters alone, words of fields count as far as they are not in too many records,
-// those of names with them.
-func TestFewLettersAlone(t *testing.T) {
+// A query of a few letters finds words of fields as long as they and those of names are not too
+// frequent.
+func TestShortPrefixAlone(t *testing.T) {
 	t.Parallel()
-	n := naiveOf(t, []Document{
+	n := newNaiveEngine(t, []Document{
 		{Kind: Abstract, ID: 1, Fields: []string{"Section Two, second lot"}},
 		{Kind: Abstract, ID: 2, Fields: []string{"the section line"}},
 		{Kind: Abstract, ID: 3, Fields: []string{"a secret"}},
@@ -31,22 +32,24 @@ func TestFewLettersAlone(t *testing.T) {
 		{Kind: File, ID: 1, Text: pages("of the second part")},
 	})
 	for _, row := range []struct {
-		text  string
-		times int
-		want  string
+		text   string
+		factor int
+		want   string
 	}{
 		{"sec", 1, "a4 a3 a2 a1"},
 		{"se", 1, "a4 a3 a2 a1"},
 		{"sec ", 1, ""},
 		{"sect", 1, "a2 a1"},
 		{"sec", maxDocsAlone / 6, "a4 a3 a2 a1"},
-		{"sec", maxDocsAlone / 3, "a4 a2 a1"}, // the commonest
+		{"sec", maxDocsAlone / 3, "a4 a2 a1"}, // the most frequent one
 		{"sec", maxDocsAlone / 2, "a4"},
 		{"sec", maxDocsAlone + 1, "a4"},
 	} {
-		a, err := search(t.Context(), crowded{n, row.times}, Options{}.withDefaults(), Query{Text: row.text, Limit: 9})
-		if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed {
-			t.Errorf("%q, %d times: %q, %v, want %q", row.text, row.times, got, err, row.want)
-		}
+		t.Run(fmt.Sprintf("%q times %d", row.text, row.factor), func(t *testing.T) {
+			a, err := search(t.Context(), scaledEngine{n, row.factor}, Options{}.withDefaults(), Query{Text: row.text, Limit: 9})
+			if got := formatHits(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed {
+				t.Errorf("search(%q) with frequencies times %d = %q, %v, want %q", row.text, row.factor, got, err, row.want)
+			}
+		})
 	}
 }

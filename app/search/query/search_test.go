@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// library is what the tests look through; later ones are newer.
+// library returns the documents of most tests; the newest are last.
 func library() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, Template: 7, County: "Wexcombe", State: "VA", CreatedDay: 100, Numbers: []string{"2026-0117", "12-3-045"},
@@ -44,20 +44,20 @@ func pages(texts ...string) func(func(string) error) error {
 	}
 }
 
-func naiveOf(t testing.TB, documents []Document) *naive {
+func newNaiveEngine(t testing.TB, documents []Document) *naiveEngine {
 	t.Helper()
-	n := &naive{t: t}
+	n := &naiveEngine{t: t}
 	b := &Batch{sink: n}
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Put: %v", err)
 		}
 	}
 	return n
 }
 
-// names writes hits as a1 o2 f3.
-func names(a Result) string {
+// formatHits writes hits as a1 o2 f3.
+func formatHits(a Result) string {
 	var s []string
 	for _, h := range a.Hits {
 		s = append(s, fmt.Sprintf("%c%d", " aof"[h.Kind], h.ID))
@@ -68,9 +68,10 @@ func names(a Result) string {
 var searches = []struct {
 	name  string
 	query Query
-	want  string // hits in their order; in brackets in any
+	want  string // hits in order; those in brackets in any order
 	fuzzy bool
 }{
+
 	{"file number", Query{Text: "2026-0117"}, "[a1 o1]", false},
 	{"its beginning, newest first", Query{Text: "2026-01"}, "[a2 a1 o1]", false},
 	{"two characters", Query{Text: "20"}, "[a2 a1 o1] [f1 o2]", false},
@@ -135,43 +136,50 @@ var searches = []struct {
 	{"status", Query{Text: "2026", Status: "OPEN"}, "o1", false},
 	{"an unknown status", Query{Text: "2026", Status: "-"}, "", false},
 	{"days", Query{Text: "2026-", HasDateRange: true, From: 150, To: 200}, "[a2 o1]", false},
-	{"filters together", Query{Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, HasDateRange: true, To: 100}, "a1", false},
+	{"filters together", Query{
+		Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, HasDateRange: true, To: 100,
+	}, "a1", false},
 	{"nothing", Query{Text: "zebra"}, "", false},
 }
 
-// firm is a second library, of what people were led astray by.
-func firm() []Document {
+// pitfallDocs returns documents with values that were found by mistake or not at all.
+func pitfallDocs() []Document {
 	return []Document{
-		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"}, Fields: []string{"40 Mill Street"}},
-		{Kind: Abstract, ID: 2, CreatedDay: 2, Numbers: []string{"123-045", "TA-2026-01170", "Bk 1022 Pg 312"}, Names: []string{"John Smith"}, Fields: []string{"42 Mill Street"}},
+		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"},
+			Fields: []string{"40 Mill Street"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 2, Numbers: []string{"123-045", "TA-2026-01170", "Bk 1022 Pg 312"}, Names: []string{"John Smith"},
+			Fields: []string{"42 Mill Street"}},
 		{Kind: Abstract, ID: 3, CreatedDay: 3, Numbers: []string{"12-3-45", "A-1", "Bk 2417 Pg 0883"}, Names: []string{"Mary Jones"}},
 		{Kind: Abstract, ID: 4, CreatedDay: 4, Numbers: []string{"0212/0077", "Bk 2417 Pg 887"}},
-		{Kind: File, ID: 1, CreatedDay: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
-		{Kind: File, ID: 2, CreatedDay: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
+		{Kind: File, ID: 1, CreatedDay: 5, Names: []string{"index.pdf"},
+			Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
+		{Kind: File, ID: 2, CreatedDay: 6, Names: []string{"deed.pdf"},
+			Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
 		{Kind: Order, ID: 1, CreatedDay: 4, Names: []string{"Bayou Title"}, Fields: []string{"(985) 555-0142"}},
-		{Kind: File, ID: 3, CreatedDay: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
+		{Kind: File, ID: 3, CreatedDay: 7, Names: []string{"plat.pdf"},
+			Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
 		{Kind: File, ID: 4, CreatedDay: 8, Names: []string{"Q & T.pdf"}, Text: pages("t of q")},
 	}
 }
 
-func TestFirm(t *testing.T) {
-	n, x := naiveOf(t, firm()), indexOf(t, firm())
+func TestPitfalls(t *testing.T) {
+	n, x := newNaiveEngine(t, pitfallDocs()), newTestIndex(t, pitfallDocs())
 	for _, row := range []struct {
 		name, text, want string
-		fuzzy, loose     bool
+		fuzzy, relaxed   bool
 	}{
-		{name: "a page that is not there", text: "Bk 1022 Pg 999"},
+		{name: "a missing page", text: "Bk 1022 Pg 999"},
 		{name: "digits are not dropped", text: "mill street 99"},
 		{name: "letters are not dropped", text: "mill street xx"},
-		{name: "a number behind names", text: "carl johnson 99"},
-		{name: "a beginning of digits", text: "mill street 4", want: "[a1 a2]"},
+		{name: "a number after names", text: "carl johnson 99"},
+		{name: "a prefix of digits", text: "mill street 4", want: "[a1 a2]"},
 		{name: "two letters of the text", text: "parcel od", want: "f2"},
-		{name: "a letter on the way", text: "mill s", want: "[a1 a2]", loose: true},
+		{name: "an unfinished letter", text: "mill s", want: "[a1 a2]", relaxed: true},
 		{name: "the page typed, no other", text: "Bk 1022 Pg 311", want: "a1"},
-		{name: "an amount stands together", text: "387,500", want: "f2"},
-		{name: "on the way", text: "387,5", want: "f2"},
+		{name: "an amount is one number", text: "387,500", want: "f2"},
+		{name: "unfinished", text: "387,5", want: "f2"},
 		{name: "letter and digit", text: "A-1", want: "a3"},
-		{name: "a date stands together", text: "12/17/2026", want: "f2"},
+		{name: "a date is one number", text: "12/17/2026", want: "f2"},
 		{name: "zeros typed and not", text: "212/77", want: "a4"},
 		{name: "zeros of a page", text: "2417/883", want: "a3 f3"},
 		{name: "zeros of a page in words", text: "bk 2417 pg 883", want: "a3 f3"},
@@ -179,17 +187,17 @@ func TestFirm(t *testing.T) {
 		{name: "as typed first", text: "12-3-045", want: "a1 a2 a3"},
 		{name: "as typed first, the later one", text: "123-045", want: "a2 a1"},
 		{name: "zeros last", text: "12-3-45", want: "a3 a1"},
-		{name: "whole part before beginning", text: "2026-0117", want: "a1 a2"},
+		{name: "a complete part before a prefix", text: "2026-0117", want: "a1 a2"},
 		{name: "letters without punctuation", text: "470312b11904", want: "f2"},
-		{name: "on the way to that", text: "470312b119", want: "f2"},
-		{name: "a telephone", text: "9855550142", want: "o1"},
-		{name: "a telephone with hyphens", text: "985-555-0142", want: "o1"},
-		{name: "a telephone as it is written", text: "(985) 555-0142", want: "o1"},
-		{name: "a telephone on the way", text: "(985) 555-01", want: "o1"},
-		{name: "a telephone without its punctuation, on the way", text: "98555501", want: "o1"},
+		{name: "unfinished, without punctuation", text: "470312b119", want: "f2"},
+		{name: "a telephone number", text: "9855550142", want: "o1"},
+		{name: "a telephone number with hyphens", text: "985-555-0142", want: "o1"},
+		{name: "a telephone number as written", text: "(985) 555-0142", want: "o1"},
+		{name: "an unfinished telephone number", text: "(985) 555-01", want: "o1"},
+		{name: "an unfinished telephone number without punctuation", text: "98555501", want: "o1"},
 		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
-		{name: "a whole word begins nothing with an error", text: "jones john", fuzzy: false},
-		{name: "a quote left open", text: `"of the sai`, want: "f2"},
+		{name: "a complete word is not a fuzzy prefix", text: "jones john", fuzzy: false},
+		{name: "an open quote", text: `"of the sai`, want: "f2"},
 		{name: "zeros typed are there", text: "0077 ", want: "a4"},
 		{name: "zeros typed are not there", text: "0887 "},
 		{name: "many zeros typed of a part", text: "2417/000883 ", want: "a3"},
@@ -203,40 +211,43 @@ func TestFirm(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
-				if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Relaxed != row.loose {
-					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
+				if got := formatHits(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Relaxed != row.relaxed {
+					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
 				}
 			}
 		})
 	}
 }
 
-// What fields of type money, email, phone, and url hold is found however people write it,
-// and by its parts.
+// Values of money, email, phone, and url fields are found in any notation and by their parts.
 func TestValuesOfTypes(t *testing.T) {
 	documents := []Document{
-		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"1234.50", "+1 (985) 555-0142 x7"}, Fields: []string{"ann.oneil@bayou-title.com", "https://recorder.example.gov/deeds?book=12"}},
-		{Kind: Order, ID: 2, CreatedDay: 2, Numbers: []string{"387500.00", "9855550177"}, Fields: []string{"bob@example.com", "http://gis01/maps"}},
+		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"1234.50", "+1 (985) 555-0142 x7"},
+			Fields: []string{"ann.oneil@bayou-title.com", "https://recorder.example.gov/deeds?book=12"}},
+		{Kind: Order, ID: 2, CreatedDay: 2, Numbers: []string{"387500.00", "9855550177"},
+			Fields: []string{"bob@example.com", "http://gis01/maps"}},
 	}
-	n, x := naiveOf(t, documents), indexOf(t, documents)
+	n, x := newNaiveEngine(t, documents), newTestIndex(t, documents)
 	for _, row := range []struct{ text, want string }{
 		{"1234.50", "o1"}, {"$1,234.50", "o1"}, {"1234", "o1"}, {"387,500", "o2"}, {"$387,500.00", "o2"},
 		{"9855550142", "o1"}, {"(985) 555-0142", "o1"}, {"985-555-0142", "o1"}, {"985-555-0177", "o2"}, {"9855550177", "o2"},
 		{"ann.oneil@bayou-title.com", "o1"}, {"oneil", "o1"}, {"bayou-title.com", "o1"}, {"bayou", "o1"}, {"bob@", "o2"},
 		{"recorder.example.gov", "o1"}, {"https://recorder.example.gov/deeds?book=12", "o1"}, {"gis01", "o2"},
 	} {
-		for _, engine := range []searcher{n, x.engine} {
-			a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
-			if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy || a.Relaxed {
-				t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
+		t.Run(row.text, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
+				if got := formatHits(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy || a.Relaxed {
+					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
+				}
 			}
-		}
+		})
 	}
 }
 
-// Single letters with blanks between them stand together first, and then anywhere; one
-// that is being typed may be missing.
-func TestLettersApart(t *testing.T) {
+// Single letters with blanks between them are found together first, then anywhere. The letter being
+// typed is optional.
+func TestSeparateLetters(t *testing.T) {
 	documents := []Document{
 		{Kind: Abstract, ID: 1, CreatedDay: 1, Fields: []string{"77 N. Zwurble St., Apt B"}},
 		{Kind: Abstract, ID: 2, CreatedDay: 2, Fields: []string{"5653 N. Tisose Road"}},
@@ -246,50 +257,50 @@ func TestLettersApart(t *testing.T) {
 		{Kind: File, ID: 1, CreatedDay: 6, Text: pages("Robert H and L. Hunt; Robert L. H")},
 		{Kind: File, ID: 2, CreatedDay: 7, Text: pages("Robert T of S")},
 	}
-	var noise []string // more than a phrase is looked for with
+	var otherWords []string // more than a phrase is expanded to
 	for i := range maxExpansion {
 		for _, letter := range "thw" {
-			noise = append(noise, fmt.Sprintf("%ca%c%c", letter, 'a'+i/26, 'a'+i%26))
+			otherWords = append(otherWords, fmt.Sprintf("%ca%c%c", letter, 'a'+i/26, 'a'+i%26))
 		}
 	}
-	documents = append(documents, Document{Kind: Order, ID: 1, Fields: noise, Text: pages(strings.Join(noise, " "))})
-	n, x := naiveOf(t, documents), indexOf(t, documents)
+	documents = append(documents, Document{Kind: Order, ID: 1, Fields: otherWords, Text: pages(strings.Join(otherWords, " "))})
+	n, x := newNaiveEngine(t, documents), newTestIndex(t, documents)
 	for _, row := range []struct {
 		text, want, marked string
-		guess              int // the first hit that is one
-		loose              bool
+		approximateFrom    int // the first approximate hit
+		relaxed            bool
 	}{
-		{text: "77 n zwurble apt b", want: "a1", guess: 1, marked: "{77} {N}. {Zwurble} St., {Apt} {B}"},
-		{text: "apt b n zwurble", want: "a1", guess: 1, marked: "77 {N}. {Zwurble} St., {Apt} {B}"},
-		{text: "zwurble b n", want: "a1", guess: 1},
-		{text: "zwurble b n ", want: "a1", guess: 1},
+		{text: "77 n zwurble apt b", want: "a1", approximateFrom: 1, marked: "{77} {N}. {Zwurble} St., {Apt} {B}"},
+		{text: "apt b n zwurble", want: "a1", approximateFrom: 1, marked: "77 {N}. {Zwurble} St., {Apt} {B}"},
+		{text: "zwurble b n", want: "a1", approximateFrom: 1},
+		{text: "zwurble b n ", want: "a1", approximateFrom: 1},
 		{text: "zwurble b q ", want: ""},
 		{text: "b n", want: ""},
 		{text: "b n no", want: ""},
-		{text: "5653 N.", want: "a2", guess: 1},
-		{text: "5653 N. T", want: "a2", loose: true, marked: "{5653 N. Tisose} Road"},
-		{text: "5653 N. Ti", want: "a2", guess: 1},
-		{text: "805 S.W. W", want: "a3", guess: 1, marked: "{805 S.W. Wyllis} Ave"},
-		{text: "805 S.W. T", want: "a3", loose: true},
+		{text: "5653 N.", want: "a2", approximateFrom: 1},
+		{text: "5653 N. T", want: "a2", relaxed: true, marked: "{5653 N. Tisose} Road"},
+		{text: "5653 N. Ti", want: "a2", approximateFrom: 1},
+		{text: "805 S.W. W", want: "a3", approximateFrom: 1, marked: "{805 S.W. Wyllis} Ave"},
+		{text: "805 S.W. T", want: "a3", relaxed: true},
 		{text: "805 S.W. Q ", want: ""},
-		{text: "805 s w", want: "a3 a5", guess: 2},
-		{text: "Robert L. H", want: "f1 a4", guess: 1, loose: true},
+		{text: "805 s w", want: "a3 a5", approximateFrom: 2},
+		{text: "Robert L. H", want: "f1 a4", approximateFrom: 1, relaxed: true},
 		{text: "robert t & s", want: ""},
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
-				if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed != row.loose {
-					t.Errorf("finds %s (fuzzy: %t, loose: %t, %v), want %s", got, a.Fuzzy, a.Relaxed, err, row.want)
+				if got := formatHits(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed != row.relaxed {
+					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
 				}
 				for i, h := range a.Hits {
-					if h.Approximate != (i >= row.guess) {
-						t.Errorf("hit %d is a guess: %t", i, h.Approximate)
+					if h.Approximate != (i >= row.approximateFrom) {
+						t.Errorf("hit %d is a approximateFrom: %t", i, h.Approximate)
 					}
 				}
 				if row.marked != "" && len(a.Hits) == 1 {
-					if got := shown(NewHighlighter(row.text).Highlight(documents[a.Hits[0].ID-1].Fields[0])); got != row.marked {
-						t.Errorf("marks %s, want %s", got, row.marked)
+					if got := formatPieces(NewHighlighter(row.text).Highlight(documents[a.Hits[0].ID-1].Fields[0])); got != row.marked {
+						t.Errorf("Highlight = %s, want %s", got, row.marked)
 					}
 				}
 			}
@@ -297,35 +308,37 @@ func TestLettersApart(t *testing.T) {
 	}
 }
 
-// recorded is a library of books and pages, and of what looks like them.
-func recorded() []Document {
+// bookPageDocs returns documents with books and pages, and with similar values.
+func bookPageDocs() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"Bk 1022 Pg 311", "LA-2026-00417"}, Names: []string{"Théodore Hébert"}},
 		{Kind: Abstract, ID: 2, CreatedDay: 2, Numbers: []string{"COB 1022, folio 312"}, Names: []string{"Claude St. Pierre"}},
 		{Kind: Abstract, ID: 3, CreatedDay: 3, Numbers: []string{"MOB 1022 Pg 312", "Inst. No. 2019-88123"}, Names: []string{"Odette Landry"}},
 		{Kind: Abstract, ID: 4, CreatedDay: 4, Numbers: []string{"COB 1505 Pg 205"}},
 		{Kind: File, ID: 1, CreatedDay: 5, Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"},
-			Text: pages("recorded in the book at page 500 or of the map of the official records, parcel 47-0312-B-119.04, conveyance of 312 mortgage bk ob")},
-		{Kind: File, ID: 2, CreatedDay: 6, Names: []string{"release.pdf"}, Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
+			Text: pages("recorded in the book at page 500 or of the map of the official records, " +
+				"parcel 47-0312-B-119.04, conveyance of 312 mortgage bk ob")},
+		{Kind: File, ID: 2, CreatedDay: 6, Names: []string{"release.pdf"},
+			Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
 		{Kind: Order, ID: 1, CreatedDay: 6, Fields: []string{"2026-12-03"}},
 		{Kind: File, ID: 3, CreatedDay: 7, Names: []string{"2019 Taxes.txt"}, Text: pages("the taxes of 2019, page 1022 of 2000")},
 	}
 }
 
 func TestBookAndPage(t *testing.T) {
-	n, x := naiveOf(t, recorded()), indexOf(t, recorded())
+	n, x := newNaiveEngine(t, bookPageDocs()), newTestIndex(t, bookPageDocs())
 	for _, row := range []struct {
-		text, first, all string // that come first, in any order, and that are found
-		loose            bool
+		text, first, all string // the first hits, in any order, and all hits
+		relaxed          bool
 	}{
 		{text: "COB 1022 Pg 312", first: "a2", all: "a2 a3 f1 f2"},
-		{text: "cob 1022 folio 312 ", first: "a2", all: "a2 a3 f1 f2", loose: true},
+		{text: "cob 1022 folio 312 ", first: "a2", all: "a2 a3 f1 f2", relaxed: true},
 		{text: "C.O.B. 1022/312", first: "a2", all: "a2 a3 f2"},
 		{text: "1022 312", first: "a2 a3", all: "a2 a3 f1 f2"},
 		{text: "1022/312", first: "a2 a3", all: "a2 a3"},
 		{text: "book 1022 page 312", first: "a2 a3", all: "a2 a3 f1 f2"},
 		{text: "Mortgage Book 1022 Page 312", first: "a3", all: "a2 a3 f1 f2"},
-		{text: "MOB 1022 Pg 312", first: "a3", all: "a2 a3 f1 f2", loose: true},
+		{text: "MOB 1022 Pg 312", first: "a3", all: "a2 a3 f1 f2", relaxed: true},
 		{text: "cob 1022 pg 311", first: "a1 f1", all: "a1 f1"},
 		{text: "Bk 1022 Pg 311", first: "a1 f1", all: "a1 f1"},
 		{text: "conv bk 1022 pg 311", first: "a1 f1", all: "a1 f1"},
@@ -336,29 +349,29 @@ func TestBookAndPage(t *testing.T) {
 		{text: "1505 205", first: "a4", all: "a4"},
 		{text: "bk 1022 pg 31", first: "a1 f1 a2 a3", all: "a1 a2 a3 f1"},
 		{text: "cob 1022 pg 3", first: "f1", all: "a1 a2 a3 f1"},
-		{text: "conveyance book 1022 page 311 hebert", first: "f1", all: "a1 f1", loose: true},
+		{text: "conveyance book 1022 page 311 hebert", first: "f1", all: "a1 f1", relaxed: true},
 		{text: "conveyance book no. 1505 hebert"},
 		{text: "instrument 2019-88123", first: "a3", all: "a3"},
 		{text: "2019-88123", first: "a3", all: "a3"},
 		{text: `"order 2019-88123"`},
 		{text: "book 1022 page 999"},
-		{text: "map book 12 page 3", first: "o1", all: "o1", loose: true}, // and no other way
+		{text: "map book 12 page 3", first: "o1", all: "o1", relaxed: true}, // the only way it is found
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 4})
-				got := names(a)
+				got := formatHits(a)
 				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
-				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") || a.Relaxed != row.loose {
-					t.Errorf("finds %s (loose: %t, %v), want %s of %s: %v", got, a.Relaxed, err, row.first, row.all, a.Hits)
+				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") || a.Relaxed != row.relaxed {
+					t.Errorf("search(%q) = %s (relaxed: %t, %v), want first %s of %s: %v", row.text, got, a.Relaxed, err, row.first, row.all, a.Hits)
 				}
 			}
 		})
 	}
 }
 
-// TestRanks: who is before whom, to the last.
-func TestRanks(t *testing.T) {
+// TestRanking checks the complete order of hits.
+func TestRanking(t *testing.T) {
 	typing := []Document{
 		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},
 		{Kind: Abstract, ID: 1, CreatedDay: 2, Numbers: []string{"23-001235"}, Names: []string{"Claude Hébert", "O'Neal"}},
@@ -369,7 +382,7 @@ func TestRanks(t *testing.T) {
 		{Kind: Order, ID: 3, CreatedDay: 7, Names: []string{"Zoe Hebert"}, Fields: []string{"2026-09-23"}},
 		{Kind: Abstract, ID: 3, CreatedDay: 8, Numbers: []string{"23-001-234-000-77"}},
 	}
-	n, x := naiveOf(t, typing), indexOf(t, typing)
+	n, x := newNaiveEngine(t, typing), newTestIndex(t, typing)
 	for _, row := range []struct{ name, text, want string }{
 		{"as typed, then digits", "23-00", "a3 a1 o1 a2 o2 f1"},
 		{"the digits alone", "2300", "o2 f1 a3 a2 a1 o1"},
@@ -387,8 +400,8 @@ func TestRanks(t *testing.T) {
 					a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: limit})
 					want := strings.Fields(row.want)
 					want = want[:min(limit, len(want))]
-					if got := names(a); err != nil || got != strings.Join(want, " ") {
-						t.Errorf("%d of %q are %s (%v), want %s: %v", limit, row.text, got, err, want, a.Hits)
+					if got := formatHits(a); err != nil || got != strings.Join(want, " ") {
+						t.Errorf("search(%q) with limit %d = %s, %v, want %s: %v", row.text, limit, got, err, want, a.Hits)
 					}
 				}
 			}
@@ -397,23 +410,22 @@ func TestRanks(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	n := naiveOf(t, library())
+	n := newNaiveEngine(t, library())
 	for _, row := range searches {
 		t.Run(row.name, func(t *testing.T) {
 			row.query.Limit = 20
 			a, err := search(context.Background(), n, Options{}.withDefaults(), row.query)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("search: %v", err)
 			}
-			if got := names(a); !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy {
-				t.Errorf("%q finds %s (fuzzy: %t), want %s", row.query.Text, got, a.Fuzzy, row.want)
+			if got := formatHits(a); !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy {
+				t.Errorf("search(%q) = %s (fuzzy: %t), want %s", row.query.Text, got, a.Fuzzy, row.want)
 			}
 		})
 	}
 }
 
-// sameOrder compares hits with what is wanted, where brackets stand around those
-// whose order is left open.
+// sameOrder compares hits with want, in which those in brackets may be in any order.
 func sameOrder(got, want string) bool {
 	hits := strings.Fields(got)
 	for want != "" {
@@ -439,8 +451,8 @@ func sameOrder(got, want string) bool {
 	return len(hits) == 0
 }
 
-func TestSearchRefuses(t *testing.T) {
-	n := naiveOf(t, library())
+func TestSearchRejectsInvalidQueries(t *testing.T) {
+	n := newNaiveEngine(t, library())
 	for _, row := range []struct {
 		name  string
 		query Query
@@ -459,16 +471,16 @@ func TestSearchRefuses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, err := search(context.Background(), n, Options{}.withDefaults(), row.query); !errors.Is(err, row.want) {
-				t.Errorf("%v, want %v", err, row.want)
+				t.Errorf("search(%q) = %v, want %v", row.query.Text, err, row.want)
 			}
 		})
 	}
 }
 
-// TestLetterByLetter: from the second letter on, every text that somebody types on the
-// way to a document finds it.
-func TestLetterByLetter(t *testing.T) {
-	n := naiveOf(t, library())
+// TestEachPrefixFindsDocument checks that a document is found from the second letter on, at each
+// letter typed.
+func TestEachPrefixFindsDocument(t *testing.T) {
+	n := newNaiveEngine(t, library())
 	for _, row := range []struct {
 		text string
 		want Hit
@@ -491,50 +503,30 @@ func TestLetterByLetter(t *testing.T) {
 				}
 				a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text[:end], Limit: 20})
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("search: %v", err)
 				}
 				found := false
 				for _, h := range a.Hits {
 					found = found || h.Kind == row.want.Kind && h.ID == row.want.ID
 				}
 				if !found {
-					t.Errorf("%q finds %s", row.text[:end], names(a))
+					t.Errorf("search(%q) = %s, want %v among them", row.text[:end], formatHits(a), row.want)
 				}
 			}
 		})
 	}
 }
 
-// BenchmarkPut puts a document of about 1,000 words into a batch, without Apply.
-func BenchmarkPut(b *testing.B) {
-	x := indexOf(b, nil)
-	text := strings.Repeat(deedText, 11)
-	d := Document{
-		Kind: File, County: "Wexcombe", State: "VA", Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
-		Text: pages(text),
-	}
-	b.SetBytes(int64(len(text)))
-	batch := x.NewBatch()
-	for b.Loop() {
-		if d.ID++; d.ID%1000 == 0 {
-			batch = x.NewBatch()
-		}
-		if err := batch.Put(d); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// TestManyBeginnings: what is typed finds its document however many other words begin
-// so.
-func TestManyBeginnings(t *testing.T) {
-	var noise strings.Builder
+// TestManyPrefixes checks that a document is found however many other words start with the same
+// letters.
+func TestManyPrefixes(t *testing.T) {
+	var otherWords strings.Builder
 	for i := range 3000 {
-		fmt.Fprintf(&noise, "conv%c%c%c conveya%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
+		fmt.Fprintf(&otherWords, "conv%c%c%c conveya%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 	}
-	n := naiveOf(t, []Document{
+	n := newNaiveEngine(t, []Document{
 		{Kind: File, ID: 1, Text: pages("a conveyance of land"), Fields: []string{"Lakeview"}},
-		{Kind: File, ID: 2, Text: pages(noise.String())},
+		{Kind: File, ID: 2, Text: pages(otherWords.String())},
 		{Kind: File, ID: 3, Names: []string{"internationalization"}, Numbers: []string{"2026-0117-0003-0009"}},
 	})
 	for _, row := range []struct{ text, want string }{
@@ -542,34 +534,38 @@ func TestManyBeginnings(t *testing.T) {
 		{"lake", "f1"}, {"lakevi", "f1"}, {"lakeview", "f1"},
 		{"internationa", "f3"}, {"internationaliz", "f3"}, {"2026-0117-0003-0", "f3"}, {"20260117000300", "f3"},
 	} {
-		a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 5})
-		if err != nil || !sameOrder(names(a), row.want) {
-			t.Errorf("%q finds %s (%v), want %s", row.text, names(a), err, row.want)
-		}
+		t.Run(row.text, func(t *testing.T) {
+			a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 5})
+			if err != nil || !sameOrder(formatHits(a), row.want) {
+				t.Errorf("search(%q) = %s, %v, want %s", row.text, formatHits(a), err, row.want)
+			}
+		})
 	}
 }
 
-// TestManyLongNumbers: numbers are found by what they begin with even where more than
-// the terms looked at begin with their first twelve characters, the right ones first.
+// TestManyLongNumbers checks that numbers are found by a long prefix, best matches first, even if
+// more of them than are expanded share the first twelve characters.
 func TestManyLongNumbers(t *testing.T) {
 	var documents []Document
 	for i := range 200 {
 		documents = append(documents, Document{Kind: Order, ID: uint64(i), Numbers: []string{fmt.Sprintf("ORD-2026-000001-%04d", i)}})
 	}
-	n := naiveOf(t, documents)
+	n := newNaiveEngine(t, documents)
 	for _, row := range []struct {
 		text string
 		want int
 	}{{"ORD-2026-000001-0", 200}, {"ORD-2026-000001-00", 100}, {"ORD-2026-000001-007", 10}, {"ORD-2026-000001-0077", 1}} {
-		a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 1})
-		if err != nil || a.Counts[Order] < row.want || a.Counts[Order] > 200 || !strings.HasPrefix(fmt.Sprintf("%04d", a.Hits[0].ID), row.text[16:]) {
-			t.Errorf("%q finds %v (%v), want %d", row.text, a, err, row.want)
-		}
+		t.Run(row.text, func(t *testing.T) {
+			a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 1})
+			if err != nil || a.Counts[Order] < row.want || a.Counts[Order] > 200 ||
+				!strings.HasPrefix(fmt.Sprintf("%04d", a.Hits[0].ID), row.text[16:]) {
+				t.Errorf("search(%q) = %v, %v, want at least %d", row.text, a, err, row.want)
+			}
+		})
 	}
 }
 
-// FuzzSearch: any text is refused with one of the errors for that, or asks for few
-// nodes.
+// FuzzSearch checks that any text is rejected as invalid or stays within the limit of nodes.
 func FuzzSearch(f *testing.F) {
 	for _, row := range searches {
 		f.Add(row.query.Text)
@@ -586,16 +582,16 @@ func FuzzSearch(f *testing.F) {
 	f.Add(`"" "a" «b» \xff" "`)
 	f.Add("土地 \u0301 ﷺ ½ " + strings.Repeat("ж", 100))
 	f.Fuzz(func(t *testing.T, text string) {
-		n := naiveOf(t, library())
+		n := newNaiveEngine(t, library())
 		_, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: text, Limit: 20})
 		if err != nil && !errors.Is(err, ErrShort) && !errors.Is(err, ErrLong) {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("search(%q) = %v, want %v or %v", text, err, ErrShort, ErrLong)
 		}
-		if most := maxNodes(defaultMaxWords); n.asked > most {
-			t.Errorf("%q asks for %d nodes, more than %d", text, n.asked, most)
+		if limit := maxNodes(defaultMaxWords); n.maxNodes > limit {
+			t.Errorf("search(%q) uses %d nodes, want at most %d", text, n.maxNodes, limit)
 		}
-		if most := 3 * maxFuzzyLookups; n.known > most {
-			t.Errorf("%q looks up %d terms, more than %d", text, n.known, most)
+		if limit := 3 * maxFuzzyLookups; n.known > limit {
+			t.Errorf("search(%q) looks up %d terms, want at most %d", text, n.known, limit)
 		}
 	})
 }

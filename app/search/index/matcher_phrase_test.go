@@ -1,0 +1,211 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"deedkeep/app/search/index/segment"
+)
+
+// addRepetitive adds a document that repeats one word and then ends with another.
+func addRepetitive(b *Batch, key uint64, times uint32) {
+	b.StartDocument(key, 0, NoDate)
+	for at := range times {
+		b.AddWord([]byte("aa"), at)
+	}
+	b.AddWord([]byte("end"), times)
+}
+
+// The first positions of a word that occurs very often are stored, also by merges. Further
+// occurrences count for the frequency but are in no phrase.
+func TestStoredPositionsAreLimited(t *testing.T) {
+	x := openTest(t, Options{})
+	rows := []struct {
+		key   uint64
+		times uint32
+		found bool // by the phrase "aa end"
+	}{
+		{1, segment.MaxPositions - 1, true},
+		{2, segment.MaxPositions, true},
+		{3, segment.MaxPositions + 1, false},
+		{4, 3 * segment.MaxPositions, false},
+		{5, 1, true},
+		{6, 2, true},
+	}
+	for _, part := range [][2]int{{0, 5}, {5, 6}} { // most in one segment, and one in a second
+		b := x.NewBatch()
+		for _, row := range rows[part[0]:part[1]] {
+			addRepetitive(b, row.key, row.times)
+		}
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatalf("Apply: %v", err)
+		}
+	}
+	verifyFound := func(when string) {
+		s, err := x.acquire()
+		if err != nil {
+			t.Fatalf("acquire: %v", err)
+		}
+		defer s.release()
+		a, err := search(t.Context(), Query{Node: Phrase{Terms: []string{"aa", "end"}, Weight: 1}, Limit: 9}, s, 10)
+		if err != nil {
+			t.Fatalf("search: %v", err)
+		}
+		for _, row := range rows {
+			found := slices.ContainsFunc(a.Hits, func(h Hit) bool { return h.Key == row.key })
+			if found != row.found {
+				t.Errorf("%s: document with %d occurrences: found = %v, want %v", when, row.times, found, row.found)
+			}
+		}
+		c, times := openCursor(t, s), map[uint32]bool{}
+		for d := c.Next(); d != segment.NoMoreDocs; d = c.Next() {
+			times[c.Freq()] = true
+		}
+		if last := rows[3].times; when == "merged" && !times[last] {
+			t.Errorf("no document has frequency %d: %v", last, times)
+		}
+	}
+	verifyFound("separate")
+	s, err := x.acquire()
+	if err != nil {
+		t.Fatalf("acquire: %v", err)
+	}
+	err = x.merge(t.Context(), s.views)
+	s.release()
+	if err != nil {
+		t.Fatalf("merge: %v", err)
+	}
+	verifyFound("merged")
+}
+
+// openCursor returns a cursor over the documents with "aa" in the first segment.
+func openCursor(t *testing.T, s *snapshot) *segment.Cursor {
+	t.Helper()
+	var w segment.TermIterator
+	g := s.views[0].segment
+	e, found, err := g.Find([]byte("aa"), &w)
+	if err != nil || !found {
+		t.Fatalf("Find(aa) = %v, %v, want found", found, err)
+	}
+	c, watch := &segment.Cursor{}, segment.NewBudget(t.Context())
+	c.Open(g.Segment, e, &watch)
+	return c
+}
+
+func repeatTerm(n int) (list []string) {
+	for range n {
+		list = append(list, "aa")
+	}
+	return list
+}
+
+// A phrase that repeats one word, in a document that consists of this word, needs memory for its
+// positions only once.
+func TestPhraseMemory(t *testing.T) {
+	x, _ := oneSegment(t, Options{}, func(b *Batch) { addRepetitive(b, 1, 300_000) })
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a, err := x.Search(t.Context(), Query{Node: Phrase{Terms: repeatTerm(32), Weight: 1}, Limit: 9})
+	runtime.ReadMemStats(&after)
+	if err != nil || a.Counts[0] != 1 {
+		t.Fatalf("Search = %+v, %v, want one match", a, err)
+	}
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 1<<20 {
+		t.Errorf("Search allocated %d bytes, want at most %d", allocated, 1<<20)
+	}
+}
+
+// countingContext counts how often it is checked and ends after a number of checks.
+type countingContext struct {
+	context.Context
+	checks, limit int
+}
+
+func (c *countingContext) Err() error {
+	if c.checks++; c.checks > c.limit {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A phrase checks the context within a block too, because its documents may have any number of
+// positions.
+func TestPhraseChecksContext(t *testing.T) {
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for key := range uint64(40) {
+			addRepetitive(b, key, segment.MaxPositions)
+		}
+	})
+	ctx := &countingContext{Context: t.Context(), limit: 10}
+	q := Query{Node: Phrase{Terms: repeatTerm(32), Weight: 1}, Limit: 9}
+	if a, err := x.Search(ctx, q); err == nil || ctx.checks > ctx.limit+1 {
+		t.Errorf("Search = %+v, %v after %d checks, want an error within %d", a, err, ctx.checks, ctx.limit)
+	}
+}
+
+// dueContext has a deadline in the past but has not ended.
+type dueContext struct{ context.Context }
+
+func (dueContext) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
+
+// An optional phrase never makes a search fail, whether the deadline is near or there are too many
+// positions.
+func TestOptionalPhraseNeverFailsSearch(t *testing.T) {
+	const docs = 100
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for key := range uint64(docs) {
+			addRepetitive(b, key, segment.MaxPositions)
+		}
+	})
+	must := Term{Text: "end", Weight: 1}
+	near := Phrase{Terms: repeatTerm(32), Weight: 1}
+	searchAll := func(ctx context.Context, n Node) Result {
+		t.Helper()
+		a, err := x.Search(ctx, Query{Node: n, Limit: docs})
+		if err != nil {
+			t.Fatalf("Search: %v", err)
+		}
+		if a.Counts[0] != docs || len(a.Hits) != docs {
+			t.Fatalf("Search found %d and returned %d documents, want %d", a.Counts[0], len(a.Hits), docs)
+		}
+		return a
+	}
+	plain := searchAll(t.Context(), must)
+	if late := searchAll(dueContext{t.Context()}, Prefer{Must: must, Should: []Node{near}}); !slices.Equal(late.Hits, plain.Hits) {
+		t.Errorf("first hit with a near deadline = %v, want %v", late.Hits[0], plain.Hits[0])
+	}
+	for _, should := range []Node{near, All{must, near}, Any{near, Term{Text: "none"}}, Prefer{Must: near}} {
+		a := searchAll(t.Context(), Prefer{Must: must, Should: []Node{should}})
+		best, last := a.Hits[0].Score, a.Hits[docs-1].Score
+		if base := plain.Hits[0].Score; best <= base || last != base {
+			t.Errorf("%T: scores from %v to %v, without it %v", should, best, last, base)
+		}
+	}
+	// Required phrases are evaluated in every document.
+	for _, must := range []Node{near, All{must, near}, Prefer{Must: near, Should: []Node{near}}} {
+		searchAll(dueContext{t.Context()}, must)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.Search(ended, Query{Node: Prefer{Must: must, Should: []Node{near}}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Search with a canceled context = %v, want %v", err, context.Canceled)
+	}
+}
+
+// A search whose context ends returns its error, even while evaluating an optional phrase.
+func TestOptionalPhraseStopsWithContext(t *testing.T) {
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for key := range uint64(10) {
+			addRepetitive(b, key, segment.MaxPositions)
+		}
+	})
+	q := Query{Node: Prefer{Must: Term{Text: "end", Weight: 1}, Should: []Node{Phrase{Terms: repeatTerm(32), Weight: 1}}}, Limit: 9}
+	ctx := &countingContext{Context: t.Context(), limit: 5}
+	if a, err := x.Search(ctx, q); !errors.Is(err, context.Canceled) || ctx.checks > ctx.limit+3 {
+		t.Errorf("Search = %+v, %v after %d checks, want an error within %d", a, err, ctx.checks, ctx.limit)
+	}
+}
