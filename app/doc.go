@@ -27,7 +27,11 @@
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
 //	2     app/search/query query language, terms of documents, snippets           -
-//	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb golang.org/x/image
+//	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
+//	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
+//	1     app/document/ooxml Office Open XML packages                             -
+//	1     app/document/tiff structure of TIFF files                               -
+//	0     app/document/docio reader of one untrusted document                     -
 //	2     app/document/phrase phrase and word matching in document text           -
 //	1     app/model      domain types and their validation                        -
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews    -

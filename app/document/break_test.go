@@ -76,7 +76,7 @@ func TestBrokenPage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := pagesOf(t, c.contents...)
-			src.PDF = e
+			src.PDF = pdfium{e}
 			got, broken := "", e.Broken()
 			err := document.Text(t.Context(), src, document.ExtractLimits{}, func(page int, text string) error {
 				got += fmt.Sprintf("%d %s ", page, text)

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// showNumber returns a number as a cell shows it when it is wide enough: 15
-// digits at the most, or a date where its style says so.
-func showNumber(v float64, date, mac bool) string {
+// formatNumber returns a number as a cell that is wide enough shows it: with up to 15 digits,
+// or as a date if its style says so. date1904 selects the epoch.
+func formatNumber(v float64, date, date1904 bool) string {
 	if date {
-		if text := showDate(v, mac); text != "" {
+		if text := formatDate(v, date1904); text != "" {
 			return text
 		}
 	}
-	// Twice, so that 0.1+0.2 becomes 0.3 and not fifteen digits of it.
+	// Formatting twice turns 0.1+0.2 into 0.3 instead of fifteen digits.
 	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64); err == nil {
 		v = short
 	}
@@ -25,17 +25,17 @@ func showNumber(v float64, date, mac bool) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-func showBool(v bool) string {
+func formatBool(v bool) string {
 	if v {
 		return "TRUE"
 	}
 	return "FALSE"
 }
 
-// showDate returns a day number as 2006-01-02, with the time where it has one;
-// "" for what is no day. Day 1 is 1900-01-01 and day 60 the 29th of February
-// 1900, which never was; or day 0 is 1904-01-01 (ISO/IEC 29500-1, 18.17.4.1).
-func showDate(v float64, mac bool) string {
+// formatDate returns a day number as 2006-01-02, followed by the time if it has one, or "" if
+// v isn't a day. Day 1 is 1900-01-01, and day 60 is February 29, 1900, which never existed;
+// with date1904, day 0 is 1904-01-01 (ISO/IEC 29500-1, 18.17.4.1).
+func formatDate(v float64, date1904 bool) string {
 	const lastDay = 2958466 // 10000-01-01
 	if !(v >= 0) || v >= lastDay {
 		return ""
@@ -46,7 +46,7 @@ func showDate(v float64, mac bool) string {
 	clock = strings.TrimSuffix(clock, ":00")
 	epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
 	switch {
-	case mac:
+	case date1904:
 		epoch = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
 	case day == 0:
 		return clock
@@ -60,13 +60,13 @@ func showDate(v float64, mac bool) string {
 	return text
 }
 
-// isDateID tells the built-in formats that show dates or times.
-func isDateID(id int) bool {
+// isBuiltinDateFormat reports whether a built-in number format shows a date or time.
+func isBuiltinDateFormat(id int) bool {
 	return id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58
 }
 
-// isDateFormat reports whether a format code shows a date or time: one of
-// y m d h s outside of quotes, escapes, colors and conditions.
+// isDateFormat reports whether a format code shows a date or time: it has one of y m d h s
+// outside of quotes, escapes, colors, and conditions.
 func isDateFormat(code string) bool {
 	for i := 0; i < len(code); i++ {
 		switch code[i] {
@@ -81,7 +81,7 @@ func isDateFormat(code string) bool {
 			if end < 0 {
 				return false
 			}
-			// [h] and its kin count hours beyond a day.
+			// [h], [m], and [s] count beyond a day.
 			if strings.Trim(strings.ToLower(code[i+1:i+end]), "hms") == "" {
 				return true
 			}
@@ -91,7 +91,7 @@ func isDateFormat(code string) bool {
 		case 'y', 'Y', 'm', 'M', 'd', 'D', 'h', 'H', 's', 'S':
 			return true
 		case ';':
-			return false // what follows is for other numbers
+			return false // the rest applies to other numbers
 		}
 	}
 	return false

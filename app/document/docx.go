@@ -1,106 +1,108 @@
 package document
 
-// docxText reads the body, then notes, headers and footers (ISO/IEC 29500-1,
-// 11.3). Comments, deleted text and field codes are no part of the text.
+import "deedkeep/app/document/ooxml"
+
+// docxText reads the body, then notes, headers, and footers (ISO/IEC 29500-1, 11.3). It
+// skips comments, deleted text, and field codes.
 func docxText(doc *source, out *writer) error {
-	p, err := openPackage(doc, out.lim)
+	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
 	if err != nil {
 		return err
 	}
-	main, related, err := p.main(doc, "word/document.xml")
+	main, related, err := p.Main("word/document.xml")
 	if err != nil {
 		return err
 	}
 	parts := []string{main}
-	for _, kind := range []string{"footnotes", "endnotes", "header", "footer"} {
-		parts = append(parts, of(related, kind)...)
+	for _, relationshipType := range []string{"footnotes", "endnotes", "header", "footer"} {
+		parts = append(parts, ooxml.Parts(related, relationshipType)...)
 	}
 	for _, part := range parts {
-		if err := p.prose(doc, part, out); err != nil {
+		if err := paragraphs(p, part, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prose reads the paragraphs of WordprocessingML and of DrawingML, which name
-// what matters alike: p, t, tab, br, tbl, tr, tc. A row of a table is a line, its
-// cells parted by tabs, as those of a sheet are.
-func (p *ooxmlPackage) prose(doc *source, part string, out *writer) error {
-	skipped, inText := 0, false
-	in := grid{out: out}
-	return p.walk(doc, part, func(e element) error {
+// paragraphs writes the paragraphs of a part in WordprocessingML or DrawingML: both use the
+// names p, t, tab, br, tbl, tr, and tc. A table row is a line whose cells are separated by
+// tabs, like a row of a sheet.
+func paragraphs(p *ooxml.Package, part string, out *writer) error {
+	fallbacks, inText := 0, false
+	table := tableWriter{out: out}
+	return p.Walk(part, func(e ooxml.Element) error {
 		if out.pageFull() {
-			out.cut = true
-			return errEnough
+			out.truncated = true
+			return ooxml.ErrStop
 		}
-		// The same text boxes stand there a second time, for old readers.
-		if e.name == "Fallback" {
-			if e.start {
-				skipped++
-			} else if e.end && skipped > 0 {
-				skipped--
+		// Fallback repeats a text box for old readers.
+		if e.Name == "Fallback" {
+			if e.Start {
+				fallbacks++
+			} else if e.End && fallbacks > 0 {
+				fallbacks--
 			}
 		}
 		switch {
-		case skipped > 0:
-		case in.table(e):
-		case e.name == "t":
-			inText = e.start
-		case e.end && e.name == "p":
-			in.line()
-		case e.start && (e.name == "br" || e.name == "cr"):
-			in.space("\n")
-		case e.start && e.name == "tab" && len(e.attrs) == 0: // with attributes it is a tab stop
-			in.space("\t")
-		case e.start && e.name == "noBreakHyphen":
-			in.text("-")
-		case e.text != nil && inText:
-			in.text(string(e.text))
+		case fallbacks > 0:
+		case table.element(e):
+		case e.Name == "t":
+			inText = e.Start
+		case e.End && e.Name == "p":
+			table.line()
+		case e.Start && (e.Name == "br" || e.Name == "cr"):
+			table.space("\n")
+		case e.Start && e.Name == "tab" && len(e.Attrs) == 0: // with attributes it is a tab stop
+			table.space("\t")
+		case e.Start && e.Name == "noBreakHyphen":
+			table.text("-")
+		case e.Text != nil && inText:
+			table.text(string(e.Text))
 		}
 		return nil
 	})
 }
 
-// grid knows whether text stands in the cell of a table. Tables of one column are
-// there for their frame, and read as if they were none; a table within a cell of
-// another is a part of that cell (ISO/IEC 29500-1, 17.4).
+// tableWriter writes text inside and outside of tables. A table of one column only frames
+// its content and is written like text outside of tables. A table inside a cell of another
+// table is part of that cell (ISO/IEC 29500-1, 17.4).
 //
 //	cell TAB cell TAB cell NEWLINE
-type grid struct {
+type tableWriter struct {
 	out     *writer
-	columns []int // of each table around, the outermost first
-	rows    int   // which of them is read by rows, from 1; 0: none
-	tabs    int   // that stand before the next text of the row
-	begun   bool  // the cell has text
-	gap     bool  // something parts the next text of the cell from the one before
+	columns []int // of each open table, the outermost first
+	rowwise int   // which open table is written by rows, from 1; 0: none
+	tabs    int   // tabs due before the next text of the row
+	hasText bool  // the cell has text
+	gap     bool  // the next text of the cell needs a space in front
 }
 
-// table takes the elements that make a table, and reports whether this is one.
-func (g *grid) table(e element) bool {
-	deep := len(g.columns)
+// element handles the tags of tables and reports whether e is one of them.
+func (t *tableWriter) element(e ooxml.Element) bool {
+	depth := len(t.columns)
 	switch {
-	case e.name == "tbl" && e.start:
-		g.columns = append(g.columns, 0)
-	case e.name == "tbl" && e.end && deep > 0:
-		if g.rows == deep {
-			g.rows = 0
+	case e.Name == "tbl" && e.Start:
+		t.columns = append(t.columns, 0)
+	case e.Name == "tbl" && e.End && depth > 0:
+		if t.rowwise == depth {
+			t.rowwise = 0
 		}
-		g.columns = g.columns[:deep-1]
-	case e.name == "gridCol" && e.start && deep > 0:
-		g.columns[deep-1]++
-	case e.name == "tr" && e.start && deep > 0:
-		if g.rows == 0 && g.columns[deep-1] != 1 {
-			g.rows = deep
+		t.columns = t.columns[:depth-1]
+	case e.Name == "gridCol" && e.Start && depth > 0:
+		t.columns[depth-1]++
+	case e.Name == "tr" && e.Start && depth > 0:
+		if t.rowwise == 0 && t.columns[depth-1] != 1 {
+			t.rowwise = depth
 		}
-		if g.rows == deep {
-			g.tabs, g.begun, g.gap = -1, false, false // no tab before the first cell
+		if t.rowwise == depth {
+			t.tabs, t.hasText, t.gap = -1, false, false // no tab before the first cell
 		}
-	case e.name == "tr" && e.end && deep > 0 && g.rows == deep:
-		g.out.line()
-	case e.name == "tc" && e.start && g.rows > 0 && g.rows == deep:
-		g.tabs++
-		g.begun, g.gap = false, false
+	case e.Name == "tr" && e.End && depth > 0 && t.rowwise == depth:
+		t.out.line()
+	case e.Name == "tc" && e.Start && t.rowwise > 0 && t.rowwise == depth:
+		t.tabs++
+		t.hasText, t.gap = false, false
 	default:
 		return false
 	}
@@ -108,34 +110,34 @@ func (g *grid) table(e element) bool {
 }
 
 // line ends a paragraph.
-func (g *grid) line() {
-	if g.rows == 0 {
-		g.out.line()
+func (t *tableWriter) line() {
+	if t.rowwise == 0 {
+		t.out.line()
 		return
 	}
-	g.gap = g.begun
+	t.gap = t.hasText
 }
 
-// space is a break or a tab, which in a cell is a space.
-func (g *grid) space(s string) {
-	if g.rows == 0 {
-		g.out.text(s)
+// space writes a line break or a tab, which becomes a space inside a cell.
+func (t *tableWriter) space(s string) {
+	if t.rowwise == 0 {
+		t.out.text(s)
 		return
 	}
-	g.gap = g.begun
+	t.gap = t.hasText
 }
 
-func (g *grid) text(s string) {
-	if g.rows == 0 || s == "" {
-		g.out.text(s)
+func (t *tableWriter) text(s string) {
+	if t.rowwise == 0 || s == "" {
+		t.out.text(s)
 		return
 	}
-	for ; g.tabs > 0; g.tabs-- {
-		g.out.text("\t")
+	for ; t.tabs > 0; t.tabs-- {
+		t.out.text("\t")
 	}
-	if g.gap {
-		g.out.text(" ")
+	if t.gap {
+		t.out.text(" ")
 	}
-	g.begun, g.gap = true, false
-	g.out.text(s)
+	t.hasText, t.gap = true, false
+	t.out.text(s)
 }

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/ole"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -11,7 +13,7 @@ const (
 	biffFormula   = 0x0006
 	biffEOF       = 0x000A
 	biffDateMode  = 0x0022
-	biffPassword  = 0x002F
+	biffFilePass  = 0x002F
 	biffContinue  = 0x003C
 	biffSheet     = 0x0085
 	biffMulRK     = 0x00BD
@@ -27,19 +29,19 @@ const (
 	biffFormat    = 0x041E
 	biffBOF       = 0x0809
 	biffVersion8  = 0x0600
-	biffFullWidth = 1 // flag of a string: two bytes a character
+	biffFullWidth = 1 // flag of a string: two bytes per character
 )
 
-// xlsBook is what the sheets of a .xls share.
+// xlsBook is what all sheets of a .xls share.
 type xlsBook struct {
-	stream  records
-	wide    bool // BIFF8, else 8-bit strings as by Excel 5 and 95
-	sheets  []xlsSheet
-	strings []string
-	formats map[int]bool // own formats: whether they show dates
-	dates   []bool       // by XF
-	mac     bool
-	budget  int // bytes of sheets that may still be read
+	stream   records
+	biff8    bool // of Excel 97 and later; before, strings have 8-bit characters
+	sheets   []xlsSheet
+	strings  []string
+	formats  map[int]bool // custom formats: whether they show dates
+	dates    []bool       // by XF
+	date1904 bool
+	budget   int // bytes of sheets that may still be read
 }
 
 type xlsSheet struct {
@@ -48,11 +50,11 @@ type xlsSheet struct {
 }
 
 func openXLS(doc *source, lim ExtractLimits) (*xlsBook, error) {
-	streams, err := openOLE(doc)
+	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
 	if err != nil {
 		return nil, err
 	}
-	stream, err := streams.read(lim, "workbook", "book")
+	stream, err := file.Read(lim.MaxUnpackedBytes, "workbook", "book")
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +75,8 @@ func xlsPages(doc *source, lim ExtractLimits) (int, error) {
 	return len(b.sheets), nil
 }
 
-// xlsText gives a page for each sheet: its name, then a line for each row,
-// cells parted by tabs.
+// xlsText writes a page for each sheet: its name, then a line for each row with its cells
+// separated by tabs.
 func xlsText(doc *source, out *writer) error {
 	b, err := openXLS(doc, out.lim)
 	if err != nil {
@@ -86,7 +88,7 @@ func xlsText(doc *source, out *writer) error {
 func (b *xlsBook) text(out *writer) error {
 	for i, s := range b.sheets {
 		if i >= out.lim.MaxPages || out.full() || b.budget <= 0 {
-			out.cut = true
+			out.truncated = true
 			return nil
 		}
 		if err := out.begin(i + 1); err != nil {
@@ -98,46 +100,46 @@ func (b *xlsBook) text(out *writer) error {
 	return nil
 }
 
-// record returns the record at a place and where the next one stands; ok is
-// false behind the last one.
-func (r records) record(at int) (kind int, content records, next int, ok bool) {
+// record returns the record at an offset and the offset of the next one. ok is false after the
+// last one.
+func (r records) record(at int) (recordType int, content records, next int, ok bool) {
 	if r.span(at, 4) == nil {
 		return 0, nil, 0, false
 	}
-	kind, length := r.u16(at), r.u16(at+2)
+	recordType, length := r.u16(at), r.u16(at+2)
 	content = r.span(at+4, min(length, len(r)-at-4))
-	return kind, content, at + 4 + length, true
+	return recordType, content, at + 4 + length, true
 }
 
-// globals reads the first substream: what stands before the sheets.
+// globals reads the first substream, which comes before the sheets.
 func (b *xlsBook) globals() error {
 	for at := 0; ; {
-		kind, c, next, ok := b.stream.record(at)
-		if !ok || kind == biffEOF {
+		recordType, c, next, ok := b.stream.record(at)
+		if !ok || recordType == biffEOF {
 			return nil
 		}
-		if at == 0 && kind != biffBOF {
+		if at == 0 && recordType != biffBOF {
 			return fmt.Errorf("%w: workbook of Excel 4 or older", ErrUnsupported)
 		}
-		switch kind {
+		switch recordType {
 		case biffBOF:
-			b.wide = c.u16(0) == biffVersion8
-		case biffPassword:
+			b.biff8 = c.u16(0) == biffVersion8
+		case biffFilePass:
 			return fmt.Errorf("%w: workbook with a password", ErrUnsupported)
 		case biffDateMode:
-			b.mac = c.u16(0) == 1
+			b.date1904 = c.u16(0) == 1
 		case biffSheet:
-			if len(c) > 6 && len(b.sheets) < relations {
+			if len(c) > 6 && len(b.sheets) < maxParts {
 				b.sheets = append(b.sheets, xlsSheet{b.short(c[6:]), c.u32(0)})
 			}
 		case biffFormat:
-			if len(c) > 2 && len(b.formats) < relations {
+			if len(c) > 2 && len(b.formats) < maxParts {
 				b.formats[c.u16(0)] = isDateFormat(b.string(c[2:]))
 			}
 		case biffXF:
-			date, own := b.formats[c.u16(2)]
-			if !own {
-				date = isDateID(c.u16(2))
+			date, custom := b.formats[c.u16(2)]
+			if !custom {
+				date = isBuiltinDateFormat(c.u16(2))
 			}
 			b.dates = append(b.dates, date)
 		case biffSST:
@@ -147,7 +149,7 @@ func (b *xlsBook) globals() error {
 	}
 }
 
-// short reads a string with a length of one byte ([MS-XLS] 2.5.240).
+// short reads a string whose length takes one byte ([MS-XLS] 2.5.240).
 func (b *xlsBook) short(c records) string {
 	if len(c) == 0 {
 		return ""
@@ -155,7 +157,7 @@ func (b *xlsBook) short(c records) string {
 	return b.characters(c[1:], int(c[0]))
 }
 
-// string reads a string with a length of two bytes ([MS-XLS] 2.5.294).
+// string reads a string whose length takes two bytes ([MS-XLS] 2.5.294).
 func (b *xlsBook) string(c records) string {
 	if len(c) < 2 {
 		return ""
@@ -163,42 +165,34 @@ func (b *xlsBook) string(c records) string {
 	return b.characters(c[2:], c.u16(0))
 }
 
+// characters decodes n characters, after their flags if the workbook is BIFF8.
 func (b *xlsBook) characters(c records, n int) string {
-	if !b.wide {
-		return decode1252(c[:min(n, len(c))])
+	if !b.biff8 {
+		return decodeWindows1252(c[:min(n, len(c))])
 	}
 	if len(c) == 0 {
 		return ""
 	}
 	flags, c := c[0], c[1:]
 	if flags&biffFullWidth != 0 {
-		return decodeUTF16(c[:min(2*n, len(c))], binary.LittleEndian)
+		return docio.DecodeUTF16(c[:min(2*n, len(c))], binary.LittleEndian)
 	}
-	return latin1(c[:min(n, len(c))])
+	return decodeLatin1(c[:min(n, len(c))])
 }
 
-// latin1 decodes UTF-16 of which the upper bytes, all zero, were left out.
-func latin1(b []byte) string {
-	runes := make([]rune, len(b))
-	for i, c := range b {
-		runes[i] = rune(c)
-	}
-	return string(runes)
-}
-
-// cells writes the cells of the sheet at a place. A chart within it is a
-// substream of its own.
+// cells writes the cells of the sheet at an offset. A chart inside it is a nested substream
+// and is skipped.
 func (b *xlsBook) cells(at int, out *writer) {
 	s := xlsRow{book: b, out: out, row: -1}
 	depth := 0
 	for b.budget > 0 && !out.pageFull() {
-		kind, c, next, ok := b.stream.record(at)
+		recordType, c, next, ok := b.stream.record(at)
 		if !ok {
 			return
 		}
 		b.budget -= next - at
 		at = next
-		switch kind {
+		switch recordType {
 		case biffBOF:
 			depth++
 		case biffEOF:
@@ -207,11 +201,11 @@ func (b *xlsBook) cells(at int, out *writer) {
 			}
 		default:
 			if depth == 1 {
-				s.record(kind, c)
+				s.record(recordType, c)
 			}
 		}
 	}
-	out.cut = true
+	out.truncated = true
 }
 
 // xlsRow writes one cell after another.
@@ -219,10 +213,10 @@ type xlsRow struct {
 	book    *xlsBook
 	out     *writer
 	row     int
-	formula records // the last one that has no number as its result
+	formula records // last formula whose result isn't a number
 }
 
-// put writes a cell of the row that c begins with: row:2 column:2 XF:2.
+// put writes a cell. c begins with its position and style: row:2 column:2 XF:2.
 func (s *xlsRow) put(c records, text string) {
 	if text == "" {
 		return
@@ -238,9 +232,9 @@ func (s *xlsRow) put(c records, text string) {
 	s.out.text(text)
 }
 
-func (s *xlsRow) record(kind int, c records) {
+func (s *xlsRow) record(recordType int, c records) {
 	b := s.book
-	switch kind {
+	switch recordType {
 	case biffLabelSST:
 		if i := c.u32(6); len(c) >= 10 && i < len(b.strings) {
 			s.put(c, b.strings[i])
@@ -251,9 +245,9 @@ func (s *xlsRow) record(kind int, c records) {
 		}
 	case biffNumber, biffFormula:
 		if len(c) >= 14 {
-			s.put(c, s.result(kind, c))
+			s.put(c, s.result(recordType, c))
 		}
-	case biffString: // the result of the formula before
+	case biffString: // result of the previous formula
 		s.put(s.formula, b.string(c))
 	case biffRK:
 		if len(c) >= 10 {
@@ -265,18 +259,18 @@ func (s *xlsRow) record(kind int, c records) {
 		}
 	case biffBool:
 		if len(c) >= 8 && c[7] == 0 {
-			s.put(c, showBool(c[6] != 0))
+			s.put(c, formatBool(c[6] != 0))
 		}
 	}
 }
 
-// result returns the value of a NUMBER or FORMULA record; of a formula it may
-// be no number ([MS-XLS] 2.5.133).
-func (s *xlsRow) result(kind int, c records) string {
-	if kind == biffFormula && c.u16(12) == 0xFFFF {
+// result returns the value of a NUMBER or FORMULA record. The result of a formula may be a
+// number, a Boolean, an error, or a string in the next record ([MS-XLS] 2.5.133).
+func (s *xlsRow) result(recordType int, c records) string {
+	if recordType == biffFormula && c.u16(12) == 0xFFFF {
 		s.formula = c
 		if c[6] == 1 {
-			return showBool(c[8] != 0)
+			return formatBool(c[8] != 0)
 		}
 		return ""
 	}
@@ -284,11 +278,11 @@ func (s *xlsRow) result(kind int, c records) string {
 }
 
 func (b *xlsBook) number(v float64, xf int) string {
-	return showNumber(v, xf < len(b.dates) && b.dates[xf], b.mac)
+	return formatNumber(v, xf < len(b.dates) && b.dates[xf], b.date1904)
 }
 
-// rk decodes a number of 30 bits: bit 0 says divided by 100, bit 1 a whole
-// number, else the upper bits of a float ([MS-XLS] 2.5.217).
+// rk decodes a number of 30 bits: an integer if bit 1 is set, else the upper bits of a float.
+// It is divided by 100 if bit 0 is set ([MS-XLS] 2.5.217).
 func rk(v int) float64 {
 	var f float64
 	if v&2 != 0 {
@@ -302,28 +296,27 @@ func rk(v int) float64 {
 	return f
 }
 
-// sstReader reads the shared strings of a .xls ([MS-XLS] 2.4.265), which one
-// record begins and others continue. Where a continuation breaks characters
-// off, it begins with the flags of the string once more; it may change from
-// one byte a character to two.
+// sstReader reads the shared strings of a .xls ([MS-XLS] 2.4.265) from one record and its
+// continuations. A continuation that begins in the middle of a string repeats the flags of
+// the string, and may change from one byte per character to two.
 type sstReader struct {
 	segments []records
 }
 
-// shared reads the record SST, of which content is the first part, and its
-// continuations from next on; it returns where the record after them stands.
+// shared reads the SST record, whose first part is content, and its continuations at next. It
+// returns the offset of the record after them.
 func (b *xlsBook) shared(content records, next int) int {
 	r := &sstReader{segments: []records{content}}
 	for {
-		kind, more, after, ok := b.stream.record(next)
-		if !ok || kind != biffContinue {
+		recordType, more, after, ok := b.stream.record(next)
+		if !ok || recordType != biffContinue {
 			break
 		}
 		r.segments = append(r.segments, more)
 		next = after
 	}
-	r.skip(8) // counts, which need not be true
-	for len(b.strings) < mostStrings {
+	r.skip(8) // counts, which may be wrong
+	for len(b.strings) < maxStrings {
 		s, ok := r.string()
 		if !ok {
 			break
@@ -333,7 +326,7 @@ func (b *xlsBook) shared(content records, next int) int {
 	return next
 }
 
-// front drops segments that are used up; it reports whether one is left.
+// front drops empty segments and reports whether one is left.
 func (r *sstReader) front() bool {
 	for len(r.segments) > 0 && len(r.segments[0]) == 0 {
 		r.segments = r.segments[1:]
@@ -350,7 +343,7 @@ func (r *sstReader) byte() (int, bool) {
 	return int(b), true
 }
 
-// number reads n bytes, the lowest first.
+// number reads n bytes as a little-endian number.
 func (r *sstReader) number(n int) (v int, ok bool) {
 	for i := range n {
 		b, ok := r.byte()
@@ -384,7 +377,7 @@ func (r *sstReader) string() (string, bool) {
 	}
 	runs, extra := 0, 0
 	if flags&8 != 0 {
-		runs, _ = r.number(2) // what is cut off shows at the next string
+		runs, _ = r.number(2) // if it is cut off, the next string fails
 	}
 	if flags&4 != 0 {
 		extra, _ = r.number(4)
@@ -394,6 +387,7 @@ func (r *sstReader) string() (string, bool) {
 	return text, true
 }
 
+// characters decodes length characters, possibly from several segments.
 func (r *sstReader) characters(length, flags int) string {
 	var wide []byte
 	for length > 0 && len(r.segments) > 0 {
@@ -421,5 +415,5 @@ func (r *sstReader) characters(length, flags int) string {
 		}
 		r.segments[0], length = segment[n:], length-n
 	}
-	return decodeUTF16(wide, binary.LittleEndian)
+	return docio.DecodeUTF16(wide, binary.LittleEndian)
 }

@@ -18,11 +18,11 @@ func TestPlainText(t *testing.T) {
 		{"blank", " \r\n\t", ""},
 		{"empty", "", ""},
 	} {
-		if got, err := collect(t, document([]byte(c.file), "text/plain"), ExtractLimits{}); got != c.want || err != nil {
+		if got, err := collect(t, testSource([]byte(c.file), "text/plain"), ExtractLimits{}); got != c.want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 		}
 	}
-	got, err := collect(t, document([]byte(strings.Repeat("é", 100)), "text/plain"), ExtractLimits{MaxTextBytes: 9, MaxPageTextBytes: 1})
+	got, err := collect(t, testSource([]byte(strings.Repeat("é", 100)), "text/plain"), ExtractLimits{MaxTextBytes: 9, MaxPageTextBytes: 1})
 	if got != "1: éééé\n" || finding(err) != ErrTooLarge {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -50,8 +50,8 @@ func TestFaults(t *testing.T) {
 	for mime, file := range map[string][]byte{
 		"image/tiff": buildTIFF(little, false, page(tags{0: [][]byte{make([]byte, 4*testH)}})),
 		"text/plain": []byte(strings.Repeat("text", 100)),
-		testMIMEDOCX: buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
-		testMIMEDOC:  buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),
+		mimeDOCX:     buildZip(t, docxParts("<w:p><w:t>a</w:t></w:p>")),
+		mimeDOC:      buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"),
 	} {
 		work := func(ctx context.Context, src Source) error {
 			if strings.HasPrefix(mime, "image/") {
@@ -61,30 +61,30 @@ func TestFaults(t *testing.T) {
 			return Text(ctx, src, ExtractLimits{}, func(int, string) error { return nil })
 		}
 		for _, from := range []int64{0, 5, 20, int64(len(file)) / 2} {
-			src := document(file, mime)
+			src := testSource(file, mime)
 			src.Doc = brittle{src.Doc, from, disk}
 			if err := work(t.Context(), src); !errors.Is(err, disk) || finding(err) != nil {
 				t.Errorf("%s from %d: %v", mime, from, err)
 			}
 		}
-		short := document(file, mime)
+		short := testSource(file, mime)
 		short.Size *= 100
 		// The others never come to the end.
-		if err := work(t.Context(), short); (mime == "text/plain" || mime == testMIMEDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
+		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
 			t.Errorf("%s shorter than said: %v", mime, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := work(ctx, document(file, mime)); !errors.Is(err, context.Canceled) || finding(err) != nil {
+		if err := work(ctx, testSource(file, mime)); !errors.Is(err, context.Canceled) || finding(err) != nil {
 			t.Errorf("%s: %v", mime, err)
 		}
 	}
 	// An error of emit comes back as it is, even one that looks like a finding.
-	err := Text(t.Context(), document([]byte("text"), "text/plain"), ExtractLimits{}, func(int, string) error { return disk })
+	err := Text(t.Context(), testSource([]byte("text"), "text/plain"), ExtractLimits{}, func(int, string) error { return disk })
 	if !errors.Is(err, disk) || finding(err) != nil {
 		t.Error(err)
 	}
-	if _, err := PageCount(t.Context(), document(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
+	if _, err := PageCount(t.Context(), testSource(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
 		t.Errorf("PDF without an engine: %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestDates(t *testing.T) {
 		{43572.25, false, "2019-04-17 06:00"}, {0.5, false, "12:00"}, {42110, true, "2019-04-17"}, {0, true, "1904-01-01"},
 		{2958465, false, "9999-12-31"}, {2958466, false, ""}, {-1, false, ""},
 	} {
-		if got := showDate(c.v, c.mac); got != c.want {
+		if got := formatDate(c.v, c.mac); got != c.want {
 			t.Errorf("%v: %q, want %q", c.v, got, c.want)
 		}
 	}

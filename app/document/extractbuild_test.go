@@ -116,7 +116,7 @@ func rels(list ...string) string {
 	return b.String()
 }
 
-func document(content []byte, mime string) Source {
+func testSource(content []byte, mime string) Source {
 	return Source{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: mime}
 }
 

@@ -3,6 +3,7 @@ package document
 import (
 	"bufio"
 	"bytes"
+	"deedkeep/app/document/tiff"
 	"image"
 	"io"
 	"strings"
@@ -11,7 +12,7 @@ import (
 )
 
 // small are limits under which a fuzzer runs fast.
-var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20, MaxUnpackedBytes: 1 << 16}.complete()
+var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20, MaxUnpackedBytes: 1 << 16}.withDefaults()
 
 // written holds text to what Text promises of it.
 func written(t *testing.T, work func(out *writer) error) {
@@ -39,17 +40,17 @@ func written(t *testing.T, work func(out *writer) error) {
 }
 
 func input(t *testing.T, b []byte, mime string) *source {
-	return &source{Source: document(b, mime), ctx: t.Context()}
+	return newSource(t.Context(), testSource(b, mime))
 }
 
 func FuzzTIFF(f *testing.F) {
 	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}})))
-	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tagCompression: tiffPackBits})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{faxPage(false, true)}, tagCompression: tiffG3, tagT4Options: 1})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagTileWidth: 16, tagTileHeight: 16, tagOrientation: 5})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tagCompression: tiffDeflate, tagBits: []int{8, 8, 8}, tagSamples: 3, tagPhotometric: 2, tagPredictor: 2})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tagBits: 8, tagCompression: tiffJPEG})))
+	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tiff.TagCompression: tiffPackBits})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{faxPage(false, true)}, tiff.TagCompression: tiffG3, tiff.TagT4Options: 1})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagTileWidth: 16, tiff.TagTileHeight: 16, tiff.TagOrientation: 5})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tiff.TagCompression: tiffDeflate, tiff.TagBits: []int{8, 8, 8}, tiff.TagSamples: 3, tiff.TagPhotometric: 2, tiff.TagPredictor: 2})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tiff.TagBits: 8, tiff.TagCompression: tiffJPEG})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		doc := input(t, b, "image/tiff")
 		n, err := tiffPages(doc, small)
@@ -58,7 +59,7 @@ func FuzzTIFF(f *testing.F) {
 		}
 		for page := 1; page <= min(n, 3); page++ {
 			p, err := tiffPage(doc, page, 50, small)
-			if err == nil && (p.Width < 1 || p.Width > small.MaxWidth || p.Height > tallest*small.MaxWidth) {
+			if err == nil && (p.Width < 1 || p.Width > small.MaxWidth || p.Height > maxHeightFactor*small.MaxWidth) {
 				t.Errorf("%d x %d", p.Width, p.Height)
 			}
 		}
@@ -155,11 +156,11 @@ func FuzzContainer(f *testing.F) {
 			if mime == "application/pdf" {
 				continue
 			}
-			_, err := PageCount(t.Context(), document(b, mime), small)
-			if _, err2 := PageImage(t.Context(), document(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
+			_, err := PageCount(t.Context(), testSource(b, mime), small)
+			if _, err2 := PageImage(t.Context(), testSource(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
 				t.Errorf("%s: %v", mime, err2)
 			}
-			err2 := Text(t.Context(), document(b, mime), small, func(int, string) error { return nil })
+			err2 := Text(t.Context(), testSource(b, mime), small, func(int, string) error { return nil })
 			for _, err := range []error{err, err2} {
 				if err != nil && finding(err) == nil {
 					t.Errorf("%s: %v", mime, err)

@@ -10,21 +10,23 @@ import (
 	"testing"
 
 	"deedkeep/app/document"
+	"deedkeep/app/pdf"
 	"deedkeep/app/vaulttest"
 )
 
 // fakePDF is a PDF fakePDF that answers as it is told to.
 type fakePDF struct {
-	pages    int
-	heavy    bool
-	heavyErr error
-	openErr  error
-	asked    bool   // for scans
-	opened   int    // and not closed
-	stop     func() // called when asked for scans
+	document.PDF // not called: nil
+	pages        int
+	heavy        bool
+	heavyErr     error
+	openErr      error
+	asked        bool   // for scans
+	opened       int    // and not closed
+	stop         func() // called when asked for scans
 }
 
-func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDFDocument, error) {
+func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDF, error) {
 	if e.openErr != nil {
 		return nil, e.openErr
 	}
@@ -104,15 +106,15 @@ func TestSamples(t *testing.T) {
 }
 
 func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
-	pdf := &fakePDF{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
+	engine := &fakePDF{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
 	switch s.Refusal {
 	case document.ReasonPDFPassword:
-		pdf.openErr = document.ErrPassword
+		engine.openErr = pdf.ErrPassword
 	case document.ReasonPDFUnreadable:
-		pdf.openErr = document.ErrUnreadable
+		engine.openErr = pdf.ErrUnreadable
 	}
 	ext, _ := document.Extension(s.Path)
-	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, document.DefaultInspectLimits())
+	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, engine, document.DefaultInspectLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

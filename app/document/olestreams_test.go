@@ -7,12 +7,6 @@ import (
 	"testing"
 )
 
-const (
-	testMIMEDOC = "application/msword"
-	testMIMEXLS = "application/vnd.ms-excel"
-	testMIMEPPT = "application/vnd.ms-powerpoint"
-)
-
 // wordStreams makes a WordDocument and its table: a body of two pieces, one of
 // bytes and one of UTF-16, and a text for each other kind.
 func wordStreams() (stream, table []byte) {
@@ -122,12 +116,12 @@ func TestOLE(t *testing.T) {
 		streams    map[string][]byte
 		want       string
 	}{
-		{"doc", testMIMEDOC, map[string][]byte{"WORDDOCUMENT": word, "1Table": table},
+		{"doc", mimeDOC, map[string][]byte{"WORDDOCUMENT": word, "1Table": table},
 			"1: GRANT DEED\nparcel\t119.04\t\n“quoted”\nIbáñez\n\nnote\n\nhead\n\nend\n\nbox\n\nheadbox\n"},
-		{"doc by Word 6", testMIMEDOC, map[string][]byte{"WordDocument": old}, "1: Word 6 …\n.\n"},
-		{"xls", testMIMEXLS, map[string][]byte{"Workbook": xlsStream()},
+		{"doc by Word 6", mimeDOC, map[string][]byte{"WordDocument": old}, "1: Word 6 …\n.\n"},
+		{"xls", mimeXLS, map[string][]byte{"Workbook": xlsStream()},
 			"1: Chain\nplain\tIbáñez\tlast\n2019-04-17\t12.34\t7\t2.5\nresult\tTRUE\nFALSE\told\n"},
-		{"ppt", testMIMEPPT, map[string][]byte{"PowerPoint Document": show, "Current User": user},
+		{"ppt", mimePPT, map[string][]byte{"PowerPoint Document": show, "Current User": user},
 			"1: First 表\nline\nnew shape\n2: Second\nshape of the second\nnoted\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -135,7 +129,7 @@ func TestOLE(t *testing.T) {
 			for name := range c.streams {
 				names = append(names, name)
 			}
-			src := document(buildOLE(c.streams, names...), c.mime)
+			src := testSource(buildOLE(c.streams, names...), c.mime)
 			got, err := collect(t, src, ExtractLimits{})
 			if err != nil || got != c.want {
 				t.Errorf("%q, %v; want %q", got, err, c.want)
@@ -157,15 +151,15 @@ func TestOLERefusals(t *testing.T) {
 		src        []byte
 		want       error
 	}{
-		{"nothing", testMIMEDOC, nil, ErrDamaged},
-		{"only a header", testMIMEDOC, buildOLE(nil)[:512], ErrDamaged},
-		{"no such stream", testMIMEPPT, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
-		{"no table", testMIMEDOC, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
-		{"Word password", testMIMEDOC, buildOLE(map[string][]byte{"WordDocument": locked}, "WordDocument"), ErrUnsupported},
-		{"Excel password", testMIMEXLS, buildOLE(map[string][]byte{"Book": le(biff(biffBOF, uint16(biffVersion8)), biff(biffPassword, uint16(0)))}, "Book"), ErrUnsupported},
-		{"Excel 4", testMIMEXLS, buildOLE(map[string][]byte{"Book": biff(0x409, uint16(0))}, "Book"), ErrUnsupported},
+		{"nothing", mimeDOC, nil, ErrDamaged},
+		{"only a header", mimeDOC, buildOLE(nil)[:512], ErrDamaged},
+		{"no such stream", mimePPT, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
+		{"no table", mimeDOC, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
+		{"Word password", mimeDOC, buildOLE(map[string][]byte{"WordDocument": locked}, "WordDocument"), ErrUnsupported},
+		{"Excel password", mimeXLS, buildOLE(map[string][]byte{"Book": le(biff(biffBOF, uint16(biffVersion8)), biff(biffFilePass, uint16(0)))}, "Book"), ErrUnsupported},
+		{"Excel 4", mimeXLS, buildOLE(map[string][]byte{"Book": biff(0x409, uint16(0))}, "Book"), ErrUnsupported},
 	} {
-		if _, err := collect(t, document(c.src, c.mime), ExtractLimits{}); finding(err) != c.want {
+		if _, err := collect(t, testSource(c.src, c.mime), ExtractLimits{}); finding(err) != c.want {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -185,10 +179,10 @@ func TestRings(t *testing.T) {
 	for range 1000 {
 		list = append(list, ppt(0, 0, pptSlideRef, uint32(1), make([]byte, 16))...)
 	}
-	s := &pptShow{stream: le(big), at: map[int]int{1: 0}, notes: map[int]string{}, budget: 4 * len(big), room: 32 << 20}
+	s := &pptShow{stream: le(big), at: map[int]int{1: 0}, notes: map[int]string{}, budget: 4 * len(big), textLeft: 32 << 20}
 	s.outline(list)
 	out := &writer{lim: DefaultExtractLimits(), left: 32 << 20, emit: func(int, string) error { return nil }}
-	if err := s.text(out); err != nil || !out.cut || s.budget < -2*len(big) {
-		t.Errorf("cut %v, budget %d, %v", out.cut, s.budget, err)
+	if err := s.text(out); err != nil || !out.truncated || s.budget < -2*len(big) {
+		t.Errorf("cut %v, budget %d, %v", out.truncated, s.budget, err)
 	}
 }

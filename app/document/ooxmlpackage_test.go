@@ -1,14 +1,9 @@
 package document
 
 import (
+	"deedkeep/app/document/ooxml"
 	"strings"
 	"testing"
-)
-
-const (
-	testMIMEDOCX = ooxml + "wordprocessingml.document"
-	testMIMEXLSX = ooxml + "spreadsheetml.sheet"
-	testMIMEPPTX = ooxml + "presentationml.presentation"
 )
 
 func docxParts(body string) map[string]string {
@@ -75,19 +70,19 @@ func TestOOXML(t *testing.T) {
 		parts      map[string]string
 		want       string
 	}{
-		{"docx", testMIMEDOCX, docxParts(body), "1: Title\t is &\nvested\nbox\nsee Book 7\nWexcombe County\n"},
-		{"docx in UTF-16", testMIMEDOCX, utf16, "1: Ibáñez\nsee Book 7\nWexcombe County\n"},
-		{"docx with a table", testMIMEDOCX, docxParts(before + table(3, row(cell("Name"), cell(""), cell("Book", "Page")), row(cell(""), cell("b"), cell(""))) + before),
+		{"docx", mimeDOCX, docxParts(body), "1: Title\t is &\nvested\nbox\nsee Book 7\nWexcombe County\n"},
+		{"docx in UTF-16", mimeDOCX, utf16, "1: Ibáñez\nsee Book 7\nWexcombe County\n"},
+		{"docx with a table", mimeDOCX, docxParts(before + table(3, row(cell("Name"), cell(""), cell("Book", "Page")), row(cell(""), cell("b"), cell(""))) + before),
 			"1: Before\nName\t\tBook Page\n\tb\nBefore\n" + foot},
-		{"docx with a table for its frame", testMIMEDOCX, docxParts(table(1, row(cell("One", "Two")), row("<w:tc>"+table(2, row(cell("a"), cell("b")))+"</w:tc>"))), "1: One\nTwo\na\tb\n" + foot},
-		{"docx with a table in a cell", testMIMEDOCX, docxParts(table(2, row(cell("a"), "<w:tc>"+table(2, row(cell("x"), cell("y")))+"<w:p><w:t>b</w:t><w:tab/><w:t>c</w:t><w:br/></w:p></w:tc>"))), "1: a\tx y b c\n" + foot},
-		{"docx with a table without a grid", testMIMEDOCX, docxParts("<w:tbl>" + row(cell("a"), cell("b")) + "</w:tbl></w:tbl></w:tr></w:tc>" + before), "1: a\tb\nBefore\n" + foot},
-		{"docx with a bare main part", testMIMEDOCX, map[string]string{`WORD\Document.xml`: `<p><t>bare</t></p>`}, "1: bare\n"},
-		{"xlsx", testMIMEXLSX, xlsxParts(), "1: Second\n0.3\t2019-04-17\t2019-04-17 12:00\t0.25\t1E+20\t#REF!\n2: First\nplain\tRich text\ninline\tresult\tTRUE\n"},
-		{"pptx", testMIMEPPTX, pptxParts(), "1: shown first\n2: shown last\na note\n"},
+		{"docx with a table for its frame", mimeDOCX, docxParts(table(1, row(cell("One", "Two")), row("<w:tc>"+table(2, row(cell("a"), cell("b")))+"</w:tc>"))), "1: One\nTwo\na\tb\n" + foot},
+		{"docx with a table in a cell", mimeDOCX, docxParts(table(2, row(cell("a"), "<w:tc>"+table(2, row(cell("x"), cell("y")))+"<w:p><w:t>b</w:t><w:tab/><w:t>c</w:t><w:br/></w:p></w:tc>"))), "1: a\tx y b c\n" + foot},
+		{"docx with a table without a grid", mimeDOCX, docxParts("<w:tbl>" + row(cell("a"), cell("b")) + "</w:tbl></w:tbl></w:tr></w:tc>" + before), "1: a\tb\nBefore\n" + foot},
+		{"docx with a bare main part", mimeDOCX, map[string]string{`WORD\Document.xml`: `<p><t>bare</t></p>`}, "1: bare\n"},
+		{"xlsx", mimeXLSX, xlsxParts(), "1: Second\n0.3\t2019-04-17\t2019-04-17 12:00\t0.25\t1E+20\t#REF!\n2: First\nplain\tRich text\ninline\tresult\tTRUE\n"},
+		{"pptx", mimePPTX, pptxParts(), "1: shown first\n2: shown last\na note\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := collect(t, document(buildZip(t, c.parts), c.mime), ExtractLimits{})
+			got, err := collect(t, testSource(buildZip(t, c.parts), c.mime), ExtractLimits{})
 			if err != nil || got != c.want {
 				t.Errorf("%q, %v; want %q", got, err, c.want)
 			}
@@ -96,8 +91,8 @@ func TestOOXML(t *testing.T) {
 }
 
 func TestOOXMLPages(t *testing.T) {
-	for mime, parts := range map[string]map[string]string{testMIMEXLSX: xlsxParts(), testMIMEPPTX: pptxParts()} {
-		if n, err := PageCount(t.Context(), document(buildZip(t, parts), mime), ExtractLimits{}); n != 2 || err != nil {
+	for mime, parts := range map[string]map[string]string{mimeXLSX: xlsxParts(), mimePPTX: pptxParts()} {
+		if n, err := PageCount(t.Context(), testSource(buildZip(t, parts), mime), ExtractLimits{}); n != 2 || err != nil {
 			t.Errorf("%s: %d pages, %v", mime, n, err)
 		}
 	}
@@ -120,12 +115,12 @@ func TestOOXMLBounds(t *testing.T) {
 		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), ExtractLimits{}, nil}, // as far as it goes: it is read as browsers would
 		{"unfinished tag", buildZip(t, map[string]string{"word/document.xml": "<w:p"}), ExtractLimits{}, ErrDamaged},
 		{"bomb", buildZip(t, docxParts(strings.Repeat(" ", 1<<20)+"<w:p/>")), ExtractLimits{MaxUnpackedBytes: 1 << 16}, ErrTooLarge},
-		{"one long token", buildZip(t, docxParts(`<w:p a="`+strings.Repeat("x", xmlToken+1)+`"/>`)), ExtractLimits{}, ErrDamaged},
+		{"one long token", buildZip(t, docxParts(`<w:p a="`+strings.Repeat("x", ooxml.MaxTokenBytes+1)+`"/>`)), ExtractLimits{}, ErrDamaged},
 		{"more text than a document may have", buildZip(t, docxParts(long)), ExtractLimits{MaxTextBytes: 1000}, ErrTooLarge},
 		{"directory of many parts", buildZip(t, many), ExtractLimits{}, ErrDamaged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text, err := collect(t, document(c.src, testMIMEDOCX), c.lim)
+			text, err := collect(t, testSource(c.src, mimeDOCX), c.lim)
 			if finding(err) != c.want || err != nil && c.want == nil {
 				t.Errorf("%v, want %v", err, c.want)
 			}
@@ -139,7 +134,7 @@ func TestOOXMLBounds(t *testing.T) {
 func TestPageTextLimit(t *testing.T) {
 	parts := xlsxParts()
 	parts["xl/worksheets/sheet2.xml"] = `<row>` + strings.Repeat(`<c t="str"><v>word</v></c>`, 1000) + `</row>`
-	got, err := collect(t, document(buildZip(t, parts), testMIMEXLSX), ExtractLimits{MaxPageTextBytes: 100})
+	got, err := collect(t, testSource(buildZip(t, parts), mimeXLSX), ExtractLimits{MaxPageTextBytes: 100})
 	first, rest, _ := strings.Cut(got, "2: ")
 	if finding(err) != ErrTooLarge || len(first) < 90 || len(first) > 110 || !strings.Contains(rest, "inline\tresult") {
 		t.Errorf("%q, %v", got, err)

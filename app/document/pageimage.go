@@ -1,6 +1,7 @@
 package document
 
 import (
+	"deedkeep/app/document/docio"
 	"errors"
 	"fmt"
 	"image"
@@ -33,12 +34,12 @@ func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 	if n != 1 {
 		return Image{}, ErrNoPage
 	}
-	r, err := decodeImage(doc, codecs[doc.MIME], lim)
+	r, err := decodeImage(doc, codecs[doc.mime], lim)
 	if err != nil {
 		return Image{}, err
 	}
-	if doc.MIME == "image/jpeg" {
-		r.turn = exifTurn(doc)
+	if doc.mime == "image/jpeg" {
+		r.turn = exifOrientation(doc)
 	}
 	img, err := r.render(width, lim)
 	if err != nil {
@@ -49,20 +50,20 @@ func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 
 // decodeImage looks at the size first: the memory a decoder takes goes by it.
 func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
-	config, err := c.config(doc.all())
+	config, err := c.config(doc.All())
 	if err != nil {
-		return nil, codecVerdict(err)
+		return nil, codecError(err)
 	}
 	extra := int64(0)
-	if doc.MIME == "image/jpeg" && isProgressive(doc) {
+	if doc.mime == "image/jpeg" && isProgressive(doc) {
 		extra = 12 // a coefficient of 4 bytes for each of three samples
 	}
 	if err := affordable(config, extra, lim); err != nil {
 		return nil, err
 	}
-	img, err := c.decode(doc.all())
+	img, err := c.decode(doc.All())
 	if err != nil {
-		return nil, codecVerdict(err)
+		return nil, codecError(err)
 	}
 	// A first frame of a GIF may be a part of its screen.
 	if screen := image.Rect(0, 0, config.Width, config.Height); img.Bounds() != screen {
@@ -83,7 +84,7 @@ const pixelBytes = 4
 func affordable(config image.Config, extra int64, lim ExtractLimits) error {
 	w, h := int64(config.Width), int64(config.Height)
 	if w <= 0 || h <= 0 {
-		return damaged("%d x %d pixels", w, h)
+		return docio.Damaged("%d x %d pixels", w, h)
 	}
 	size := extra + 4
 	switch config.ColorModel {
@@ -102,8 +103,8 @@ func affordable(config image.Config, extra int64, lim ExtractLimits) error {
 	return nil
 }
 
-// codecVerdict tells what a decoder does not do from what it cannot make out.
-func codecVerdict(err error) error {
+// codecError tells what a decoder does not do from what it cannot make out.
+func codecError(err error) error {
 	var (
 		inJPEG jpeg.UnsupportedError
 		inPNG  png.UnsupportedError

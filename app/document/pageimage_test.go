@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"deedkeep/app/document/tiff"
 	"encoding/binary"
 	"image"
 	"image/color"
@@ -62,7 +63,7 @@ func TestImages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, width := range []int{40, 20, 80, 400} {
-				img := picture(t, document(c.file, c.mime), 1, width)
+				img := picture(t, testSource(c.file, c.mime), 1, width)
 				if want := image.Pt(min(width, 40), min(width, 40)/2); img.Bounds().Size() != want {
 					t.Fatalf("%v, want %v", img.Bounds(), want)
 				}
@@ -103,18 +104,18 @@ func TestImageBounds(t *testing.T) {
 		{"no image", "image/webp", []byte("RIFF"), ExtractLimits{}, ErrDamaged},
 		{"cut off", "image/png", giant[:40], ExtractLimits{}, ErrDamaged},
 	} {
-		_, err := PageImage(t.Context(), document(c.file, c.mime), 1, 100, c.lim)
+		_, err := PageImage(t.Context(), testSource(c.file, c.mime), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := PageImage(t.Context(), document(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
+	if _, err := PageImage(t.Context(), testSource(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
 		t.Error(err)
 	}
-	if _, err := PageCount(t.Context(), document(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
+	if _, err := PageCount(t.Context(), testSource(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
 		t.Error(err)
 	}
-	if _, err := PageImage(t.Context(), document([]byte("text"), "text/plain"), 1, 100, ExtractLimits{}); finding(err) != ErrUnsupported {
+	if _, err := PageImage(t.Context(), testSource([]byte("text"), "text/plain"), 1, 100, ExtractLimits{}); finding(err) != ErrUnsupported {
 		t.Error(err)
 	}
 }
@@ -147,7 +148,7 @@ func TestEXIF(t *testing.T) {
 		b = order.AppendUint16(b, 42)
 		b = order.AppendUint32(b, 8)
 		b = order.AppendUint16(b, 1)
-		b = order.AppendUint16(order.AppendUint16(b, tagOrientation), 3)
+		b = order.AppendUint16(order.AppendUint16(b, tiff.TagOrientation), 3)
 		b = order.AppendUint32(b, 1)
 		b = order.AppendUint16(b, 6)
 		return append(b, 0, 0, 0, 0, 0, 0)
@@ -167,8 +168,8 @@ func TestEXIF(t *testing.T) {
 		{"cut off", segment(0xE1, block("II", binary.LittleEndian))[:30], 1},
 		{"directory outside", segment(0xE1, append([]byte("Exif\x00\x00II*\x00"), 255, 255, 255, 255)), 1},
 	} {
-		doc := &source{Source: document(append([]byte{0xFF, 0xD8}, c.file...), "image/jpeg"), ctx: t.Context()}
-		if got := exifTurn(doc); got != c.want {
+		doc := newSource(t.Context(), testSource(append([]byte{0xFF, 0xD8}, c.file...), "image/jpeg"))
+		if got := exifOrientation(doc); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

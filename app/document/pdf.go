@@ -1,125 +1,125 @@
 package document
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/gabriel-vasile/mimetype"
+	"deedkeep/app/pdf"
 )
 
-// The two findings of a InspectPDF engine about a document; any other error of it is
-// a fault of our own.
-var (
-	// ErrPassword: the document does not open without a password.
-	ErrPassword = errors.New("document needs a password")
-	// ErrUnreadable: no page count can be had of the document.
-	ErrUnreadable = errors.New("document cannot be read")
-)
-
-// InspectPDF is the engine that opens PDFs. Open returns ErrPassword, ErrUnreadable,
-// or an error that is not the document's fault.
-type InspectPDF interface {
-	Open(ctx context.Context, doc io.ReaderAt, size int64) (PDFDocument, error)
+// withPDF opens the document, calls work with it, and closes it.
+func withPDF(doc *source, work func(PDF) error) (err error) {
+	if doc.pdf == nil {
+		return &faultError{errors.New("no engine for PDF was handed in")}
+	}
+	opened, err := doc.pdf.Open(doc.Context(), doc, doc.Size())
+	if err != nil {
+		return pdfError(err)
+	}
+	// A broken engine shows on the next Open. The document is closed even if the context
+	// has ended.
+	defer func() { _ = opened.Close(context.WithoutCancel(doc.Context())) }()
+	return work(opened)
 }
 
-// PDFDocument is an open InspectPDF: its number of pages (0 counts as unreadable), and
-// whether at least 80 % of them are scans (API.md), which may take a while.
-type PDFDocument interface {
-	Pages() int
-	ImageHeavy(ctx context.Context) (bool, error)
-	Close(ctx context.Context) error
-}
-
-// inspectPDF judges what isPDF has let through.
-func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, pdf InspectPDF, lim InspectLimits) (Report, error) {
-	report := Report{MIME: mimePDF}
-	opened, err := pdf.Open(ctx, doc, size)
+// pdfError translates the findings of package pdf to those of this package. Any other
+// error is a fault of the engine.
+func pdfError(err error) error {
 	switch {
-	case errors.Is(err, ErrPassword):
-		report.Rejection = ReasonPDFPassword
-		return report, nil
-	case errors.Is(err, ErrUnreadable):
-		report.Rejection = ReasonPDFUnreadable
-		return report, nil
-	case err != nil:
-		return Report{}, fmt.Errorf("open pdf: %w", err)
+	case err == nil:
+		return nil
+	case errors.Is(err, pdf.ErrPassword):
+		return fmt.Errorf("%w: %w", ErrUnsupported, err)
+	case errors.Is(err, pdf.ErrUnreadable):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	// Whether closing works changes no verdict, and an engine that broke shows
-	// it on the next Open. A context that has ended must not keep it open.
-	defer func() { _ = opened.Close(context.WithoutCancel(ctx)) }()
-
-	pages := opened.Pages()
-	if pages <= 0 {
-		report.Rejection = ReasonPDFUnreadable
-		return report, nil
-	}
-	report.Pages = &pages
-	if pages > lim.MaxPDFPages {
-		report.Rejection = tooManyPages(lim.MaxPDFPages)
-		return report, nil
-	}
-	if size <= lim.MaxImageHeavySize && pages <= lim.MaxImageHeavyPages {
-		return report, nil
-	}
-	heavy, err := opened.ImageHeavy(ctx)
-	if err != nil && !errors.Is(err, ErrUnreadable) {
-		return Report{}, fmt.Errorf("look for scans: %w", err)
-	}
-	// Pages that cannot be looked at are no scans, and their count was had:
-	// API.md names no refusal for them.
-	switch {
-	case !heavy || err != nil:
-	case size > lim.MaxImageHeavySize:
-		report.Rejection = heavyTooLarge(lim.MaxImageHeavySize)
-	default:
-		report.Rejection = heavyTooManyPages(lim.MaxImageHeavyPages)
-	}
-	return report, nil
+	return &faultError{err}
 }
 
-// pdfWindow is how far into a file readers of InspectPDF look for its header (the
-// implementation notes of the InspectPDF reference 1.7, appendix H.3.4.1).
-const pdfWindow = 1024
-
-// isPDF reports whether "%InspectPDF-" begins within the first 1,024 bytes and what
-// stands before it is not a kind of its own, such as HTML (API.md).
-func isPDF(src *inspectSource) bool {
-	mark := []byte("%PDF-")
-	head := src.head(pdfWindow - 1 + len(mark))
-	i := bytes.Index(head, mark)
-	return i >= 0 && !ownKind(head[:i])
+func pdfPages(doc *source, _ ExtractLimits) (n int, err error) {
+	err = withPDF(doc, func(d PDF) error {
+		n = d.Pages()
+		return nil
+	})
+	return n, err
 }
 
-// markup begins what a browser may take for a page even where mimetype sees
-// plain text, since other text comes first.
-var markup = [][]byte{
-	[]byte("<!doctype"), []byte("<html"), []byte("<head"), []byte("<body"), []byte("<script"),
-	[]byte("<iframe"), []byte("<svg"), []byte("<?xml"), []byte("<?php"), []byte("<!--"),
+func pdfPage(doc *source, n, width int, _ ExtractLimits) (img Image, err error) {
+	err = withPDF(doc, func(d PDF) error {
+		if n > d.Pages() {
+			return ErrNoPage
+		}
+		drawn, err := d.Render(doc.Context(), n, width)
+		if err != nil {
+			return pdfError(err)
+		}
+		img, err = encode(drawn)
+		return err
+	})
+	return img, err
 }
 
-// ownKind reports whether the bytes before a document's own first byte are of a
-// kind of their own: anything but a mark, blanks, binary noise (a MacBinary
-// header), plain text, or mail and printer headers.
-func ownKind(before []byte) bool {
-	before = bytes.TrimPrefix(before, []byte("\xef\xbb\xbf"))
-	before = bytes.TrimSpace(before)
-	if len(before) == 0 {
-		return false
-	}
-	lower := bytes.ToLower(before)
-	for _, tag := range markup {
-		if bytes.Contains(lower, tag) {
-			return true
+// maxPDFReopens is how often a document that broke the engine on one page is opened again to
+// read the pages after it. Each attempt may take seconds.
+const maxPDFReopens = 2
+
+// pdfText skips pages that can't be read as long as others can.
+func pdfText(doc *source, out *writer) error {
+	t := pdfTextReader{doc: doc, out: out}
+	for range 1 + maxPDFReopens {
+		if err := withPDF(doc, t.readPages); err != nil {
+			return err
+		}
+		if t.done {
+			break
 		}
 	}
-	found := mimetype.Detect(before)
-	for _, harmless := range []string{"application/octet-stream", "text/plain", "text/csv", "text/tab-separated-values", "message/rfc822"} {
-		if found.Is(harmless) {
-			return false
-		}
+	if t.pagesRead == 0 && t.firstErr != nil {
+		return t.firstErr
 	}
-	return true
+	out.truncated = out.truncated || !t.done
+	return nil
+}
+
+// pdfTextReader reads the text of a document, which it may open several times.
+type pdfTextReader struct {
+	doc       *source
+	out       *writer
+	lastPage  int // last page that was tried
+	pagesRead int
+	firstErr  error // of a page
+	done      bool
+}
+
+// readPages reads the next pages, to the end or until two pages in a row fail: the engine
+// may be broken then.
+func (t *pdfTextReader) readPages(d PDF) error {
+	failed := 0
+	last := min(d.Pages(), t.out.lim.MaxPages)
+	for t.lastPage < last && !t.out.full() {
+		if err := t.out.begin(t.lastPage + 1); err != nil {
+			return err
+		}
+		// With one byte more than fits, the writer notices that text is missing.
+		text, err := d.Text(t.doc.Context(), t.lastPage+1, t.out.free()+1)
+		if err = pdfError(err); err != nil && !errors.Is(err, ErrDamaged) {
+			return err
+		}
+		if err != nil {
+			if t.firstErr == nil {
+				t.firstErr = err
+			}
+			if failed++; failed == 2 {
+				return nil // and try this page again
+			}
+		} else {
+			failed = 0
+			t.pagesRead++
+			t.out.text(text)
+		}
+		t.lastPage++
+	}
+	t.done = t.lastPage == d.Pages()
+	return nil
 }

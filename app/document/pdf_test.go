@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"deedkeep/app/document"
+	"deedkeep/app/pdf"
 )
 
 func TestPDFHeader(t *testing.T) {
@@ -55,8 +56,8 @@ func TestPDFLimits(t *testing.T) {
 	}{
 		{"one page", fakePDF{pages: 1}, small, "", false},
 		{"no page", fakePDF{pages: 0}, small, document.ReasonPDFUnreadable, false},
-		{"password", fakePDF{openErr: fmt.Errorf("load: %w", document.ErrPassword)}, large, document.ReasonPDFPassword, false},
-		{"unreadable", fakePDF{openErr: fmt.Errorf("load: %w", document.ErrUnreadable)}, small, document.ReasonPDFUnreadable, false},
+		{"password", fakePDF{openErr: fmt.Errorf("load: %w", pdf.ErrPassword)}, large, document.ReasonPDFPassword, false},
+		{"unreadable", fakePDF{openErr: fmt.Errorf("load: %w", pdf.ErrUnreadable)}, small, document.ReasonPDFUnreadable, false},
 		{"pages at the limit, text", fakePDF{pages: 12}, small, "", true},
 		{"pages over the limit", fakePDF{pages: 13, heavy: true}, large, "PDF exceeds 12 page limit", false},
 		{"scan at both limits", fakePDF{pages: 7, heavy: true}, 2 << 20, "", false},
@@ -64,7 +65,7 @@ func TestPDFLimits(t *testing.T) {
 		{"scan over the size", fakePDF{pages: 7, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
 		{"scan over both", fakePDF{pages: 8, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
 		{"text over both", fakePDF{pages: 8}, large, "", true},
-		{"scans cannot be looked for", fakePDF{pages: 8, heavyErr: document.ErrUnreadable}, large, "", true},
+		{"scans cannot be looked for", fakePDF{pages: 8, heavyErr: pdf.ErrUnreadable}, large, "", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			doc := io.NewSectionReader(bytes.NewReader(append([]byte("%PDF-1.7\n"), make([]byte, row.size)...)), 0, row.size)

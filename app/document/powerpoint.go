@@ -1,6 +1,8 @@
 package document
 
 import (
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/ole"
 	"encoding/binary"
 	"strings"
 )
@@ -25,43 +27,43 @@ const (
 	notesInstance  = 2
 )
 
-// pptShow is a .ppt: where its parts stand, and its slides.
+// pptShow is the text and the structure of a .ppt.
 type pptShow struct {
-	stream records
-	at     map[int]int // of persistent parts by their numbers
-	slides []pptPage
-	notes  map[int]string // by the id of the slide
-	budget int            // bytes of records that may still be read
-	room   int            // bytes of text that may still be kept
+	stream   records
+	at       map[int]int // offsets of persistent objects by their numbers
+	slides   []pptPage
+	notes    map[int]string // by the id of the slide
+	budget   int            // bytes of records that may still be read
+	textLeft int            // bytes of text that may still be kept
 }
 
 type pptPage struct {
 	ref, id int
-	outline strings.Builder // text that the list of slides holds
+	outline strings.Builder // text in the list of slides
 }
 
 func openPPT(doc *source, lim ExtractLimits) (*pptShow, error) {
-	streams, err := openOLE(doc)
+	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
 	if err != nil {
 		return nil, err
 	}
-	stream, err := streams.read(lim, "powerpoint document")
+	stream, err := file.Read(lim.MaxUnpackedBytes, "powerpoint document")
 	if err != nil {
 		return nil, err
 	}
-	user, err := streams.read(lim, "current user")
+	user, err := file.Read(lim.MaxUnpackedBytes, "current user")
 	if err != nil {
 		return nil, err
 	}
 	return readShow(stream, user, lim), nil
 }
 
-// readShow reads a PowerPoint Document stream; the stream Current User says
-// where its last edit stands.
+// readShow reads a PowerPoint Document stream. The stream Current User has the offset of the
+// last edit.
 func readShow(stream, user records, lim ExtractLimits) *pptShow {
 	s := &pptShow{
 		stream: stream, at: make(map[int]int), notes: make(map[int]string),
-		budget: 4 * len(stream), room: int(lim.MaxTextBytes),
+		budget: 4 * len(stream), textLeft: int(lim.MaxTextBytes),
 	}
 	s.lists(s.directory(user.u32(16)))
 	return s
@@ -75,7 +77,7 @@ func pptPages(doc *source, lim ExtractLimits) (int, error) {
 	return len(s.slides), nil
 }
 
-// pptText gives each slide: titles and bodies, other shapes, notes.
+// pptText writes a page for each slide: titles and bodies, other shapes, notes.
 func pptText(doc *source, out *writer) error {
 	s, err := openPPT(doc, out.lim)
 	if err != nil {
@@ -87,7 +89,7 @@ func pptText(doc *source, out *writer) error {
 func (s *pptShow) text(out *writer) error {
 	for i := range s.slides {
 		if i >= out.lim.MaxPages || out.full() || s.budget <= 0 {
-			out.cut = true
+			out.truncated = true
 			return nil
 		}
 		if err := out.begin(i + 1); err != nil {
@@ -96,7 +98,7 @@ func (s *pptShow) text(out *writer) error {
 		slide := &s.slides[i]
 		out.text(slide.outline.String())
 		if at, known := s.at[slide.ref]; known {
-			if r, ok := s.stream.ppt(at); ok && r.kind == pptSlide {
+			if r, ok := s.stream.ppt(at); ok && r.recordType == pptSlide {
 				s.texts(r.content, 0, out.text)
 			}
 		}
@@ -105,14 +107,15 @@ func (s *pptShow) text(out *writer) error {
 	return nil
 }
 
-// pptRecord is one record and where the next one stands.
+// pptRecord is a record and the offset of the next one.
 type pptRecord struct {
-	container      bool
-	instance, kind int
-	content        records
-	next           int
+	container            bool
+	instance, recordType int
+	content              records
+	next                 int
 }
 
+// ppt returns the record at an offset.
 func (r records) ppt(at int) (pptRecord, bool) {
 	if r.span(at, pptHead) == nil {
 		return pptRecord{}, false
@@ -120,7 +123,7 @@ func (r records) ppt(at int) (pptRecord, bool) {
 	head, length := r.u16(at), r.u32(at+4)
 	length = min(length, len(r)-at-pptHead)
 	return pptRecord{
-		container: head&15 == 15, instance: head >> 4, kind: r.u16(at + 2),
+		container: head&15 == 15, instance: head >> 4, recordType: r.u16(at + 2),
 		content: r.span(at+pptHead, length), next: at + pptHead + length,
 	}, true
 }
@@ -141,33 +144,33 @@ func (s *pptShow) each(content records, visit func(pptRecord)) {
 	}
 }
 
-// directory follows the edits from the last to the first, each with its list of
-// parts ([MS-PPT] 2.1.2), and returns where the document stands. The newest
-// place of a part counts.
+// directory follows the edits from the last to the first, each with its list of objects
+// ([MS-PPT] 2.1.2), and returns the offset of the document. The newest offset of an object
+// counts.
 func (s *pptShow) directory(edit int) (document int) {
 	ref := -1
 	for range pptEdits {
 		r, ok := s.stream.ppt(edit)
-		if !ok || r.kind != pptUserEdit {
+		if !ok || r.recordType != pptUserEdit {
 			break
 		}
 		if ref < 0 {
 			ref = r.content.u32(16)
 		}
-		if list, ok := s.stream.ppt(r.content.u32(12)); ok && list.kind == pptDirectory {
+		if list, ok := s.stream.ppt(r.content.u32(12)); ok && list.recordType == pptDirectory {
 			s.parts(list.content)
 		}
 		before := r.content.u32(8)
 		if before == 0 || before >= edit {
-			break // the first edit; or a ring
+			break // the first edit, or a cycle
 		}
 		edit = before
 	}
 	return s.at[ref]
 }
 
-// parts reads runs of part numbers: the first in 20 bits, how many in 12 bits,
-// then an offset for each ([MS-PPT] 2.3.5).
+// parts reads runs of object numbers: the first one in 20 bits, their count in 12 bits, then
+// an offset for each ([MS-PPT] 2.3.5).
 func (s *pptShow) parts(list records) {
 	for at := 0; at+4 <= len(list); {
 		head := list.u32(at)
@@ -185,15 +188,15 @@ func (s *pptShow) parts(list records) {
 	}
 }
 
-// lists reads the lists of slides and of notes out of the document.
+// lists reads the lists of slides and of notes from the document at an offset.
 func (s *pptShow) lists(document int) {
 	r, ok := s.stream.ppt(document)
-	if !ok || r.kind != pptDocument {
+	if !ok || r.recordType != pptDocument {
 		return
 	}
 	s.each(r.content, func(list pptRecord) {
 		switch {
-		case list.kind != pptSlideList:
+		case list.recordType != pptSlideList:
 		case list.instance == slidesInstance:
 			s.outline(list.content)
 		case list.instance == notesInstance:
@@ -202,30 +205,32 @@ func (s *pptShow) lists(document int) {
 	})
 }
 
+// outline reads the list of slides, each followed by its text.
 func (s *pptShow) outline(list records) {
 	s.each(list, func(r pptRecord) {
 		switch {
-		case r.kind == pptSlideRef && len(s.slides) < relations:
+		case r.recordType == pptSlideRef && len(s.slides) < maxParts:
 			s.slides = append(s.slides, pptPage{ref: r.content.u32(0), id: r.content.u32(12)})
 		case len(s.slides) > 0:
-			s.keep(r, func(text string) { s.slides[len(s.slides)-1].outline.WriteString(text) })
+			s.writeText(r, func(text string) { s.slides[len(s.slides)-1].outline.WriteString(text) })
 		}
 	})
 }
 
+// readNotes reads the text of each notes page of the list.
 func (s *pptShow) readNotes(list records) {
 	s.each(list, func(ref pptRecord) {
 		at, known := s.at[ref.content.u32(0)]
-		if ref.kind != pptSlideRef || !known {
+		if ref.recordType != pptSlideRef || !known {
 			return
 		}
 		notes, ok := s.stream.ppt(at)
-		if !ok || notes.kind != pptNotes {
+		if !ok || notes.recordType != pptNotes {
 			return
 		}
 		slide := 0
 		s.each(notes.content, func(r pptRecord) {
-			if r.kind == pptNotesAtom {
+			if r.recordType == pptNotesAtom {
 				slide = r.content.u32(0)
 			}
 		})
@@ -235,29 +240,29 @@ func (s *pptShow) readNotes(list records) {
 	})
 }
 
-// texts finds the texts of shapes, however deep.
+// texts writes the texts of shapes, which may be nested.
 func (s *pptShow) texts(content records, depth int, write func(string)) {
 	s.each(content, func(r pptRecord) {
 		if r.container && depth < pptDepth {
 			s.texts(r.content, depth+1, write)
 			return
 		}
-		s.keep(r, write)
+		s.writeText(r, write)
 	})
 }
 
-// keep writes the text of an atom, if it is one of text, as a line.
-func (s *pptShow) keep(r pptRecord, write func(string)) {
+// writeText writes a text atom as a line, and ignores other atoms.
+func (s *pptShow) writeText(r pptRecord, write func(string)) {
 	var text string
-	switch r.kind {
+	switch r.recordType {
 	case pptChars:
-		text = decodeUTF16(r.content, binary.LittleEndian)
+		text = docio.DecodeUTF16(r.content, binary.LittleEndian)
 	case pptBytes:
-		text = latin1(r.content)
+		text = decodeLatin1(r.content)
 	default:
 		return
 	}
-	if s.room -= len(text); s.room < 0 {
+	if s.textLeft -= len(text); s.textLeft < 0 {
 		return
 	}
 	write(strings.ReplaceAll(text, "\v", "\n") + "\n")

@@ -1,55 +1,57 @@
 package document
 
-// slides returns the slides of a presentation in its order (ISO/IEC 29500-1,
-// 19.2.1.34).
-func (p *ooxmlPackage) slides(doc *source) ([]string, error) {
-	main, related, err := p.main(doc, "ppt/presentation.xml")
+import "deedkeep/app/document/ooxml"
+
+// slideParts returns the parts of the slides in the order of the presentation (ISO/IEC
+// 29500-1, 19.2.1.34).
+func slideParts(p *ooxml.Package) ([]string, error) {
+	main, related, err := p.Main("ppt/presentation.xml")
 	if err != nil {
 		return nil, err
 	}
 	var slides []string
-	err = p.inOrder(doc, main, "sldId", related, func(_ element, part string) {
+	err = p.WalkReferences(main, "sldId", related, func(_ ooxml.Element, part string) {
 		slides = append(slides, part)
 	})
 	return slides, err
 }
 
 func pptxPages(doc *source, lim ExtractLimits) (int, error) {
-	p, err := openPackage(doc, lim)
+	p, err := ooxml.Open(doc.Reader, lim.MaxUnpackedBytes)
 	if err != nil {
 		return 0, err
 	}
-	slides, err := p.slides(doc)
+	slides, err := slideParts(p)
 	return len(slides), err
 }
 
-// pptxText reads each slide and what was noted on it.
+// pptxText reads each slide and its notes.
 func pptxText(doc *source, out *writer) error {
-	p, err := openPackage(doc, out.lim)
+	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
 	if err != nil {
 		return err
 	}
-	slides, err := p.slides(doc)
+	slides, err := slideParts(p)
 	if err != nil {
 		return err
 	}
 	for i, slide := range slides {
 		if i >= out.lim.MaxPages || out.full() {
-			out.cut = true
+			out.truncated = true
 			return nil
 		}
 		if err := out.begin(i + 1); err != nil {
 			return err
 		}
-		if err := p.prose(doc, slide, out); err != nil {
+		if err := paragraphs(p, slide, out); err != nil {
 			return err
 		}
-		related, err := p.targets(doc, slide)
+		related, err := p.Relationships(slide)
 		if err != nil {
 			return err
 		}
-		for _, notes := range of(related, "notesSlide") {
-			if err := p.prose(doc, notes, out); err != nil {
+		for _, notes := range ooxml.Parts(related, "notesSlide") {
+			if err := paragraphs(p, notes, out); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path"
 	"strings"
@@ -20,7 +21,18 @@ import (
 	"deedkeep/web"
 )
 
-func engine(t testing.TB) *pdf.Engine {
+// pdfium is PDFium as a document.PDFEngine.
+type pdfium struct{ *pdf.Engine }
+
+func (p pdfium) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
+	opened, err := p.Engine.Open(ctx, doc, size)
+	if err != nil {
+		return nil, err
+	}
+	return opened, nil
+}
+
+func engine(t testing.TB) pdfium {
 	t.Helper()
 	wasm, err := web.PDFium()
 	if err != nil {
@@ -35,10 +47,10 @@ func engine(t testing.TB) *pdf.Engine {
 			t.Error(err)
 		}
 	})
-	return e
+	return pdfium{e}
 }
 
-func source(t testing.TB, e *pdf.Engine, s vaulttest.Sample) document.Source {
+func source(t testing.TB, e document.PDFEngine, s vaulttest.Sample) document.Source {
 	t.Helper()
 	b, err := os.ReadFile(s.File)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// tallest is how much higher than lim.Width a picture may be.
-const tallest = 4
+// maxHeightFactor is how much higher than lim.Width a picture may be.
+const maxHeightFactor = 4
 
-// mostMade is how many pixels a picture has that is made, as those of pages of PDFs.
-const mostMade = pdf.MaxPixels
+// maxRenderedPixels is how many pixels a picture has that is made, as those of pages of PDFs.
+const maxRenderedPixels = pdf.MaxPixels
 
 // size returns the size of a picture of that width, upright, of a picture of
 // w x h upright square pixels: not above its own size, since whoever looks at it
@@ -21,11 +21,11 @@ const mostMade = pdf.MaxPixels
 func size(w, h float64, width int, lim ExtractLimits) (int, int) {
 	fw := min(float64(width), w)
 	fh := fw * h / w
-	if fw*fh > mostMade {
-		shrink := math.Sqrt(mostMade / (fw * fh))
+	if fw*fh > maxRenderedPixels {
+		shrink := math.Sqrt(maxRenderedPixels / (fw * fh))
 		fw, fh = fw*shrink, fh*shrink
 	}
-	if most := float64(tallest * lim.MaxWidth); fh > most {
+	if most := float64(maxHeightFactor * lim.MaxWidth); fh > most {
 		fw, fh = fw*most/fh, most
 	}
 	return max(int(math.Round(fw)), 1), max(int(math.Round(fh)), 1)

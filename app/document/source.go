@@ -4,142 +4,92 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
+
+	"deedkeep/app/document/docio"
+	"deedkeep/app/pdf"
 )
 
-const (
-	blockSize  = 16 << 10 // divides the 64 KiB that one round trip to the keeper of the bytes brings
-	blockSlots = 8
-	chunkSize  = 64 << 10 // of a sequential pass
+// Findings about a document. Every other error of this package is the machine's or the
+// caller's, and another try may succeed.
+var (
+	// ErrUnsupported reports that this type of document, or this variant of it, doesn't
+	// have what the caller asked for.
+	ErrUnsupported = docio.ErrUnsupported
+	// ErrTooLarge reports that the work would exceed the ExtractLimits.
+	ErrTooLarge = docio.ErrTooLarge
+	// ErrDamaged reports that the document doesn't follow its format.
+	ErrDamaged = docio.ErrDamaged
+	// ErrNoPage reports that the document has no page of that number.
+	ErrNoPage = errors.New("document has no such page")
 )
 
-// errAllowance ends reading that no honest document needs; it is a finding
-// about the document, not a fault of ours.
-var errAllowance = errors.New("more reads than its size warrants")
-
-// inspectSource reads a document through a few cached blocks. Parsers may take any
-// failed read for a malformed document: whether it was one, or a fault of our
-// own, err tells afterward.
-type inspectSource struct {
-	ctx     context.Context // of the one inspection that the source lives for: io.ReaderAt has no room for it
-	doc     io.ReaderAt
-	size    int64
-	err     error // first failure of doc or ctx
-	fetches int64 // still allowed
-	slots   [blockSlots]slot
-	clock   int64
+// Source is a document that Inspect has accepted.
+type Source struct {
+	Doc  io.ReaderAt
+	Size int64     // bytes of Doc
+	MIME string    // Report.MIME
+	PDF  PDFEngine // may be nil if the document isn't a PDF
 }
 
-type slot struct {
-	block int64 // number of the block, valid when used > 0
-	used  int64
-	data  []byte
+// PDFEngine opens PDF documents. Open returns pdf.ErrPassword, pdf.ErrUnreadable, or an
+// error that isn't the document's fault.
+type PDFEngine interface {
+	Open(ctx context.Context, doc io.ReaderAt, size int64) (PDF, error)
 }
 
-func newSource(ctx context.Context, doc io.ReaderAt, size int64) *inspectSource {
-	// Jumping to and fro may read a document a few times over, not without end.
-	return &inspectSource{ctx: ctx, doc: doc, size: size, fetches: 4*(size/blockSize) + 4096}
+// PDF is an open PDF document; *pdf.Document is one. Pages count from 1.
+type PDF interface {
+	// Pages returns the number of pages; 0 counts as unreadable.
+	Pages() int
+	// ImageHeavy reports whether most pages are scans. It may take seconds.
+	ImageHeavy(ctx context.Context) (bool, error)
+	PageSize(ctx context.Context, page int) (width, height float64, err error)
+	Render(ctx context.Context, page, width int) (image.Image, error)
+	Text(ctx context.Context, page int, maxBytes int64) (string, error)
+	Marks(ctx context.Context, page int, find func(text []rune) []pdf.Span) ([][]pdf.Rect, error)
+	Close(ctx context.Context) error
 }
 
-// ReadAt implements io.ReaderAt within the document's size.
-func (s *inspectSource) ReadAt(p []byte, off int64) (int, error) {
-	if off < 0 {
-		return 0, errors.New("negative offset")
-	}
-	n := 0
-	for n < len(p) && off < s.size {
-		data, err := s.block(off / blockSize)
-		if err != nil {
-			return n, err
+// source is the document of one call.
+type source struct {
+	*docio.Reader
+	mime string
+	pdf  PDFEngine
+}
+
+func newSource(ctx context.Context, src Source) *source {
+	return &source{Reader: docio.NewReader(ctx, src.Doc, src.Size), mime: src.MIME, pdf: src.PDF}
+}
+
+// withSource runs work on src and classifies its error: a failed read or an ended context
+// comes first, then the findings of this package, and anything else is damage. A decoder
+// that panics costs the document, not the process.
+func withSource(ctx context.Context, src Source, work func(*source) error) (err error) {
+	doc := newSource(ctx, src)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: decoder: %v", ErrDamaged, p)
 		}
-		c := copy(p[n:], data[off%blockSize:])
-		n += c
-		off += int64(c)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// at fills p from off and reports whether the document has so many bytes there.
-func (s *inspectSource) at(p []byte, off int64) bool {
-	if off < 0 || off > s.size-int64(len(p)) {
-		return false
-	}
-	_, err := s.ReadAt(p, off)
-	return err == nil
-}
-
-// head returns up to n first bytes.
-func (s *inspectSource) head(n int) []byte {
-	p := make([]byte, min(int64(n), s.size))
-	if !s.at(p, 0) {
-		return nil
-	}
-	return p
-}
-
-// block returns the cached block of that number, which begins within the document.
-func (s *inspectSource) block(number int64) ([]byte, error) {
-	s.clock++
-	oldest := &s.slots[0]
-	for i := range s.slots {
-		slot := &s.slots[i]
-		if slot.used > 0 && slot.block == number {
-			slot.used = s.clock
-			return slot.data, nil
+		if doc.Err() != nil {
+			err = doc.Err()
 		}
-		if slot.used < oldest.used {
-			oldest = slot
-		}
+	}()
+	err = work(doc)
+	var fault *faultError
+	switch {
+	case err == nil, errors.As(err, &fault):
+	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrTooLarge), errors.Is(err, ErrDamaged), errors.Is(err, ErrNoPage):
+	default:
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if s.fetches == 0 {
-		return nil, errAllowance
-	}
-	s.fetches--
-	if oldest.data == nil {
-		oldest.data = make([]byte, blockSize)
-	}
-	oldest.used = 0
-	off := number * blockSize
-	oldest.data = oldest.data[:min(blockSize, s.size-off)]
-	if err := s.fetch(oldest.data, off); err != nil {
-		return nil, err
-	}
-	oldest.block, oldest.used = number, s.clock
-	return oldest.data, nil
+	return err
 }
 
-// fetch fills p from doc past the cache; its failures are ours.
-func (s *inspectSource) fetch(p []byte, off int64) error {
-	if s.err != nil {
-		return s.err
-	}
-	if s.err = s.ctx.Err(); s.err != nil {
-		return s.err
-	}
-	n, err := s.doc.ReadAt(p, off)
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	s.err = fmt.Errorf("read %d bytes at %d of %d: %w", len(p), off, s.size, err)
-	return s.err
-}
+// faultError marks an error of the caller's emit function or of the PDF engine: it isn't
+// a finding about the document, whatever it wraps.
+type faultError struct{ cause error }
 
-// inspectAllowance is a ReaderAt for a library that keeps what it reads: what it may
-// read in all bounds what it may hold.
-type inspectAllowance struct {
-	io.ReaderAt
-	left int64
-}
-
-func (a *inspectAllowance) ReadAt(p []byte, off int64) (int, error) {
-	if a.left -= int64(len(p)); a.left < 0 {
-		return 0, errAllowance
-	}
-	return a.ReaderAt.ReadAt(p, off)
-}
+func (e *faultError) Error() string { return e.cause.Error() }
+func (e *faultError) Unwrap() error { return e.cause }

@@ -3,6 +3,7 @@ package document
 import (
 	"bufio"
 	"compress/zlib"
+	"deedkeep/app/document/tiff"
 	"fmt"
 	"io"
 	"math/bits"
@@ -39,7 +40,7 @@ func (t *tiffImage) open(i, width, height int) (rows, error) {
 
 // unpack returns the samples of a block as a stream.
 func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
-	packed := t.doc.section(off, n)
+	packed := t.doc.Section(off, n)
 	if t.isFax() {
 		return t.unpackFax(packed, width, height), nil
 	}
@@ -68,7 +69,7 @@ func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader
 		return ccitt.NewReader(packed, order, ccitt.Group4, width, height, &ccitt.Options{Invert: true})
 	}
 	const twoDimensional = 1
-	mixed := t.compression == tiffG3 && t.dir.one(t.doc, tagT4Options, 0)&twoDimensional != 0
+	mixed := t.compression == tiffG3 && t.dir.Number(tiff.TagT4Options, 0)&twoDimensional != 0
 	return newFax(packed, width, t.fillOrder == 2, t.compression == tiffRLE, mixed)
 }
 
@@ -135,7 +136,7 @@ func (t *tiffImage) integrate(b []byte) {
 		}
 		return
 	}
-	order := t.dir.layout.order
+	order := t.dir.Order()
 	for i := 2 * t.samples; i+1 < len(b); i += 2 {
 		order.PutUint16(b[i:], order.Uint16(b[i:])+order.Uint16(b[i-2*t.samples:]))
 	}

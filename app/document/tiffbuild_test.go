@@ -1,6 +1,7 @@
 package document
 
 import (
+	"deedkeep/app/document/tiff"
 	"encoding/binary"
 	"sort"
 )
@@ -44,9 +45,9 @@ func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
 				offsets, counts = append(offsets, head+len(body)), append(counts, len(block))
 				body = append(body, block...)
 			}
-			at := [2]uint16{tagStripOffsets, tagStripCounts}
-			if _, tiled := entries[tagTileWidth]; tiled {
-				at = [2]uint16{tagTileOffsets, tagTileCounts}
+			at := [2]uint16{tiff.TagStripOffsets, tiff.TagStripCounts}
+			if _, tiled := entries[tiff.TagTileWidth]; tiled {
+				at = [2]uint16{tiff.TagTileOffsets, tiff.TagTileCounts}
 			}
 			entries[at[0]], entries[at[1]] = offsets, counts
 		}

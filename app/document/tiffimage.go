@@ -1,6 +1,8 @@
 package document
 
 import (
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/tiff"
 	"fmt"
 )
 
@@ -32,7 +34,7 @@ const (
 // tiffImage is one picture of a TIFF: rows of blocks, which are strips or tiles.
 type tiffImage struct {
 	doc                      *source
-	dir                      directory
+	dir                      *tiff.Directory
 	lim                      ExtractLimits
 	width, height            int
 	bits, samples            int
@@ -51,23 +53,23 @@ type tiffImage struct {
 	failed  error // first failure of a block
 }
 
-func newTiffImage(doc *source, dir directory, lim ExtractLimits) (*tiffImage, error) {
-	width, height := dir.one(doc, tagWidth, 0), dir.one(doc, tagHeight, 0)
+func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffImage, error) {
+	width, height := dir.Number(tiff.TagWidth, 0), dir.Number(tiff.TagHeight, 0)
 	if width == 0 || height == 0 {
-		return nil, damaged("%d x %d pixels", width, height)
+		return nil, docio.Damaged("%d x %d pixels", width, height)
 	}
 	if width > uint64(lim.MaxPixels) || height > uint64(lim.MaxPixels)/width {
 		return nil, fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, width, height)
 	}
 	t := &tiffImage{
 		doc: doc, dir: dir, lim: lim, width: int(width), height: int(height),
-		samples:     int(min(dir.one(doc, tagSamples, 1), 255)),
-		bits:        int(min(dir.one(doc, tagBits, 1), 255)),
-		compression: dir.one(doc, tagCompression, tiffNone),
-		predictor:   dir.one(doc, tagPredictor, 1),
-		fillOrder:   dir.one(doc, tagFillOrder, 1),
+		samples:     int(min(dir.Number(tiff.TagSamples, 1), 255)),
+		bits:        int(min(dir.Number(tiff.TagBits, 1), 255)),
+		compression: dir.Number(tiff.TagCompression, tiffNone),
+		predictor:   dir.Number(tiff.TagPredictor, 1),
+		fillOrder:   dir.Number(tiff.TagFillOrder, 1),
 	}
-	t.photometric = dir.one(doc, tagPhotometric, whiteIsZero)
+	t.photometric = dir.Number(tiff.TagPhotometric, whiteIsZero)
 	if err := t.readable(); err != nil {
 		return nil, err
 	}
@@ -82,10 +84,10 @@ func newTiffImage(doc *source, dir directory, lim ExtractLimits) (*tiffImage, er
 		colors = 4
 	}
 	if t.samples < colors {
-		return nil, damaged("%d samples a pixel for %d colours", t.samples, colors)
+		return nil, docio.Damaged("%d samples a pixel for %d colours", t.samples, colors)
 	}
 	if t.samples > colors && colors != 4 {
-		t.alpha = dir.one(doc, tagExtraSamples, 0)
+		t.alpha = dir.Number(tiff.TagExtraSamples, 0)
 	}
 	err := t.readBlocks()
 	return t, err
@@ -101,19 +103,19 @@ func (t *tiffImage) readable() error {
 	default:
 		return unsupported("compression", t.compression)
 	}
-	for _, bits := range t.dir.numbers(t.doc, tagBits, 8) {
+	for _, bits := range t.dir.Numbers(tiff.TagBits, 8) {
 		if bits != uint64(t.bits) {
 			return unsupported("bits of several lengths", bits)
 		}
 	}
-	if format := t.dir.one(t.doc, tagSampleFormat, 1); format != 1 && format != 4 {
+	if format := t.dir.Number(tiff.TagSampleFormat, 1); format != 1 && format != 4 {
 		return unsupported("sample format", format)
 	}
-	if planar := t.dir.one(t.doc, tagPlanar, 1); planar != 1 && t.samples > 1 {
+	if planar := t.dir.Number(tiff.TagPlanar, 1); planar != 1 && t.samples > 1 {
 		return unsupported("planes", planar)
 	}
 	if t.compression == tiffJPEG {
-		t.tables = t.dir.raw(t.doc, tagJPEGTables, 1<<16)
+		t.tables = t.dir.Bytes(tiff.TagJPEGTables, 1<<16)
 		if t.bits != 8 {
 			return unsupported("JPEG of bits", t.bits)
 		}
@@ -127,14 +129,14 @@ func (t *tiffImage) readable() error {
 	case photoRGB, photoCMYK:
 		lawful = t.bits == 8 || t.bits == 16
 	case photoYCbCr:
-		sub := t.dir.numbers(t.doc, tagSubsampling, 2)
+		sub := t.dir.Numbers(tiff.TagSubsampling, 2)
 		lawful = t.compression == tiffJPEG || t.bits == 8 && len(sub) == 2 && sub[0] == 1 && sub[1] == 1
 	}
 	if !lawful {
 		return unsupported(fmt.Sprintf("%d bits of kind", t.bits), t.photometric)
 	}
 	if t.isFax() && (t.bits != 1 || t.samples != 1) {
-		return damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
+		return docio.Damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
 	}
 	if t.predictor == 2 && t.bits != 8 && t.bits != 16 || t.predictor > 2 {
 		return unsupported("predictor", t.predictor)
@@ -150,7 +152,7 @@ func (t *tiffImage) isFax() bool {
 // some writers put 8-bit values there.
 func (t *tiffImage) readPalette() {
 	n := 1 << t.bits
-	list := t.dir.numbers(t.doc, tagColorMap, uint64(3*n))
+	list := t.dir.Numbers(tiff.TagColorMap, uint64(3*n))
 	shift := 0
 	for _, v := range list {
 		if v > 255 {
@@ -170,39 +172,39 @@ func (t *tiffImage) readPalette() {
 // readBlocks finds the strips or tiles.
 func (t *tiffImage) readBlocks() error {
 	t.blockW, t.blockH = t.width, t.height
-	offsets, counts := uint16(tagStripOffsets), uint16(tagStripCounts)
-	if w := t.dir.one(t.doc, tagTileWidth, 0); w != 0 {
-		h := t.dir.one(t.doc, tagTileHeight, 0)
+	offsets, counts := uint16(tiff.TagStripOffsets), uint16(tiff.TagStripCounts)
+	if w := t.dir.Number(tiff.TagTileWidth, 0); w != 0 {
+		h := t.dir.Number(tiff.TagTileHeight, 0)
 		// One row of tiles is held at a time; a tile may hang over the edge.
 		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) || w*h > uint64(t.lim.MaxPixels) {
-			return damaged("tiles of %d x %d pixels", w, h)
+			return docio.Damaged("tiles of %d x %d pixels", w, h)
 		}
 		t.tiled, t.blockW, t.blockH = true, int(w), int(h)
-		offsets, counts = tagTileOffsets, tagTileCounts
-	} else if rows := t.dir.one(t.doc, tagRowsPerStrip, uint64(t.height)); rows > 0 && rows < uint64(t.height) {
+		offsets, counts = tiff.TagTileOffsets, tiff.TagTileCounts
+	} else if rows := t.dir.Number(tiff.TagRowsPerStrip, uint64(t.height)); rows > 0 && rows < uint64(t.height) {
 		t.blockH = int(rows)
 	}
 	t.across = (t.width + t.blockW - 1) / t.blockW
 	down := (t.height + t.blockH - 1) / t.blockH
 	n := uint64(t.across) * uint64(down)
-	if n > tiffValues {
+	if n > tiff.MaxValues {
 		return fmt.Errorf("%w: %d blocks", ErrTooLarge, n)
 	}
-	t.offsets = t.dir.numbers(t.doc, offsets, n)
-	t.counts = t.dir.numbers(t.doc, counts, n)
+	t.offsets = t.dir.Numbers(offsets, n)
+	t.counts = t.dir.Numbers(counts, n)
 	if len(t.offsets) == 0 {
-		return damaged("no strips or tiles")
+		return docio.Damaged("no strips or tiles")
 	}
 	return nil
 }
 
 // block returns where block i lies; a missing length means until the end.
 func (t *tiffImage) block(i int) (off, n int64, err error) {
-	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size) {
-		return 0, 0, damaged("block %d lies outside", i)
+	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
+		return 0, 0, docio.Damaged("block %d lies outside", i)
 	}
 	off = int64(t.offsets[i])
-	n = t.doc.Size - off
+	n = t.doc.Size() - off
 	if i < len(t.counts) && t.counts[i] > 0 && t.counts[i] < uint64(n) {
 		n = int64(t.counts[i])
 	}

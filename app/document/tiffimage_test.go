@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"compress/zlib"
+	"deedkeep/app/document/tiff"
 	"encoding/binary"
 	"image"
 	"image/color"
@@ -110,7 +111,7 @@ func drawn(kind func(image.Rectangle) interface {
 
 // page fills in the tags that all have.
 func page(more tags) tags {
-	all := tags{tagWidth: testW, tagHeight: testH, tagCompression: 1, tagPhotometric: 1}
+	all := tags{tiff.TagWidth: testW, tiff.TagHeight: testH, tiff.TagCompression: 1, tiff.TagPhotometric: 1}
 	for tag, v := range more {
 		all[tag] = v
 	}
@@ -160,34 +161,34 @@ func TestTIFFVariants(t *testing.T) {
 	three := []int{8, 8, 8}
 	for name, page := range map[string]tags{
 		"1 bit":             page(tags{0: [][]byte{bit}}),
-		"1 bit, white is 0": page(tags{0: [][]byte{tib}, tagPhotometric: 0}),
-		"2 bits":            page(tags{0: [][]byte{samples(testW, testH, 2, []uint64{0}, []uint64{3})}, tagBits: 2}),
-		"4 bits":            page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{0}, []uint64{15})}, tagBits: 4}),
-		"8 bits":            page(tags{0: [][]byte{gray}, tagBits: 8}),
-		"16 bits":           page(tags{0: [][]byte{samples(testW, testH, 16, []uint64{0}, []uint64{65535})}, tagBits: 16}),
-		"grey with alpha":   page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 255}, []uint64{0, 0})}, tagBits: []int{8, 8}, tagSamples: 2, tagExtraSamples: 2}),
-		"palette":           page(tags{0: [][]byte{bit}, tagPhotometric: 3, tagColorMap: []int{0, 65535, 0, 65535, 0, 65535}}),
-		"4-bit palette of few colors": page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{1}, []uint64{2})}, tagBits: 4, tagPhotometric: 3,
-			tagColorMap: append(append(append(make([]int, 0), pad(0, 0, 65535)...), pad(0, 0, 65535)...), pad(9000, 0, 65535)...)}),
-		"color":             page(tags{0: [][]byte{rgb}, tagBits: three, tagSamples: 3, tagPhotometric: 2}),
-		"16-bit color":      page(tags{0: [][]byte{rgb16}, tagBits: []int{16, 16, 16}, tagSamples: 3, tagPhotometric: 2}),
-		"inks":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 5}),
-		"luma":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 128, 128}, []uint64{255, 128, 128})}, tagBits: three, tagSamples: 3, tagPhotometric: 6, tagSubsampling: []int{1, 1}}),
-		"color, alpha":      page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 2, tagExtraSamples: 1}),
-		"strips":            page(tags{0: [][]byte{gray[:5*testW], gray[5*testW : 10*testW], gray[10*testW : 15*testW], gray[15*testW:]}, tagBits: 8, tagRowsPerStrip: 5}),
-		"tiles":             page(tags{0: tiles(), tagBits: 8, tagTileWidth: 16, tagTileHeight: 16}),
-		"PackBits":          page(tags{0: [][]byte{runs(bit)}, tagCompression: tiffPackBits}),
-		"deflate":           page(tags{0: [][]byte{deflate(bit)}, tagCompression: tiffDeflate}),
-		"predictor":         page(tags{0: [][]byte{deflate(differ(rgb, 3))}, tagBits: three, tagSamples: 3, tagPhotometric: 2, tagCompression: tiffOldDeflate, tagPredictor: 2}),
-		"lowest bit first":  page(tags{0: [][]byte{reverse(bit)}, tagFillOrder: 2}),
-		"fax":               page(tags{0: [][]byte{faxPage(false, false)}, tagCompression: tiffG3, tagPhotometric: 0}),
-		"fax, black is 0":   page(tags{0: [][]byte{faxPage(true, false)}, tagCompression: tiffG3, tagPhotometric: 1}),
-		"fax, 2 dimensions": page(tags{0: [][]byte{faxPage(false, true)}, tagCompression: tiffG3, tagPhotometric: 0, tagT4Options: 1}),
-		"fax, reversed":     page(tags{0: [][]byte{reverse(faxPage(false, true))}, tagCompression: tiffG3, tagPhotometric: 0, tagT4Options: 1, tagFillOrder: 2}),
-		"fax without ends":  page(tags{0: [][]byte{faxPlain()}, tagCompression: tiffRLE, tagPhotometric: 0}),
-		"grey JPEG":         page(tags{0: [][]byte{grayJPEG}, tagBits: 8, tagCompression: tiffJPEG}),
-		"color JPEG":        page(tags{0: [][]byte{colorJPEG}, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
-		"JPEG with tables":  page(tags{0: [][]byte{abbreviated}, tagJPEGTables: tables, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
+		"1 bit, white is 0": page(tags{0: [][]byte{tib}, tiff.TagPhotometric: 0}),
+		"2 bits":            page(tags{0: [][]byte{samples(testW, testH, 2, []uint64{0}, []uint64{3})}, tiff.TagBits: 2}),
+		"4 bits":            page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{0}, []uint64{15})}, tiff.TagBits: 4}),
+		"8 bits":            page(tags{0: [][]byte{gray}, tiff.TagBits: 8}),
+		"16 bits":           page(tags{0: [][]byte{samples(testW, testH, 16, []uint64{0}, []uint64{65535})}, tiff.TagBits: 16}),
+		"grey with alpha":   page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 255}, []uint64{0, 0})}, tiff.TagBits: []int{8, 8}, tiff.TagSamples: 2, tiff.TagExtraSamples: 2}),
+		"palette":           page(tags{0: [][]byte{bit}, tiff.TagPhotometric: 3, tiff.TagColorMap: []int{0, 65535, 0, 65535, 0, 65535}}),
+		"4-bit palette of few colors": page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{1}, []uint64{2})}, tiff.TagBits: 4, tiff.TagPhotometric: 3,
+			tiff.TagColorMap: append(append(append(make([]int, 0), pad(0, 0, 65535)...), pad(0, 0, 65535)...), pad(9000, 0, 65535)...)}),
+		"color":             page(tags{0: [][]byte{rgb}, tiff.TagBits: three, tiff.TagSamples: 3, tiff.TagPhotometric: 2}),
+		"16-bit color":      page(tags{0: [][]byte{rgb16}, tiff.TagBits: []int{16, 16, 16}, tiff.TagSamples: 3, tiff.TagPhotometric: 2}),
+		"inks":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tiff.TagBits: []int{8, 8, 8, 8}, tiff.TagSamples: 4, tiff.TagPhotometric: 5}),
+		"luma":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 128, 128}, []uint64{255, 128, 128})}, tiff.TagBits: three, tiff.TagSamples: 3, tiff.TagPhotometric: 6, tiff.TagSubsampling: []int{1, 1}}),
+		"color, alpha":      page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tiff.TagBits: []int{8, 8, 8, 8}, tiff.TagSamples: 4, tiff.TagPhotometric: 2, tiff.TagExtraSamples: 1}),
+		"strips":            page(tags{0: [][]byte{gray[:5*testW], gray[5*testW : 10*testW], gray[10*testW : 15*testW], gray[15*testW:]}, tiff.TagBits: 8, tiff.TagRowsPerStrip: 5}),
+		"tiles":             page(tags{0: tiles(), tiff.TagBits: 8, tiff.TagTileWidth: 16, tiff.TagTileHeight: 16}),
+		"PackBits":          page(tags{0: [][]byte{runs(bit)}, tiff.TagCompression: tiffPackBits}),
+		"deflate":           page(tags{0: [][]byte{deflate(bit)}, tiff.TagCompression: tiffDeflate}),
+		"predictor":         page(tags{0: [][]byte{deflate(differ(rgb, 3))}, tiff.TagBits: three, tiff.TagSamples: 3, tiff.TagPhotometric: 2, tiff.TagCompression: tiffOldDeflate, tiff.TagPredictor: 2}),
+		"lowest bit first":  page(tags{0: [][]byte{reverse(bit)}, tiff.TagFillOrder: 2}),
+		"fax":               page(tags{0: [][]byte{faxPage(false, false)}, tiff.TagCompression: tiffG3, tiff.TagPhotometric: 0}),
+		"fax, black is 0":   page(tags{0: [][]byte{faxPage(true, false)}, tiff.TagCompression: tiffG3, tiff.TagPhotometric: 1}),
+		"fax, 2 dimensions": page(tags{0: [][]byte{faxPage(false, true)}, tiff.TagCompression: tiffG3, tiff.TagPhotometric: 0, tiff.TagT4Options: 1}),
+		"fax, reversed":     page(tags{0: [][]byte{reverse(faxPage(false, true))}, tiff.TagCompression: tiffG3, tiff.TagPhotometric: 0, tiff.TagT4Options: 1, tiff.TagFillOrder: 2}),
+		"fax without ends":  page(tags{0: [][]byte{faxPlain()}, tiff.TagCompression: tiffRLE, tiff.TagPhotometric: 0}),
+		"grey JPEG":         page(tags{0: [][]byte{grayJPEG}, tiff.TagBits: 8, tiff.TagCompression: tiffJPEG}),
+		"color JPEG":        page(tags{0: [][]byte{colorJPEG}, tiff.TagBits: three, tiff.TagSamples: 3, tiff.TagCompression: tiffJPEG, tiff.TagPhotometric: 6}),
+		"JPEG with tables":  page(tags{0: [][]byte{abbreviated}, tiff.TagJPEGTables: tables, tiff.TagBits: three, tiff.TagSamples: 3, tiff.TagCompression: tiffJPEG, tiff.TagPhotometric: 6}),
 		"no byte counts":    withoutCounts(page(tags{0: [][]byte{bit}})),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestTIFFVariants(t *testing.T) {
 					if big && name == "no byte counts" {
 						continue // its block lies behind the shorter header
 					}
-					src := document(buildTIFF(order, big, page), "image/tiff")
+					src := testSource(buildTIFF(order, big, page), "image/tiff")
 					img := picture(t, src, 1, testW)
 					for y := range testH {
 						for x := range testW {
@@ -219,7 +220,7 @@ func TestTIFFVariants(t *testing.T) {
 func pad(values ...int) []int { return append(values, make([]int, 16-len(values))...) }
 
 func withoutCounts(page tags) tags {
-	page[tagStripOffsets] = 8 // where buildTIFF puts the first block
+	page[tiff.TagStripOffsets] = 8 // where buildTIFF puts the first block
 	block := page[0].([][]byte)[0]
 	delete(page, 0)
 	// It must stand somewhere: as a value that nobody asks for.
@@ -262,11 +263,11 @@ func picture(t testing.TB, src Source, n, width int) image.Image {
 
 func TestTIFFPages(t *testing.T) {
 	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
-	fax := page(tags{0: [][]byte{bit}, tagXResolution: [2]uint32{204, 1}, tagYResolution: [2]uint32{98, 1}})
-	turned := page(tags{0: [][]byte{bit}, tagOrientation: 6})
-	both := page(tags{0: [][]byte{bit}, tagOrientation: 8, tagXResolution: [2]uint32{300, 1}, tagYResolution: [2]uint32{600, 1}})
+	fax := page(tags{0: [][]byte{bit}, tiff.TagXResolution: [2]uint32{204, 1}, tiff.TagYResolution: [2]uint32{98, 1}})
+	turned := page(tags{0: [][]byte{bit}, tiff.TagOrientation: 6})
+	both := page(tags{0: [][]byte{bit}, tiff.TagOrientation: 8, tiff.TagXResolution: [2]uint32{300, 1}, tiff.TagYResolution: [2]uint32{600, 1}})
 	for _, big := range []bool{false, true} {
-		src := document(buildTIFF(little, big, fax, turned, both), "image/tiff")
+		src := testSource(buildTIFF(little, big, fax, turned, both), "image/tiff")
 		if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != 3 || err != nil {
 			t.Errorf("%d pages, %v", n, err)
 		}
@@ -284,7 +285,7 @@ func TestTIFFPages(t *testing.T) {
 		}
 	}
 	// Turned clockwise, the left half is the upper one.
-	img := picture(t, document(buildTIFF(bigEnd, false, turned), "image/tiff"), 1, 16)
+	img := picture(t, testSource(buildTIFF(bigEnd, false, turned), "image/tiff"), 1, 16)
 	for _, c := range []struct {
 		x, y  int
 		black bool
@@ -311,22 +312,22 @@ func TestTIFFDamage(t *testing.T) {
 		{"header", whole[:8], ExtractLimits{}, ErrDamaged},
 		{"none", nil, ExtractLimits{}, ErrDamaged},
 		{"pixels", whole, ExtractLimits{MaxPixels: testW*testH - 1}, ErrTooLarge},
-		{"no pixels", buildTIFF(little, false, page(tags{tagWidth: 0})), ExtractLimits{}, ErrDamaged},
+		{"no pixels", buildTIFF(little, false, page(tags{tiff.TagWidth: 0})), ExtractLimits{}, ErrDamaged},
 		{"no strips", buildTIFF(little, false, page(nil)), ExtractLimits{}, ErrDamaged},
-		{"empty strip", buildTIFF(little, false, page(tags{tagStripOffsets: 1 << 30, tagStripCounts: 1})), ExtractLimits{}, ErrDamaged},
-		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagCompression: tiffOldJPEG})), ExtractLimits{}, ErrUnsupported},
-		{"floats", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 32})), ExtractLimits{}, ErrUnsupported},
-		{"a giant", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagWidth: 1 << 31, tagHeight: 1 << 31})), ExtractLimits{}, ErrTooLarge},
-		{"giant tiles", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagTileWidth: 1 << 20, tagTileHeight: 1 << 20})), ExtractLimits{}, ErrDamaged},
-		{"JPEG of nothing", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tagBits: 8, tagCompression: tiffJPEG})), ExtractLimits{}, ErrDamaged},
+		{"empty strip", buildTIFF(little, false, page(tags{tiff.TagStripOffsets: 1 << 30, tiff.TagStripCounts: 1})), ExtractLimits{}, ErrDamaged},
+		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagCompression: tiffOldJPEG})), ExtractLimits{}, ErrUnsupported},
+		{"floats", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagBits: 32})), ExtractLimits{}, ErrUnsupported},
+		{"a giant", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagWidth: 1 << 31, tiff.TagHeight: 1 << 31})), ExtractLimits{}, ErrTooLarge},
+		{"giant tiles", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagTileWidth: 1 << 20, tiff.TagTileHeight: 1 << 20})), ExtractLimits{}, ErrDamaged},
+		{"JPEG of nothing", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagBits: 8, tiff.TagCompression: tiffJPEG})), ExtractLimits{}, ErrDamaged},
 		{"half a strip", buildTIFF(little, false, page(tags{0: [][]byte{bit[:len(bit)/2]}})), ExtractLimits{}, nil},
 	} {
-		_, err := PageImage(t.Context(), document(c.file, "image/tiff"), 1, 100, c.lim)
+		_, err := PageImage(t.Context(), testSource(c.file, "image/tiff"), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if n, err := PageCount(t.Context(), document(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {
+	if n, err := PageCount(t.Context(), testSource(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {
 		t.Errorf("ring of %d pages, %v", n, err)
 	}
 }

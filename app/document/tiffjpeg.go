@@ -3,6 +3,7 @@ package document
 import (
 	"bufio"
 	"bytes"
+	"deedkeep/app/document/docio"
 	"image"
 	"image/jpeg"
 	"io"
@@ -17,9 +18,9 @@ var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 // TIFF says and the stream need not.
 func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	// The start of the stream, and a segment that may come first.
-	head, ok := t.doc.bytes(off, min(n, 4+adobeLength))
+	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
-		return nil, damaged("no JPEG at %d", off)
+		return nil, docio.Damaged("no JPEG at %d", off)
 	}
 	start := append([]byte(nil), head[:2]...)
 	if t.samples >= 3 {
@@ -40,14 +41,14 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	}
 	config, err := jpeg.DecodeConfig(stream())
 	if err != nil {
-		return nil, codecVerdict(err)
+		return nil, codecError(err)
 	}
 	if err := affordable(config, 0, t.lim); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(stream())
 	if err != nil {
-		return nil, codecVerdict(err)
+		return nil, codecError(err)
 	}
 	if cmyk, ok := img.(*image.CMYK); ok {
 		// The decoder turns Adobe's inks around; TIFF's are not turned.

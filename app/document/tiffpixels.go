@@ -23,7 +23,7 @@ func (t *tiffImage) pixels(row, samples []byte) {
 // high keeps the upper byte of each 16-bit sample.
 func (t *tiffImage) high(samples []byte) []byte {
 	first := 0
-	if t.dir.layout.order == binary.ByteOrder(binary.LittleEndian) {
+	if t.dir.Order() == binary.ByteOrder(binary.LittleEndian) {
 		first = 1
 	}
 	for i := 0; 2*i+1 < len(samples); i++ {

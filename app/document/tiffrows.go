@@ -1,6 +1,8 @@
 package document
 
 import (
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/tiff"
 	"image"
 )
 
@@ -12,9 +14,9 @@ type rows func(row []byte) error
 // before stays, and the rest is white.
 func (t *tiffImage) raster() *raster {
 	r := &raster{
-		width: t.width, height: t.height, color: t.color(), aspect: 1, turn: t.dir.turn(t.doc),
+		width: t.width, height: t.height, color: t.color(), aspect: 1, turn: t.dir.Orientation(),
 	}
-	r.aspect = pixelAspect(t.dir.rational(t.doc, tagXResolution), t.dir.rational(t.doc, tagYResolution))
+	r.aspect = pixelAspect(t.dir.Rational(tiff.TagXResolution), t.dir.Rational(tiff.TagYResolution))
 	if t.tiled {
 		r.next = t.tileRows(r.channels())
 	} else {
@@ -43,7 +45,7 @@ func (t *tiffImage) fail(err error) error {
 	if t.failed == nil {
 		t.failed = err
 	}
-	return t.doc.err
+	return t.doc.Err()
 }
 
 func white(row []byte) {
@@ -129,7 +131,7 @@ func rowsOf(img image.Image, width int, color bool) rows {
 	return func(row []byte) error {
 		white(row)
 		if y >= r.height {
-			return damaged("block has %d rows", y)
+			return docio.Damaged("block has %d rows", y)
 		}
 		y++
 		if err := r.next(line); err != nil {

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// writer gathers the text of one page after another and hands each on.
+// writer collects the text of one page at a time, within the limits, and emits it.
 type writer struct {
-	lim  ExtractLimits
-	left int64 // bytes of text that the document may still have
-	emit func(page int, text string) error
-	page int // 0 before the first, and for a document without pages
-	buf  strings.Builder
-	cut  bool // something did not fit
+	lim       ExtractLimits
+	left      int64 // bytes of text that the document may still have
+	emit      func(page int, text string) error
+	page      int // 0 before the first page, and in a document without pages
+	buf       strings.Builder
+	truncated bool // some text didn't fit
 }
 
-// begin ends the page before and begins page n.
+// begin emits the current page and begins page n.
 func (w *writer) begin(n int) error {
 	if err := w.flush(); err != nil {
 		return err
@@ -25,29 +25,30 @@ func (w *writer) begin(n int) error {
 	return nil
 }
 
-// end hands the last page on and says whether the limits cut something off.
+// end emits the last page. It returns ErrTooLarge if some text didn't fit.
 func (w *writer) end() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if w.cut {
+	if w.truncated {
 		return ErrTooLarge
 	}
 	return nil
 }
 
-// full reports whether no more text fits into the document.
+// full reports whether the document can take no more text.
 func (w *writer) full() bool { return w.left <= 0 }
 
-// pageFull reports whether no more text fits onto the page.
-func (w *writer) pageFull() bool { return w.room() <= 0 }
+// pageFull reports whether the page can take no more text.
+func (w *writer) pageFull() bool { return w.free() <= 0 }
 
-func (w *writer) room() int64 {
-	room := w.left - int64(w.buf.Len())
+// free returns how many bytes of text the page can still take.
+func (w *writer) free() int64 {
+	free := w.left - int64(w.buf.Len())
 	if w.page > 0 {
-		room = min(room, w.lim.MaxPageTextBytes-int64(w.buf.Len()))
+		free = min(free, w.lim.MaxPageTextBytes-int64(w.buf.Len()))
 	}
-	return room
+	return free
 }
 
 func (w *writer) flush() error {
@@ -63,8 +64,8 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// text adds s without control characters; "\r\n" and "\r" become "\n", bytes
-// that are no UTF-8 U+FFFD.
+// text adds s without control characters. "\r\n" and "\r" become "\n", and bytes that
+// aren't UTF-8 become U+FFFD.
 func (w *writer) text(s string) {
 	for i, r := range s {
 		if r == '\r' {
@@ -77,22 +78,23 @@ func (w *writer) text(s string) {
 	}
 }
 
-// character adds r, unless it is a control character or none at all.
+// character adds r unless it is a control character or a noncharacter.
 func (w *writer) character(r rune) {
 	if r == '\n' || r == '\t' || r != 0xFFFE && r != 0xFFFF && !unicode.IsControl(r) {
 		w.rune(r)
 	}
 }
 
+// rune adds r if it fits.
 func (w *writer) rune(r rune) {
-	if int64(utf8.RuneLen(r)) > w.room() {
-		w.cut = true
+	if int64(utf8.RuneLen(r)) > w.free() {
+		w.truncated = true
 		return
 	}
 	w.buf.WriteRune(r)
 }
 
-// line ends the line, unless it is empty and the one before was too.
+// line ends the line. It leaves at most one line empty.
 func (w *writer) line() {
 	if s := w.buf.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
 		w.rune('\n')

@@ -4,54 +4,55 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"deedkeep/app/document/ooxml"
 )
 
-// mostStrings is how many shared strings are kept; a full sheet has a million
+// maxStrings is how many shared strings of a workbook are read. A full sheet has a million
 // rows.
-const mostStrings = 2 << 20
+const maxStrings = 2 << 20
 
-// sheet is one sheet of a workbook; part is "" where it has none.
-type sheet struct{ name, part string }
+// xlsxSheet is a sheet of a workbook. Its part is "" if there is none.
+type xlsxSheet struct{ name, part string }
 
-// workbook is what all sheets of a .xlsx share.
-type workbook struct {
-	*ooxmlPackage
-	doc     *source
-	main    string
-	sheets  []sheet
-	related []target
-	strings []string
-	dates   []bool // by cell style
-	mac     bool   // days count from 1904
+// xlsxWorkbook is what all sheets of a .xlsx share.
+type xlsxWorkbook struct {
+	*ooxml.Package
+	main       string
+	sheets     []xlsxSheet
+	related    []ooxml.Relationship
+	strings    []string
+	dateStyles []bool // by cell style: shows dates
+	date1904   bool   // days count from 1904
 }
 
-func openWorkbook(doc *source, lim ExtractLimits) (*workbook, error) {
-	p, err := openPackage(doc, lim)
+func openXLSX(doc *source, lim ExtractLimits) (*xlsxWorkbook, error) {
+	p, err := ooxml.Open(doc.Reader, lim.MaxUnpackedBytes)
 	if err != nil {
 		return nil, err
 	}
-	w := &workbook{ooxmlPackage: p, doc: doc}
-	if w.main, w.related, err = p.main(doc, "xl/workbook.xml"); err != nil {
+	w := &xlsxWorkbook{Package: p}
+	if w.main, w.related, err = p.Main("xl/workbook.xml"); err != nil {
 		return nil, err
 	}
-	err = p.inOrder(doc, w.main, "sheet", w.related, func(e element, part string) {
-		w.sheets = append(w.sheets, sheet{e.attr("name"), part})
+	err = p.WalkReferences(w.main, "sheet", w.related, func(e ooxml.Element, part string) {
+		w.sheets = append(w.sheets, xlsxSheet{e.Attr("name"), part})
 	})
 	return w, err
 }
 
 func xlsxPages(doc *source, lim ExtractLimits) (int, error) {
-	w, err := openWorkbook(doc, lim)
+	w, err := openXLSX(doc, lim)
 	if err != nil {
 		return 0, err
 	}
 	return len(w.sheets), nil
 }
 
-// xlsxText gives a page for each sheet: its name, then a line for each row,
-// cells parted by tabs.
+// xlsxText writes a page for each sheet: its name, then a line for each row with its cells
+// separated by tabs.
 func xlsxText(doc *source, out *writer) error {
-	w, err := openWorkbook(doc, out.lim)
+	w, err := openXLSX(doc, out.lim)
 	if err != nil {
 		return err
 	}
@@ -60,37 +61,37 @@ func xlsxText(doc *source, out *writer) error {
 	}
 	for i, s := range w.sheets {
 		if i >= out.lim.MaxPages || out.full() {
-			out.cut = true
+			out.truncated = true
 			return nil
 		}
 		if err := out.begin(i + 1); err != nil {
 			return err
 		}
 		out.text(s.name + "\n")
-		if err := w.cells(s.part, out); err != nil {
+		if err := w.writeCells(s.part, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readShared reads the shared strings, the styles and how dates count.
-func (w *workbook) readShared() error {
-	err := w.walk(w.doc, w.main, func(e element) error {
-		if e.start && e.name == "workbookPr" {
-			w.mac = truth(e.attr("date1904"))
+// readShared reads the epoch of dates, the styles, and the shared strings.
+func (w *xlsxWorkbook) readShared() error {
+	err := w.Walk(w.main, func(e ooxml.Element) error {
+		if e.Start && e.Name == "workbookPr" {
+			w.date1904 = isTrue(e.Attr("date1904"))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, part := range of(w.related, "styles") {
+	for _, part := range ooxml.Parts(w.related, "styles") {
 		if err := w.readStyles(part); err != nil {
 			return err
 		}
 	}
-	for _, part := range of(w.related, "sharedStrings") {
+	for _, part := range ooxml.Parts(w.related, "sharedStrings") {
 		if err := w.readStrings(part); err != nil {
 			return err
 		}
@@ -98,23 +99,23 @@ func (w *workbook) readShared() error {
 	return nil
 }
 
-func truth(s string) bool { return s == "1" || s == "true" }
+func isTrue(s string) bool { return s == "1" || s == "true" }
 
-// readStrings keeps each string without its formatting and its reading aid.
-func (w *workbook) readStrings(part string) error {
+// readStrings reads the shared strings without formatting and phonetic hints.
+func (w *xlsxWorkbook) readStrings(part string) error {
 	var current strings.Builder
-	inText, aid := false, false
-	return w.walk(w.doc, part, func(e element) error {
+	inText, inPhonetic := false, false
+	return w.Walk(part, func(e ooxml.Element) error {
 		switch {
-		case e.name == "rPh":
-			aid = e.start
-		case e.name == "t":
-			inText = e.start && !aid
-		case e.text != nil && inText:
-			current.Write(e.text)
-		case e.end && e.name == "si":
-			if len(w.strings) == mostStrings {
-				return fmt.Errorf("%w: more than %d strings", ErrTooLarge, mostStrings)
+		case e.Name == "rPh":
+			inPhonetic = e.Start
+		case e.Name == "t":
+			inText = e.Start && !inPhonetic
+		case e.Text != nil && inText:
+			current.Write(e.Text)
+		case e.End && e.Name == "si":
+			if len(w.strings) == maxStrings {
+				return fmt.Errorf("%w: more than %d strings", ErrTooLarge, maxStrings)
 			}
 			w.strings = append(w.strings, current.String())
 			current.Reset()
@@ -124,58 +125,58 @@ func (w *workbook) readStrings(part string) error {
 }
 
 // readStyles finds the cell styles that show dates (ISO/IEC 29500-1, 18.8.30).
-func (w *workbook) readStyles(part string) error {
+func (w *xlsxWorkbook) readStyles(part string) error {
 	formats := make(map[string]bool)
 	inCells := false
-	return w.walk(w.doc, part, func(e element) error {
+	return w.Walk(part, func(e ooxml.Element) error {
 		switch {
-		case e.start && e.name == "numFmt":
-			if len(formats) < relations {
-				formats[e.attr("numFmtId")] = isDateFormat(e.attr("formatCode"))
+		case e.Start && e.Name == "numFmt":
+			if len(formats) < maxParts {
+				formats[e.Attr("numFmtId")] = isDateFormat(e.Attr("formatCode"))
 			}
-		case e.name == "cellXfs":
-			inCells = e.start
-		case e.start && e.name == "xf" && inCells:
-			id := e.attr("numFmtId")
-			date, own := formats[id]
-			if n, err := strconv.Atoi(id); !own && err == nil {
-				date = isDateID(n)
+		case e.Name == "cellXfs":
+			inCells = e.Start
+		case e.Start && e.Name == "xf" && inCells:
+			id := e.Attr("numFmtId")
+			date, custom := formats[id]
+			if n, err := strconv.Atoi(id); !custom && err == nil {
+				date = isBuiltinDateFormat(n)
 			}
-			w.dates = append(w.dates, date)
+			w.dateStyles = append(w.dateStyles, date)
 		}
 		return nil
 	})
 }
 
-// cell is the cell that is being read.
-type cell struct {
-	kind    string
-	date    bool
-	value   strings.Builder
-	reading bool
-	aid     bool
+// xlsxCell is the cell that is being read.
+type xlsxCell struct {
+	cellType   string
+	date       bool
+	value      strings.Builder
+	inValue    bool
+	inPhonetic bool
 }
 
-func (w *workbook) cells(part string, out *writer) error {
-	var c cell
+func (w *xlsxWorkbook) writeCells(part string, out *writer) error {
+	var c xlsxCell
 	first := true
-	return w.walk(w.doc, part, func(e element) error {
+	return w.Walk(part, func(e ooxml.Element) error {
 		if out.pageFull() {
-			out.cut = true
-			return errEnough
+			out.truncated = true
+			return ooxml.ErrStop
 		}
-		switch e.name {
+		switch e.Name {
 		case "row":
-			if e.end {
+			if e.End {
 				out.text("\n")
 			}
 			first = true
 		case "c":
-			if e.start {
-				style, err := strconv.Atoi(e.attr("s"))
-				c.kind, c.date = e.attr("t"), err == nil && style >= 0 && style < len(w.dates) && w.dates[style]
+			if e.Start {
+				style, err := strconv.Atoi(e.Attr("s"))
+				c.cellType, c.date = e.Attr("t"), err == nil && style >= 0 && style < len(w.dateStyles) && w.dateStyles[style]
 				c.value.Reset()
-			} else if text := w.show(&c); text != "" {
+			} else if text := w.format(&c); text != "" {
 				if !first {
 					out.text("\t")
 				}
@@ -183,21 +184,21 @@ func (w *workbook) cells(part string, out *writer) error {
 				out.text(text)
 			}
 		case "rPh":
-			c.aid = e.start
+			c.inPhonetic = e.Start
 		case "v", "t":
-			c.reading = e.start && !c.aid
+			c.inValue = e.Start && !c.inPhonetic
 		}
-		if e.text != nil && c.reading {
-			c.value.Write(e.text)
+		if e.Text != nil && c.inValue {
+			c.value.Write(e.Text)
 		}
 		return nil
 	})
 }
 
-// show returns a cell as text (ISO/IEC 29500-1, 18.18.11).
-func (w *workbook) show(c *cell) string {
+// format returns a cell as text (ISO/IEC 29500-1, 18.18.11).
+func (w *xlsxWorkbook) format(c *xlsxCell) string {
 	value := c.value.String()
-	switch c.kind {
+	switch c.cellType {
 	case "s":
 		i, err := strconv.Atoi(value)
 		if err != nil || i < 0 || i >= len(w.strings) {
@@ -205,13 +206,13 @@ func (w *workbook) show(c *cell) string {
 		}
 		return w.strings[i]
 	case "b":
-		return showBool(truth(value))
+		return formatBool(isTrue(value))
 	case "", "n":
 		number, err := strconv.ParseFloat(value, 64)
 		if err != nil {
 			return value
 		}
-		return showNumber(number, c.date, w.mac)
+		return formatNumber(number, c.date, w.date1904)
 	}
 	return value
 }

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"deedkeep/app/document"
@@ -47,25 +45,17 @@ func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
 	return e.pdf, err
 }
 
-// Open opens a PDF; its errors are those of package pdf.
-func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (*pdf.Document, error) {
+// Open implements document.PDFEngine. Its errors are those of package pdf.
+func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
 	engine, err := e.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Open(ctx, doc, size)
-}
-
-// inspector is the engine as package document wants it.
-type inspector struct{ *engine }
-
-// Open implements document.InspectPDF.
-func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDFDocument, error) {
-	d, err := i.engine.Open(ctx, doc, size)
+	opened, err := engine.Open(ctx, doc, size)
 	if err != nil {
-		return nil, translateError(err)
+		return nil, err
 	}
-	return pdfDocument{d}, nil
+	return opened, nil
 }
 
 // needsRestart reports whether the child should be replaced.
@@ -78,23 +68,4 @@ func (e *engine) close(ctx context.Context) error {
 		return nil
 	}
 	return e.pdf.Close(ctx)
-}
-
-// pdfDocument translates the errors of pdf.Document.
-type pdfDocument struct{ *pdf.Document }
-
-func (d pdfDocument) ImageHeavy(ctx context.Context) (bool, error) {
-	heavy, err := d.Document.ImageHeavy(ctx)
-	return heavy, translateError(err)
-}
-
-// translateError gives the findings of pdf the names of inspect.
-func translateError(err error) error {
-	switch {
-	case errors.Is(err, pdf.ErrPassword):
-		return fmt.Errorf("%w: %w", document.ErrPassword, err)
-	case errors.Is(err, pdf.ErrUnreadable):
-		return fmt.Errorf("%w: %w", document.ErrUnreadable, err)
-	}
-	return err
 }

@@ -75,7 +75,7 @@ func (d *session) write(kind byte, content []byte) error {
 }
 
 func (d *session) inspect(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
-	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, inspector{d.engine}, t.Limits)
+	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, d.engine, t.Limits)
 	return taskDone{MIME: report.MIME, Pages: report.Pages, Refusal: report.Rejection}, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/pdf"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -163,7 +164,7 @@ var toyPages = regexp.MustCompile(`%toy pages=(\d+)`)
 
 type toy struct{}
 
-func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDFDocument, error) {
+func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
 	head := make([]byte, min(size, 1024))
 	if _, err := doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -171,20 +172,23 @@ func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDFDoc
 	found := toyPages.FindSubmatch(head)
 	switch {
 	case bytes.Contains(head, []byte("/Encrypt")):
-		return nil, document.ErrPassword
+		return nil, pdf.ErrPassword
 	case found == nil:
-		return nil, document.ErrUnreadable
+		return nil, pdf.ErrUnreadable
 	}
 	pages, err := strconv.Atoi(string(found[1]))
 	if err != nil || pages == 0 {
-		return nil, document.ErrUnreadable
+		return nil, pdf.ErrUnreadable
 	}
-	return toyDocument(pages), nil
+	return toyDocument{pages: pages}, nil
 }
 
-type toyDocument int
+type toyDocument struct {
+	document.PDF // not called: nil
+	pages        int
+}
 
-func (d toyDocument) Pages() int                               { return int(d) }
+func (d toyDocument) Pages() int                               { return d.pages }
 func (d toyDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
 func (d toyDocument) Close(context.Context) error              { return nil }
 

@@ -1,33 +1,33 @@
 package document
 
 import (
-	"crypto/md5"  // #nosec G501 -- prescribed by the format; nothing is guarded by it here
-	"crypto/rc4"  // #nosec G503 -- prescribed by the format; nothing is guarded by it here
-	"crypto/sha1" // #nosec G505 -- prescribed by the format; nothing is guarded by it here
+	"crypto/md5"  // #nosec G501 -- prescribed by the format; nothing is protected by it here
+	"crypto/rc4"  // #nosec G503 -- prescribed by the format; nothing is protected by it here
+	"crypto/sha1" // #nosec G505 -- prescribed by the format; nothing is protected by it here
 	"crypto/subtle"
 	"encoding/binary"
 	"unicode/utf16"
 )
 
-// excelPassword is what Excel encrypts a workbook with when only its structure
-// is protected, and tries by itself when it opens one (OpenOffice.org's
-// documentation of the Excel format, 4.18.3): such a workbook needs no password.
+// excelPassword is the password with which Excel encrypts a workbook if only its structure is
+// protected. Excel tries it on opening (OpenOffice.org's documentation of the Excel format,
+// 4.18.3), so the user isn't asked for one.
 const excelPassword = "VelvetSweatshop"
 
-// What the XOR method keeps of that password ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
+// What the XOR method stores of that password ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
 const (
 	excelXORKey      = 0xB359
 	excelXORVerifier = 0x9A0A
 )
 
-// opensByItself reports whether a FilePass record ([MS-XLS] 2.4.117) verifies
-// Excel's own password. Little endian, from the start of its data:
+// opensWithExcelPassword reports whether a FilePass record ([MS-XLS] 2.4.117) verifies
+// excelPassword. Its data, in little-endian order:
 //
 //	Excel 5     key:2 verifier:2
 //	XOR         0:2 key:2 verifier:2
 //	RC4         1:2 1:2 1:2 salt:16 verifier:16 hash:16
 //	CryptoAPI   1:2 2..4:2 2:2 flags:4 n:4 header:n (key bits at 16) 16:4 salt:16 verifier:16 20:4 hash:20
-func opensByItself(pass []byte) bool {
+func opensWithExcelPassword(pass []byte) bool {
 	le := binary.LittleEndian
 	if len(pass) == 4 {
 		pass = append([]byte{0, 0}, pass...)
@@ -52,53 +52,56 @@ func opensByItself(pass []byte) bool {
 	return verifiesCryptoAPI(verifier[4:20], append(verifier[20:36:36], verifier[40:60]...), le.Uint32(header[16:]))
 }
 
-// excelSecret is the password as the methods hash it.
-func excelSecret() (p []byte) {
+// excelPasswordUTF16 returns the password in the encoding that is hashed.
+func excelPasswordUTF16() (p []byte) {
 	for _, unit := range utf16.Encode([]rune(excelPassword)) {
 		p = binary.LittleEndian.AppendUint16(p, unit)
 	}
 	return p
 }
 
-// verifiesRC4 follows [MS-OFFCRYPTO] 2.3.6.2 to 2.3.6.4 for block 0.
-func verifiesRC4(salt, sealed []byte) bool {
-	first := md5.Sum(excelSecret()) // #nosec G401 -- see the import
+// verifiesRC4 checks the password by [MS-OFFCRYPTO] 2.3.6.2 to 2.3.6.4 for block 0. encrypted
+// is the verifier and its hash.
+func verifiesRC4(salt, encrypted []byte) bool {
+	first := md5.Sum(excelPasswordUTF16()) // #nosec G401 -- see the import
 	var mixed []byte
 	for range 16 {
 		mixed = append(append(mixed, first[:5]...), salt...)
 	}
 	second := md5.Sum(mixed)                         // #nosec G401 -- see the import
 	key := md5.Sum(append(second[:5:5], 0, 0, 0, 0)) // #nosec G401 -- see the import
-	plain := opened(key[:], sealed)
+	plain := decryptRC4(key[:], encrypted)
 	hash := md5.Sum(plain[:16]) // #nosec G401 -- see the import
 	return subtle.ConstantTimeCompare(hash[:], plain[16:]) == 1
 }
 
-// verifiesCryptoAPI follows [MS-OFFCRYPTO] 2.3.5.2 and 2.3.5.6 for block 0.
-func verifiesCryptoAPI(salt, sealed []byte, bits uint32) bool {
+// verifiesCryptoAPI checks the password by [MS-OFFCRYPTO] 2.3.5.2 and 2.3.5.6 for block 0,
+// with a key of that many bits.
+func verifiesCryptoAPI(salt, encrypted []byte, bits uint32) bool {
 	if bits == 0 {
 		bits = 40
 	}
 	if bits%8 != 0 || bits < 40 || bits > 128 {
 		return false
 	}
-	first := sha1.Sum(append(salt[:len(salt):len(salt)], excelSecret()...)) // #nosec G401 -- see the import
-	second := sha1.Sum(append(first[:], 0, 0, 0, 0))                        // #nosec G401 -- see the import
+	first := sha1.Sum(append(salt[:len(salt):len(salt)], excelPasswordUTF16()...)) // #nosec G401 -- see the import
+	second := sha1.Sum(append(first[:], 0, 0, 0, 0))                               // #nosec G401 -- see the import
 	key := second[:bits/8]
 	if bits == 40 {
 		key = append(key[:5:5], make([]byte, 11)...)
 	}
-	plain := opened(key, sealed)
+	plain := decryptRC4(key, encrypted)
 	hash := sha1.Sum(plain[:16]) // #nosec G401 -- see the import
 	return subtle.ConstantTimeCompare(hash[:], plain[16:]) == 1
 }
 
-func opened(key, sealed []byte) []byte {
-	plain := make([]byte, len(sealed))
+// decryptRC4 returns the plaintext of encrypted.
+func decryptRC4(key, encrypted []byte) []byte {
+	plain := make([]byte, len(encrypted))
 	cipher, err := rc4.NewCipher(key) // #nosec G405 -- see the import
 	if err != nil {
-		return plain // of no length between 1 and 256 bytes: cannot be
+		return plain // only for keys that aren't 1 to 256 bytes long
 	}
-	cipher.XORKeyStream(plain, sealed)
+	cipher.XORKeyStream(plain, encrypted)
 	return plain
 }

@@ -3,18 +3,20 @@ package document
 import (
 	"bytes"
 	"encoding/binary"
+
+	"deedkeep/app/document/docio"
 )
 
-// isPNG wants the signature and a lawful IHDR (ISO/IEC 15948, 11.2.1). Giant
-// dimensions are lawful: who decodes must look first.
-func isPNG(src *inspectSource) bool {
-	h := src.head(29)
+// isPNG reports whether doc has the signature and a valid IHDR (ISO/IEC 15948, 11.2.1).
+// Giant dimensions are valid: the decoder has to check them.
+func isPNG(doc *docio.Reader) bool {
+	h := doc.Head(29)
 	if len(h) < 29 || string(h[:16]) != "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" {
 		return false
 	}
 	width, height := binary.BigEndian.Uint32(h[16:]), binary.BigEndian.Uint32(h[20:])
-	const most = 1<<31 - 1
-	if width == 0 || height == 0 || width > most || height > most {
+	const maxSide = 1<<31 - 1
+	if width == 0 || height == 0 || width > maxSide || height > maxSide {
 		return false
 	}
 	depth, color := h[24], h[25]
@@ -22,10 +24,10 @@ func isPNG(src *inspectSource) bool {
 	return bytes.IndexByte([]byte(depths), depth) >= 0 && h[26] == 0 && h[27] == 0 && h[28] <= 1
 }
 
-// isGIF wants the version, the logical screen, and a block where the first one
-// must be (GIF89a specification, 17 to 20).
-func isGIF(src *inspectSource) bool {
-	h := src.head(13)
+// isGIF reports whether doc has the version, the logical screen, and a block where the first
+// one must be (GIF89a specification, 17 to 20).
+func isGIF(doc *docio.Reader) bool {
+	h := doc.Head(13)
 	if len(h) < 13 || (string(h[:6]) != "GIF87a" && string(h[:6]) != "GIF89a") {
 		return false
 	}
@@ -34,13 +36,13 @@ func isGIF(src *inspectSource) bool {
 		first += 3 << (h[10]&7 + 1)
 	}
 	var block [1]byte
-	return src.at(block[:], first) && bytes.IndexByte([]byte{0x2C, 0x21}, block[0]) >= 0
+	return doc.Fill(block[:], first) && bytes.IndexByte([]byte{0x2C, 0x21}, block[0]) >= 0
 }
 
-// isBMP wants one of the known header sizes and sane fields in it: "BM" alone
-// begins many a text.
-func isBMP(src *inspectSource) bool {
-	h := src.head(30)
+// isBMP reports whether doc has one of the known header sizes with valid fields: many texts
+// begin with "BM" too.
+func isBMP(doc *docio.Reader) bool {
+	h := doc.Head(30)
 	if len(h) < 26 || string(h[:2]) != "BM" {
 		return false
 	}
@@ -64,10 +66,10 @@ func isBMP(src *inspectSource) bool {
 	return false
 }
 
-// isWEBP wants the RIFF form WEBP and the head of one of its three first chunks
-// (RFC 9649, 2.4 to 2.7).
-func isWEBP(src *inspectSource) bool {
-	h := src.head(30)
+// isWEBP reports whether doc has the RIFF form WEBP and the header of one of the three
+// possible first chunks (RFC 9649, 2.4 to 2.7).
+func isWEBP(doc *docio.Reader) bool {
+	h := doc.Head(30)
 	if len(h) < 26 || string(h[:4]) != "RIFF" || string(h[8:12]) != "WEBP" {
 		return false
 	}
@@ -83,19 +85,19 @@ func isWEBP(src *inspectSource) bool {
 }
 
 const (
-	jpegHeaderSegments = 4096     // before the frame header; a long color profile takes a few dozen
-	jpegGarbage        = 64 << 10 // bytes between segments that decoders skip, in all
+	maxJPEGSegments = 4096     // before the frame header; a long color profile takes a few dozen
+	maxJPEGGarbage  = 64 << 10 // bytes between all segments, which decoders skip
 )
 
-// isJPEG wants the start marker and, some segments later, a frame header
+// isJPEG reports whether doc has the start marker and, some segments later, a frame header
 // (ITU T.81, B.2).
-func isJPEG(src *inspectSource) bool {
-	if h := src.head(3); string(h) != "\xff\xd8\xff" {
+func isJPEG(doc *docio.Reader) bool {
+	if h := doc.Head(3); string(h) != "\xff\xd8\xff" {
 		return false
 	}
-	off, garbage := int64(2), jpegGarbage
-	for range jpegHeaderSegments {
-		marker, next, ok := jpegMarker(src, off, &garbage)
+	off, garbage := int64(2), maxJPEGGarbage
+	for range maxJPEGSegments {
+		marker, next, ok := jpegMarker(doc, off, &garbage)
 		if !ok {
 			return false
 		}
@@ -104,12 +106,12 @@ func isJPEG(src *inspectSource) bool {
 		case marker == 0xD9 || marker == 0xDA: // end of image, or a scan before any frame
 			return false
 		case marker == 0x01 || marker >= 0xD0 && marker <= 0xD8:
-			continue // stand alone
+			continue // no length follows
 		case marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
-			return isFrame(src, off)
+			return isJPEGFrame(doc, off)
 		}
 		var length [2]byte
-		if !src.at(length[:], off) {
+		if !doc.Fill(length[:], off) {
 			return false
 		}
 		n := int64(binary.BigEndian.Uint16(length[:]))
@@ -121,12 +123,13 @@ func isJPEG(src *inspectSource) bool {
 	return false
 }
 
-// jpegMarker finds the marker at or soon after off, and the offset behind it.
-func jpegMarker(src *inspectSource, off int64, garbage *int) (marker byte, next int64, ok bool) {
+// jpegMarker returns the first marker at or after off and the offset after it. It takes what
+// it skips off garbage, and fails once that is 0.
+func jpegMarker(doc *docio.Reader, off int64, garbage *int) (marker byte, next int64, ok bool) {
 	var b [1]byte
 	fill := false
 	for ; *garbage > 0; off++ {
-		if !src.at(b[:], off) {
+		if !doc.Fill(b[:], off) {
 			return 0, 0, false
 		}
 		if fill && b[0] != 0xFF && b[0] != 0 {
@@ -138,11 +141,11 @@ func jpegMarker(src *inspectSource, off int64, garbage *int) (marker byte, next 
 	return 0, 0, false
 }
 
-// isFrame reports whether a lawful frame header follows its marker; a height of
-// 0 is lawful and told later.
-func isFrame(src *inspectSource, off int64) bool {
+// isJPEGFrame reports whether a valid frame header is at off. A height of 0 is valid: a later
+// segment then defines it.
+func isJPEGFrame(doc *docio.Reader, off int64) bool {
 	var h [8]byte
-	if !src.at(h[:], off) {
+	if !doc.Fill(h[:], off) {
 		return false
 	}
 	length, width, components := binary.BigEndian.Uint16(h[:]), binary.BigEndian.Uint16(h[5:]), int(h[7])

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
+
+	"deedkeep/app/document/docio"
 )
 
-// Bits of a byte in textBytes: what it rules out.
+const chunkSize = 64 << 10 // bytes read at a time in a pass over a document
+
+// Bits of an entry of textBytes: the encodings that a byte rules out.
 const (
 	notUTF8 = 1 << iota // a binary data byte (WHATWG MIME Sniffing, section 3)
 	not1252             // a control, or one of the five bytes Windows-1252 leaves undefined
@@ -30,79 +34,66 @@ var textBytes = func() (t [256]byte) {
 // mark, or Windows-1252 without control bytes, in one pass. What language the
 // text is in (HTML, RTF, CSV) does not matter, but a InspectPDF is a InspectPDF even where
 // it happens to be ASCII. One SUB as the last byte is DOS's end of file.
-func isText(src *inspectSource) bool {
-	head := src.head(64)
+func isText(doc *docio.Reader) bool {
+	head := doc.Head(64)
 	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
 	switch {
 	case bytes.HasPrefix(start, []byte("%PDF-")):
 		return false
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}):
-		return isUTF16(src, binary.LittleEndian)
+		return isUTF16(doc, binary.LittleEndian)
 	case bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
-		return isUTF16(src, binary.BigEndian)
+		return isUTF16(doc, binary.BigEndian)
 	}
-	return isByteText(src)
+	return isByteText(doc)
 }
 
-// isByteText tries UTF-8 and Windows-1252 at once.
-func isByteText(src *inspectSource) bool {
+// isByteText reports whether doc is UTF-8 or Windows-1252. It tries both in one pass.
+func isByteText(doc *docio.Reader) bool {
 	buf := make([]byte, utf8.UTFMax+chunkSize)
-	carried := 0 // bytes of a character that the chunk before broke off
+	carried := 0 // bytes of a character that the previous chunk cut off
 	var seen byte
-	for off := int64(0); off < src.size; {
-		n := int(min(chunkSize, src.size-off))
-		fresh := buf[carried : carried+n]
-		if src.fetch(fresh, off) != nil {
+	for off := int64(0); off < doc.Size(); {
+		n := int(min(chunkSize, doc.Size()-off))
+		chunk := buf[carried : carried+n]
+		if doc.ReadFull(chunk, off) != nil {
 			return false
 		}
 		off += int64(n)
-		last := off == src.size
+		last := off == doc.Size()
 		data := buf[:carried+n]
-		if last && fresh[n-1] == 0x1A {
-			fresh = fresh[:n-1]
+		if last && chunk[n-1] == 0x1A {
+			chunk = chunk[:n-1]
 		}
-		for _, b := range fresh {
+		for _, b := range chunk {
 			seen |= textBytes[b]
 		}
-		whole := len(data)
+		complete := data
 		if !last {
-			whole = wholeRunesLen(data)
+			complete = completeRunes(data)
 		}
-		if seen&notUTF8 == 0 && !utf8.Valid(data[:whole]) {
+		if seen&notUTF8 == 0 && !utf8.Valid(complete) {
 			seen |= notUTF8
 		}
 		if seen == notUTF8|not1252 {
 			return false
 		}
-		carried = copy(buf, data[whole:])
+		carried = copy(buf, data[len(complete):])
 	}
 	return true
 }
 
-// wholeRunesLen returns the length of p without a character that its end cuts.
-func wholeRunesLen(p []byte) int {
-	for i := len(p) - 1; i >= 0 && i >= len(p)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(p[i]) {
-			if utf8.FullRune(p[i:]) {
-				return len(p)
-			}
-			return i
-		}
-	}
-	return len(p)
-}
-
-// isUTF16 reports whether the document is whole UTF-16 code units without
-// binary controls or lone surrogates.
-func isUTF16(src *inspectSource, order binary.ByteOrder) bool {
-	if src.size%2 != 0 {
+// isUTF16 reports whether the document consists of complete UTF-16 code units without binary
+// controls or unpaired surrogates.
+func isUTF16(doc *docio.Reader, order binary.ByteOrder) bool {
+	if doc.Size()%2 != 0 {
 		return false
 	}
 	buf := make([]byte, chunkSize)
 	high := false
-	for off := int64(0); off < src.size; {
-		chunk := buf[:min(chunkSize, src.size-off)]
-		if src.fetch(chunk, off) != nil {
+	for off := int64(0); off < doc.Size(); {
+		chunk := buf[:min(chunkSize, doc.Size()-off)]
+		if doc.ReadFull(chunk, off) != nil {
 			return false
 		}
 		off += int64(len(chunk))
@@ -113,7 +104,7 @@ func isUTF16(src *inspectSource, order binary.ByteOrder) bool {
 				return false
 			}
 			high = unit >= 0xD800 && unit <= 0xDBFF
-			end := off == src.size && i+2 == len(chunk)
+			end := off == doc.Size() && i+2 == len(chunk)
 			if unit < 0x20 && textBytes[unit]&notUTF8 != 0 && !(unit == 0x1A && end) {
 				return false
 			}

@@ -1,0 +1,137 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"deedkeep/app/document/tiff"
+)
+
+// PageSize is the size of an upright page.
+type PageSize struct {
+	Width, Height float64 // points of 1/72 inch; positive
+	ImageWidth    int     // pixels of the image the page consists of; 0: it can be rendered at any width
+}
+
+// USLetter is the size assumed for a page whose size can't be read.
+var USLetter = PageSize{Width: 612, Height: 792}
+
+// PageSizes returns the size of each page, at least one and at most lim.MaxPages. A page
+// whose size can't be read has the size USLetter. It returns ErrUnsupported for a document
+// without page images, or ErrDamaged.
+func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, error) {
+	h, ok := handlers[src.MIME]
+	if !ok || h.sizes == nil {
+		return nil, fmt.Errorf("sizes of %s: %w", src.MIME, ErrUnsupported)
+	}
+	lim = lim.withDefaults()
+	var sizes []PageSize
+	err := withSource(ctx, src, func(doc *source) (err error) {
+		sizes, err = h.sizes(doc, lim)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range sizes {
+		if !s.Valid() {
+			sizes[i] = USLetter
+		}
+	}
+	return sizes, nil
+}
+
+// maxSide is more points than a side of a page can have: PDF 1.6 allows 200 inches times the
+// largest user unit.
+const maxSide = 1 << 24
+
+// Valid reports whether a page can have that size.
+func (s PageSize) Valid() bool {
+	return s.Width > 0 && s.Height > 0 && s.Width < maxSide && s.Height < maxSide && s.ImageWidth >= 0 && s.ImageWidth <= maxSide
+}
+
+func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
+	err = withPDF(doc, func(d PDF) error {
+		for n := range min(d.Pages(), lim.MaxPages) {
+			w, h, err := d.PageSize(doc.Context(), n+1)
+			if err = pdfError(err); err != nil && n == 0 {
+				return err
+			}
+			sizes = append(sizes, PageSize{Width: w, Height: h})
+			if doc.Err() != nil {
+				return doc.Err()
+			}
+		}
+		return nil
+	})
+	return sizes, err
+}
+
+// pointsPerPixel is the size of a pixel of an image without a resolution: 96 are an inch
+// (CSS Values 4, 6.1).
+const pointsPerPixel = 72. / 96
+
+func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
+	var sizes []PageSize
+	err := eachTIFFDirectory(doc, lim.MaxPages, func(dir *tiff.Directory) {
+		sizes = append(sizes, tiffSize(dir))
+	})
+	return sizes, err
+}
+
+// Values of ResolutionUnit (TIFF 6.0).
+const (
+	unitInch       = 2
+	unitCentimeter = 3
+)
+
+// Resolutions of scanners, in dots per inch. Writers leave meaningless other values.
+const minDPI, maxDPI = 50, 2400
+
+func tiffSize(d *tiff.Directory) PageSize {
+	w, h := float64(d.Number(tiff.TagWidth, 0)), float64(d.Number(tiff.TagHeight, 0))
+	x, y := d.Rational(tiff.TagXResolution), d.Rational(tiff.TagYResolution)
+	if d.Number(tiff.TagResolutionUnit, unitInch) == unitCentimeter {
+		x, y = 2.54*x, 2.54*y
+	}
+	if aspect := pixelAspect(x, y); aspect > 1 {
+		h *= aspect
+	} else {
+		w /= aspect
+	}
+	points := pointsPerPixel
+	if dpi := max(x, y); dpi >= minDPI && dpi <= maxDPI {
+		points = 72 / dpi
+	}
+	return uprightSize(w, h, points, d.Orientation())
+}
+
+// pixelAspect returns the height of a pixel divided by its width. Fax machines have half as
+// many lines as dots per inch; greater differences are meaningless values.
+func pixelAspect(xResolution, yResolution float64) float64 {
+	if xResolution > 0 && yResolution > 0 && xResolution/yResolution > 0.2 && xResolution/yResolution < 5 {
+		return xResolution / yResolution
+	}
+	return 1
+}
+
+// uprightSize returns the size of an image of w x h square pixels after it is turned upright.
+func uprightSize(w, h, pointsPerPixel float64, orientation int) PageSize {
+	if orientation >= 5 && orientation <= 8 {
+		w, h = h, w
+	}
+	return PageSize{Width: w * pointsPerPixel, Height: h * pointsPerPixel, ImageWidth: int(math.Round(min(w, maxSide)))}
+}
+
+func imageSizes(doc *source, _ ExtractLimits) ([]PageSize, error) {
+	config, err := codecs[doc.mime].config(doc.All())
+	if err != nil {
+		return nil, codecError(err)
+	}
+	orientation := 1
+	if doc.mime == mimeJPEG {
+		orientation = exifOrientation(doc)
+	}
+	return []PageSize{uprightSize(float64(config.Width), float64(config.Height), pointsPerPixel, orientation)}, nil
+}

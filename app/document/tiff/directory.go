@@ -1,0 +1,111 @@
+package tiff
+
+import "encoding/binary"
+
+// Tags of entries (TIFF 6.0; TagJPEGTables: TIFF Technical Note 2).
+const (
+	TagWidth          = 256
+	TagHeight         = 257
+	TagBits           = 258
+	TagCompression    = 259
+	TagPhotometric    = 262
+	TagFillOrder      = 266
+	TagStripOffsets   = 273
+	TagOrientation    = 274
+	TagSamples        = 277
+	TagRowsPerStrip   = 278
+	TagStripCounts    = 279
+	TagXResolution    = 282
+	TagYResolution    = 283
+	TagPlanar         = 284
+	TagT4Options      = 292
+	TagResolutionUnit = 296
+	TagPredictor      = 317
+	TagColorMap       = 320
+	TagTileWidth      = 322
+	TagTileHeight     = 323
+	TagTileOffsets    = 324
+	TagTileCounts     = 325
+	TagExtraSamples   = 338
+	TagSampleFormat   = 339
+	TagJPEGTables     = 347
+	TagSubsampling    = 530
+)
+
+// Directory holds the entries of one image.
+type Directory struct {
+	file    *File
+	entries map[uint16]entry // by tag
+}
+
+type entry struct {
+	valueType uint16
+	count     uint64
+	at        int64 // where the values are
+}
+
+// valueSize returns the bytes of a value of a type, 0 for unknown types.
+func valueSize(valueType uint16) int64 {
+	switch valueType {
+	case 1, 2, 6, 7: // BYTE, ASCII, SBYTE, UNDEFINED
+		return 1
+	case 3, 8: // SHORT, SSHORT
+		return 2
+	case 4, 9, 11, 13: // LONG, SLONG, FLOAT, IFD
+		return 4
+	case 5, 10, 12, 16, 17, 18: // RATIONAL, SRATIONAL, DOUBLE, LONG8, SLONG8, IFD8
+		return 8
+	}
+	return 0
+}
+
+// Order returns the byte order of the file.
+func (d *Directory) Order() binary.ByteOrder { return d.file.order }
+
+// Bytes returns up to n values of an entry as they are stored, nil if they can't be read.
+func (d *Directory) Bytes(tag uint16, n uint64) []byte {
+	e, ok := d.entries[tag]
+	if !ok {
+		return nil
+	}
+	b, _ := d.file.doc.Bytes(e.at, int64(min(e.count, n))*valueSize(e.valueType))
+	return b
+}
+
+// Numbers returns up to n values of an entry of unsigned numbers, MaxValues at most.
+func (d *Directory) Numbers(tag uint16, n uint64) []uint64 {
+	b := d.Bytes(tag, min(n, MaxValues))
+	size := int(valueSize(d.entries[tag].valueType))
+	var list []uint64
+	for ; size > 0 && len(b) >= size; b = b[size:] {
+		list = append(list, d.file.number(b[:size]))
+	}
+	return list
+}
+
+// Number returns the first value of an entry, or fallback if there is none.
+func (d *Directory) Number(tag uint16, fallback uint64) uint64 {
+	if list := d.Numbers(tag, 1); len(list) == 1 {
+		return list[0]
+	}
+	return fallback
+}
+
+// Rational returns the first value of an entry of fractions, 0 if there is none.
+func (d *Directory) Rational(tag uint16) float64 {
+	b := d.Bytes(tag, 1)
+	if len(b) != 8 {
+		return 0
+	}
+	numerator, denominator := d.file.order.Uint32(b), d.file.order.Uint32(b[4:])
+	if denominator == 0 {
+		return 0
+	}
+	return float64(numerator) / float64(denominator)
+}
+
+// Orientation returns the value of the tag, 1 to 8, or 9 for anything above, and 1 if there
+// is none.
+func (d *Directory) Orientation() int {
+	return int(min(d.Number(TagOrientation, 1), 9))
+}

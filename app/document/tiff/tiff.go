@@ -1,0 +1,171 @@
+// Package tiff reads the structure of TIFF files: the header, the chain of directories, and
+// the values of their entries. It decodes no pixels.
+//
+// A file is a header that points to a chain of directories, one for each image (TIFF 6.0,
+// section 2; BigTIFF):
+//
+//	TIFF        "II*\0" | "MM\0*"   offset:4
+//	BigTIFF     "II+\0" | "MM\0+"   8:2 0:2   offset:8
+//	directory   count:2|8   count × entry   offset of the next:4|8, 0 at the end
+//	entry       tag:2 type:2 count:4|8 value or its offset:4|8
+package tiff
+
+import (
+	"encoding/binary"
+	"math"
+
+	"deedkeep/app/document/docio"
+)
+
+// maxEntries is how many entries a directory may have; no writer comes near.
+const maxEntries = 4096
+
+// MaxDirectories is how many directories libtiff counts, and Count too.
+const MaxDirectories = 65535
+
+// MaxValues is how many values of an entry are read at most: strips or tiles of an image.
+const MaxValues = 1 << 20
+
+// File is a TIFF whose header has been read.
+type File struct {
+	doc        *docio.Reader
+	order      binary.ByteOrder
+	firstAt    int64 // where the offset of the first directory is
+	countSize  int64 // bytes of a directory's count
+	entrySize  int64
+	offsetSize int64
+}
+
+// Open reads the header. It returns docio.ErrDamaged if doc isn't a TIFF.
+func Open(doc *docio.Reader) (*File, error) {
+	h, ok := doc.Bytes(0, 8)
+	if !ok {
+		return nil, docio.Damaged("no TIFF header")
+	}
+	f := &File{doc: doc, order: binary.LittleEndian, firstAt: 4, countSize: 2, entrySize: 12, offsetSize: 4}
+	switch string(h[:2]) {
+	case "II":
+	case "MM":
+		f.order = binary.BigEndian
+	default:
+		return nil, docio.Damaged("no TIFF header")
+	}
+	switch version := f.order.Uint16(h[2:]); {
+	case version == 42:
+		return f, nil
+	case version == 43 && f.order.Uint16(h[4:]) == 8 && f.order.Uint16(h[6:]) == 0:
+		f.firstAt, f.countSize, f.entrySize, f.offsetSize = 8, 8, 20, 8
+		return f, nil
+	}
+	return nil, docio.Damaged("no TIFF header")
+}
+
+// offset returns the offset stored at a position, 0 if it can't be read.
+func (f *File) offset(at int64) int64 {
+	b, ok := f.doc.Bytes(at, f.offsetSize)
+	if !ok {
+		return 0
+	}
+	return int64(min(f.number(b), math.MaxInt64))
+}
+
+// number returns the unsigned number that fills b: 1, 2, 4, or 8 bytes.
+func (f *File) number(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(f.order.Uint16(b))
+	case 4:
+		return uint64(f.order.Uint32(b))
+	}
+	return f.order.Uint64(b)
+}
+
+// Count returns how many directories the chain has, up to MaxDirectories. It reads no
+// entries, but each directory must have some and lie within the file. A chain that breaks
+// or turns back has ended.
+func (f *File) Count() int {
+	n := 0
+	seen := make(map[int64]bool)
+	for off := f.offset(f.firstAt); off > 0 && !seen[off] && n < MaxDirectories; n++ {
+		seen[off] = true
+		next, ok := f.skip(off)
+		if !ok {
+			break
+		}
+		off = next
+	}
+	return n
+}
+
+// skip returns the offset of the directory after the one at off, 0 if there is none, and
+// reports whether the one at off has entries and contains them all.
+func (f *File) skip(off int64) (next int64, ok bool) {
+	b, ok := f.doc.Bytes(off, f.countSize)
+	if !ok {
+		return 0, false
+	}
+	n := f.number(b)
+	if n == 0 || n > uint64(f.doc.Size()) {
+		return 0, false
+	}
+	end := off + f.countSize + int64(n)*f.entrySize
+	if end > f.doc.Size() {
+		return 0, false
+	}
+	return f.offset(end), true
+}
+
+// Each calls visit with up to n directories in order. A chain that breaks or turns back
+// after the first directory has ended. It returns docio.ErrDamaged if there is no first one.
+func (f *File) Each(n int, visit func(*Directory)) error {
+	seen := make(map[int64]bool)
+	for off := f.offset(f.firstAt); off > 0 && !seen[off] && len(seen) < n; {
+		seen[off] = true
+		dir, next, err := f.directory(off)
+		if err != nil {
+			if len(seen) == 1 {
+				return err
+			}
+			break
+		}
+		visit(dir)
+		off = next
+	}
+	return nil
+}
+
+// First returns the first directory. It returns docio.ErrDamaged if there is none.
+func (f *File) First() (*Directory, error) {
+	dir, _, err := f.directory(f.offset(f.firstAt))
+	return dir, err
+}
+
+// directory reads the directory at off and returns the offset of the next one.
+func (f *File) directory(off int64) (*Directory, int64, error) {
+	b, ok := f.doc.Bytes(off, f.countSize)
+	if !ok {
+		return nil, 0, docio.Damaged("no directory at %d", off)
+	}
+	n := f.number(b)
+	if n == 0 || n > maxEntries {
+		return nil, 0, docio.Damaged("directory of %d entries", n)
+	}
+	off += f.countSize
+	b, ok = f.doc.Bytes(off, int64(n)*f.entrySize)
+	if !ok {
+		return nil, 0, docio.Damaged("directory is cut off")
+	}
+	dir := &Directory{file: f, entries: make(map[uint16]entry, n)}
+	for i := int64(0); i < int64(n); i++ {
+		e := b[i*f.entrySize:][:f.entrySize]
+		parsed := entry{valueType: f.order.Uint16(e[2:]), count: f.number(e[4 : 4+f.offsetSize])}
+		parsed.at = off + i*f.entrySize + 4 + f.offsetSize
+		if size := valueSize(parsed.valueType); size > 0 && parsed.count > uint64(f.offsetSize)/uint64(size) {
+			parsed.at = int64(min(f.number(e[4+f.offsetSize:]), math.MaxInt64))
+		}
+		dir.entries[f.order.Uint16(e)] = parsed
+	}
+	return dir, f.offset(off + int64(n)*f.entrySize), nil
+}
