@@ -20,12 +20,15 @@
 //	11    app/ui/admin   pages for administrators                                 -
 //	11    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
 //	10    app/ui/page    what all pages share: layout, forms, sessions, errors    -
+//	11    app/control    control socket: listener, client, handlers              -
 //	11    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
+//	9     app/httpx      HTTP: request IDs, slow clients, memory budget, errors  -
 //	8     app/vault      operations on records and background work                github.com/gofrs/flock deedkeep/app/store
 //	7     app/client     typed client of /v1 and of the control socket            -
 //	5     app/search     search index kept in step with the database              deedkeep/app/store
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
+//	2     app/encode     domain types to JSON shapes of the API                  -
 //	2     app/search/query query language, terms of documents, snippets           -
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
@@ -38,7 +41,6 @@
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	1     app/search/index inverted index                                         -
-//	1     app/control    control socket: listeners and dialers                    -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
 //	0     app/errs       error kinds and field errors                             -
@@ -47,7 +49,6 @@
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
 //	0     app/stats      counters and histograms                                  -
 //	0     app/tus        headers of resumable uploads                             -
-//	0     app/httpx      HTTP middleware: slow-client protection                  -
 //	0     app/search/index/segment segment files of the index: write, read, merge -
 //	0     app/importer   scan of a folder of existing documents                   -
 //	0     app/config     settings: defaults, loading, validation                  github.com/spf13/viper

@@ -28,7 +28,7 @@ const (
 // These packages and files exceeded the limits when the limits were introduced: no more
 // may be added, and none may grow.
 var (
-	oversizePackages = map[string]int{"app/api": 47, "app/vault": 96}
+	oversizePackages = map[string]int{"app/vault": 96}
 	oversizeFiles    = map[string]int{"app/vault/backup.go": 458, "app/vault/upload.go": 493, "cmd/backup.go": 477}
 )
 

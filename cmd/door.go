@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
@@ -86,7 +85,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 	defer func() { err = errors.Join(err, v.Close()) }()
 	listener := control.Memory()
 	server := &http.Server{
-		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Chance: rand.Reader}),
+		Handler:           control.NewHandler(control.HandlerOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Chance: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,
 	}
 	ended := make(chan error, 1)

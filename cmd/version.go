@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/api"
+	"deedkeep/app/control"
 	"deedkeep/web"
 )
 
@@ -21,7 +21,7 @@ import (
 //	go build -ldflags "-X deedkeep/cmd.release=v1.4.0"
 var release string
 
-var build = sync.OnceValue(func() api.Build {
+var build = sync.OnceValue(func() control.Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
@@ -32,14 +32,14 @@ var build = sync.OnceValue(func() api.Build {
 // buildOf says what program this is: by what the linker was given, else by what "go
 // build" noted of version control, else by what "go generate" did. The note of "go
 // generate" has the version that git describes, but may be of an earlier commit.
-func buildOf(release string, info *debug.BuildInfo, made web.Source) api.Build {
+func buildOf(release string, info *debug.BuildInfo, made web.Source) control.Build {
 	noted := map[string]string{}
 	for _, s := range info.Settings {
 		noted[s.Key] = s.Value
 	}
-	b := api.Build{Version: made.Version, Commit: made.Commit, Date: made.Date}
+	b := control.Build{Version: made.Version, Commit: made.Commit, Date: made.Date}
 	if commit := noted["vcs.revision"]; commit != "" && commit != made.Commit {
-		b = api.Build{Commit: commit, Date: noted["vcs.time"]}
+		b = control.Build{Commit: commit, Date: noted["vcs.time"]}
 	}
 	if b.Version == "" && info.Main.Version != "(devel)" {
 		b.Version = info.Main.Version

@@ -4,7 +4,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"deedkeep/app/api"
+	"deedkeep/app/control"
 	"deedkeep/web"
 )
 
@@ -24,17 +24,17 @@ func TestBuildOf(t *testing.T) {
 		release string
 		info    *debug.BuildInfo
 		made    web.Source
-		want    api.Build
+		want    control.Build
 	}{
-		{"go generate, and go run or -buildvcs=false", "", info("(devel)"), made, api.Build{Version: "v1.4.0-3-g12dcac5", Commit: commit, Date: made.Date}},
-		{"go generate and go build", "", info("v1.4.1-0.20261122063412-12dcac5b6a2d", revision, moment), made, api.Build{Version: "v1.4.0-3-g12dcac5", Commit: commit, Date: made.Date}},
-		{"with changes", "", info("v1.4.1-0.20261122063412-12dcac5b6a2d+dirty", revision, moment, changed), made, api.Build{Version: "v1.4.0-3-g12dcac5", Commit: commit + "+changes", Date: made.Date}},
-		{"go build alone", "", info("v1.4.1-0.20261122063412-12dcac5b6a2d", revision, moment), web.Source{}, api.Build{Version: "v1.4.1-0.20261122063412-12dcac5b6a2d", Commit: commit, Date: made.Date}},
-		{"an old go generate and go build", "", info("v1.4.0", revision, moment), stale, api.Build{Version: "v1.4.0", Commit: commit, Date: made.Date}},
-		{"the linker", "v2.0.0", info("(devel)"), web.Source{}, api.Build{Version: "v2.0.0", Commit: "unknown"}},
-		{"the linker, with a note", "v2.0.0", info("(devel)"), made, api.Build{Version: "v2.0.0", Commit: commit, Date: made.Date}},
-		{"nothing", "", info("(devel)"), web.Source{}, api.Build{Version: "dev", Commit: "unknown"}},
-		{"no information", "", info(""), web.Source{}, api.Build{Version: "dev", Commit: "unknown"}},
+		{"go generate, and go run or -buildvcs=false", "", info("(devel)"), made, control.Build{Version: "v1.4.0-3-g12dcac5", Commit: commit, Date: made.Date}},
+		{"go generate and go build", "", info("v1.4.1-0.20261122063412-12dcac5b6a2d", revision, moment), made, control.Build{Version: "v1.4.0-3-g12dcac5", Commit: commit, Date: made.Date}},
+		{"with changes", "", info("v1.4.1-0.20261122063412-12dcac5b6a2d+dirty", revision, moment, changed), made, control.Build{Version: "v1.4.0-3-g12dcac5", Commit: commit + "+changes", Date: made.Date}},
+		{"go build alone", "", info("v1.4.1-0.20261122063412-12dcac5b6a2d", revision, moment), web.Source{}, control.Build{Version: "v1.4.1-0.20261122063412-12dcac5b6a2d", Commit: commit, Date: made.Date}},
+		{"an old go generate and go build", "", info("v1.4.0", revision, moment), stale, control.Build{Version: "v1.4.0", Commit: commit, Date: made.Date}},
+		{"the linker", "v2.0.0", info("(devel)"), web.Source{}, control.Build{Version: "v2.0.0", Commit: "unknown"}},
+		{"the linker, with a note", "v2.0.0", info("(devel)"), made, control.Build{Version: "v2.0.0", Commit: commit, Date: made.Date}},
+		{"nothing", "", info("(devel)"), web.Source{}, control.Build{Version: "dev", Commit: "unknown"}},
+		{"no information", "", info(""), web.Source{}, control.Build{Version: "dev", Commit: "unknown"}},
 	} {
 		if got := buildOf(row.release, row.info, row.made); got != row.want {
 			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -189,26 +190,9 @@ func (e *edge) abstractRead(c *call, filed vault.Filed) answer {
 func (e *edge) abstract(c *call, filed vault.Filed) apitypes.Abstract {
 	a := filed.Abstract
 	return apitypes.Abstract{
-		ID: e.abstracts.Encode(a.ID), TemplateID: optionalID(a.TemplateID), Status: optional(a.Status),
-		Address: optional(a.Address), City: optional(a.City), County: optional(a.County), State: optional(a.State),
-		TaxMap: optional(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: e.files(c, filed.Files),
+		ID: e.abstracts.Encode(a.ID), TemplateID: encode.OptionalID(a.TemplateID), Status: encode.OptionalString(a.Status),
+		Address: encode.OptionalString(a.Address), City: encode.OptionalString(a.City), County: encode.OptionalString(a.County), State: encode.OptionalString(a.State),
+		TaxMap: encode.OptionalString(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: e.files(c, filed.Files),
 		CreatedAt: apitypes.At(a.CreatedAt), UpdatedAt: apitypes.At(a.UpdatedAt),
 	}
-}
-
-// optional is a text that may be absent.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// optionalID is a reference that may be absent.
-func optionalID(id uint64) *int64 {
-	if id == 0 {
-		return nil
-	}
-	n := int64(id) // ids come from a sequence and never reach the sign
-	return &n
 }

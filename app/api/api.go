@@ -15,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"deedkeep/app/httpx"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
 )
@@ -26,9 +27,9 @@ type Options struct {
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed
 	Origins        []string       // that browsers may call from; none: CORS is off
 	Limits         Limits
-	Room           *Room // memory for the bodies of all requests together; nil: not limited
-	FailingKeys    int   // failing keys a minute and address; 0: not limited
-	Requests       int   // requests a minute and key; 0: not limited
+	Memory         *httpx.MemoryBudget // for the bodies of all requests together; nil: not limited
+	FailingKeys    int                 // failing keys a minute and address; 0: not limited
+	Requests       int                 // requests a minute and key; 0: not limited
 	LinkTTL        time.Duration
 	Metrics        func(context.Context) (text []byte, err error) // what /metrics tells; nil: there is none
 	MetricsMedia   string                                         // its media type
@@ -47,7 +48,7 @@ type Limits struct {
 	MinRate     int64         // bytes a second, over any Stall
 	Page        int64         // of the records on a page of a list, in bytes; 0: 4 MB
 
-	StallInMemory time.Duration // Stall of a body that holds memory of the Room; 0: no other
+	StallInMemory time.Duration // Stall of a body that holds memory of the budget; 0: the same
 }
 
 // New gives the handler of everything under /v1 and /api/v1, and of /metrics. The
@@ -56,12 +57,13 @@ func New(opts Options) (http.Handler, error) {
 	v := opts.Vault
 	edge := &edge{
 		Options:   opts,
+		addresses: httpx.AddressResolver{PublicURL: opts.PublicURL, TrustedProxies: opts.TrustedProxies},
 		abstracts: v.Secrets.IDs("abstracts"),
 		orders:    v.Secrets.IDs("orders"),
 		links:     v.Secrets.Links(),
 		cursors:   v.Secrets.Cursors(),
 		etags:     etags{},
-		room:      opts.Room,
+		memory:    opts.Memory,
 		running:   &running{slots: map[slot]bool{}},
 	}
 	for _, noun := range []string{abstractNoun, orderNoun, fileNoun, folderNoun} {
@@ -81,7 +83,7 @@ func New(opts Options) (http.Handler, error) {
 	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
 	mount(engine, edge)
 	edge.mountMetrics(engine)
-	return Patient(straighten(engine), opts.Limits.Stall), nil
+	return httpx.SlowClientGuard(straighten(engine), opts.Limits.Stall), nil
 }
 
 // route is one line of the table.
@@ -168,8 +170,8 @@ func mount(engine *gin.Engine, e *edge) {
 }
 
 var (
-	errNoRoute  = &refusal{status: http.StatusNotFound, message: "Not found."}
-	errNoMethod = &refusal{status: http.StatusMethodNotAllowed, message: "This method is not allowed here."}
+	errNoRoute  = &httpx.Error{Status: http.StatusNotFound, Message: "Not found."}
+	errNoMethod = &httpx.Error{Status: http.StatusMethodNotAllowed, Message: "This method is not allowed here."}
 )
 
 // straighten brings a path to its one spelling before it is routed: /api/v1 is
@@ -228,10 +230,11 @@ const (
 // edge is what every handler needs to turn numbers into what callers see.
 type edge struct {
 	Options
+	addresses         httpx.AddressResolver
 	abstracts, orders *secret.IDs
 	links             *secret.Links
 	cursors           *secret.Cursors
 	etags             etags
-	room              *Room
+	memory            *httpx.MemoryBudget
 	running           *running
 }

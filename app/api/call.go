@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 )
@@ -27,11 +28,11 @@ type call struct {
 	origin string // own address, without a path
 	params gin.Params
 
-	reply   share    // of the same memory, for the answer
-	memory  share    // of what the body takes
-	slot    slot     // of a request that is to happen once
-	content *content // what such a request said; nil for any other
-	ignored ignored  // what it sent and its operation does not take
+	reply   httpx.Reservation // of the same memory, for the answer
+	memory  httpx.Reservation // of what the body takes
+	slot    slot              // of a request that is to happen once
+	content *content          // what such a request said; nil for any other
+	ignored ignored           // what it sent and its operation does not take
 }
 
 // answer is what a handler says: a status with a JSON body, or a redirect. raw is a
@@ -82,19 +83,19 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		body := newPacedBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
 		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
-		request.memory = share{room: e.room, owner: actor.Record(), granted: func(time.Duration) { body.Hurry(e.Limits.StallInMemory) }}
-		request.reply = share{room: e.room, owner: actor.Record()}
-		defer request.memory.release()
-		defer request.reply.release()
+		request.memory = e.memory.Reserve(actor.Record(), func(time.Duration) { body.Hurry(e.Limits.StallInMemory) })
+		request.reply = e.memory.Reserve(actor.Record(), nil)
+		defer request.memory.Release()
+		defer request.reply.Release()
 		request.ignored.query(c.Request.URL.RawQuery)
 		a, err := h(request)
-		request.memory.forget() // before it waits for that of a large answer
+		request.memory.ReleaseDecoded() // before it waits for that of a large answer
 		if text := request.ignored.header(); text != "" {
 			c.Header(apitypes.IgnoredFields, text)
 		}
 		if err != nil {
 			var big *http.MaxBytesError
-			if errors.As(err, &big) || isTooLarge(err) || !body.Leave(callersBytes, callersTime) {
+			if errors.As(err, &big) || httpx.IsTooLarge(err) || !body.Leave(callersBytes, callersTime) {
 				c.Header("Connection", "close")
 			}
 			e.fail(c, err)
@@ -124,10 +125,10 @@ func (e *edge) weigh(c *call, a *answer) (err error) {
 		a.body = nil
 	}
 	size := int64(len(a.raw))
-	if size <= largeAnswer || c.memory.large.held > 0 {
+	if size <= largeAnswer || c.memory.HasLarge() {
 		return nil
 	}
-	if err := c.reply.take(c.Context(), size); err != nil && looks(c.Method) {
+	if err := c.reply.AcquireLarge(c.Context(), size); err != nil && looks(c.Method) {
 		return err
 	}
 	return nil

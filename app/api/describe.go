@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/httpx"
 )
 
 //go:embed openapi.yaml
@@ -65,18 +66,18 @@ func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, er
 	if err != nil {
 		return nil, err
 	}
-	e := &edge{Options: Options{PublicURL: publicURL, TrustedProxies: trustedProxies}}
+	addresses := httpx.AddressResolver{PublicURL: publicURL, TrustedProxies: trustedProxies}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", dataPolicy)
-		origin, err := e.origin(r)
+		origin, err := addresses.Origin(r)
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, errNoMethod.message)
+			refuse(w, http.StatusMethodNotAllowed, errNoMethod.Message)
 		case err != nil:
-			refuse(w, http.StatusBadRequest, errHost.message)
+			refuse(w, http.StatusBadRequest, httpx.ErrHost.Message)
 		default:
 			// A reader that has gone needs no answer.
 			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(anyOrigin), escaped(origin)))
@@ -94,7 +95,7 @@ func escaped(text string) []byte {
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {
-	w.Header().Set(apitypes.ErrorCode, ErrorCode(status))
+	w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // nor does this one
 }

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -24,10 +24,10 @@ import (
 // door asks the control door of the house.
 func (h *house) door(t *testing.T, method, path, body string) (status int, text string) {
 	t.Helper()
-	door := api.Control(api.ControlOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+	door := control.NewHandler(control.HandlerOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Header.Set(api.OperatorHeader, "ann")
+	r.Header.Set(control.OperatorHeader, "ann")
 	door.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
-	"regexp"
+	"fmt"
+	"net/http"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -36,20 +38,26 @@ func (h eventHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, func(v model.Event) apitypes.Event { return eventShape(h.edge.opaque(), v) }))
+	return ok(pageOf(h.edge, c, asked, page, func(v model.Event) apitypes.Event { return h.edge.ids().Event(v) }))
 }
-
-// recordText is the name of a record as the log has it.
-var recordText = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
 // byRecord is the name of a record as events give it, noun:id; it need not be there.
 func byRecord(name string) filter {
 	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
-		record := e.opaque().number(text)
-		if !recordText.MatchString(record) {
+		record := e.ids().Decode(text)
+		if !encode.RecordPattern.MatchString(record) {
 			return model.MsgInvalidChoice(name)
 		}
 		where(q, vault.ColumnRecord, record)
 		return ""
 	}}
 }
+
+// downloaded takes down that a key asked for the bytes of a document.
+func (e *edge) downloaded(c *call, file model.File) {
+	if c.Method == http.MethodGet {
+		e.Vault.Events.Note(c.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
+	}
+}
+
+func (e *edge) ids() encode.IDCodec { return encode.IDCodec{Abstracts: e.abstracts, Orders: e.orders} }

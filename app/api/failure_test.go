@@ -10,7 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"deedkeep/app/api"
+	"deedkeep/app/httpx"
 )
 
 // errorCodes are the codes that openapi.yaml lists.
@@ -35,8 +35,8 @@ func TestErrorCodes(t *testing.T) {
 	}
 	known := maps.Clone(listed)
 	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 423, 429, 500, 503, 507} {
-		code := api.ErrorCode(status)
-		if status != 500 && code == api.ErrorCode(500) {
+		code := httpx.ErrorCode(status)
+		if status != 500 && code == httpx.ErrorCode(500) {
 			t.Errorf("status %d has no code", status)
 		}
 		if !known[code] {
@@ -44,7 +44,7 @@ func TestErrorCodes(t *testing.T) {
 		}
 		delete(known, code)
 	}
-	delete(known, api.CodeRunning)
+	delete(known, httpx.CodeRunning)
 	guide, err := os.ReadFile("../../cmd/help/integrating.md")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestErrorCodes(t *testing.T) {
 	for code := range known {
 		t.Errorf("the description lists %q, which no status has", code)
 	}
-	if got := api.ErrorCode(http.StatusTeapot); got != "server_error" {
+	if got := httpx.ErrorCode(http.StatusTeapot); got != "server_error" {
 		t.Errorf("a status without a code gets %q", got)
 	}
 }

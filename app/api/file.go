@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -160,7 +161,7 @@ func (e *edge) files(c *call, files []model.File) []apitypes.File {
 func (e *edge) file(c *call, f model.File) apitypes.File {
 	return apitypes.File{
 		ID: int64(f.ID), Filename: f.Filename, FileType: f.Extension(), MimeType: f.MIME, PageCount: f.Pages,
-		FileSize: f.Size, FileSizeHuman: apitypes.HumanSize(f.Size), FolderID: optionalID(f.FolderID), IsProcessing: f.Processing,
+		FileSize: f.Size, FileSizeHuman: apitypes.HumanSize(f.Size), FolderID: encode.OptionalID(f.FolderID), IsProcessing: f.Processing,
 		DownloadURL: fmt.Sprintf("%s/v1/file-vault/files/%d/download", c.origin, f.ID), CreatedAt: apitypes.At(f.CreatedAt),
 	}
 }

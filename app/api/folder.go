@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -27,7 +28,7 @@ func (h folderHandler) list(c *call) (answer, error) {
 	}
 	list := make([]apitypes.Folder, 0, len(folders))
 	for _, f := range folders {
-		list = append(list, folder(f))
+		list = append(list, encode.Folder(f))
 	}
 	return ok(apitypes.Folders{Folders: list})
 }
@@ -39,7 +40,7 @@ func (h folderHandler) create(c *call) (answer, error) {
 	}
 	render := func(f model.Folder) answer {
 		return answer{status: http.StatusCreated, header: h.edge.etags[folderNoun].of(f.ID, f.Version),
-			body: apitypes.FolderCreated{Success: true, Message: "Folder created successfully", Folder: folder(f)}}
+			body: apitypes.FolderCreated{Success: true, Message: "Folder created successfully", Folder: encode.Folder(f)}}
 	}
 	made, err := h.verbs.Create(c.Context(), c.actor, model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, keep(c, render))
 	if err != nil {
@@ -92,9 +93,5 @@ func (h folderHandler) remove(c *call) (answer, error) {
 }
 
 func (h folderHandler) read(f model.Folder) answer {
-	return answer{status: http.StatusOK, header: h.edge.etags[folderNoun].of(f.ID, f.Version), body: apitypes.FolderBody{Data: folder(f)}}
-}
-
-func folder(f model.Folder) apitypes.Folder {
-	return apitypes.Folder{ID: int64(f.ID), Name: f.Name, ParentID: optionalID(f.ParentID)}
+	return answer{status: http.StatusOK, header: h.edge.etags[folderNoun].of(f.ID, f.Version), body: apitypes.FolderBody{Data: encode.Folder(f)}}
 }

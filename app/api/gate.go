@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 )
 
@@ -24,7 +25,7 @@ type gate struct {
 
 // admit lets a request in with its actor, or answers for the route.
 func (g *gate) admit(c *gin.Context) {
-	origin, err := g.edge.origin(c.Request)
+	origin, err := g.edge.addresses.Origin(c.Request)
 	if err == nil && c.Request.Method != http.MethodOptions {
 		var actor model.Actor
 		actor, err = g.check(c)
@@ -53,7 +54,7 @@ func (g *gate) check(c *gin.Context) (model.Actor, error) {
 	if !given {
 		return model.Actor{}, errUnauthenticated
 	}
-	address := g.edge.address(c.Request)
+	address := g.edge.addresses.Client(c.Request)
 	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
 	if errs.KindOf(err) == errs.Unauthenticated {
 		if _, retry, ok := g.failing.take(model.ClientNetwork(address).String()); !ok {
@@ -63,7 +64,7 @@ func (g *gate) check(c *gin.Context) (model.Actor, error) {
 	if err != nil {
 		return actor, err
 	}
-	actor.Address, actor.RequestID = text(address), requestID(c)
+	actor.Address, actor.RequestID = httpx.AddrText(address), requestID(c)
 	if !able(actor.Abilities, c.Request.Method, c.FullPath()) {
 		return actor, errForbidden
 	}

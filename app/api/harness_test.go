@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"deedkeep/app/api"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -69,7 +70,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	s := setup{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Chance()}
 	s.vault.Now, s.vault.Log = h.clock.Now, log
 	s.api = api.Options{
-		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1}, Room: api.NewRoom(64<<20, 10*time.Second),
+		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1}, Memory: httpx.NewMemoryBudget(64<<20, 10*time.Second),
 		FailingKeys: 60, LinkTTL: 5 * time.Minute, Now: h.clock.Now, Log: log,
 	}
 	for _, change := range changes {
@@ -87,7 +88,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	h.must(err)
 	h.router, err = contract()
 	h.must(err)
-	h.server = httptest.NewUnstartedServer(api.Identify(handler, vaulttest.Chance()))
+	h.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Chance()))
 	h.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	h.server.Start()
 	t.Cleanup(func() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deedkeep/app/decode"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 )
 
@@ -19,20 +20,20 @@ const acceptsJSON = "The Content-Type must be application/json."
 func (c *call) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
 	values := c.Header.Values("Content-Type")
 	if len(values) > 1 {
-		return "", "", unsupported(message)
+		return "", "", httpx.Unsupported(message)
 	}
 	if encoding := c.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return "", "", unsupported("The request body must not have a Content-Encoding.")
+		return "", "", httpx.Unsupported("The request body must not have a Content-Encoding.")
 	}
 	mediaType, boundary, charset, malformed := decode.Boundary(c.Header.Get("Content-Type"))
 	if mediaType == "" && malformed == nil {
 		return "", "", c.mustBeEmpty(message)
 	}
 	if !accepted(mediaType) {
-		return "", "", unsupported(message)
+		return "", "", httpx.Unsupported(message)
 	}
 	if charset != "" && charset != "utf-8" {
-		return "", "", unsupported("The charset must be UTF-8.")
+		return "", "", httpx.Unsupported("The charset must be UTF-8.")
 	}
 	return mediaType, boundary, malformed
 }
@@ -42,7 +43,7 @@ func (c *call) mustBeEmpty(message string) error {
 	var one [1]byte
 	n, err := io.ReadFull(c.Body, one[:])
 	if n > 0 {
-		return unsupported(message)
+		return httpx.Unsupported(message)
 	}
 	if err == io.EOF {
 		return nil
@@ -53,14 +54,14 @@ func (c *call) mustBeEmpty(message string) error {
 // whole reads a body that must fit into memory.
 func (c *call) whole(limit int64) ([]byte, error) {
 	if c.ContentLength > limit {
-		return nil, tooLarge(limit)
+		return nil, httpx.TooLarge(limit)
 	}
 	most, known := limit, false
 	if c.ContentLength >= 0 {
 		most, known = c.ContentLength, true
 	}
 	from := http.MaxBytesReader(c.w, c.Body, limit)
-	raw := make([]byte, 0, min(most, freeBody))
+	raw := make([]byte, 0, min(most, httpx.FreeBodyBytes))
 	for {
 		free := raw[len(raw):cap(raw)]
 		switch size := min(2*int64(cap(raw)), most); {
@@ -68,7 +69,7 @@ func (c *call) whole(limit int64) ([]byte, error) {
 		case size == int64(cap(raw)):
 			free = make([]byte, 1) // nothing but its end can come
 		default:
-			if err := c.memory.cover(c.Context(), size, most, known); err != nil {
+			if err := c.memory.Cover(c.Context(), size, most, known); err != nil {
 				return nil, err
 			}
 			raw = append(make([]byte, 0, size), raw...)
@@ -77,7 +78,7 @@ func (c *call) whole(limit int64) ([]byte, error) {
 		n, err := from.Read(free)
 		raw = raw[:min(len(raw)+n, cap(raw))]
 		if errors.Is(err, io.EOF) {
-			c.memory.settle()
+			c.memory.Finish()
 			return raw, nil
 		} else if err != nil {
 			return nil, err
@@ -97,7 +98,7 @@ func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage,
 		return nil, err
 	}
 	c.content.json(raw)
-	if err := c.memory.decode(c.Context(), decodedCost(raw)); err != nil {
+	if err := c.memory.AcquireDecoded(c.Context(), httpx.DecodedCost(raw)); err != nil {
 		return nil, err
 	}
 	sent, err := decode.Object(raw)

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -104,7 +105,7 @@ func (l listing) parameters() []string {
 func queryPairs(query string) ([]decode.Pair, error) {
 	pairs, err := decode.ParseForm([]byte(query))
 	if err != nil {
-		return nil, &refusal{status: http.StatusBadRequest, message: "The query of the address cannot be read."}
+		return nil, &httpx.Error{Status: http.StatusBadRequest, Message: "The query of the address cannot be read."}
 	}
 	return pairs, nil
 }
@@ -222,7 +223,7 @@ func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context,
 	}
 	size := int64(max(most, page.Bytes))
 	page = vault.Page[T]{}
-	if err := c.reply.take(c.Context(), pageCost*size); err != nil {
+	if err := c.reply.AcquireLarge(c.Context(), pageCost*size); err != nil {
 		return page, err
 	}
 	q.MaxBytes = most

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 )
 
@@ -56,9 +56,9 @@ func TestLargePages(t *testing.T) {
 func (h *house) refuseLarge(t *testing.T, heavy string) {
 	t.Helper()
 	filled, keys := h.dir, h.keys
-	var room *api.Room
+	var room *httpx.MemoryBudget
 	h = open(t, heavyPages, tight(100*time.Millisecond), func(s *setup) {
-		room = s.api.Room
+		room = s.api.Memory
 		h.must(os.CopyFS(s.vault.Dir, os.DirFS(filled)))
 		s.keys = keys
 	})

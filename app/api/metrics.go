@@ -1,6 +1,7 @@
 package api
 
 import (
+	"deedkeep/app/httpx"
 	"net"
 	"net/http"
 	"net/netip"
@@ -47,7 +48,7 @@ func (e *edge) isProxied() bool { return e.PublicURL != "" || len(e.TrustedProxi
 // page that has its own name point here, by DNS, is no program of ours), and no header
 // says that anybody passed it on. A proxy that nothing tells of may pass for one.
 func isLocal(r *http.Request) bool {
-	if !peer(r).IsLoopback() || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
+	if !httpx.Peer(r).IsLoopback() || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
 		return false
 	}
 	for name := range r.Header {

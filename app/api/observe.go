@@ -2,9 +2,7 @@ package api
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,33 +11,11 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
-	"deedkeep/app/secret"
 )
 
-const requestIDHeader = "X-Request-Id"
-
-var requestIDText = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
-
-// Identify gives every request an id, which every answer and log line carries: the
-// one that came in if it is well formed, else a new one. It stands around all
-// handlers and does not wrap the writer.
-func Identify(next http.Handler, chance io.Reader) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		values := r.Header.Values(requestIDHeader)
-		if len(values) != 1 || !requestIDText.MatchString(values[0]) {
-			id, err := secret.NewToken(chance)
-			if err != nil {
-				id = "none"
-			}
-			r.Header.Set(requestIDHeader, id[:min(len(id), 20)])
-		}
-		w.Header().Set(requestIDHeader, r.Header.Get(requestIDHeader))
-		next.ServeHTTP(w, r)
-	})
-}
-
-func requestID(c *gin.Context) string { return c.Request.Header.Get(requestIDHeader) }
+func requestID(c *gin.Context) string { return c.Request.Header.Get(httpx.RequestIDHeader) }
 
 // log writes one line a request: never a query, a body, a name of a document.
 func (e *edge) log(c *gin.Context) {
@@ -54,7 +30,7 @@ func (e *edge) log(c *gin.Context) {
 		"bytes", max(0, c.Writer.Size()),
 		"ms", float64(time.Since(start).Microseconds())/1000,
 		"key", actor.ID,
-		"address", text(e.address(c.Request)),
+		"address", e.addresses.ClientText(c.Request),
 		"request_id", requestID(c))
 }
 
@@ -95,7 +71,7 @@ func (e *edge) cors(c *gin.Context) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, apitypes.IgnoredFields, apitypes.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining",
+	h.Set("Access-Control-Expose-Headers", strings.Join([]string{httpx.RequestIDHeader, apitypes.IgnoredFields, apitypes.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining",
 		"Location", "Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Upload-Offset", "Upload-Length", "Upload-Metadata", "Upload-Expires"}, ", "))
 	if c.Request.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")

@@ -8,6 +8,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -23,8 +24,8 @@ const (
 )
 
 var (
-	errRunning = &refusal{status: http.StatusConflict, message: "A request with this idempotency key is still running.",
-		header: map[string]string{"Retry-After": "1", apitypes.ErrorCode: CodeRunning}}
+	errRunning = &httpx.Error{Status: http.StatusConflict, Message: "A request with this idempotency key is still running.",
+		Header: map[string]string{"Retry-After": "1", apitypes.ErrorCode: httpx.CodeRunning}}
 	errOtherRequest = errs.InvalidField(idempotencyField, "The idempotency key was used with another request.")
 )
 

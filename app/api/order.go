@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -30,7 +31,7 @@ func (h orderHandler) fields(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(apitypes.OrderFields{CoreFields: definitions(model.CoreOrderFields()), CustomFields: definitions(custom)})
+	return ok(apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(custom)})
 }
 
 func (h orderHandler) statuses(c *call) (answer, error) {
@@ -151,17 +152,8 @@ func (e *edge) orderAnswer(status int, o model.Order) answer {
 
 func (e *edge) order(o model.Order) apitypes.Order {
 	return apitypes.Order{
-		ID: e.orders.Encode(o.ID), OrderNumber: o.Number, Status: o.Status, DueDate: optional(o.DueDate),
-		Address: optional(o.Address), City: optional(o.City), County: optional(o.County), State: optional(o.State),
+		ID: e.orders.Encode(o.ID), OrderNumber: o.Number, Status: o.Status, DueDate: encode.OptionalString(o.DueDate),
+		Address: encode.OptionalString(o.Address), City: encode.OptionalString(o.City), County: encode.OptionalString(o.County), State: encode.OptionalString(o.State),
 		CustomFields: apitypes.CustomFields(o.Custom), CreatedAt: apitypes.At(o.CreatedAt), UpdatedAt: apitypes.At(o.UpdatedAt),
 	}
-}
-
-// definitions are the fields of a template, or of orders.
-func definitions(fields []model.Field) []apitypes.Field {
-	list := make([]apitypes.Field, 0, len(fields))
-	for _, f := range fields {
-		list = append(list, apitypes.Field{Key: f.Key, Label: f.Label, Type: string(f.Type), Required: f.Required, Options: f.Options})
-	}
-	return list
 }

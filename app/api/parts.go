@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/decode"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -57,7 +58,7 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 	case multipart:
 		err = e.eachPart(c, boundary, func(part *sentPart) error { return f.take(c, part, names, e.Limits.FormFields) })
 		if err == nil {
-			err = c.memory.decode(c.Context(), f.cost)
+			err = c.memory.AcquireDecoded(c.Context(), f.cost)
 		}
 	}
 	if err != nil {
@@ -73,7 +74,7 @@ func (e *edge) pairs(c *call) ([]decode.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.memory.decode(c.Context(), decodedCost(raw)); err != nil {
+	if err := c.memory.AcquireDecoded(c.Context(), httpx.DecodedCost(raw)); err != nil {
 		return nil, err
 	}
 	pairs, err := decode.ParseForm(raw)
@@ -100,7 +101,7 @@ func (e *edge) readPairs(c *call, f *form, names []string) error {
 // eachPart reads a multipart body, handing out its parts as they come.
 func (e *edge) eachPart(c *call, boundary string, take func(*sentPart) error) error {
 	if c.ContentLength > e.Limits.RequestBody {
-		return tooLarge(e.Limits.RequestBody)
+		return httpx.TooLarge(e.Limits.RequestBody)
 	}
 	limited := http.MaxBytesReader(c.w, c.Body, e.Limits.RequestBody)
 	parts := decode.NewReader(limited, boundary, decode.Limits{Parts: e.Limits.Parts, Fields: e.Limits.FormFields})
@@ -134,7 +135,7 @@ func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
 			return err
 		}
 		f.fields[part.Name] = value.String()
-		f.cost += decodedCost(value.Bytes())
+		f.cost += httpx.DecodedCost(value.Bytes())
 	case decode.Ignored:
 		c.ignored.sent.add(part.Name)
 	}
@@ -149,7 +150,7 @@ type fieldText struct {
 }
 
 func (t *fieldText) Write(p []byte) (int, error) {
-	if err := t.c.memory.count(t.c.Context(), int64(len(p)), t.most); err != nil {
+	if err := t.c.memory.Add(t.c.Context(), int64(len(p)), t.most); err != nil {
 		return 0, err
 	}
 	return t.Buffer.Write(p)

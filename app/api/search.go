@@ -78,7 +78,7 @@ func (e *edge) hit(h vault.SearchHit) apitypes.Hit {
 
 // recordID is the id of a record as its kind has it.
 func (e *edge) recordID(noun string, id uint64) apitypes.RecordID {
-	if ids := e.opaque().of(noun); ids != nil {
+	if ids := e.ids().ForType(noun); ids != nil {
 		return apitypes.RecordID(`"` + ids.Encode(id) + `"`)
 	}
 	return apitypes.RecordID(strconv.FormatUint(id, 10))

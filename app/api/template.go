@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 )
 
@@ -21,7 +22,7 @@ func (h templateHandler) list(c *call) (answer, error) {
 	}
 	list := make([]apitypes.Template, 0, len(templates))
 	for _, t := range templates {
-		list = append(list, apitypes.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: definitions(t.Fields)})
+		list = append(list, apitypes.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: encode.Fields(t.Fields)})
 	}
 	return ok(apitypes.AbstractTemplates{Templates: list})
 }
@@ -36,5 +37,5 @@ func (h templateHandler) get(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(apitypes.TemplateBody{Template: templateShape(t)})
+	return ok(apitypes.TemplateBody{Template: encode.Template(t)})
 }

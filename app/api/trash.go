@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/vault"
 )
 
@@ -35,13 +36,13 @@ func (h trashHandler) list(c *call) (answer, error) {
 func (e *edge) trashed(t vault.Trashed) apitypes.Trashed {
 	shape := apitypes.Trashed{
 		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
-		DeletedBy: apitypes.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
+		DeletedBy: encode.Actor(t.By),
 	}
 	if !t.Retained.IsZero() {
 		shape.RetainedUntil = new(apitypes.At(t.Retained))
 	}
 	if t.Abstract != nil {
-		shape.AbstractID = new(e.opaque().abstracts.Encode(t.Abstract.ID))
+		shape.AbstractID = new(e.ids().Abstracts.Encode(t.Abstract.ID))
 	}
 	return shape
 }

@@ -13,7 +13,9 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/decode"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
@@ -51,7 +53,7 @@ func (h uploadHandler) begin(c *call) (answer, error) {
 		c.ignored.note(name, metadataNames)
 	}
 	if length > h.verbs.Most() {
-		return answer{}, &refusal{status: http.StatusRequestEntityTooLarge, message: h.verbs.TooLarge(), header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.verbs.Most(), 10)}}
+		return answer{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.verbs.TooLarge(), Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.verbs.Most(), 10)}}
 	}
 	plan, err := h.plan(meta)
 	if err != nil {
@@ -136,7 +138,7 @@ func (h uploadHandler) write(c *call) (answer, error) {
 	stop()
 	switch {
 	case errors.Is(err, blobstore.ErrTooLarge):
-		return answer{}, &refusal{status: http.StatusRequestEntityTooLarge, message: "More bytes arrived than the Upload-Length said."}
+		return answer{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: "More bytes arrived than the Upload-Length said."}
 	case err != nil:
 		return answer{}, err
 	}
@@ -156,11 +158,11 @@ func (h uploadHandler) cancel(c *call) (answer, error) {
 func speaksTus(c *call) error { return tus.Spoken(c.Method, c.Header) }
 
 func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
-	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: optional(up.Refusal)}
+	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Refusal)}
 	switch {
 	case up.Filed == nil:
 	case up.Filed.Digest == "":
-		data.Error = optional(trashedUpload)
+		data.Error = encode.OptionalString(trashedUpload)
 	default:
 		file := h.edge.file(c, *up.Filed)
 		data.File = &file

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 	"deedkeep/app/server"
 	"deedkeep/app/vault"
@@ -71,7 +71,7 @@ func open(t *testing.T, seed uint64) *house {
 	c.Data, c.Rate.FailingKeys = set.Dir, 0
 	c.Limits.JSONBody, c.Limits.FormFields, c.Limits.Parts = mostJSON, mostJSON, mostParts
 	c.Limits.FileSize, c.Limits.FilesPerRequest, c.Limits.RequestBody = mostFile, mostFiles, 8*mostFile
-	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: api.Build{Version: "test"}, Log: set.Log, Now: h.clock.Now})
+	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: control.Build{Version: "test"}, Log: set.Log, Now: h.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

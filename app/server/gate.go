@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
+	"deedkeep/app/httpx"
 )
 
 // gate counts the requests under way, and, once closed, tells those that come then to
@@ -22,7 +22,7 @@ type gate struct {
 }
 
 func newGate() *gate {
-	return &gate{empty: make(chan struct{}), shut: api.Identify(http.HandlerFunc(stopping), rand.Reader)}
+	return &gate{empty: make(chan struct{}), shut: httpx.WithRequestID(http.HandlerFunc(stopping), rand.Reader)}
 }
 
 func (g *gate) wrap(next http.Handler) http.Handler {

@@ -11,8 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
+	"deedkeep/app/control"
+	"deedkeep/app/httpx"
 	"deedkeep/app/secret"
 )
 
@@ -41,13 +42,13 @@ func newProbes(opts Options) *probes {
 	c := opts.Config
 	return &probes{
 		chance: rand.Reader, now: opts.Now, trusted: c.TrustedProxies, stall: c.Timeouts.Stall, open: map[string]time.Time{},
-		origin: api.Origin(c.PublicURL, c.TrustedProxies),
+		origin: httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}.Origin,
 	}
 }
 
 // before gives p the requests that are for it.
 func (p *probes) before(next http.Handler) http.Handler {
-	own := api.Identify(p, p.chance)
+	own := httpx.WithRequestID(p, p.chance)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.take(r) {
 			own.ServeHTTP(w, r)
@@ -130,4 +131,4 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, http.StatusOK, result)
 }
 
-var _ api.Probes = (*probes)(nil)
+var _ control.Probes = (*probes)(nil)

@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
+	"deedkeep/app/httpx"
 )
 
 const speaksHTTPS = "This address speaks https."
@@ -29,7 +30,7 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 	if err != nil {
 		port = ""
 	}
-	return api.Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		target := secureURL(c.PublicURL, r.Host, port) + r.URL.RequestURI()
 		page := r.Method == http.MethodGet || r.Method == http.MethodHead

@@ -18,7 +18,9 @@ import (
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/metrics"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/ui"
@@ -30,7 +32,7 @@ type Options struct {
 	Config       config.Config
 	SettingsFile string       // the one that was read, or the one to create
 	Vault        *vault.Vault // opened; Serve starts and does not close it
-	Build        api.Build
+	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time
 	Started      func(Answering)                                // called once when it answers
@@ -57,7 +59,7 @@ func (a Answering) URL() string {
 // then finishes what is under way within the grace time. The door closes last, so
 // that commands find the vault throughout.
 func Serve(ctx context.Context, opts Options) error {
-	forwarded := api.NewForwarded(opts.Config.TrustedProxies, opts.Now)
+	forwarded := httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now)
 	public, err := handler(opts, forwarded)
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return errors.Join(err, front.close())
 	}
 	answering := front.answering()
-	control := control.Guard(api.Control(api.ControlOptions{
+	control := control.Guard(control.NewHandler(control.HandlerOptions{
 		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.facts,
 		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
@@ -170,12 +172,13 @@ const bodiesWait = 10 * time.Second
 // Handler mounts everything that is served on the public address. It is no
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
 func Handler(opts Options) (http.Handler, error) {
-	return handler(opts, api.NewForwarded(opts.Config.TrustedProxies, opts.Now))
+	return handler(opts, httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now))
 }
 
-func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
+func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 	c := opts.Config
-	room := api.NewRoom(int64(c.Limits.BodiesInMemory), bodiesWait)
+	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
+	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), bodiesWait)
 	numbers := metrics.New(metrics.Options{
 		Vault: opts.Vault, Readers: opts.Readers, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
 		Forwarded: forwarded.Counts,
@@ -187,7 +190,7 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
 			Page: int64(c.Limits.Page), StallInMemory: c.Timeouts.StallInMemory,
 		},
-		Room: room, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
+		Memory: memory, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
 		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: c.Metrics.Loopback, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
@@ -195,9 +198,9 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 	}
 	pages, err := ui.New(ui.Options{
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
-		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
+		Address: addresses.ClientText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
-		FormBytes: int64(c.Limits.FormFields), Room: room.Count, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
+		FormBytes: int64(c.Limits.FormFields), Room: memory.LimitBody, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,
 	})
 	if err != nil {
@@ -227,7 +230,7 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return numbers.Watch(forwarded.Watch(api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader))), nil
+	return numbers.Watch(forwarded.Watch(httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader))), nil
 }
 
 // bodiless is for handlers that read no body: one that came along ends the connection.
@@ -259,7 +262,7 @@ func answerJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
 	if status >= http.StatusBadRequest {
-		w.Header().Set(apitypes.ErrorCode, api.ErrorCode(status))
+		w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	}
 	w.WriteHeader(status)
 	// Whoever has gone needs no answer.

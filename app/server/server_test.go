@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
@@ -61,7 +60,7 @@ func options(t *testing.T, change func(*config.Config)) server.Options {
 		change(&c)
 	}
 	return server.Options{
-		Config: c, Vault: vaulttest.Open(t, set), Build: api.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Config: c, Vault: vaulttest.Open(t, set), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 }
 

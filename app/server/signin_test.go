@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/server"
@@ -28,7 +28,7 @@ func TestSignInDuringAFlood(t *testing.T) {
 	set.Dir, set.Now, set.Passwords = shortDir(t), time.Now, secret.Argon2Params{Memory: 256, Passes: 2, Lanes: 1}
 	c := config.Default()
 	c.Data, c.Listen, c.TrustedProxies = set.Dir, "127.0.0.1:0", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-	r := serveWith(t, server.Options{Config: c, Vault: vaulttest.Open(t, set), Build: api.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	r := serveWith(t, server.Options{Config: c, Vault: vaulttest.Open(t, set), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	first := password
 	if _, _, err := r.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "owner", Role: model.RoleAdmin, Password: &first}); err != nil {
 		t.Fatal(err)

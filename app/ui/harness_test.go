@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/encode"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/ui"
@@ -63,7 +63,7 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
-		Event:  api.EventShape(h.vault.Secrets), Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml", Version: "9.9.9", Doctor: h.doctor,
+		Event:  encode.NewIDCodec(h.vault.Secrets).Event, Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml", Version: "9.9.9", Doctor: h.doctor,
 		Room: func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
 			if h.room == nil {
 				return body, func() {}

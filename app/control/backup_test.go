@@ -1,4 +1,4 @@
-package api_test
+package control_test
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -22,7 +22,7 @@ func TestControlBackup(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
 	log := new(bytes.Buffer)
-	door := api.Control(api.ControlOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Chance: vaulttest.Chance()})
+	door := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Chance: vaulttest.Chance()})
 	ask := func(method, path, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))

@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"encoding/json"
@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -25,7 +27,7 @@ const mostEvents = 10_000
 
 // events lists the newest entries that fit, the newest first.
 func (c control) events(r *http.Request) (any, error) {
-	ids := newOpaque(c.Vault.Secrets)
+	ids := encode.NewIDCodec(c.Vault.Secrets)
 	limit, query, err := eventQuery(ids, r.URL.Query())
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func (c control) events(r *http.Request) (any, error) {
 			return nil, err
 		}
 		for _, e := range page.Items {
-			out.Data = append(out.Data, eventShape(ids, e))
+			out.Data = append(out.Data, ids.Event(e))
 		}
 		if query.Position = page.Next; page.Next == nil {
 			break
@@ -47,7 +49,7 @@ func (c control) events(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err error) {
+func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query, err error) {
 	q = vault.Query{Sort: vault.SortCreated, Descending: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
 		return 0, q, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, mostEvents))
@@ -61,7 +63,7 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 			continue
 		}
 		if filter.column == vault.ColumnRecord {
-			if value = ids.number(value); !recordText.MatchString(value) {
+			if value = ids.Decode(value); !encode.RecordPattern.MatchString(value) {
 				return 0, q, errs.InvalidField("record", model.MsgInvalidChoice("record"))
 			}
 		}
@@ -81,7 +83,7 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 
 // exportEvents streams the log from an entry on, a JSON line each.
 func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
-	ids, lines := newOpaque(c.Vault.Secrets), json.NewEncoder(w)
+	ids, lines := encode.NewIDCodec(c.Vault.Secrets), json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
@@ -97,18 +99,18 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 			return lines.Encode(apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10), Problem: damage.Error()}})
 		}
 		end.Entries++
-		return lines.Encode(apitypes.EventLine{Event: new(eventShape(ids, e))})
+		return lines.Encode(apitypes.EventLine{Event: new(ids.Event(e))})
 	})
 	line := apitypes.EventLine{End: &end}
 	if err != nil {
-		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(requestIDHeader))
+		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		line = apitypes.EventLine{Error: err.Error()}
 	}
 	_ = lines.Encode(line) // a command that has gone needs no answer
 }
 
 func (c control) verifyEvents(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
+	streamProgress(c, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
 		found, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return verifiedLog(found), err
 	})

@@ -1,4 +1,4 @@
-package api_test
+package control_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
+	"deedkeep/app/control"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -46,7 +46,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 					}
 				})
 			}
-			door := api.Control(api.ControlOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+			door := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
 			w := httptest.NewRecorder()
 			door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
 			var status apitypes.Status

@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"net/http"
@@ -26,7 +26,7 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	stream(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
+	streamProgress(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
 		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})

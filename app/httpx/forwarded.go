@@ -1,4 +1,4 @@
-package api
+package httpx
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 // Forwarded counts the requests whose forwarding headers could not be used, by the address
 // at the other end of the connection, since it was created. It is safe for many goroutines.
 type Forwarded struct {
-	edge *edge
-	now  func() time.Time
+	addresses AddressResolver
+	now       func() time.Time
 
 	mu                    sync.Mutex
 	seen                  map[netip.Addr]*apitypes.Forwarded
@@ -30,7 +30,7 @@ const (
 
 // NewForwarded counts nothing yet.
 func NewForwarded(trustedProxies []netip.Prefix, now func() time.Time) *Forwarded {
-	return &Forwarded{edge: &edge{Options: Options{TrustedProxies: trustedProxies}}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
+	return &Forwarded{addresses: AddressResolver{TrustedProxies: trustedProxies}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
 }
 
 // Watch counts the requests that next gets.
@@ -52,10 +52,10 @@ func isForwarded(r *http.Request) bool {
 }
 
 func (f *Forwarded) note(r *http.Request) {
-	ip := peer(r)
-	untrusted, unreadable := !f.edge.trusts(ip), ""
+	ip := Peer(r)
+	untrusted, unreadable := !f.addresses.Trusts(ip), ""
 	if !untrusted {
-		_, unreadable = f.edge.client(r)
+		_, unreadable = f.addresses.client(r)
 		if len(r.Header[forwardedFor]) == 0 {
 			unreadable = strings.Join(r.Header["Forwarded"], ", ") // it alone does not say who calls
 		}

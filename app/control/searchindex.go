@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"net/http"
@@ -10,7 +10,7 @@ import (
 // reindex asks for a new index of words, and answers when it is whole. Where nobody
 // serves, the work is done here.
 func (c control) reindex(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
+	streamProgress(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
 		if err := c.Vault.Reindex(r.Context(), operator(r)); err != nil {
 			return apitypes.SearchIndex{}, err
 		}

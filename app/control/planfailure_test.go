@@ -1,4 +1,4 @@
-package api_test
+package control_test
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/api"
 	"deedkeep/app/apitypes"
+	"deedkeep/app/control"
 	"deedkeep/app/vaulttest"
 )
 
@@ -23,7 +23,7 @@ func TestStatusTellsFailuresOfThePlan(t *testing.T) {
 	}
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup.To = filepath.Join(taken, "plan")
-	door := api.Control(api.ControlOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+	door := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
 	ask := func(method, path, body string) (s apitypes.Status) {
 		t.Helper()
 		w := httptest.NewRecorder()

@@ -1,40 +1,17 @@
-package api
+package httpx
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"deedkeep/app/decode"
 )
 
-// Held is how many bytes of its two parts a room has given.
-func (r *Room) Held() (small, large int64) {
-	held := func(p *pool) int64 {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.all.held
-	}
-	return held(r.small), held(r.large)
-}
-
-// Decoding takes all memory for decoding, until it is called.
-func (r *Room) Decoding(ctx context.Context) (release func()) {
-	s := &share{room: r, owner: "other"}
-	if err := s.decode(ctx, r.decoded.each); err != nil {
-		panic(err)
-	}
-	return s.release
-}
-
-func evenPool(bytes int64) *pool { return newPool(bytes, (bytes+1)/2) }
+func evenPool(bytes int64) *memoryPool { return newMemoryPool(bytes, (bytes+1)/2) }
 
 func endless() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
@@ -60,10 +37,10 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 				starts, pause := time.Duration(rng.IntN(20)), time.Duration(rng.IntN(3))
 				all.Go(func() {
 					time.Sleep(starts) // of the bubble's clock
-					h := &hold{}
-					p.claim(h, owner, size)
+					h := &allocation{}
+					p.announce(h, owner, size)
 					for n := min(step, size); ; n = min(n+step, size) {
-						if err := p.grow(h, n, endless); err != nil {
+						if err := p.acquire(h, n, endless); err != nil {
 							t.Errorf("seed %d: a body of %d: %v", seed, size, err)
 						}
 						if n == size {
@@ -75,8 +52,8 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if p.all.held != 0 || len(p.all.holds) != 0 || len(p.of) != 0 || len(p.queue) != 0 {
-				t.Errorf("seed %d: at the end %+v, owners %v, queue %v", seed, p.all, p.of, p.queue)
+			if p.all.held != 0 || len(p.all.allocations) != 0 || len(p.byOwner) != 0 || len(p.queue) != 0 {
+				t.Errorf("seed %d: at the end %+v, owners %v, queue %v", seed, p.all, p.byOwner, p.queue)
 			}
 		})
 	}
@@ -102,15 +79,15 @@ func TestPoolShares(t *testing.T) {
 		{"an owner that waits holds no one up", []poolStep{{"a1", "a", 50, 50, false}, {"a2", "a", 50, 1, true}, {"b1", "b", 10, 10, false}, {"c1", "c", 40, 40, false}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			p, bodies := evenPool(100), map[string]*hold{}
+			p, bodies := evenPool(100), map[string]*allocation{}
 			for i, step := range row.steps {
 				h := bodies[step.body]
 				if h == nil {
-					h = &hold{}
-					p.claim(h, step.owner, step.claim)
+					h = &allocation{}
+					p.announce(h, step.owner, step.claim)
 					bodies[step.body] = h
 				}
-				if err := p.grow(h, step.to, now); errors.Is(err, context.Canceled) != step.waits {
+				if err := p.acquire(h, step.to, now); errors.Is(err, context.Canceled) != step.waits {
 					t.Fatalf("step %d, %s to %d: %v, want to wait: %v", i+1, step.body, step.to, err, step.waits)
 				}
 			}
@@ -124,26 +101,26 @@ func TestPoolServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := evenPool(100)
 		var got []string
-		take := func(name, owner string, h *hold, to int64) {
+		take := func(name, owner string, h *allocation, to int64) {
 			go func() {
-				if err := p.grow(h, to, endless); err != nil {
+				if err := p.acquire(h, to, endless); err != nil {
 					t.Error(err)
 				}
 				got = append(got, name)
 			}()
 			synctest.Wait()
 		}
-		hold := func(owner string, claim int64) *hold {
-			h := &hold{}
-			p.claim(h, owner, claim)
+		newAllocation := func(owner string, claim int64) *allocation {
+			h := &allocation{}
+			p.announce(h, owner, claim)
 			return h
 		}
-		first, second, other := hold("a", 40), hold("a", 20), hold("b", 50)
+		first, second, other := newAllocation("a", 40), newAllocation("a", 20), newAllocation("b", 50)
 		take("first", "a", first, 40)
 		take("second", "a", second, 10)
 		take("other", "b", other, 50)
-		take("a waits", "a", hold("a", 35), 35)
-		take("c waits", "c", hold("c", 5), 5)
+		take("a waits", "a", newAllocation("a", 35), 35)
+		take("c waits", "c", newAllocation("c", 5), 5)
 		take("second grows", "a", second, 20)
 		p.release(other)
 		synctest.Wait()
@@ -161,65 +138,20 @@ func TestPoolServesInOrder(t *testing.T) {
 // gave up waiting holds no one up.
 func TestPoolSettles(t *testing.T) {
 	p := evenPool(100)
-	first, second, third := &hold{}, &hold{}, &hold{}
-	p.claim(first, "a", 50)
-	p.claim(second, "b", 50)
-	p.claim(third, "c", 40)
-	for _, err := range []error{p.grow(first, 10, now), p.grow(second, 50, now)} {
+	first, second, third := &allocation{}, &allocation{}, &allocation{}
+	p.announce(first, "a", 50)
+	p.announce(second, "b", 50)
+	p.announce(third, "c", 40)
+	for _, err := range []error{p.acquire(first, 10, now), p.acquire(second, 50, now)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.grow(third, 1, now); err == nil {
+	if err := p.acquire(third, 1, now); err == nil {
 		t.Error("a byte that the first may need was given")
 	}
-	p.settle(first)
-	if err := p.grow(third, 40, now); err != nil {
+	p.shrink(first)
+	if err := p.acquire(third, 40, now); err != nil {
 		t.Errorf("after the first had its end: %v", err)
-	}
-}
-
-// What decoding takes is what it is charged with, at most: everything that is allocated
-// counts, whether it is kept or not.
-func TestDecodedCost(t *testing.T) {
-	const members, slack = 20_000, 32 << 10 // large allocations are rounded up
-	repeat := func(text string) string { return strings.Repeat(text, members-1) }
-	keys := func(value string) string {
-		var b strings.Builder
-		for i := range members {
-			fmt.Fprintf(&b, `,"%05d":%s`, i, value)
-		}
-		return b.String()[1:]
-	}
-	for _, row := range []struct{ name, body string }{
-		{"an order", `{"order_number":"T-1","city":"Salem"}`},
-		{"members", "{" + keys("1") + "}"},
-		{"long members", "{" + keys(`"`+strings.Repeat("v", 100)+`"`) + "}"},
-		{"custom fields", `{"custom_fields":{` + keys("1") + "}}"},
-		{"an array", "{\"custom_fields\":[" + repeat("0,") + "0]}"},
-		{"deep arrays", "{\"custom_fields\":[" + strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", members/20) + "[]]}"},
-		{"a string", `{"order_number":"` + strings.Repeat("x", 1<<20) + `"}`},
-		{"an escaped string", `{"order_number":"\n` + strings.Repeat("x", 1<<20) + `"}`},
-		{"pairs", strings.Repeat("a=b+&", members)},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			raw := []byte(row.body)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			if raw[0] == '{' {
-				sent, err := decode.Object(raw)
-				if err != nil {
-					t.Fatal(err)
-				}
-				input(sent["order_number"])
-				custom(sent["custom_fields"])
-			} else if _, err := decode.ParseForm(raw); err != nil {
-				t.Fatal(err)
-			}
-			runtime.ReadMemStats(&after)
-			if took, cost := int64(after.TotalAlloc-before.TotalAlloc), decodedCost(raw); took > cost+slack {
-				t.Errorf("%d bytes were allocated, charged are %d", took, cost)
-			}
-		})
 	}
 }

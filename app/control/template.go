@@ -1,10 +1,11 @@
-package api
+package control
 
 import (
 	"net/http"
 	"strconv"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
@@ -28,7 +29,7 @@ func (c control) templates(r *http.Request) (any, error) {
 	all, err := c.Vault.Templates.All(r.Context())
 	list := make([]apitypes.TemplateDefinition, 0, len(all))
 	for _, t := range all {
-		list = append(list, templateShape(t))
+		list = append(list, encode.Template(t))
 	}
 	return apitypes.TemplateDefinitions{Templates: list}, err
 }
@@ -56,7 +57,7 @@ func (c control) defaultTemplate(r *http.Request) (any, error) {
 		return nil, err
 	}
 	t, err := c.Vault.Templates.SetDefault(r.Context(), operator(r), id)
-	return apitypes.TemplateDefinitionBody{Data: templateShape(t)}, err
+	return apitypes.TemplateDefinitionBody{Data: encode.Template(t)}, err
 }
 
 func (c control) retireTemplate(r *http.Request) (any, error) {
@@ -65,12 +66,12 @@ func (c control) retireTemplate(r *http.Request) (any, error) {
 		return nil, err
 	}
 	t, err := c.Vault.Templates.Retire(r.Context(), operator(r), id)
-	return apitypes.TemplateDefinitionBody{Data: templateShape(t)}, err
+	return apitypes.TemplateDefinitionBody{Data: encode.Template(t)}, err
 }
 
 func (c control) orderFields(r *http.Request) (any, error) {
 	fields, err := c.Vault.Orders.Fields(r.Context())
-	return apitypes.OrderFields{CoreFields: definitions(model.CoreOrderFields()), CustomFields: definitions(fields)}, err
+	return apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(fields)}, err
 }
 
 func (c control) importOrderFields(r *http.Request) (any, error) {
@@ -108,11 +109,6 @@ func templateID(r *http.Request) (uint64, error) {
 	return id, nil
 }
 
-func templateShape(t model.Template) apitypes.TemplateDefinition {
-	return apitypes.TemplateDefinition{ID: int64(t.ID), Name: t.Name, Default: t.Default, Retired: t.Retired,
-		Statuses: t.Statuses, CustomFields: definitions(t.Fields)}
-}
-
 func fieldsOf(list []apitypes.Field) []model.Field {
 	fields := make([]model.Field, 0, len(list))
 	for _, f := range list {
@@ -124,7 +120,7 @@ func fieldsOf(list []apitypes.Field) []model.Field {
 func changed(d vault.Definitions, dry bool) apitypes.DefinitionsChanged {
 	out := apitypes.DefinitionsChanged{DryRun: dry}
 	for _, one := range d.Changed {
-		shape := apitypes.Definition{ID: optionalID(one.Template.ID), Name: one.Template.Name, Created: one.Created}
+		shape := apitypes.Definition{ID: encode.OptionalID(one.Template.ID), Name: one.Template.Name, Created: one.Created}
 		for _, change := range one.Changes {
 			shape.Changes = append(shape.Changes, apitypes.DefinitionChange(change))
 		}

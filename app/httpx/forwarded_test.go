@@ -1,4 +1,4 @@
-package api_test
+package httpx_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
+	"deedkeep/app/httpx"
 )
 
 var proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("2001:db8:ff::/48")}
@@ -26,7 +26,7 @@ func forwardedBy(peer, name string, values ...string) *http.Request {
 // Proxies write the address of a client with and without its port.
 func TestForwardedFor(t *testing.T) {
 	t.Parallel()
-	address := api.Address(proxies)
+	address := httpx.AddressResolver{TrustedProxies: proxies}.ClientText
 	const proxy = "127.0.0.1:4711"
 	for _, row := range []struct {
 		name, peer string
@@ -83,7 +83,7 @@ func TestForwardedCounts(t *testing.T) {
 		{"a stranger's RFC 7239", stranger, "Forwarded", "for=1.2.3.4", `1 0 ""`},
 		{"the control socket", "@", "X-Forwarded-For", "1.2.3.4", ""},
 	} {
-		f := api.NewForwarded(proxies, time.Now)
+		f := httpx.NewForwarded(proxies, time.Now)
 		served := false
 		h := f.Watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }))
 		h.ServeHTTP(httptest.NewRecorder(), forwardedBy(row.peer, row.header, row.value))
@@ -100,7 +100,7 @@ func TestForwardedCounts(t *testing.T) {
 // A flood of addresses does not push out the one that comes often.
 func TestForwardedIsBounded(t *testing.T) {
 	t.Parallel()
-	f := api.NewForwarded(nil, time.Now)
+	f := httpx.NewForwarded(nil, time.Now)
 	h := f.Watch(http.NotFoundHandler())
 	for i := range 300 {
 		peers := []string{"127.0.0.1:4711", fmt.Sprintf("10.0.%d.%d:9", i/200, i%200)}

@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
@@ -31,7 +32,7 @@ func (c control) trash(r *http.Request) (any, error) {
 	if err != nil || limit < 1 || limit > mostTrashed {
 		return nil, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, mostTrashed))
 	}
-	ids, out := newOpaque(c.Vault.Secrets), apitypes.TrashList{}
+	ids, out := encode.NewIDCodec(c.Vault.Secrets), apitypes.TrashList{}
 	query := vault.Query{Sort: vault.SortCreated, Descending: true}
 	for len(out.Data) < limit {
 		query.Limit = min(limit-len(out.Data), 500)
@@ -55,7 +56,7 @@ func (c control) purgeable(r *http.Request) (any, error) {
 }
 
 func (c control) trashed(r *http.Request) (any, error) {
-	ids := newOpaque(c.Vault.Secrets)
+	ids := encode.NewIDCodec(c.Vault.Secrets)
 	noun, id, err := trashRecord(ids, r.PathValue("record"))
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (c control) purge(r *http.Request) (any, error) {
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	noun, id, err := trashRecord(newOpaque(c.Vault.Secrets), asked.Record)
+	noun, id, err := trashRecord(encode.NewIDCodec(c.Vault.Secrets), asked.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +84,8 @@ func (c control) emptyTrash(r *http.Request) (any, error) {
 }
 
 // trashRecord reads a record as commands name it, like file:17 or order:Zz9aB31x.
-func trashRecord(ids opaque, text string) (noun string, id uint64, err error) {
-	noun, number, _ := strings.Cut(ids.number(text), ":")
+func trashRecord(ids encode.IDCodec, text string) (noun string, id uint64, err error) {
+	noun, number, _ := strings.Cut(ids.Decode(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)
 	if err != nil {
 		return "", 0, errs.RecordNotFound("record in the trash", text)
@@ -92,16 +93,16 @@ func trashRecord(ids opaque, text string) (noun string, id uint64, err error) {
 	return noun, id, nil
 }
 
-func trashItem(ids opaque, t vault.Trashed) apitypes.TrashItem {
+func trashItem(ids encode.IDCodec, t vault.Trashed) apitypes.TrashItem {
 	item := apitypes.TrashItem{
-		Record: ids.spell(fmt.Sprintf("%s:%d", t.Noun, t.ID)), Kind: t.Noun, Name: t.Heading, DeletedAt: apitypes.At(t.At), KeptUntil: apitypes.At(t.Until),
-		DeletedBy: apitypes.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
+		Record: ids.Encode(fmt.Sprintf("%s:%d", t.Noun, t.ID)), Kind: t.Noun, Name: t.Heading, DeletedAt: apitypes.At(t.At), KeptUntil: apitypes.At(t.Until),
+		DeletedBy: encode.Actor(t.By),
 	}
 	if !t.Retained.IsZero() {
 		item.RetainedUntil = new(apitypes.At(t.Retained))
 	}
 	if of := t.Abstract; of != nil {
-		item.Abstract = &apitypes.TrashAbstract{ID: ids.abstracts.Encode(of.ID), Name: optional(of.Heading), InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
+		item.Abstract = &apitypes.TrashAbstract{ID: ids.Abstracts.Encode(of.ID), Name: encode.OptionalString(of.Heading), InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
 	}
 	return item
 }

@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/api"
-	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 )
 
 // tight leaves room for one large body at a time.
 func tight(wait time.Duration) func(*setup) {
 	return func(s *setup) {
-		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Room = 1<<20, 1<<20, api.NewRoom(2<<20, wait)
+		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Memory = 1<<20, 1<<20, httpx.NewMemoryBudget(2<<20, wait)
 	}
 }
 
@@ -26,6 +25,16 @@ const tooBusy = `{"message":"Too many large requests at once; try again in a mom
 // large is an order of so many bytes, most of them blanks.
 func large(number string, size int) row {
 	return order(fmt.Sprintf(`{"order_number":%q%s}`, number, strings.Repeat(" ", size)), 201, "")
+}
+
+// acquireDecoded takes all memory for decoding, until release is called.
+func acquireDecoded(t *testing.T, budget *httpx.MemoryBudget) (release func()) {
+	t.Helper()
+	r := budget.Reserve("other", nil)
+	if err := r.AcquireDecoded(t.Context(), 1<<40); err != nil {
+		t.Fatalf("acquire all memory for decoding: %v", err)
+	}
+	return r.Release
 }
 
 // begin sends the head of a request and waits until its body is asked for.
@@ -47,10 +56,10 @@ func (h *house) begin(t *testing.T, r row) (net.Conn, *bufio.Reader, string) {
 }
 
 // fills waits until the bodies of a room's requests hold these numbers of bytes.
-func fills(t *testing.T, room *api.Room, small, large int64) {
+func fills(t *testing.T, room *httpx.MemoryBudget, small, large int64) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		hasSmall, hasLarge := room.Held()
+		hasSmall, hasLarge := room.InUse()
 		if hasSmall >= small && hasLarge >= large {
 			return
 		}
@@ -64,8 +73,8 @@ func fills(t *testing.T, room *api.Room, small, large int64) {
 // of whatever media type it is. Small ones are taken, and those of another key.
 func TestRoomForBodies(t *testing.T) {
 	t.Parallel()
-	var room *api.Room
-	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Room })
+	var room *httpx.MemoryBudget
+	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Memory })
 	first := large("T-1", 1<<19)
 	first.body += strings.Repeat(" ", 1<<20-len(first.body))
 	conn, from, body := h.begin(t, first)
@@ -112,8 +121,8 @@ func TestRoomOfOneKey(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			room := api.NewRoom(64<<20, time.Minute)
-			h := open(t, func(s *setup) { s.api.Room = room })
+			room := httpx.NewMemoryBudget(64<<20, time.Minute)
+			h := open(t, func(s *setup) { s.api.Memory = room })
 			stalled := order(strings.Repeat(" ", row.declared), 0, "")
 			half := h.text(stalled)[:len(h.text(stalled))-row.declared+row.sent]
 			probe := large("T-1", row.probe)
@@ -138,9 +147,9 @@ func TestRoomOfOneKey(t *testing.T) {
 // for it, of whatever media type they are, and get a 503. Ordinary ones don't.
 func TestRoomForDecoding(t *testing.T) {
 	t.Parallel()
-	var room *api.Room
-	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Room })
-	release := room.Decoding(t.Context())
+	var room *httpx.MemoryBudget
+	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Memory })
+	release := acquireDecoded(t, room)
 	members := `{"x":[` + strings.Repeat("0,", 1000) + "0]}"
 	for name, r := range map[string]row{
 		"JSON":   order(members, 422, ""),
@@ -154,7 +163,7 @@ func TestRoomForDecoding(t *testing.T) {
 			h.ask(t, busy)
 			release()
 			h.ask(t, r)
-			release = room.Decoding(t.Context())
+			release = acquireDecoded(t, room)
 		})
 	}
 	h.ask(t, order(`{"order_number":"T-1","custom_fields":{"product":"Two Owner","rush":"Standard"}}`, 201, ""))
@@ -218,44 +227,4 @@ func TestRoomIsGivenBack(t *testing.T) {
 		h.ask(t, large("T-3", 60<<10))
 		h.ask(t, abstract(201, "", field("custom_fields", strings.Repeat(" ", 60<<10))))
 	}
-}
-
-// The bodies of pages take from the same room, for their own owner.
-func TestRoomIsTakenByOthers(t *testing.T) {
-	t.Parallel()
-	room := api.NewRoom(2<<20, 10*time.Millisecond)
-	read := func(owner string, bytes int) (func(), error) {
-		granted := 0
-		body, release := room.Count(t.Context(), owner, io.NopCloser(strings.NewReader(strings.Repeat("x", bytes))), int64(bytes), func(time.Duration) { granted++ })
-		text, err := io.ReadAll(body)
-		if err == nil && (len(text) != bytes || granted == 0) {
-			t.Errorf("%d bytes were read, and %d times memory was got", len(text), granted)
-		}
-		return release, err
-	}
-	done, err := read("user:1", 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused, err := read("user:1", 1<<20)
-	if errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("with its half taken: %v", err)
-	}
-	refused()
-	other, err := read("user:2", 1<<19)
-	if err != nil {
-		t.Errorf("another: %v", err)
-	}
-	other()
-	done()
-	if done, err = read("user:1", 1<<20); err != nil {
-		t.Fatalf("with the room released: %v", err)
-	}
-	done()
-	if small, large := room.Held(); small != 0 || large != 0 {
-		t.Errorf("%d and %d bytes are kept", small, large)
-	}
-	var unlimited *api.Room
-	_, done = unlimited.Count(t.Context(), "user:1", nil, 1<<40, nil)
-	done()
 }

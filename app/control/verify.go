@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"net/http"
@@ -8,14 +8,14 @@ import (
 )
 
 func (c control) verify(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
+	streamProgress(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
 		found, err := c.Vault.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
 		return verified(found), err
 	})
 }
 
 func (c control) repair(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
+	streamProgress(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
 		did, err := c.Vault.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
 		out := verified(did.Report)
 		out.Repaired = &apitypes.Repaired{

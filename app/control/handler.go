@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"encoding/json"
@@ -13,7 +13,9 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/decode"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -30,16 +32,16 @@ func (b Build) String() string {
 	return b.Version + " (" + b.Commit + ")"
 }
 
-// ControlOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
+// HandlerOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
 // server runs and a command has opened the vault itself.
-type ControlOptions struct {
+type HandlerOptions struct {
 	Vault       *vault.Vault
 	Build       Build
 	Listen      string
 	Certificate func() *certificate.Info // in use now; it gives nil without TLS
 	Probes      Probes
-	Forwarded   *Forwarded // nil when no server runs
-	Origin      string     // own address, which one-time links begin with
+	Forwarded   *httpx.Forwarded // nil when no server runs
+	Origin      string           // own address, which one-time links begin with
 	StartedAt   time.Time
 	Log         *slog.Logger
 	Chance      io.Reader // for the ids of requests
@@ -49,11 +51,11 @@ type ControlOptions struct {
 // owner of the data directory can knock at the control door.
 const OperatorHeader = "X-Deedkeep-Operator"
 
-type control struct{ ControlOptions }
+type control struct{ HandlerOptions }
 
 // Control gives the handler of the control door: what the commands ask for, with
 // the server up or down. It is never mounted on TCP for others.
-func Control(opts ControlOptions) http.Handler {
+func NewHandler(opts HandlerOptions) http.Handler {
 	c := control{opts}
 	mux := http.NewServeMux()
 	for _, routes := range []map[string]func(*http.Request) (any, error){c.definitionRoutes(), c.importRoutes()} {
@@ -85,7 +87,7 @@ func Control(opts ControlOptions) http.Handler {
 	mux.HandleFunc("POST /control/reindex", c.reindex)
 	mux.HandleFunc("POST /control/backup", c.backup)
 	c.mountEvents(mux)
-	return Identify(mux, opts.Chance)
+	return httpx.WithRequestID(mux, opts.Chance)
 }
 
 func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
@@ -95,8 +97,8 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 		if err != nil {
 			var failure apitypes.Failure
 			var header map[string]string
-			if status, failure, header = translate(err); status == http.StatusInternalServerError {
-				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(requestIDHeader))
+			if status, failure, header = httpx.TranslateError(err); status == http.StatusInternalServerError {
+				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 			}
 			body = failure
 			for name, value := range header {
@@ -111,7 +113,7 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 }
 
 func operator(r *http.Request) model.Actor {
-	return model.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(requestIDHeader)}
+	return model.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(httpx.RequestIDHeader)}
 }
 
 func (c control) status(r *http.Request) (any, error) { return c.currentStatus(r) }
@@ -122,7 +124,7 @@ func (c control) currentStatus(r *http.Request) (apitypes.Status, error) {
 		return apitypes.Status{}, err
 	}
 	out := apitypes.Status{
-		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
+		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: encode.OptionalString(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
@@ -228,7 +230,7 @@ func readUpTo(r *http.Request, v any, most int64) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return &refusal{status: http.StatusBadRequest, message: "The request body has a field of another kind: " + err.Error()}
+		return &httpx.Error{Status: http.StatusBadRequest, Message: "The request body has a field of another kind: " + err.Error()}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"encoding/json"
@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/httpx"
 )
 
 // progressEvery is how often something long says how far it is.
 const progressEvery = 250 * time.Millisecond
 
-// stream answers with what work reports, in units of that name, and then with its
+// streamProgress answers with what work reports, in units of that name, and then with its
 // result, a JSON line each. A command that has gone ends the request's context, and
 // with it the work.
-func stream[T any](c control, w http.ResponseWriter, r *http.Request, unit string, work func(report func(done, total int64)) (T, error)) {
+func streamProgress[T any](c control, w http.ResponseWriter, r *http.Request, unit string, work func(report func(done, total int64)) (T, error)) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
 	said := time.Time{}
@@ -28,9 +29,9 @@ func stream[T any](c control, w http.ResponseWriter, r *http.Request, unit strin
 	})
 	line := apitypes.Line[T]{Result: &result}
 	if err != nil {
-		status, failure, _ := translate(err)
+		status, failure, _ := httpx.TranslateError(err)
 		if status == http.StatusInternalServerError {
-			c.Log.ErrorContext(r.Context(), "control door", "path", r.URL.Path, "error", err, "request_id", r.Header.Get(requestIDHeader))
+			c.Log.ErrorContext(r.Context(), "control door", "path", r.URL.Path, "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 			// Whoever may knock at this door owns the machine: the reason is for them.
 			failure.Message = err.Error()
 		}

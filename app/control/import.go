@@ -1,4 +1,4 @@
-package api
+package control
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
+	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
@@ -29,7 +30,7 @@ func (c control) ensureFolder(r *http.Request) (any, error) {
 	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, decode.Filename(asked.Name), asked.DryRun)
 	out := apitypes.FolderEnsured{Made: fresh}
 	if made.ID != 0 {
-		out.Folder = new(folder(made))
+		out.Folder = new(encode.Folder(made))
 	}
 	return out, err
 }

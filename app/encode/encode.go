@@ -1,0 +1,53 @@
+package encode
+
+import (
+	"regexp"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
+)
+
+// RecordPattern matches the name of a record in the audit log, such as "file:17".
+var RecordPattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
+
+// Folder returns the JSON shape of f.
+func Folder(f model.Folder) apitypes.Folder {
+	return apitypes.Folder{ID: int64(f.ID), Name: f.Name, ParentID: OptionalID(f.ParentID)}
+}
+
+// Template returns the JSON shape of t.
+func Template(t model.Template) apitypes.TemplateDefinition {
+	return apitypes.TemplateDefinition{ID: int64(t.ID), Name: t.Name, Default: t.Default, Retired: t.Retired,
+		Statuses: t.Statuses, CustomFields: Fields(t.Fields)}
+}
+
+// Fields returns the JSON shapes of the custom fields of a template or of orders.
+func Fields(fields []model.Field) []apitypes.Field {
+	list := make([]apitypes.Field, 0, len(fields))
+	for _, f := range fields {
+		list = append(list, apitypes.Field{Key: f.Key, Label: f.Label, Type: string(f.Type), Required: f.Required, Options: f.Options})
+	}
+	return list
+}
+
+// Actor returns the JSON shape of a.
+func Actor(a model.Actor) apitypes.Actor {
+	return apitypes.Actor{Kind: a.Kind, ID: OptionalID(a.ID), Name: OptionalString(a.Name), Address: OptionalString(a.Address)}
+}
+
+// OptionalString returns nil for "".
+func OptionalString(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// OptionalID returns nil for 0, which is not an ID.
+func OptionalID(id uint64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	n := int64(id) // IDs come from a sequence and never exceed 63 bits
+	return &n
+}

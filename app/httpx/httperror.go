@@ -1,0 +1,155 @@
+package httpx
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
+	"deedkeep/app/errs"
+	"deedkeep/app/tus"
+	"deedkeep/app/vault"
+)
+
+// Error is an error of HTTP itself: a transport creates it, and the packages below don't know it.
+type Error struct {
+	Status  int
+	Message string
+	Header  map[string]string // further response headers
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unsupported returns a 415.
+func Unsupported(message string) error {
+	return &Error{Status: http.StatusUnsupportedMediaType, Message: message}
+}
+
+// TooLarge returns the 413 for a request body of more than limit bytes.
+func TooLarge(limit int64) error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("The request body must not be larger than %d bytes.", limit)}
+}
+
+// IsTooLarge reports whether err is a 413, after which the rest of the body isn't worth reading.
+func IsTooLarge(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge
+}
+
+var (
+	errIncomplete = &Error{Status: http.StatusBadRequest, Message: "The request body broke off before its end."}
+	errTooSlow    = &Error{Status: http.StatusRequestTimeout, Message: "The request body arrived too slowly."}
+	// ErrHost rejects a request with a malformed Host header.
+	ErrHost = &Error{Status: http.StatusBadRequest, Message: "The Host header is malformed."}
+)
+
+// statusByKind maps the error kinds of the packages below to statuses.
+var statusByKind = map[errs.Kind]int{
+	errs.Invalid:             http.StatusUnprocessableEntity,
+	errs.Unauthenticated:     http.StatusUnauthorized,
+	errs.Forbidden:           http.StatusForbidden,
+	errs.NotFound:            http.StatusNotFound,
+	errs.Conflict:            http.StatusConflict,
+	errs.InsufficientStorage: http.StatusInsufficientStorage,
+	errs.Unavailable:         http.StatusServiceUnavailable,
+	errs.PreconditionFailed:  http.StatusPreconditionFailed,
+	errs.Locked:              http.StatusLocked,
+}
+
+// codeByStatus maps statuses to values of the header X-Error-Code. API clients match on these codes instead of
+// sentences, so a code never changes. An Error may carry a code of its own, such as CodeRunning.
+var codeByStatus = map[int]string{
+	http.StatusBadRequest:            "malformed_request",
+	http.StatusUnauthorized:          "unauthenticated",
+	http.StatusForbidden:             "forbidden",
+	http.StatusNotFound:              "not_found",
+	http.StatusMethodNotAllowed:      "method_not_allowed",
+	http.StatusRequestTimeout:        "request_timeout",
+	http.StatusConflict:              "conflict",
+	http.StatusPreconditionFailed:    "precondition_failed",
+	http.StatusRequestEntityTooLarge: "request_too_large",
+	http.StatusUnsupportedMediaType:  "unsupported_media_type",
+	http.StatusUnprocessableEntity:   "validation_failed",
+	http.StatusLocked:                "locked",
+	http.StatusTooManyRequests:       "rate_limited",
+	http.StatusInternalServerError:   "server_error",
+	http.StatusServiceUnavailable:    "unavailable",
+	http.StatusInsufficientStorage:   "storage_full",
+}
+
+// CodeRunning is the code of a 409 about a request with the same Idempotency-Key that
+// is still running. Unlike other conflicts, it can be retried.
+const CodeRunning = "request_in_progress"
+
+// ErrorCode returns the code of a status; a status without one counts as a server error.
+func ErrorCode(status int) string {
+	return cmp.Or(codeByStatus[status], codeByStatus[http.StatusInternalServerError])
+}
+
+// TranslateError maps err to a status, a response body, and further headers. Every transport that speaks JSON uses it,
+// so an error has the same status and sentence everywhere. Errors that no one listed become a 500 that reveals nothing.
+func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
+	var (
+		httpErr   *Error
+		named     *errs.Error
+		malformed *decode.MalformedError
+		limit     *decode.LimitError
+		tooLong   *http.MaxBytesError
+		signIn    *vault.SignInError
+		tusErr    *tus.Error
+	)
+	switch {
+	case errors.As(err, &tusErr):
+		return translateTus(tusErr)
+	case errors.Is(err, ErrTooSlow):
+		return errTooSlow.Status, apitypes.Failure{Message: errTooSlow.Message}, nil
+	case errors.Is(err, ErrBrokeOff):
+		return errIncomplete.Status, apitypes.Failure{Message: errIncomplete.Message}, nil
+	case errors.As(err, &httpErr):
+		return httpErr.Status, apitypes.Failure{Message: httpErr.Message}, httpErr.Header
+	case errors.As(err, &tooLong):
+		return TranslateError(TooLarge(tooLong.Limit))
+	case errors.As(err, &limit):
+		return http.StatusRequestEntityTooLarge, apitypes.Failure{Message: limit.Error()}, nil
+	case errors.As(err, &malformed):
+		return http.StatusBadRequest, apitypes.Failure{Message: malformed.Error()}, nil
+	case errors.As(err, &signIn) && signIn.Wait > 0:
+		return http.StatusTooManyRequests, apitypes.Failure{Message: signIn.Error()}, map[string]string{
+			"Retry-After": strconv.Itoa(int(signIn.Wait / time.Second)),
+		}
+	case errors.As(err, &named) && statusByKind[named.Kind] != 0:
+		return statusOf(named), apitypes.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
+	}
+	return http.StatusInternalServerError, apitypes.Failure{Message: "Server error."}, nil
+}
+
+// statusOf returns the status of an error kind. An upload that another request is writing to is a conflict in the
+// vault, but a 423 here: the client may retry it.
+func statusOf(err *errs.Error) int {
+	if errors.Is(err, vault.ErrUploadBusy) {
+		return http.StatusLocked
+	}
+	return statusByKind[err.Kind]
+}
+
+func translateTus(err *tus.Error) (int, apitypes.Failure, map[string]string) {
+	var header map[string]string
+	if err.Status == http.StatusPreconditionFailed {
+		header = map[string]string{"Tus-Version": tus.Version}
+	}
+	return err.Status, apitypes.Failure{Message: err.Message}, header
+}
+
+func fieldErrors(fields errs.Fields) apitypes.FieldErrors {
+	var list apitypes.FieldErrors
+	for _, f := range fields {
+		for _, sentence := range f.Sentences {
+			list.Add(f.Field, sentence)
+		}
+	}
+	return list
+}

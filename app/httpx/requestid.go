@@ -1,0 +1,31 @@
+package httpx
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+
+	"deedkeep/app/secret"
+)
+
+// RequestIDHeader is the header that carries the ID of a request, in requests and responses.
+const RequestIDHeader = "X-Request-Id"
+
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// WithRequestID sets RequestIDHeader on every request and response. It keeps a well-formed ID of the client
+// and otherwise creates one from rand. It doesn't wrap the response writer.
+func WithRequestID(next http.Handler, rand io.Reader) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		values := r.Header.Values(RequestIDHeader)
+		if len(values) != 1 || !requestIDPattern.MatchString(values[0]) {
+			id, err := secret.NewToken(rand)
+			if err != nil {
+				id = "none"
+			}
+			r.Header.Set(RequestIDHeader, id[:min(len(id), 20)])
+		}
+		w.Header().Set(RequestIDHeader, r.Header.Get(RequestIDHeader))
+		next.ServeHTTP(w, r)
+	})
+}
