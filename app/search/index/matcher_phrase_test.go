@@ -91,8 +91,8 @@ func openCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	if err != nil || !found {
 		t.Fatalf("Find(aa) = %v, %v, want found", found, err)
 	}
-	c, watch := &segment.Cursor{}, segment.NewBudget(t.Context())
-	c.Open(g.Segment, e, &watch)
+	c, budget := &segment.Cursor{}, segment.NewBudget(t.Context())
+	c.Open(g.Segment, e, &budget)
 	return c
 }
 

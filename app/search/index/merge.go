@@ -131,9 +131,9 @@ func (x *Index) hasSpace(views []view) bool {
 	for _, v := range views {
 		bytes += v.segment.Size
 	}
-	had := !x.merger.lowSpace
+	hadSpace := !x.merger.lowSpace
 	x.merger.lowSpace = !x.options.AllowMerge(bytes)
-	if had && x.merger.lowSpace {
+	if hadSpace && x.merger.lowSpace {
 		x.options.Log.Warn("search index: no room for a merge; it is tried later", "bytes", bytes)
 	}
 	return !x.merger.lowSpace
@@ -145,34 +145,34 @@ func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	for i, v := range views {
 		sources[i] = segment.Source{Segment: v.segment.Segment, Tombstones: v.tombstones}
 	}
-	g := segment.NewMerge(ctx, sources)
+	m := segment.NewMerge(ctx, sources)
 	var added *openSegment
-	if g.LiveDocs() > 0 {
-		if added, err = x.build(g.Write); err != nil {
+	if m.LiveDocs() > 0 {
+		if added, err = x.build(m.Write); err != nil {
 			return err
 		}
 	}
-	return x.replace(views, g, added)
+	return x.replace(views, m, added)
 }
 
 // replace replaces the merged segments by added, which is nil if no live documents are left.
-func (x *Index) replace(merged []view, g *segment.Merge, added *openSegment) error {
+func (x *Index) replace(merged []view, m *segment.Merge, added *openSegment) error {
 	x.writeMu.Lock()
 	defer x.writeMu.Unlock()
 	x.mu.Lock()
-	now := x.current
+	current := x.current
 	x.mu.Unlock()
-	at := slices.IndexFunc(now.views, func(v view) bool { return v.segment == merged[0].segment })
+	at := slices.IndexFunc(current.views, func(v view) bool { return v.segment == merged[0].segment })
 	end := at + len(merged)
 	var middle []view
 	if added != nil {
 		var since []*segment.Tombstones
-		for _, v := range now.views[at:end] {
+		for _, v := range current.views[at:end] {
 			since = append(since, v.tombstones)
 		}
-		middle = []view{{added, g.TombstonesSince(since)}}
+		middle = []view{{added, m.TombstonesSince(since)}}
 	}
-	maybeWritten, err := x.install(slices.Replace(slices.Clone(now.views), at, end, middle...), now.checkpoint)
+	maybeWritten, err := x.install(slices.Replace(slices.Clone(current.views), at, end, middle...), current.checkpoint)
 	if added != nil {
 		added.removeFile.Store(err != nil && !maybeWritten)
 		err = errors.Join(err, added.release())
@@ -222,12 +222,12 @@ func pickMerge(views []view) (from, to int) {
 func levelRun(views []view, l int) (from, to int) {
 	count := 0
 	for i, v := range views {
-		of := level(v.segment.Size)
-		if of > l {
+		lvl := level(v.segment.Size)
+		if lvl > l {
 			from, count = i+1, 0
 			continue
 		}
-		if of == l {
+		if lvl == l {
 			count++
 		}
 		if count < mergeWidth {

@@ -85,11 +85,11 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	defer s.release()
-	a, err := search(ctx, q, s, x.options.MaxNodes)
+	res, err := search(ctx, q, s, x.options.MaxNodes)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	return a, nil
+	return res, nil
 }
 
 func search(ctx context.Context, q Query, s *snapshot, maxNodes int) (Result, error) {
@@ -190,16 +190,16 @@ func (c *collector) inDateRange(d uint32) bool {
 
 // result reads the keys of the hits.
 func (c *collector) result(views []view) (Result, error) {
-	a := Result{Counts: c.counts}
+	res := Result{Counts: c.counts}
 	for _, r := range c.top.sorted() {
 		key, err := views[r.view].segment.Key(r.doc)
 		if err != nil {
 			return Result{}, err
 		}
 		r.hit.Key = key
-		a.Hits = append(a.Hits, r.hit)
+		res.Hits = append(res.Hits, r.hit)
 	}
-	return a, nil
+	return res, nil
 }
 
 // DocFreqs returns the document frequency of each term that occurs. Deleted documents count until

@@ -19,11 +19,11 @@ type placeNames struct {
 }
 
 // findPlaces finds the counties and states in a query.
-func (a *parsedQuery) findPlaces() {
+func (q *parsedQuery) findPlaces() {
 	var list []*clause
-	for g := range a.groups {
-		for c := range a.groups[g].clauses {
-			list = append(list, &a.groups[g].clauses[c])
+	for g := range q.groups {
+		for c := range q.groups[g].clauses {
+			list = append(list, &q.groups[g].clauses[c])
 		}
 	}
 	for i := range list {
@@ -92,12 +92,12 @@ func typedText(list []*clause, from, to int) string {
 // nodes returns the nodes that match records of these places instead of the word. A record of a
 // state has its abbreviation in a field too; documents do not.
 func (p placeNames) nodes() []index.Node {
-	var either []index.Node
+	var nodes []index.Node
 	for _, county := range p.counties {
-		either = append(either, constantTerm(nsCounty, boundedValue(county), weightField))
+		nodes = append(nodes, constantTerm(nsCounty, boundedValue(county), weightField))
 	}
 	for _, state := range p.states {
-		either = append(either, index.All{constantTerm(nsState, boundedValue(state), 0), constantTerm(nsFieldWord, state, weightState)})
+		nodes = append(nodes, index.All{constantTerm(nsState, boundedValue(state), 0), constantTerm(nsFieldWord, state, weightState)})
 	}
-	return either
+	return nodes
 }

@@ -36,10 +36,10 @@ type date struct {
 }
 
 // findDates finds the dates in a query.
-func (a *parsedQuery) findDates() (found []date) {
+func (q *parsedQuery) findDates() (found []date) {
 	var list []clause
 	var groupOf []int // group of each clause
-	for i, g := range a.groups {
+	for i, g := range q.groups {
 		for _, c := range g.clauses {
 			list, groupOf = append(list, c), append(groupOf, i)
 		}

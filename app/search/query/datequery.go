@@ -39,17 +39,17 @@ func (b *builder) dateGroups(groups []group, d date) index.Node {
 // dateNotations returns the node for a date in any notation. In a text, an adjacent date scores
 // higher than its words apart, and the notation typed scores highest.
 func (b *builder) dateNotations(d date) index.Node {
-	var either index.Any
+	var nodes index.Any
 	for _, w := range d.digitWords {
 		near := d.proximityWeight(w == d.joined)
-		either = append(either, constantTerm(nsFieldWord, w, weightDate), index.Prefer{
+		nodes = append(nodes, constantTerm(nsFieldWord, w, weightDate), index.Prefer{
 			Must:   index.Term{Text: term(nsTextWord, w), Weight: weightText},
 			Should: []index.Node{constantTerm(nsTextWord, w, near)},
 		})
 	}
 	for _, p := range slices.Concat(d.digitPhrases, d.wordPhrases) {
 		if !d.isAsTyped(p) { // the typed notation is in the query already
-			either = append(either, fieldPhrase(p, weightDate))
+			nodes = append(nodes, fieldPhrase(p, weightDate))
 		}
 	}
 	tooMany := b.minDocFreq(nsTextWord, d.wordPhrases[0]) > maxDateDocs
@@ -57,12 +57,12 @@ func (b *builder) dateNotations(d date) index.Node {
 		if tooMany && i > 0 && !d.isAsTyped(p) {
 			continue
 		}
-		either = append(either, index.Prefer{
+		nodes = append(nodes, index.Prefer{
 			Must:   index.Phrase{Terms: termsOf(nsTextWord, p), Weight: weightText},
 			Should: []index.Node{constantTerm(nsTextWord, p[0], d.proximityWeight(d.isAsTyped(p)))},
 		})
 	}
-	return either
+	return nodes
 }
 
 // proximityWeight returns the additional weight of a date whose parts are adjacent.
@@ -74,15 +74,15 @@ func (d *date) proximityWeight(typed bool) float64 {
 }
 
 // addDates adds the notations of the dates in a query.
-func (m *Highlighter) addDates(found []date) {
+func (h *Highlighter) addDates(found []date) {
 	for _, d := range found {
 		var clauses uint64
 		for i := d.clauseFrom; i < d.clauseTo; i++ {
 			clauses |= 1 << min(i, maxClauses-1)
 		}
 		for _, p := range slices.Concat(d.digitPhrases, d.wordPhrases) {
-			m.addPhrase(p, false, clauses)
+			h.addPhrase(p, false, clauses)
 		}
-		m.addJoined(d.digitWords, false, clauses)
+		h.addJoined(d.digitWords, false, clauses)
 	}
 }

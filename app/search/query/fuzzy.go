@@ -73,10 +73,10 @@ type suspect struct {
 
 // lookUpCorrections looks up what the words of a query may have been meant to be, starting with
 // words that occur nowhere as typed.
-func (b *builder) lookUpCorrections(a parsedQuery) {
+func (b *builder) lookUpCorrections(q parsedQuery) {
 	var suspects []suspect
 	var terms []string
-	for _, g := range a.groups {
+	for _, g := range q.groups {
 		for _, c := range g.clauses {
 			for i, p := range c.parts {
 				if !c.quoted && !c.isNumber() && mayBeMisspelled(p, b.singleWord) {
@@ -164,19 +164,19 @@ func (b *builder) misspelled(c clause) []index.Node {
 	var words index.All
 	anyFound := false
 	for i, p := range c.parts {
-		either := index.Any{}
+		nodes := index.Any{}
 		for _, t := range b.corrections[p] {
 			anyFound = true
 			weight := map[byte]float64{nsFieldWord: weightField, nsWordPrefix: weightNamePrefix, nsTextWord: weightText}[t[0]]
-			either = append(either, index.Term{Text: t, Weight: weight * factorFuzzy, ConstantScore: t[0] != nsTextWord})
+			nodes = append(nodes, index.Term{Text: t, Weight: weight * factorFuzzy, ConstantScore: t[0] != nsTextWord})
 		}
 		if len(c.parts) > 1 {
-			either = append(either, b.word(p)...)
+			nodes = append(nodes, b.word(p)...)
 			if c.open && i == len(c.parts)-1 {
-				either = append(either, b.wordPrefix(p)...)
+				nodes = append(nodes, b.wordPrefix(p)...)
 			}
 		}
-		words = append(words, either)
+		words = append(words, nodes)
 	}
 	if !anyFound {
 		return nil

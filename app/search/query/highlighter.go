@@ -70,42 +70,42 @@ func NewHighlighter(text string) *Highlighter { return newHighlighter(text, fals
 
 // Fuzzy returns a Highlighter that also matches words with one typing error, for a Result that is
 // Fuzzy.
-func (m *Highlighter) Fuzzy() *Highlighter { return newHighlighter(m.text, true) }
+func (h *Highlighter) Fuzzy() *Highlighter { return newHighlighter(h.text, true) }
 
-func newHighlighter(text string, tolerant bool) *Highlighter {
-	m := &Highlighter{ids: make(map[string]int), fuzzy: tolerant, text: text}
-	a, err := parse(text, MaxQueryBytes)
+func newHighlighter(text string, fuzzy bool) *Highlighter {
+	h := &Highlighter{ids: make(map[string]int), fuzzy: fuzzy, text: text}
+	parsed, err := parse(text, MaxQueryBytes)
 	if err != nil {
-		return m
+		return h
 	}
-	m.singleWord, m.onlyTrivial = a.numWords == 1, true
+	h.singleWord, h.onlyTrivial = parsed.numWords == 1, true
 	var all []string
 	open := false
-	for i, g := range a.groups {
-		first := m.numClauses
+	for i, g := range parsed.groups {
+		first := h.numClauses
 		for _, c := range g.clauses {
-			m.addClause(c)
+			h.addClause(c)
 			all = append(all, c.parts...)
 			open = c.open
 		}
-		if label, _ := labelBefore(a.groups[i:]); !label {
-			m.required |= m.clauseBits(first)
+		if label, _ := labelBefore(parsed.groups[i:]); !label {
+			h.required |= h.clauseBits(first)
 		}
-		m.addJoined(g.joined, open, m.clauseBits(first))
-		m.addNumber(g.number, open, m.clauseBits(first))
+		h.addJoined(g.joined, open, h.clauseBits(first))
+		h.addNumber(g.number, open, h.clauseBits(first))
 	}
-	m.addDates(a.findDates())
-	m.required &^= m.optional
-	if len(a.groups) > 1 || len(a.groups[0].clauses) > 1 {
-		m.addPhrase(all, open, m.clauseBits(0))
-		m.addNumber(a.number, open, m.clauseBits(0))
+	h.addDates(parsed.findDates())
+	h.required &^= h.optional
+	if len(parsed.groups) > 1 || len(parsed.groups[0].clauses) > 1 {
+		h.addPhrase(all, open, h.clauseBits(0))
+		h.addNumber(parsed.number, open, h.clauseBits(0))
 	}
-	return m
+	return h
 }
 
 // clauseBits returns the bits of all clauses from first on.
-func (m *Highlighter) clauseBits(first int) (clauses uint64) {
-	for i := first; i < m.numClauses; i++ {
+func (h *Highlighter) clauseBits(first int) (clauses uint64) {
+	for i := first; i < h.numClauses; i++ {
 		clauses |= 1 << min(i, maxClauses-1)
 	}
 	return clauses
@@ -115,88 +115,88 @@ func (m *Highlighter) clauseBits(first int) (clauses uint64) {
 const maxClauses = 64
 
 // addClause adds the targets of a clause.
-func (m *Highlighter) addClause(c clause) {
-	m.numClauses++
-	clauses := m.clauseBits(m.numClauses - 1)
+func (h *Highlighter) addClause(c clause) {
+	h.numClauses++
+	clauses := h.clauseBits(h.numClauses - 1)
 	if len(c.place.counties) > 0 {
-		m.optional |= clauses
+		h.optional |= clauses
 	}
-	m.addNumber(c.number, c.open, clauses)
-	m.addJoined(c.joined, c.open, clauses)
+	h.addNumber(c.number, c.open, clauses)
+	h.addJoined(c.joined, c.open, clauses)
 	for _, s := range c.variants {
-		m.addJoined([]string{s.word}, s.open, clauses)
+		h.addJoined([]string{s.word}, s.open, clauses)
 	}
 	for _, state := range c.place.states {
-		m.add(target{words: []int{m.wordID(state)}, weight: markWeightWord, clauses: clauses, fallback: true})
+		h.add(target{words: []int{h.wordID(state)}, weight: markWeightWord, clauses: clauses, fallback: true})
 	}
 	for _, parts := range [][]string{c.parts, c.alternative()} {
-		m.addTogether(c, parts, clauses)
+		h.addTogether(c, parts, clauses)
 	}
 	if len(c.parts) > 1 {
-		m.onlyTrivial = m.onlyTrivial && len(c.initials) > 0
-		m.addUnfinishedPhrase(c, clauses)
-		if c.quoted || !m.fuzzy && len(c.initials) == 0 {
+		h.onlyTrivial = h.onlyTrivial && len(c.initials) > 0
+		h.addUnfinishedPhrase(c, clauses)
+		if c.quoted || !h.fuzzy && len(c.initials) == 0 {
 			return
 		}
 	}
 	for i, w := range c.parts {
-		m.addPart(c, w, c.open && i == len(c.parts)-1, clauses)
+		h.addPart(c, w, c.open && i == len(c.parts)-1, clauses)
 	}
 }
 
 // addTogether adds a sequence of words, also without leading zeros.
-func (m *Highlighter) addTogether(c clause, parts []string, clauses uint64) {
+func (h *Highlighter) addTogether(c clause, parts []string, clauses uint64) {
 	for _, p := range [][]string{parts, c.trimmedZeros(parts)} {
 		switch len(p) {
 		case 0:
 		case 1:
-			m.add(target{
-				words: []int{m.wordID(p[0])}, weight: markWeightWord, clauses: clauses,
+			h.add(target{
+				words: []int{h.wordID(p[0])}, weight: markWeightWord, clauses: clauses,
 				needsNeighbor: isSingle(c.parts[0]), stopWord: isStopWord(p[0]),
 			})
 		default:
-			m.addPhrase(p, c.open, clauses)
+			h.addPhrase(p, c.open, clauses)
 		}
 	}
 }
 
 // addUnfinishedPhrase adds the parts by which an open phrase is found if it does not match
 // completely: the words before the last one, and words that start with the last one.
-func (m *Highlighter) addUnfinishedPhrase(c clause, clauses uint64) {
+func (h *Highlighter) addUnfinishedPhrase(c clause, clauses uint64) {
 	last := len(c.parts) - 1
 	if !c.open || c.isNumber() || areSingle(c.parts[:last]) {
 		return
 	}
-	m.add(target{words: m.wordIDs(c.parts[:last]), weight: markWeightPrefix, clauses: clauses, fallback: true})
-	m.add(target{
-		words: []int{m.prefixID(c.parts[last])}, weight: markWeightPrefix, clauses: clauses,
+	h.add(target{words: h.wordIDs(c.parts[:last]), weight: markWeightPrefix, clauses: clauses, fallback: true})
+	h.add(target{
+		words: []int{h.prefixID(c.parts[last])}, weight: markWeightPrefix, clauses: clauses,
 		fallback: true, needsNeighbor: isSingle(c.parts[last]),
 	})
 }
 
 // addPart adds one word of a clause.
-func (m *Highlighter) addPart(c clause, w string, open bool, clauses uint64) {
+func (h *Highlighter) addPart(c clause, w string, open bool, clauses uint64) {
 	needsNeighbor := isSingle(w)
 	optional := model.IsNumberLabel(w) || model.ClassifyWord(w) != model.NotReferenceWord || len(c.place.counties) > 0
-	m.onlyTrivial = m.onlyTrivial && (needsNeighbor || optional)
+	h.onlyTrivial = h.onlyTrivial && (needsNeighbor || optional)
 	if len(c.parts) > 1 {
-		m.add(target{words: []int{m.wordID(w)}, weight: markWeightWord, clauses: clauses, needsNeighbor: needsNeighbor, stopWord: isStopWord(w)})
+		h.add(target{words: []int{h.wordID(w)}, weight: markWeightWord, clauses: clauses, needsNeighbor: needsNeighbor, stopWord: isStopWord(w)})
 	}
 	if open {
-		m.add(target{
-			words: []int{m.prefixID(w)}, weight: markWeightPrefix, clauses: clauses,
-			exactWord: m.wordID(w) + 1, needsNeighbor: needsNeighbor,
+		h.add(target{
+			words: []int{h.prefixID(w)}, weight: markWeightPrefix, clauses: clauses,
+			exactWord: h.wordID(w) + 1, needsNeighbor: needsNeighbor,
 		})
 		if at := longestIndexedPrefix(w); at < len(w) {
-			m.add(target{words: []int{m.prefixID(w[:at])}, weight: markWeightFuzzyPrefix, clauses: clauses, fallback: true})
+			h.add(target{words: []int{h.prefixID(w[:at])}, weight: markWeightFuzzyPrefix, clauses: clauses, fallback: true})
 		}
 	}
-	if !m.fuzzy || c.quoted || !mayBeMisspelled(w, m.singleWord) {
+	if !h.fuzzy || c.quoted || !mayBeMisspelled(w, h.singleWord) {
 		return
 	}
-	m.add(target{words: []int{m.uniqueID(&m.fuzzyWords, w)}, weight: markWeightFuzzy, clauses: clauses})
+	h.add(target{words: []int{h.uniqueID(&h.fuzzyWords, w)}, weight: markWeightFuzzy, clauses: clauses})
 	if open {
-		m.add(target{words: []int{m.uniqueID(&m.fuzzyPrefixes, w)}, weight: markWeightFuzzyPrefix, clauses: clauses, fallback: true})
+		h.add(target{words: []int{h.uniqueID(&h.fuzzyPrefixes, w)}, weight: markWeightFuzzyPrefix, clauses: clauses, fallback: true})
 	}
 }
 
@@ -209,29 +209,29 @@ func longestIndexedPrefix(w string) int {
 }
 
 // addJoined adds words that may stand for several words.
-func (m *Highlighter) addJoined(words []string, open bool, clauses uint64) {
+func (h *Highlighter) addJoined(words []string, open bool, clauses uint64) {
 	for _, w := range words {
-		m.add(target{words: []int{m.wordID(w)}, weight: markWeightPhrase, clauses: clauses})
+		h.add(target{words: []int{h.wordID(w)}, weight: markWeightPhrase, clauses: clauses})
 		if open {
-			m.add(target{words: []int{m.prefixID(w)}, weight: markWeightPrefix, clauses: clauses})
+			h.add(target{words: []int{h.prefixID(w)}, weight: markWeightPrefix, clauses: clauses})
 		}
 	}
 }
 
 // addPhrase adds a sequence of words.
-func (m *Highlighter) addPhrase(parts []string, open bool, clauses uint64) {
-	words := m.wordIDs(parts)
-	m.add(target{words: words, weight: markWeightPhrase, clauses: clauses})
+func (h *Highlighter) addPhrase(parts []string, open bool, clauses uint64) {
+	words := h.wordIDs(parts)
+	h.add(target{words: words, weight: markWeightPhrase, clauses: clauses})
 	if open {
 		prefixed := slices.Clone(words)
-		prefixed[len(prefixed)-1] = m.prefixID(parts[len(parts)-1])
-		m.add(target{words: prefixed, weight: markWeightPhrase, clauses: clauses, exactWord: words[len(words)-1] + 1})
+		prefixed[len(prefixed)-1] = h.prefixID(parts[len(parts)-1])
+		h.add(target{words: prefixed, weight: markWeightPhrase, clauses: clauses, exactWord: words[len(words)-1] + 1})
 	}
 }
 
 // addNumber adds the spellings of a number. If it has no digits or very few characters, it is a
 // fallback, because it is usually found as words.
-func (m *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
+func (h *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
 	const minLen = 3 // characters
 	if len(c.compact) < 2 || len(c.compact) > maxRunBytes || isStopWord(c.typed) {
 		return
@@ -239,9 +239,9 @@ func (m *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
 	digits := strings.ContainsAny(c.compact, "0123456789")
 	fallback := len(c.compact) < minLen || !digits
 	add := func(n numberPattern, fallback bool) {
-		n.target = len(m.targets)
-		m.numbers = append(m.numbers, n)
-		m.add(target{weight: markWeightNumber, clauses: clauses, fallback: fallback})
+		n.target = len(h.targets)
+		h.numbers = append(h.numbers, n)
+		h.add(target{weight: markWeightNumber, clauses: clauses, fallback: fallback})
 	}
 	add(numberPattern{compact: c.compact, prefix: open}, fallback)
 	if parts := strings.Split(c.trimmed, "-"); digits && len(parts) > 1 {
@@ -255,11 +255,11 @@ func (m *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
 	}
 }
 
-func (m *Highlighter) add(t target) {
+func (h *Highlighter) add(t target) {
 	if t.stopWord || t.needsNeighbor {
 		t.weight = markWeightTrivial
 	}
-	m.targets = append(m.targets, t)
+	h.targets = append(h.targets, t)
 }
 
 // isStopWord reports whether a word means little without others.
@@ -272,39 +272,39 @@ func isStopWord(w string) bool {
 }
 
 // wordID returns the index of a word to look for.
-func (m *Highlighter) wordID(w string) int {
-	id, known := m.ids[w]
+func (h *Highlighter) wordID(w string) int {
+	id, known := h.ids[w]
 	if !known {
-		id = len(m.words)
-		m.ids[w] = id
-		m.words = append(m.words, w)
+		id = len(h.words)
+		h.ids[w] = id
+		h.words = append(h.words, w)
 	}
 	return id
 }
 
 // wordIDs returns the indexes of words to look for.
-func (m *Highlighter) wordIDs(parts []string) []int {
+func (h *Highlighter) wordIDs(parts []string) []int {
 	words := make([]int, len(parts))
 	for i, w := range parts {
-		words[i] = m.wordID(w)
+		words[i] = h.wordID(w)
 	}
 	return words
 }
 
 // uniqueID returns the index of w in words and adds it to list, without duplicates in list.
-func (m *Highlighter) uniqueID(list *[]int, w string) int {
+func (h *Highlighter) uniqueID(list *[]int, w string) int {
 	for _, id := range *list {
-		if m.words[id] == w {
+		if h.words[id] == w {
 			return id
 		}
 	}
-	*list = append(*list, len(m.words))
-	m.words = append(m.words, w)
-	return len(m.words) - 1
+	*list = append(*list, len(h.words))
+	h.words = append(h.words, w)
+	return len(h.words) - 1
 }
 
 // prefixID returns the index of a prefix to look for.
-func (m *Highlighter) prefixID(w string) int { return m.uniqueID(&m.prefixes, w) }
+func (h *Highlighter) prefixID(w string) int { return h.uniqueID(&h.prefixes, w) }
 
 // hasFuzzyPrefix reports whether a folded word starts with something one typing error away from
 // other. If other has three letters, only a missing letter counts.

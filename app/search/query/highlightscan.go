@@ -43,7 +43,7 @@ type partialNumber struct {
 
 // markScan is the state of finding the marks of one text.
 type markScan struct {
-	m        *Highlighter
+	h        *Highlighter
 	s        string
 	ctx      context.Context
 	steps    int
@@ -54,22 +54,22 @@ type markScan struct {
 }
 
 // bestMarks returns the marks to highlight, ordered by start.
-func (m *Highlighter) bestMarks(ctx context.Context, s string) []mark { return m.scan(ctx, s).prune() }
+func (h *Highlighter) bestMarks(ctx context.Context, s string) []mark { return h.scan(ctx, s).prune() }
 
 // scan returns all marks of a text, ordered by start, or none if ctx ends before.
-func (m *Highlighter) scan(ctx context.Context, s string) *markScan {
-	if len(m.targets) == 0 {
-		return &markScan{m: m}
+func (h *Highlighter) scan(ctx context.Context, s string) *markScan {
+	if len(h.targets) == 0 {
+		return &markScan{h: h}
 	}
-	w := &markScan{m: m, s: truncate(s, MaxHighlightBytes), ctx: ctx}
+	w := &markScan{h: h, s: truncate(s, MaxHighlightBytes), ctx: ctx}
 	a := analyzer{joinNames: true}
 	a.scan(w.s, w.visit)
 	slices.SortStableFunc(w.words, func(a, b wordMatch) int { return cmp.Compare(a.position, b.position) })
-	for i, t := range m.targets {
+	for i, t := range h.targets {
 		w.matchTarget(i, t)
 	}
 	if w.ended {
-		return &markScan{m: m}
+		return &markScan{h: h}
 	}
 	slices.SortFunc(w.marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.target, b.target))
@@ -87,7 +87,7 @@ func (w *markScan) canceled(steps int) bool {
 
 // visit matches a word of the text.
 func (w *markScan) visit(t token) {
-	if w.canceled(1 + len(w.m.prefixes) + len(w.m.fuzzyWords) + len(w.m.fuzzyPrefixes)) {
+	if w.canceled(1 + len(w.h.prefixes) + len(w.h.fuzzyWords) + len(w.h.fuzzyPrefixes)) {
 		return
 	}
 	if !t.variant {
@@ -96,21 +96,21 @@ func (w *markScan) visit(t token) {
 	if len(w.words) >= maxWordMatches {
 		return
 	}
-	if id, found := w.m.ids[string(t.text)]; found {
+	if id, found := w.h.ids[string(t.text)]; found {
 		w.addWord(t, id)
 	}
-	for _, id := range w.m.prefixes {
-		if begin := w.m.words[id]; len(t.text) > len(begin) && string(t.text[:len(begin)]) == begin {
+	for _, id := range w.h.prefixes {
+		if begin := w.h.words[id]; len(t.text) > len(begin) && string(t.text[:len(begin)]) == begin {
 			w.addWord(t, id)
 		}
 	}
-	for _, id := range w.m.fuzzyWords {
-		if word := w.m.words[id]; isOneEditApart(word, string(t.text)) && (len(t.text) > len(word) || len(word) >= minFuzzyLetters) {
+	for _, id := range w.h.fuzzyWords {
+		if word := w.h.words[id]; isOneEditApart(word, string(t.text)) && (len(t.text) > len(word) || len(word) >= minFuzzyLetters) {
 			w.addWord(t, id)
 		}
 	}
-	for _, id := range w.m.fuzzyPrefixes {
-		if hasFuzzyPrefix(string(t.text), w.m.words[id]) {
+	for _, id := range w.h.fuzzyPrefixes {
+		if hasFuzzyPrefix(string(t.text), w.h.words[id]) {
 			w.addWord(t, id)
 		}
 	}
@@ -129,8 +129,8 @@ func (w *markScan) matchNumbers(t token) {
 		}
 	}
 	w.partials = continued
-	for i := range w.m.numbers {
-		if !w.m.numbers[i].mayStartWith(t.text[0]) {
+	for i := range w.h.numbers {
+		if !w.h.numbers[i].mayStartWith(t.text[0]) {
 			continue
 		}
 		a := partialNumber{numeral: i, start: t.start, end: t.start, position: t.position}
@@ -150,7 +150,7 @@ func (n *numberPattern) mayStartWith(first byte) bool {
 
 // extend reports whether the number needs further words after t. A complete number becomes a mark.
 func (w *markScan) extend(a *partialNumber, t token) bool {
-	n := &w.m.numbers[a.numeral]
+	n := &w.h.numbers[a.numeral]
 	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > maxNumberGap || strings.Contains(gap, "\n") {
 		return false
 	}
@@ -235,15 +235,15 @@ func (w *markScan) prune() []mark {
 	const beside = 1 // maximum distance in positions
 	whole := w.exactWords()
 	hasSignificant := slices.ContainsFunc(w.marks, func(k mark) bool {
-		t := w.m.targets[k.target]
+		t := w.h.targets[k.target]
 		return !t.stopWord && !t.needsNeighbor && (t.exactWord == 0 || !whole[t.exactWord-1])
 	})
 	keep := func(i int, k mark) bool {
-		t := w.m.targets[k.target]
+		t := w.h.targets[k.target]
 		if t.exactWord > 0 && whole[t.exactWord-1] || t.stopWord && hasSignificant {
 			return false
 		}
-		if t.needsNeighbor && !w.m.onlyTrivial {
+		if t.needsNeighbor && !w.h.onlyTrivial {
 			before := i > 0 && k.position-w.marks[i-1].position <= beside
 			after := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
 			return before || after
@@ -254,13 +254,13 @@ func (w *markScan) prune() []mark {
 	for i, k := range w.marks {
 		if keep(i, k) {
 			kept = append(kept, k)
-			if t := w.m.targets[k.target]; !t.fallback {
+			if t := w.h.targets[k.target]; !t.fallback {
 				preferred |= t.clauses
 			}
 		}
 	}
 	return slices.DeleteFunc(kept, func(k mark) bool {
-		t := w.m.targets[k.target]
+		t := w.h.targets[k.target]
 		return t.fallback && t.clauses&preferred != 0
 	})
 }
@@ -269,7 +269,7 @@ func (w *markScan) prune() []mark {
 func (w *markScan) exactWords() map[int]bool {
 	whole := make(map[int]bool)
 	for _, k := range w.marks {
-		if t := w.m.targets[k.target]; len(t.words) == 1 && t.exactWord == 0 {
+		if t := w.h.targets[k.target]; len(t.words) == 1 && t.exactWord == 0 {
 			whole[t.words[0]] = true
 		}
 	}

@@ -14,15 +14,15 @@ func (w WordSet) Count() int { return bits.OnesCount64(uint64(w)) }
 
 // RequiredWords returns the words that Search requires, without optional ones such as "order" in
 // order 2026-0117 and "County" in Wexcombe County. It is empty for an invalid query.
-func (m *Highlighter) RequiredWords() WordSet { return WordSet(m.required) }
+func (h *Highlighter) RequiredWords() WordSet { return WordSet(h.required) }
 
 // MatchedWords returns the required words that a text contains in any way in which Search finds
 // documents. If it equals RequiredWords, the text has all that was typed. It is empty if ctx ends
 // before the complete text was examined.
-func (m *Highlighter) MatchedWords(ctx context.Context, s string) WordSet {
+func (h *Highlighter) MatchedWords(ctx context.Context, s string) WordSet {
 	var held uint64
-	for _, k := range m.scan(ctx, s).marks {
-		held |= m.targets[k.target].clauses
+	for _, k := range h.scan(ctx, s).marks {
+		held |= h.targets[k.target].clauses
 	}
-	return WordSet(held & m.required)
+	return WordSet(held & h.required)
 }

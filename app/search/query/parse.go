@@ -40,8 +40,8 @@ type clause struct {
 // alternative returns another way to write the clause: 1022/311 is 1022, Page 311, and T&S is T & S
 // and vice versa. It returns nil if there is none.
 func (c clause) alternative() []string {
-	if paged := c.bookPagePhrase(); paged != nil || c.quoted {
-		return paged
+	if phrase := c.bookPagePhrase(); phrase != nil || c.quoted {
+		return phrase
 	}
 	switch {
 	case len(c.parts) == 2 && strings.Contains(c.number.typed, "&"):

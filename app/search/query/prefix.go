@@ -20,41 +20,41 @@ func (b *builder) openClause(c clause) []index.Node {
 	if len(head) == 0 {
 		return b.wordPrefix(last)
 	}
-	either, all := b.completedPhrases(c.parts)
+	nodes, all := b.completedPhrases(c.parts)
 	if c.isNumber() || areSingle(head) {
-		return either
+		return nodes
 	}
 	if b.stage >= relaxed && isSingleLetter(last) {
 		b.wider = b.wider || b.stage == relaxed
-		return append(either, phrases(head, weightField)...)
+		return append(nodes, phrases(head, weightField)...)
 	}
 	if all || c.quoted && b.stage < relaxed {
-		return either
+		return nodes
 	}
 	b.wider = b.wider || c.quoted && b.stage == relaxed
 	withPrefix := index.Any(append(b.word(last), b.wordPrefix(last)...))
 	for _, n := range phrases(head, weightField) {
-		either = append(either, index.All{n, withPrefix})
+		nodes = append(nodes, index.All{n, withPrefix})
 	}
-	return either
+	return nodes
 }
 
 // completedPhrases returns phrases in which the last part is replaced by the most frequent words
 // with that prefix. all reports whether there are no other such words.
-func (b *builder) completedPhrases(parts []string) (either []index.Node, all bool) {
+func (b *builder) completedPhrases(parts []string) (nodes []index.Node, all bool) {
 	last, limit := parts[len(parts)-1], min(maxCompletions, max(maxCompletionWords/len(parts), 1))
 	fieldTerms, allFields := b.frequentTerms(term(nsFieldWord, last), limit)
 	textTerms, allText := b.frequentTerms(term(nsTextWord, last), limit)
 	withPrefix := slices.Clone(parts)
 	for _, t := range fieldTerms {
 		withPrefix[len(withPrefix)-1] = t[1:]
-		either = append(either, fieldPhrase(withPrefix, weightNamePrefix*float64(len(withPrefix))))
+		nodes = append(nodes, fieldPhrase(withPrefix, weightNamePrefix*float64(len(withPrefix))))
 	}
 	for _, t := range textTerms {
 		withPrefix[len(withPrefix)-1] = t[1:]
-		either = append(either, index.Phrase{Terms: termsOf(nsTextWord, withPrefix), Weight: weightText})
+		nodes = append(nodes, index.Phrase{Terms: termsOf(nsTextWord, withPrefix), Weight: weightText})
 	}
-	return either, allFields && allText
+	return nodes, allFields && allText
 }
 
 // frequentTerms returns the most frequent terms with the prefix; all reports whether there are no
@@ -77,30 +77,30 @@ func (b *builder) frequentTerms(prefix string, limit int) (found []string, all b
 
 // wordPrefix returns the nodes for words with the prefix.
 func (b *builder) wordPrefix(w string) []index.Node {
-	var either []index.Node
+	var nodes []index.Node
 	s, all := indexedPrefix(w)
 	if s != "" && all && fitsTerm(s) {
-		either = append(either, constantTerm(nsWordPrefix, s, weightNamePrefix))
+		nodes = append(nodes, constantTerm(nsWordPrefix, s, weightNamePrefix))
 	} else if s != "" {
-		either = append(either, b.longPrefix(nsFieldWord, w, nsWordPrefix, s, weightNamePrefix)...)
+		nodes = append(nodes, b.longPrefix(nsFieldWord, w, nsWordPrefix, s, weightNamePrefix)...)
 	}
 	switch n := utf8.RuneCountInString(w); {
 	case !fieldPrefixes.allows(n, w):
 	case b.singleWord && n < minPrefixAlone:
-		either = append(either, b.fieldWordsWithPrefix(w)...)
+		nodes = append(nodes, b.fieldWordsWithPrefix(w)...)
 	case n <= fieldPrefixes.max && fitsTerm(w):
-		either = append(either, constantTerm(nsOtherPrefix, w, weightOtherPrefix))
+		nodes = append(nodes, constantTerm(nsOtherPrefix, w, weightOtherPrefix))
 	default:
 		for _, t := range slices.Concat(b.termsWithPrefix(term(nsFieldWord, w)), b.termsWithPrefix(term(nsTextWord, w))) {
-			either = append(either, index.Term{Text: t, Weight: weightOtherPrefix, ConstantScore: true})
+			nodes = append(nodes, index.Term{Text: t, Weight: weightOtherPrefix, ConstantScore: true})
 		}
 	}
-	return either
+	return nodes
 }
 
 // fieldWordsWithPrefix returns the most frequent words of fields with the prefix, as long as they
 // are in at most maxDocsAlone documents. The index has no prefixes for words of fields only.
-func (b *builder) fieldWordsWithPrefix(w string) (either []index.Node) {
+func (b *builder) fieldWordsWithPrefix(w string) (nodes []index.Node) {
 	if isDigits(w) || b.err != nil {
 		return nil
 	}
@@ -120,9 +120,9 @@ func (b *builder) fieldWordsWithPrefix(w string) (either []index.Node) {
 		if remaining -= freqs[t]; remaining < 0 {
 			break
 		}
-		either = append(either, index.Term{Text: t, Weight: weightOtherPrefix, ConstantScore: true})
+		nodes = append(nodes, index.Term{Text: t, Weight: weightOtherPrefix, ConstantScore: true})
 	}
-	return either
+	return nodes
 }
 
 // numberPrefix returns the nodes for numbers with the prefix; the same punctuation scores higher.
@@ -132,11 +132,11 @@ func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 	if b.singleWord && len(c.compact) <= maxShortDigits && isDigits(c.compact) {
 		weight = weightShortNumberPrefix
 	}
-	either := b.numberFormPrefix(nsNumber, c.compact, weight*float64(words))
+	nodes := b.numberFormPrefix(nsNumber, c.compact, weight*float64(words))
 	if c.references == nil && c.typed != c.compact {
-		either = append(either, b.numberFormPrefix(nsTypedNumber, c.typed, weightTypedPrefix*float64(words))...)
+		nodes = append(nodes, b.numberFormPrefix(nsTypedNumber, c.typed, weightTypedPrefix*float64(words))...)
 	}
-	return either
+	return nodes
 }
 
 // numberFormPrefix returns the nodes for numbers with the prefix in one spelling.
@@ -155,15 +155,15 @@ func (b *builder) numberFormPrefix(ns byte, word string, weight float64) []index
 // that prefix and, if there are too many, all with the same first twelve characters at half the
 // weight.
 func (b *builder) longPrefix(ns byte, prefix string, prefixNS byte, indexed string, weight float64) []index.Node {
-	var either []index.Node
+	var nodes []index.Node
 	found := b.termsWithPrefix(term(ns, truncate(prefix, maxWordBytes)))
 	for _, t := range found {
-		either = append(either, index.Term{Text: t, Weight: weight, ConstantScore: true})
+		nodes = append(nodes, index.Term{Text: t, Weight: weight, ConstantScore: true})
 	}
 	if len(found) == maxPrefixTerms && fitsTerm(indexed) {
-		either = append(either, constantTerm(prefixNS, indexed, weight/2))
+		nodes = append(nodes, constantTerm(prefixNS, indexed, weight/2))
 	}
-	return either
+	return nodes
 }
 
 // termsWithPrefix returns up to maxPrefixTerms terms with the prefix.

@@ -82,32 +82,32 @@ func newBuilder(ctx context.Context, d dictionary) *builder {
 
 // build returns the node for a stage and reports whether it may match more than that of the
 // previous stage.
-func (b *builder) build(a parsedQuery, s stage) (n index.Node, wider bool, err error) {
+func (b *builder) build(q parsedQuery, s stage) (n index.Node, wider bool, err error) {
 	b.stage, b.wider = s, false
 	if s == fuzzy {
-		b.lookUpCorrections(a)
+		b.lookUpCorrections(q)
 	}
-	b.singleWord, b.numWords = a.numWords == 1, a.numWords
-	n = b.query(a)
+	b.singleWord, b.numWords = q.numWords == 1, q.numWords
+	n = b.query(q)
 	return n, b.wider, b.err
 }
 
-func (b *builder) query(a parsedQuery) index.Node {
-	dates := a.findDates()
-	if len(a.groups) == 1 {
-		return b.onlyGroup(a.groups, dates)
+func (b *builder) query(q parsedQuery) index.Node {
+	dates := q.findDates()
+	if len(q.groups) == 1 {
+		return b.onlyGroup(q.groups, dates)
 	}
 	var must index.All
 	var should []index.Node
-	for i, g := range a.groups {
+	for i, g := range q.groups {
 		if d, ok := dateOfGroup(dates, i); ok {
 			if i == d.groupFrom {
-				must = append(must, b.dateGroups(a.groups, d))
+				must = append(must, b.dateGroups(q.groups, d))
 			}
 			continue
 		}
 		n := b.group(g, false)
-		if b.isOptional(a.groups, i) {
+		if b.isOptional(q.groups, i) {
 			should = append(should, n)
 		} else {
 			must = append(must, n)
@@ -116,15 +116,15 @@ func (b *builder) query(a parsedQuery) index.Node {
 	if len(must) == 0 {
 		must, should = should[:1], should[1:]
 	}
-	should = append(should, b.proximity(a)...)
-	last := a.groups[len(a.groups)-1]
+	should = append(should, b.proximity(q)...)
+	last := q.groups[len(q.groups)-1]
 	open := last.clauses[len(last.clauses)-1].open
-	either := append(index.Any{preferring(allOf(must), should)}, numberNodes(a.number, true, open)...)
-	either = append(either, bookPageInText(a.number.numbers)...)
+	nodes := append(index.Any{preferring(allOf(must), should)}, numberNodes(q.number, true, open)...)
+	nodes = append(nodes, bookPageInText(q.number.numbers)...)
 	if open {
-		either = append(either, b.numberPrefix(a.number, a.numWords)...)
+		nodes = append(nodes, b.numberPrefix(q.number, q.numWords)...)
 	}
-	return either
+	return nodes
 }
 
 // isOptional reports whether a group may be missing: words for the type of the number after them
@@ -134,15 +134,15 @@ func (b *builder) isOptional(groups []group, i int) bool {
 	if word == "" {
 		return false
 	}
-	maybe := open && isSingleLetter(word)
+	optional := open && isSingleLetter(word)
 	if i < len(groups)-1 {
 		label, page := labelBefore(groups[i:])
 		if label {
 			return true
 		}
-		maybe = page
+		optional = page
 	}
-	if !maybe || b.stage < relaxed {
+	if !optional || b.stage < relaxed {
 		return false
 	}
 	b.wider = b.wider || b.stage == relaxed
@@ -159,21 +159,21 @@ func labelBefore(groups []group) (label, page bool) {
 	}
 	for _, g := range groups[1:] {
 		word, _ := g.singleWord()
-		place := model.ClassifyWord(word)
-		if place == model.NotReferenceWord && !model.IsNumberLabel(word) {
+		class := model.ClassifyWord(word)
+		if class == model.NotReferenceWord && !model.IsNumberLabel(word) {
 			return label && g.startsWithDigits(), page && g.startsWithDigits()
 		}
 		label = label && model.IsNumberLabel(word)
-		page = page || place == model.BookWord
+		page = page || class == model.BookWord
 	}
 	return false, false
 }
 
 // proximity returns optional phrases of all words of the query. They are evaluated for each
 // document that has the words, so they are omitted if there are too many.
-func (b *builder) proximity(a parsedQuery) []index.Node {
+func (b *builder) proximity(q parsedQuery) []index.Node {
 	var words []string
-	for _, g := range a.groups {
+	for _, g := range q.groups {
 		for _, c := range g.clauses {
 			if c.quoted {
 				return nil
@@ -203,11 +203,11 @@ func (b *builder) minDocFreq(ns byte, words []string) int {
 	if err != nil && b.err == nil {
 		b.err = err
 	}
-	fewest := math.MaxInt
+	lowest := math.MaxInt
 	for _, t := range list {
-		fewest = min(fewest, freqs[t])
+		lowest = min(lowest, freqs[t])
 	}
-	return fewest
+	return lowest
 }
 
 func (b *builder) group(g group, only bool) index.Node {
@@ -219,11 +219,11 @@ func (b *builder) group(g group, only bool) index.Node {
 		parts = append(parts, b.clause(c, false))
 	}
 	open := g.clauses[len(g.clauses)-1].open
-	either := append(index.Any{allOf(parts)}, numberNodes(g.number, only, open)...)
+	nodes := append(index.Any{allOf(parts)}, numberNodes(g.number, only, open)...)
 	if open {
-		either = append(either, b.numberPrefix(g.number, g.numWords())...)
+		nodes = append(nodes, b.numberPrefix(g.number, g.numWords())...)
 	}
-	return append(either, b.joinedWords(g.joined, open)...)
+	return append(nodes, b.joinedWords(g.joined, open)...)
 }
 
 // numberNodes returns the nodes for a complete number; the same punctuation scores higher. only
@@ -238,78 +238,78 @@ func numberNodes(c numberForms, only, open bool) []index.Node {
 	if open && c.padded {
 		trimmedWeight = weightTypingZeros
 	}
-	either := []index.Node{constantTerm(nsPlainNumber, boundedValue(c.trimmed), trimmedWeight)}
+	nodes := []index.Node{constantTerm(nsPlainNumber, boundedValue(c.trimmed), trimmedWeight)}
 	if c.bookPage != "" {
-		either = append(either, constantTerm(nsNumber, boundedValue(c.bookPage), weight))
+		nodes = append(nodes, constantTerm(nsNumber, boundedValue(c.bookPage), weight))
 	}
 	if c.references == nil {
-		return append(either,
+		return append(nodes,
 			constantTerm(nsNumber, boundedValue(c.compact), weight),
 			constantTerm(nsTypedNumber, boundedValue(c.typed), weight*boostSamePunctuation))
 	}
 	for _, r := range c.references {
-		either = append(either, constantTerm(nsTypedNumber, boundedValue(r), weight*boostSamePunctuation))
+		nodes = append(nodes, constantTerm(nsTypedNumber, boundedValue(r), weight*boostSamePunctuation))
 	}
-	return either
+	return nodes
 }
 
 // bookPageInText returns the nodes for a book and page in other words. Two short adjacent numbers
 // are usually something else, such as the month and day of a date.
 func bookPageInText(numbers []string) []index.Node {
-	const long = 3 // digits
+	const minDigits = 3 // digits
 	if len(numbers) != 2 {
 		return nil
 	}
-	var spoken [][]string
+	var spellings [][]string
 	for _, page := range []string{"page", "p", "folio", "fol"} {
-		spoken = append(spoken, []string{numbers[0], page, numbers[1]})
+		spellings = append(spellings, []string{numbers[0], page, numbers[1]})
 	}
-	if min(len(numbers[0]), len(numbers[1])) >= long {
-		spoken = append(spoken, numbers)
+	if min(len(numbers[0]), len(numbers[1])) >= minDigits {
+		spellings = append(spellings, numbers)
 	}
-	var either []index.Node
-	for _, words := range spoken {
+	var nodes []index.Node
+	for _, words := range spellings {
 		for _, ns := range []byte{nsFieldWord, nsTextWord} {
-			either = append(either, index.Prefer{
+			nodes = append(nodes, index.Prefer{
 				Must:   index.Phrase{Terms: termsOf(ns, words)},
 				Should: []index.Node{constantTerm(ns, words[0], weightBookPageInText)},
 			})
 		}
 	}
-	return either
+	return nodes
 }
 
 func (b *builder) clause(c clause, only bool) index.Node {
-	either := index.Any(numberNodes(c.number, only, c.open))
-	either = append(either, b.together(c, c.parts, weightField)...)
-	if another := c.alternative(); another != nil {
-		either = append(either, b.together(c, another, weightNamePrefix)...)
+	nodes := index.Any(numberNodes(c.number, only, c.open))
+	nodes = append(nodes, b.together(c, c.parts, weightField)...)
+	if alternative := c.alternative(); alternative != nil {
+		nodes = append(nodes, b.together(c, alternative, weightNamePrefix)...)
 	}
-	either = append(either, b.initials(c)...)
-	either = append(either, b.joinedWords(c.joined, c.open)...)
-	either = append(either, b.nameVariants(c.variants)...)
-	either = append(either, c.place.nodes()...)
+	nodes = append(nodes, b.initials(c)...)
+	nodes = append(nodes, b.joinedWords(c.joined, c.open)...)
+	nodes = append(nodes, b.nameVariants(c.variants)...)
+	nodes = append(nodes, c.place.nodes()...)
 	if c.open {
-		either = append(either, b.numberPrefix(c.number, len(c.parts))...)
-		either = append(either, b.openClause(c)...)
+		nodes = append(nodes, b.numberPrefix(c.number, len(c.parts))...)
+		nodes = append(nodes, b.openClause(c)...)
 	}
 	if b.stage == fuzzy && !c.quoted && !c.isNumber() {
-		either = append(either, b.misspelled(c)...)
+		nodes = append(nodes, b.misspelled(c)...)
 	}
-	return either
+	return nodes
 }
 
 // together returns the nodes for consecutive words and, with a lower weight, for the same without
 // leading zeros.
 func (b *builder) together(c clause, parts []string, weight float64) []index.Node {
-	either := phrases(parts, weight)
+	nodes := phrases(parts, weight)
 	if c.open {
 		weight /= 3
 	}
 	if trimmed := c.trimmedZeros(parts); trimmed != nil {
-		either = append(either, phrases(trimmed, weight*factorTrimmedZeros)...)
+		nodes = append(nodes, phrases(trimmed, weight*factorTrimmedZeros)...)
 	}
-	return either
+	return nodes
 }
 
 // phrases returns the nodes for consecutive words in a field or in the text.
@@ -328,33 +328,33 @@ func (b *builder) word(w string) []index.Node {
 
 // joinedWords returns the nodes for words typed in parts that may be written as one.
 func (b *builder) joinedWords(joined []string, open bool) []index.Node {
-	var either []index.Node
+	var nodes []index.Node
 	for _, w := range joined {
-		either = append(either, b.word(w)...)
+		nodes = append(nodes, b.word(w)...)
 		if open {
-			either = append(either, b.wordPrefix(w)...)
+			nodes = append(nodes, b.wordPrefix(w)...)
 		}
 	}
-	return either
+	return nodes
 }
 
 // nameVariants returns the nodes for names that contain a clause.
 func (b *builder) nameVariants(names []nameVariant) []index.Node {
-	var either []index.Node
+	var nodes []index.Node
 	for _, n := range names {
-		either = append(either, b.word(n.word)...)
+		nodes = append(nodes, b.word(n.word)...)
 		if !n.open {
 			continue
 		}
 		if s, all := indexedPrefix(n.word); s != "" && all && fitsTerm(s) {
-			either = append(either, constantTerm(nsWordPrefix, s, weightNamePrefix))
+			nodes = append(nodes, constantTerm(nsWordPrefix, s, weightNamePrefix))
 			continue
 		}
 		for _, t := range b.nameTermsWithPrefix(n.word) {
-			either = append(either, index.Term{Text: t, Weight: weightNamePrefix, ConstantScore: true})
+			nodes = append(nodes, index.Term{Text: t, Weight: weightNamePrefix, ConstantScore: true})
 		}
 	}
-	return either
+	return nodes
 }
 
 // isSingleLetter reports whether a word is one letter.

@@ -22,14 +22,14 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 	if q.Offset < 0 || q.Limit < 0 || q.Offset > o.MaxDepth-q.Limit {
 		return Result{}, fmt.Errorf("%w: %d and %d behind it", ErrDeep, q.Offset, q.Limit)
 	}
-	a, err := parse(q.Text, o.MaxWords)
+	parsed, err := parse(q.Text, o.MaxWords)
 	if err != nil {
 		return Result{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Deadline)
 	defer cancel()
 	s := searchRun{ctx: ctx, engine: engine, query: newIndexQuery(q), offset: q.Offset, needed: q.Offset + q.Limit}
-	if err := s.run(a); err != nil {
+	if err := s.run(parsed); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return Result{}, fmt.Errorf("%w: %w", ErrDeadline, err)
 		}
@@ -73,14 +73,14 @@ type searchRun struct {
 // run runs the stages until there are enough hits. If a later stage exceeds the deadline, the hits
 // of the earlier ones are returned, provided that some are on the page: an empty page must be
 // certain.
-func (s *searchRun) run(a parsedQuery) error {
+func (s *searchRun) run(parsed parsedQuery) error {
 	b := newBuilder(s.ctx, s.engine)
 	for _, stage := range []stage{exact, splitInitials, relaxed, fuzzy} {
 		if stage != exact && len(s.hits) >= s.needed {
 			return nil
 		}
 		b.hasHits = len(s.hits) > 0
-		err := s.runStage(b, a, stage)
+		err := s.runStage(b, parsed, stage)
 		if err != nil && len(s.hits) > s.offset && errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
@@ -92,8 +92,8 @@ func (s *searchRun) run(a parsedQuery) error {
 }
 
 // runStage appends the hits of a stage that earlier stages have not found.
-func (s *searchRun) runStage(b *builder, a parsedQuery, stage stage) error {
-	node, wider, err := b.build(a, stage)
+func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error {
+	node, wider, err := b.build(parsed, stage)
 	if err != nil {
 		return err
 	}
@@ -102,17 +102,17 @@ func (s *searchRun) runStage(b *builder, a parsedQuery, stage stage) error {
 	}
 	q := s.query
 	q.Node, q.Limit = node, s.needed+1+len(s.hits)
-	answer, err := s.engine.Search(s.ctx, q)
+	found, err := s.engine.Search(s.ctx, q)
 	if err != nil {
 		return err
 	}
-	s.counts = answer.Counts
+	s.counts = found.Counts
 	seen := make(map[uint64]bool, len(s.hits))
 	for _, h := range s.hits {
 		seen[h.Key] = true
 	}
 	before := len(s.hits)
-	for _, h := range answer.Hits {
+	for _, h := range found.Hits {
 		if seen[h.Key] {
 			continue
 		}

@@ -13,17 +13,17 @@ const (
 )
 
 // Highlight highlights a complete short text, such as a heading or a field.
-func (m *Highlighter) Highlight(s string) []Piece {
-	return pieces(s, 0, len(s), m.bestMarks(context.Background(), s))
+func (h *Highlighter) Highlight(s string) []Piece {
+	return pieces(s, 0, len(s), h.bestMarks(context.Background(), s))
 }
 
 // Snippet returns a window of about 200 characters of a page, where the most important matches are
 // close together, and its weight. If there are no matches, the weight is 0 and the window is the
 // start of the page. The window starts and ends between words, and its pieces in order are its
 // unmodified text. If ctx ends before the complete page was examined, there are no matches.
-func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, weight int) {
-	marks := m.bestMarks(ctx, s)
-	first, last, weight := m.best(marks)
+func (h *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, weight int) {
+	marks := h.bestMarks(ctx, s)
+	first, last, weight := h.best(marks)
 	from, to := 0, 0
 	if weight > 0 {
 		from = marks[first].start
@@ -36,17 +36,17 @@ func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, we
 }
 
 // best returns the first range of marks with the highest weight that fits into a window.
-func (m *Highlighter) best(marks []mark) (first, last, weight int) {
-	count := make([]int, len(m.targets))
+func (h *Highlighter) best(marks []mark) (first, last, weight int) {
+	count := make([]int, len(h.targets))
 	sum, from := 0, 0
 	for i, k := range marks {
 		if count[k.target]++; count[k.target] == 1 {
-			sum += m.targets[k.target].weight
+			sum += h.targets[k.target].weight
 		}
 		for ; k.end-marks[from].start > windowWidth && from < i; from++ {
 			t := marks[from].target
 			if count[t]--; count[t] == 0 {
-				sum -= m.targets[t].weight
+				sum -= h.targets[t].weight
 			}
 		}
 		if sum > weight {
