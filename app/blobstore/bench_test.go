@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// serialKeep is the straight way that the pipeline is measured against: read,
-// hash, write, sync, rename, sync the directory, one after the other.
-func serialKeep(s *Store, r io.Reader) (d Digest, err error) {
+// serialCommit is the baseline for the pipeline: read, hash, write, sync, rename, and
+// sync of the directory, one after the other.
+func serialCommit(s *Store, r io.Reader) (d Digest, err error) {
 	f, err := os.CreateTemp(s.tmp, "")
 	if err != nil {
 		return d, err
@@ -39,7 +39,7 @@ func serialKeep(s *Store, r io.Reader) (d Digest, err error) {
 	return d, OSFiles().SyncDir(s.shard(d))
 }
 
-func pipelinedKeep(b *testing.B, s *Store, r io.Reader) (Digest, error) {
+func pipelinedCommit(b *testing.B, s *Store, r io.Reader) (Digest, error) {
 	st, err := s.Stage(b.Context(), r, -1)
 	if err != nil {
 		return Digest{}, err
@@ -49,21 +49,21 @@ func pipelinedKeep(b *testing.B, s *Store, r io.Reader) (Digest, error) {
 	return st.Digest(), err
 }
 
-// plainReader hides every method but Read, as the body of a request does.
+// plainReader hides every method but Read, like a request body.
 type plainReader struct{ io.Reader }
 
 var serial atomic.Uint64
 
-// document is body behind a head that no other document has.
+// document returns body with a unique prefix.
 func document(body []byte) io.Reader {
 	head := binary.BigEndian.AppendUint64(nil, serial.Add(1))
 	return plainReader{io.MultiReader(bytes.NewReader(head), bytes.NewReader(body))}
 }
 
-// BenchmarkKeep stores one document in each of n goroutines per round, both
-// ways in turn so that a noisy machine disturbs both alike, and reports the
-// milliseconds of the best round of each and their ratio.
-func BenchmarkKeep(b *testing.B) {
+// BenchmarkCommit stores one document in each of n goroutines per round. Rounds alternate
+// between both ways, so that noise of the machine affects both alike. It reports the best
+// round of each in milliseconds, and their ratio.
+func BenchmarkCommit(b *testing.B) {
 	for _, mb := range []int{1, 10, 100} {
 		for _, n := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%dMB/%d", mb, n), func(b *testing.B) {
@@ -74,9 +74,9 @@ func BenchmarkKeep(b *testing.B) {
 				for i := range b.N {
 					for j := range 2 {
 						if (i+j)%2 == 0 {
-							ours = min(ours, round(b, s, n, body, func(r io.Reader) (Digest, error) { return pipelinedKeep(b, s, r) }))
+							ours = min(ours, round(b, s, n, body, func(r io.Reader) (Digest, error) { return pipelinedCommit(b, s, r) }))
 						} else {
-							straight = min(straight, round(b, s, n, body, func(r io.Reader) (Digest, error) { return serialKeep(s, r) }))
+							straight = min(straight, round(b, s, n, body, func(r io.Reader) (Digest, error) { return serialCommit(s, r) }))
 						}
 					}
 				}
@@ -98,7 +98,7 @@ func round(b *testing.B, s *Store, n int, body []byte, keep func(io.Reader) (Dig
 		wg.Go(func() {
 			d, err := keep(document(body))
 			if err != nil {
-				b.Error(err)
+				b.Errorf("keep: %v", err)
 			}
 			digests[i] = d
 		})
@@ -107,7 +107,7 @@ func round(b *testing.B, s *Store, n int, body []byte, keep func(io.Reader) (Dig
 	took := time.Since(start)
 	for _, d := range digests {
 		if err := os.Remove(s.path(d)); err != nil {
-			b.Fatal(err)
+			b.Fatalf("remove file: %v", err)
 		}
 	}
 	return took

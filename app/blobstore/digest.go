@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Digest is the SHA-256 of a blob's content, and its name.
+// Digest is the SHA-256 of a blob's content.
 type Digest [32]byte
 
-// ParseDigest reads 64 lower-case hex digits; one digest has one spelling.
+// ParseDigest parses 64 lower-case hex digits. Other spellings of the same digest are an
+// error.
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	if len(text) != 2*len(d) || strings.ToLower(text) != text {
@@ -21,13 +22,13 @@ func ParseDigest(text string) (Digest, error) {
 	return d, nil
 }
 
-// String is the digest as 64 lower-case hex digits.
+// String returns the digest as 64 lower-case hex digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// MarshalText is String for encoders.
+// MarshalText implements encoding.TextMarshaler.
 func (d Digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
 
-// UnmarshalText is ParseDigest for decoders.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Digest) UnmarshalText(text []byte) error {
 	parsed, err := ParseDigest(string(text))
 	if err != nil {

@@ -24,7 +24,7 @@ func TestParseDigest(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			d, err := ParseDigest(row.text)
 			if (err == nil) != row.ok {
-				t.Fatalf("got %v", err)
+				t.Fatalf("ParseDigest = %v, want an error", err)
 			}
 			if row.ok && d.String() != row.text {
 				t.Errorf("got %s", d)

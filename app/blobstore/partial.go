@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Partials are documents that arrive in several requests. They lie in a folder of
-// their own, on the file system of the blobs, and outlast a restart:
+// Partials is the directory of partial uploads: documents that arrive in several requests.
+// It is on the file system of the blobs, and its uploads survive a restart:
 //
 //	uploads/          0700
-//	  NAME.part       0600   the bytes so far, and perhaps more behind them that count for nothing
-//	  NAME.note       0600   what its owner wrote down, and how many bytes are settled (note.go)
-//	  NAME.note.new          a note that is being made
+//	  NAME.part       0600   the bytes so far; bytes beyond the offset don't count
+//	  NAME.note       0600   data of the owner, and the number of durable bytes (partial_note.go)
+//	  NAME.note.new          a note that is being created
 //
-// It promises: the offset that is told after a restart, or a power cut, is one of
-// bytes that were synced before it was written down.
+// After a restart or a power failure, the offset of an upload covers only bytes that were
+// synced before the offset was recorded.
 type Partials struct {
 	store *Store
 	dir   string
@@ -31,75 +31,77 @@ type Partials struct {
 }
 
 const (
-	partEnd  = ".part"
-	noteEnd  = ".note"
-	freshEnd = ".note.new"
+	partSuffix    = ".part"
+	noteSuffix    = ".note"
+	newNoteSuffix = ".note.new"
 )
 
-// How much may arrive, and how long, before what is there is settled.
+// Append flushes after this many bytes, or after this time.
 const (
-	settleBytes = 16 << 20
-	settleTime  = 2 * time.Second
+	flushBytes    = 16 << 20
+	flushInterval = 2 * time.Second
 )
 
-// Partial is one of them. Its methods but Offset and Touched are for one goroutine at
-// a time.
+// Partial is one partial upload. Offset, FlushedOffset, and UpdatedAt are safe for
+// concurrent use; one goroutine at a time may call the other methods.
 type Partial struct {
-	in        *Partials
+	parent    *Partials
 	name      string
-	OwnerData []byte // what its owner wrote down
+	OwnerData []byte // recorded by Create, for the owner of the upload
 
-	mu      sync.Mutex
-	last    settled // the last that was settled
-	offset  int64   // bytes that arrived; settled, unless all are there
-	entered bool    // its names are durable
-	adopted *Staged // by the last Adopt, whose sync may have failed; nil: none
+	mu        sync.Mutex
+	last      checkpoint // the last flush
+	offset    int64      // bytes received; all are durable, unless the upload is complete
+	dirSynced bool       // the names of its files are durable
+	adopted   *Staged    // result of the last Adopt, whose sync may have failed; nil: none
 }
 
-// OpenPartials opens the folder, and makes it (0700); it gives what an earlier run left
-// there that can go on, and removes the rest. now is when bytes arrive.
+// OpenPartials opens the directory and creates it with mode 0700 if needed. It returns the
+// uploads of an earlier run that can resume, and removes the rest. now provides the time
+// of a flush.
 func (s *Store) OpenPartials(dir string, now func() time.Time) (*Partials, []*Partial, error) {
 	if s.readOnly {
 		return nil, nil, ErrReadOnly
 	}
 	p := &Partials{store: s, dir: filepath.Clean(dir), now: now}
-	if within(p.dir, s.dir) || within(p.dir, s.tmp) {
+	if isInside(p.dir, s.dir) || isInside(p.dir, s.tmp) {
 		return nil, nil, fmt.Errorf("open uploads: %s lies inside another folder of ours", p.dir)
 	}
 	if err := s.mkdir(p.dir); err != nil {
-		return nil, nil, fmt.Errorf("open uploads: %w", mark(err))
+		return nil, nil, fmt.Errorf("open uploads: %w", markDiskFull(err))
 	}
-	left, err := p.left()
+	list, err := p.loadAll()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open uploads: %w", err)
 	}
-	return p, left, nil
+	return p, list, nil
 }
 
-// left are the partials of an earlier run.
-func (p *Partials) left() (list []*Partial, err error) {
+// loadAll returns the uploads that can resume and removes the files of others.
+func (p *Partials) loadAll() (list []*Partial, err error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return nil, err
 	}
-	kept := map[string]bool{}
+	loaded := map[string]bool{}
 	for _, e := range entries {
-		name, is := strings.CutSuffix(e.Name(), noteEnd)
-		if !is || !e.Type().IsRegular() {
+		name, isNote := strings.CutSuffix(e.Name(), noteSuffix)
+		if !isNote || !e.Type().IsRegular() {
 			continue
 		}
-		x, err := p.read(name)
+		x, err := p.load(name)
 		if err != nil {
 			p.store.log.Warn("an upload that cannot go on is removed", "error", err)
 			continue
 		}
-		kept[name] = true
+		loaded[name] = true
 		list = append(list, x)
 	}
 	for _, e := range entries {
 		name, _, _ := strings.Cut(e.Name(), ".")
-		ours := strings.HasSuffix(e.Name(), partEnd) || strings.HasSuffix(e.Name(), noteEnd) || strings.HasSuffix(e.Name(), freshEnd)
-		if !ours || !e.Type().IsRegular() || kept[name] && !strings.HasSuffix(e.Name(), freshEnd) {
+		isNewNote := strings.HasSuffix(e.Name(), newNoteSuffix)
+		ours := isNewNote || strings.HasSuffix(e.Name(), partSuffix) || strings.HasSuffix(e.Name(), noteSuffix)
+		if !ours || !e.Type().IsRegular() || loaded[name] && !isNewNote {
 			continue
 		}
 		if err := p.store.files.Remove(filepath.Join(p.dir, e.Name())); err != nil {
@@ -109,23 +111,23 @@ func (p *Partials) left() (list []*Partial, err error) {
 	return list, nil
 }
 
-// read reads one of an earlier run. Where the disk has less than was settled, nothing
-// of it is trusted.
-func (p *Partials) read(name string) (*Partial, error) {
-	raw, err := os.ReadFile(filepath.Join(p.dir, name+noteEnd))
+// load reads an upload of an earlier run. If its file is shorter than the recorded offset,
+// the upload starts over at 0.
+func (p *Partials) load(name string) (*Partial, error) {
+	raw, err := os.ReadFile(filepath.Join(p.dir, name+noteSuffix))
 	if err != nil {
 		return nil, err
 	}
-	done, note, err := parseNote(raw)
+	last, ownerData, err := parseNote(raw)
 	if err != nil {
 		return nil, err
 	}
-	x := &Partial{in: p, name: name, OwnerData: note, last: done, offset: done.offset}
-	// One that was being kept when the power failed is read-only.
-	if err := os.Chmod(x.path(partEnd), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: last, offset: last.offset}
+	// The file is read-only if the power failed between Adopt and the end of Commit.
+	if err := os.Chmod(x.path(partSuffix), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.store.log.Debug("mode of an upload", "error", err)
 	}
-	info, err := os.Stat(x.path(partEnd))
+	info, err := os.Stat(x.path(partSuffix))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() < x.offset:
 		x.offset, x.last.offset = 0, 0
@@ -135,87 +137,88 @@ func (p *Partials) read(name string) (*Partial, error) {
 	return x, nil
 }
 
-// Create begins one of a name, which the caller draws: letters and digits. It is not
-// durable before bytes of it are.
-func (p *Partials) Create(name string, note []byte) (*Partial, error) {
-	x := &Partial{in: p, name: name, OwnerData: note, last: settled{turn: 1, at: p.now()}}
+// Create starts an upload. The name consists of digits and lower-case letters, and the
+// caller picks it at random. The upload is not durable until its first flush.
+func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
+	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: checkpoint{sequence: 1, at: p.now()}}
 	if name == "" || strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil, fmt.Errorf("create upload: %.80q is no name: %w", name, fs.ErrInvalid)
 	}
 	err := x.create()
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("create upload: %w", err) // it is another's
+		return nil, fmt.Errorf("create upload: %w", err) // the file belongs to another upload
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create upload: %w", mark(errors.Join(err, x.Remove())))
+		return nil, fmt.Errorf("create upload: %w", markDiskFull(errors.Join(err, x.Remove())))
 	}
 	return x, nil
 }
 
 func (x *Partial) create() error {
-	files := x.in.store.files
-	f, err := files.Create(x.path(partEnd))
+	files := x.parent.store.files
+	f, err := files.Create(x.path(partSuffix))
 	if err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if f, err = files.Create(x.path(freshEnd)); err != nil {
+	if f, err = files.Create(x.path(newNoteSuffix)); err != nil {
 		return err
 	}
-	_, err = f.Write(x.last.note(x.OwnerData))
+	_, err = f.Write(x.last.newNote(x.OwnerData))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return files.Rename(x.path(freshEnd), x.path(noteEnd))
+	return files.Rename(x.path(newNoteSuffix), x.path(noteSuffix))
 }
 
-func (x *Partial) path(end string) string { return filepath.Join(x.in.dir, x.name+end) }
+func (x *Partial) path(suffix string) string { return filepath.Join(x.parent.dir, x.name+suffix) }
 
-// Name is what it was called by Create.
+// Name returns the name given to Create.
 func (x *Partial) Name() string { return x.name }
 
-// Offset is how many bytes have arrived; of those that are not all, every one was
-// synced.
+// Offset returns the number of bytes received. All of them are durable, unless the upload
+// is complete.
 func (x *Partial) Offset() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.offset
 }
 
-// FlushedOffset is how many of the bytes that arrived are durable: after a power cut the
-// upload resumes there.
+// FlushedOffset returns the number of durable bytes. After a power failure the upload
+// resumes there.
 func (x *Partial) FlushedOffset() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.last.offset
 }
 
-// UpdatedAt is when bytes were settled last; when it began, before that.
+// UpdatedAt returns the time of the last flush, or of Create before the first one.
 func (x *Partial) UpdatedAt() time.Time {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.last.at
 }
 
-// Append goes on with what r gives, to its end; size is how many bytes there are to
-// be. However it ends, what arrived counts: it is settled, unless it is all, which the
-// caller adopts or settles. Errors are those of Stage; ErrTooLarge when r has more.
+// Append writes the bytes of r up to its end; size is the size of the complete document.
+// It counts the received bytes even if it returns an error, and flushes them unless the
+// document is complete: then the caller calls Adopt or Flush. The errors are those of
+// Stage. ErrTooLarge means that r has more bytes than fit into size.
 func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
-	f, err := x.in.store.files.Open(x.path(partEnd))
+	f, err := x.parent.store.files.Open(x.path(partSuffix))
 	if errors.Is(err, fs.ErrNotExist) && x.Offset() == 0 {
-		f, err = x.in.store.files.Create(x.path(partEnd))
+		f, err = x.parent.store.files.Create(x.path(partSuffix))
 	}
 	if err != nil {
-		return fmt.Errorf("append: %w", mark(err))
+		return fmt.Errorf("append: %w", markDiskFull(err))
 	}
-	// What stands behind the offset was never told to be there.
+	// Bytes beyond the offset were never reported to the client.
 	if err = f.Truncate(x.Offset()); err == nil {
 		err = x.append(ctx, f, r, size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("append: %w", mark(err))
+		return fmt.Errorf("append: %w", markDiskFull(err))
 	}
 	return nil
 }
@@ -223,57 +226,57 @@ func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 func (x *Partial) append(ctx context.Context, f File, r io.Reader, size int64) error {
 	c := newChunk()
 	defer chunks.Put(c)
-	at, last := x.Offset(), x.in.now()
-	for settled := at; ; {
+	offset, flushedAt := x.Offset(), x.parent.now()
+	for flushed := offset; ; {
 		end, err := c.fill(ctx, r)
-		if exceeds(c.n, at, size) {
-			return errors.Join(ErrTooLarge, x.settleAt(f, at))
+		if exceeds(c.n, offset, size) {
+			return errors.Join(ErrTooLarge, x.flushAt(f, offset))
 		}
-		if n, failed := f.WriteAt(c.bytes(), at); failed != nil {
-			return errors.Join(failed, x.settleAt(f, at+int64(n)))
+		if n, writeErr := f.WriteAt(c.bytes(), offset); writeErr != nil {
+			return errors.Join(writeErr, x.flushAt(f, offset+int64(n)))
 		}
-		f.WriteBack(at, int64(c.n))
-		at += int64(c.n)
+		f.WriteBack(offset, int64(c.n))
+		offset += int64(c.n)
 		switch {
-		case err == nil && end && at == size:
-			x.arrived(at)
+		case err == nil && end && offset == size:
+			x.setOffset(offset)
 			return nil
 		case err != nil || end:
-			return errors.Join(err, x.settleAt(f, at))
-		case at-settled >= settleBytes || x.in.now().Sub(last) >= settleTime:
-			if err := x.settleAt(f, at); err != nil {
+			return errors.Join(err, x.flushAt(f, offset))
+		case offset-flushed >= flushBytes || x.parent.now().Sub(flushedAt) >= flushInterval:
+			if err := x.flushAt(f, offset); err != nil {
 				return err
 			}
-			settled, last = at, x.in.now()
+			flushed, flushedAt = offset, x.parent.now()
 		}
 	}
 }
 
-func (x *Partial) arrived(offset int64) {
+func (x *Partial) setOffset(offset int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.offset = offset
 }
 
-// settleAt makes the bytes up to at durable, and then that they are.
-func (x *Partial) settleAt(f File, at int64) error {
-	next := settled{turn: x.last.turn + 1, offset: at, at: x.in.now()}
-	if at == x.last.offset {
+// flushAt makes the bytes up to offset durable and then records the offset in the note.
+func (x *Partial) flushAt(f File, offset int64) error {
+	next := checkpoint{sequence: x.last.sequence + 1, offset: offset, at: x.parent.now()}
+	if offset == x.last.offset {
 		return nil
 	}
 	if err := f.Sync(); err != nil {
 		return syncError(err)
 	}
-	if !x.entered {
-		if err := x.in.store.syncDir(x.in.dir); err != nil {
+	if !x.dirSynced {
+		if err := x.parent.store.syncDir(x.parent.dir); err != nil {
 			return err
 		}
 	}
-	note, err := x.in.store.files.Open(x.path(noteEnd))
+	note, err := x.parent.store.files.Open(x.path(noteSuffix))
 	if err != nil {
 		return err
 	}
-	_, err = note.WriteAt(next.slot(), next.place())
+	_, err = note.WriteAt(next.encode(), next.slotOffset())
 	if err == nil {
 		if err = note.Sync(); err != nil {
 			err = syncError(err)
@@ -284,52 +287,52 @@ func (x *Partial) settleAt(f File, at int64) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.last, x.offset, x.entered = next, at, true
+	x.last, x.offset, x.dirSynced = next, offset, true
 	return nil
 }
 
-// Flush makes all that arrived durable, where it does not become a blob at once. Of
-// what became one all the same nothing is here any more: it begins again. With an
-// error only what was settled before counts. Where a sync of Adopt failed, so does
-// Settle: a later sync that succeeds proves nothing.
+// Flush makes all received bytes durable, for an upload that doesn't become a blob right
+// away. If the file has become a blob already, the upload starts over at 0. After an error
+// only the bytes of the last successful flush count. Flush fails if a sync of Adopt failed,
+// because a later successful sync proves nothing.
 func (x *Partial) Flush() error {
-	err := x.settle()
+	err := x.flush()
 	if err == nil {
 		return nil
 	}
-	x.arrived(x.last.offset)
-	return fmt.Errorf("settle: %w", mark(err))
+	x.setOffset(x.last.offset)
+	return fmt.Errorf("flush: %w", markDiskFull(err))
 }
 
-func (x *Partial) settle() error {
+func (x *Partial) flush() error {
 	if st := x.adopted; st != nil {
 		if <-st.synced; errors.Is(st.syncErr, ErrSync) {
 			return st.syncErr
 		}
 	}
-	f, err := x.in.store.files.Open(x.path(partEnd))
+	f, err := x.parent.store.files.Open(x.path(partSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		x.last.offset = 0
-		x.arrived(0)
+		x.setOffset(0)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(x.settleAt(f, x.Offset()), f.Close())
+	return errors.Join(x.flushAt(f, x.Offset()), f.Close())
 }
 
-// Adopt makes a staged file of what has arrived, without copying it: hashed, read-only
-// and being synced. Keep makes it a blob; Discard leaves it here as it was. The error
-// is the context's, or one of the operating system.
+// Adopt returns the received bytes as a staged file without copying them: hashed,
+// read-only, and with its sync started. Commit turns it into a blob; Discard returns it to
+// the upload. The error is that of the context or of the operating system.
 func (x *Partial) Adopt(ctx context.Context) (*Staged, error) {
-	f, err := x.in.store.files.Open(x.path(partEnd))
+	f, err := x.parent.store.files.Open(x.path(partSuffix))
 	if err != nil {
-		return nil, fmt.Errorf("adopt: %w", mark(err))
+		return nil, fmt.Errorf("adopt: %w", markDiskFull(err))
 	}
 	st, err := x.adopt(ctx, f)
 	if err != nil {
-		return nil, fmt.Errorf("adopt: %w", mark(errors.Join(err, f.Close())))
+		return nil, fmt.Errorf("adopt: %w", markDiskFull(errors.Join(err, f.Close())))
 	}
 	return st, nil
 }
@@ -339,29 +342,29 @@ func (x *Partial) adopt(ctx context.Context, f File) (*Staged, error) {
 	if err := f.Truncate(size); err != nil {
 		return nil, err
 	}
-	digest, err := hashAt(ctx, f, size)
+	digest, err := hashFile(ctx, f, size)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.in.store.readOnlyMode(f); err != nil {
+	if err := x.parent.store.makeReadOnly(f); err != nil {
 		return nil, err
 	}
-	x.adopted = x.in.store.staged(f, x.path(partEnd), digest, size, true)
+	x.adopted = x.parent.store.newStaged(f, x.path(partSuffix), digest, size, true)
 	return x.adopted, nil
 }
 
-// hashAt reads the first size bytes.
-func hashAt(ctx context.Context, f io.ReaderAt, size int64) (d Digest, err error) {
+// hashFile returns the SHA-256 of the first size bytes.
+func hashFile(ctx context.Context, f io.ReaderAt, size int64) (d Digest, err error) {
 	c := newChunk()
 	defer chunks.Put(c)
 	h := sha256.New()
-	for at := int64(0); at < size; {
+	for offset := int64(0); offset < size; {
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
-		n, err := f.ReadAt(c.data[:min(chunkSize, size-at)], at)
+		n, err := f.ReadAt(c.data[:min(chunkSize, size-offset)], offset)
 		h.Write(c.data[:n])
-		if at += int64(n); err != nil && at < size {
+		if offset += int64(n); err != nil && offset < size {
 			return d, err
 		}
 	}
@@ -369,11 +372,11 @@ func hashAt(ctx context.Context, f io.ReaderAt, size int64) (d Digest, err error
 	return d, nil
 }
 
-// Remove forgets it; that there is nothing to remove is no error.
+// Remove deletes the files of the upload. Missing files are not an error.
 func (x *Partial) Remove() (err error) {
-	// The note last: with it gone, nobody would know of the rest.
-	for _, end := range []string{freshEnd, partEnd, noteEnd} {
-		if e := x.in.store.files.Remove(x.path(end)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+	// The note goes last: without it, the other files would never be found.
+	for _, suffix := range []string{newNoteSuffix, partSuffix, noteSuffix} {
+		if e := x.parent.store.files.Remove(x.path(suffix)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, fmt.Errorf("remove upload: %w", e))
 		}
 	}

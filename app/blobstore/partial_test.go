@@ -16,16 +16,16 @@ import (
 
 var partialTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
-// partials opens a store and its uploads in a directory, as a start of the server does.
+// partials opens a store and its uploads, as the server does at start.
 func partials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Partial) {
 	t.Helper()
 	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: files})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	p, left, err := s.OpenPartials(filepath.Join(dir, "uploads"), func() time.Time { return partialTime })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("OpenPartials: %v", err)
 	}
 	return s, p, left
 }
@@ -38,61 +38,62 @@ func content(n int) []byte {
 	return b
 }
 
-// What arrives in three requests, with a restart between them, becomes the same blob.
+// TestPartialBecomesABlob uploads a document in three requests with a restart between
+// them.
 func TestPartialBecomesABlob(t *testing.T) {
 	t.Parallel()
 	dir, all := t.TempDir(), content(700_000)
 	_, p, _ := partials(t, dir, nil)
 	x, err := p.Create("abc", []byte("mine"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Create: %v", err)
 	}
 	if err := x.Append(t.Context(), bytes.NewReader(all[:300_000]), int64(len(all))); err != nil || x.Offset() != 300_000 {
-		t.Fatalf("%v, offset %d", err, x.Offset())
+		t.Fatalf("Append = %v, offset %d", err, x.Offset())
 	}
-	broke := errors.New("broke off")
-	err = x.Append(t.Context(), io.MultiReader(bytes.NewReader(all[300_000:300_500]), iotest.ErrReader(broke)), int64(len(all)))
-	if !errors.Is(err, ErrSource) || !errors.Is(err, broke) || x.Offset() != 300_500 {
-		t.Fatalf("%v, offset %d", err, x.Offset())
+	errConnection := errors.New("connection lost")
+	err = x.Append(t.Context(), io.MultiReader(bytes.NewReader(all[300_000:300_500]), iotest.ErrReader(errConnection)), int64(len(all)))
+	if !errors.Is(err, ErrSource) || !errors.Is(err, errConnection) || x.Offset() != 300_500 {
+		t.Fatalf("Append = %v, offset %d", err, x.Offset())
 	}
 	s, _, left := partials(t, dir, nil)
 	if len(left) != 1 || left[0].Name() != "abc" || string(left[0].OwnerData) != "mine" || left[0].Offset() != 300_500 || !left[0].UpdatedAt().Equal(partialTime) {
-		t.Fatalf("%+v", left)
+		t.Fatalf("uploads after the restart = %+v, want one at 300500", left)
 	}
 	x = left[0]
 	if err := x.Append(t.Context(), bytes.NewReader(all[300_500:]), int64(len(all))); err != nil || x.Offset() != int64(len(all)) {
-		t.Fatalf("%v, offset %d", err, x.Offset())
+		t.Fatalf("Append = %v, offset %d", err, x.Offset())
 	}
-	for _, keep := range []bool{false, true} { // given back once
+	for _, commit := range []bool{false, true} { // first Discard, then Commit
 		staged, err := x.Adopt(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Adopt: %v", err)
 		}
 		if staged.Digest() != Digest(sha256.Sum256(all)) || staged.Size() != int64(len(all)) {
-			t.Fatal("other bytes")
+			t.Fatalf("staged %s of %d bytes, want %x of %d", staged.Digest(), staged.Size(), sha256.Sum256(all), len(all))
 		}
-		if !keep {
+		if !commit {
 			if err := errors.Join(staged.Discard(), x.Flush()); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Discard: %v", err)
 			}
 			continue
 		}
 		release, err := s.Commit(t.Context(), staged)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Commit: %v", err)
 		}
 		release()
 	}
 	if err := errors.Join(s.Check(t.Context(), Digest(sha256.Sum256(all))), x.Remove(), x.Remove()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Check: %v", err)
 	}
 	if entries, err := os.ReadDir(filepath.Join(dir, "uploads")); err != nil || len(entries) > 0 {
-		t.Errorf("%v, %v", entries, err)
+		t.Errorf("entries of uploads/ = %v, %v, want none", entries, err)
 	}
 }
 
-// After a power cut the offset is one of bytes that were synced, and what lies behind
-// them never gets into the document.
+// TestPartialPowerCut checks that after a power failure the offset covers only synced
+// bytes, and that later bytes never become part of the document.
 func TestPartialPowerCut(t *testing.T) {
 	t.Parallel()
 	all := content(200_000)
@@ -102,17 +103,17 @@ func TestPartialPowerCut(t *testing.T) {
 		want int64
 		left int
 	}{
-		{"nothing", func(string, string) error { return nil }, 100_000, 1},
-		{"zeros behind", func(part, _ string) error { return os.Truncate(part, 150_000) }, 100_000, 1},
-		{"the last slot torn", func(_, note string) error { return overwrite(note, slotBlock, make([]byte, 30)) }, 50_000, 1},
-		{"the slot before torn", func(_, note string) error { return overwrite(note, 0, []byte("garbage")) }, 100_000, 1},
+		{"no damage", func(string, string) error { return nil }, 100_000, 1},
+		{"bytes beyond the offset", func(part, _ string) error { return os.Truncate(part, 150_000) }, 100_000, 1},
+		{"latest slot torn", func(_, note string) error { return overwrite(note, slotBlock, make([]byte, 30)) }, 50_000, 1},
+		{"previous slot torn", func(_, note string) error { return overwrite(note, 0, []byte("garbage")) }, 100_000, 1},
 		{"both slots torn", func(_, note string) error {
 			return errors.Join(overwrite(note, 0, make([]byte, 30)), overwrite(note, slotBlock, make([]byte, 30)))
 		}, 0, 0},
-		{"the head torn", func(_, note string) error { return overwrite(note, headAt+headOpens, []byte("y")) }, 0, 0},
-		{"an empty note", func(_, note string) error { return os.Truncate(note, 0) }, 0, 0},
-		{"fewer bytes than were synced", func(part, _ string) error { return os.Truncate(part, 99_999) }, 0, 1},
-		{"no bytes", func(part, _ string) error { return os.Remove(part) }, 0, 1},
+		{"owner data torn", func(_, note string) error { return overwrite(note, ownerDataAt+ownerDataHeader, []byte("y")) }, 0, 0},
+		{"empty note", func(_, note string) error { return os.Truncate(note, 0) }, 0, 0},
+		{"file shorter than the offset", func(part, _ string) error { return os.Truncate(part, 99_999) }, 0, 1},
+		{"no file", func(part, _ string) error { return os.Remove(part) }, 0, 1},
 		{"no note", func(_, note string) error { return os.Remove(note) }, 0, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -121,23 +122,23 @@ func TestPartialPowerCut(t *testing.T) {
 			_, p, _ := partials(t, dir, nil)
 			x, err := p.Create("abc", []byte("mine"))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Create: %v", err)
 			}
 			for _, end := range []int64{50_000, 100_000} {
 				if err := x.Append(t.Context(), bytes.NewReader(all[x.Offset():end]), int64(len(all))); err != nil {
-					t.Fatal(err)
+					t.Fatalf("Append: %v", err)
 				}
 			}
-			if err := row.cut(x.path(partEnd), x.path(noteEnd)); err != nil {
-				t.Fatal(err)
+			if err := row.cut(x.path(partSuffix), x.path(noteSuffix)); err != nil {
+				t.Fatalf("cut: %v", err)
 			}
 			_, _, left := partials(t, dir, nil)
 			if len(left) != row.left {
-				t.Fatalf("%d left", len(left))
+				t.Fatalf("%d uploads after the restart, want %d", len(left), row.left)
 			}
 			if row.left == 0 {
 				if entries, err := os.ReadDir(filepath.Join(dir, "uploads")); err != nil || len(entries) > 0 {
-					t.Errorf("%v, %v", entries, err)
+					t.Errorf("entries of uploads/ = %v, %v, want none", entries, err)
 				}
 				return
 			}
@@ -146,17 +147,17 @@ func TestPartialPowerCut(t *testing.T) {
 				t.Fatalf("offset %d, want %d", x.Offset(), row.want)
 			}
 			if err := x.Append(t.Context(), bytes.NewReader(all[row.want:]), int64(len(all))); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Append: %v", err)
 			}
 			staged, err := x.Adopt(t.Context())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Adopt: %v", err)
 			}
 			if staged.Digest() != Digest(sha256.Sum256(all)) {
-				t.Error("other bytes")
+				t.Errorf("digest = %s, want %x", staged.Digest(), sha256.Sum256(all))
 			}
 			if err := staged.Discard(); err != nil {
-				t.Error(err)
+				t.Errorf("Discard: %v", err)
 			}
 		})
 	}
@@ -171,20 +172,20 @@ func overwrite(path string, at int64, with []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// The order of the steps is the promise: bytes, their names, and only then that they
-// are there.
-func TestPartialStepsInOrder(t *testing.T) {
+// TestPartialSyncsInOrder checks the order: sync of the bytes, sync of the directory, and
+// only then the offset in the note.
+func TestPartialSyncsInOrder(t *testing.T) {
 	t.Parallel()
 	r := &recorder{Files: OSFiles()}
 	_, p, _ := partials(t, t.TempDir(), r)
 	r.forget()
 	x, err := p.Create("abc", nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Create: %v", err)
 	}
 	for range 2 {
 		if err := x.Append(t.Context(), strings.NewReader("abc"), 9); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Append: %v", err)
 		}
 	}
 	got := strings.Join(r.recorded(), "\n")
@@ -197,12 +198,13 @@ func TestPartialStepsInOrder(t *testing.T) {
 		at += i + len(step)
 	}
 	if strings.Count(got, "syncdir") != 1 {
-		t.Errorf("the names are synced again:\n%s", got)
+		t.Errorf("want one syncdir in:\n%s", got)
 	}
 }
 
-// A disk that fails on the way leaves an offset that is true.
-func TestPartialFailingDisk(t *testing.T) {
+// TestPartialOffsetAfterDiskErrors checks that the offset covers only durable bytes after
+// an error of the disk.
+func TestPartialOffsetAfterDiskErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for _, row := range []struct {
@@ -216,7 +218,7 @@ func TestPartialFailingDisk(t *testing.T) {
 			_, p, _ := partials(t, dir, r)
 			x, err := p.Create("abc", nil)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Create: %v", err)
 			}
 			r.failWith(func(_ int, step string) error {
 				if strings.HasPrefix(step, row.step) {
@@ -225,53 +227,53 @@ func TestPartialFailingDisk(t *testing.T) {
 				return nil
 			})
 			if err := x.Append(t.Context(), strings.NewReader("abc"), 9); !errors.Is(err, row.kind) || x.Offset() != 0 {
-				t.Errorf("%v, offset %d", err, x.Offset())
+				t.Errorf("Append = %v, offset %d, want %v and offset 0", err, x.Offset(), row.kind)
 			}
 			r.failWith(nil)
 			if err := x.Append(t.Context(), strings.NewReader("abc"), 9); err != nil || x.Offset() != 3 {
-				t.Errorf("again: %v, offset %d", err, x.Offset())
+				t.Errorf("second Append = %v, offset %d, want no error and offset 3", err, x.Offset())
 			}
 			if r.open != 0 {
-				t.Errorf("%d files stay open", r.open)
+				t.Errorf("%d files are open, want 0", r.open)
 			}
 		})
 	}
 }
 
-func TestPartialRefuses(t *testing.T) {
+func TestPartialRejectsInput(t *testing.T) {
 	t.Parallel()
 	_, p, _ := partials(t, t.TempDir(), nil)
 	for _, name := range []string{"", "../x", "a.b", "A"} {
 		if _, err := p.Create(name, nil); err == nil {
-			t.Errorf("%q is a name", name)
+			t.Errorf("Create(%q): got no error", name)
 		}
 	}
 	x, err := p.Create("abc", nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Create: %v", err)
 	}
 	if _, err := p.Create("abc", nil); err == nil {
-		t.Error("twice")
+		t.Error("second Create with the same name: got no error")
 	}
 	if err := x.Append(t.Context(), strings.NewReader("abcd"), 3); !errors.Is(err, ErrTooLarge) || x.Offset() != 0 {
-		t.Errorf("too many: %v, offset %d", err, x.Offset())
+		t.Errorf("Append of too many bytes = %v, offset %d, want %v and offset 0", err, x.Offset(), ErrTooLarge)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := x.Append(ctx, strings.NewReader("abc"), 3); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended: %v", err)
+		t.Errorf("Append = %v, want %v", err, context.Canceled)
 	}
 }
 
 func FuzzParseNote(f *testing.F) {
-	good := settled{turn: 2, offset: 77, at: partialTime}.note([]byte(`{"size":1}`))
+	good := checkpoint{sequence: 2, offset: 77, at: partialTime}.newNote([]byte(`{"size":1}`))
 	f.Add(good)
-	f.Add(good[:headAt])
+	f.Add(good[:ownerDataAt])
 	f.Add([]byte(nil))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		last, head, err := parseNote(raw)
-		if err == nil && (last.turn == 0 || last.offset < 0 || !bytes.HasSuffix(raw, head)) {
-			t.Errorf("%+v %q", last, head)
+		last, ownerData, err := parseNote(raw)
+		if err == nil && (last.sequence == 0 || last.offset < 0 || !bytes.HasSuffix(raw, ownerData)) {
+			t.Errorf("parseNote(%q) = %+v, %q", raw, last, ownerData)
 		}
 	})
 }

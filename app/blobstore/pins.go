@@ -5,24 +5,24 @@ import (
 	"sync"
 )
 
-// pins keeps the sweep and everybody else apart, one digest at a time: a pinned
-// digest is not swept, and whoever wants to pin one that is just being swept
-// waits for that one removal. Nobody waits for the sweep as a whole.
+// pins coordinates the sweep with everything else, one digest at a time. A pinned digest
+// is not swept. A caller that pins a digest while its blob is being removed waits for
+// that one removal only.
 type pins struct {
-	mu    sync.Mutex
-	held  map[Digest]int
-	swept map[Digest]chan struct{}
+	mu       sync.Mutex
+	pinned   map[Digest]int
+	removing map[Digest]chan struct{}
 }
 
 func (p *pins) pin(ctx context.Context, d Digest) error {
 	for {
 		p.mu.Lock()
-		gone, busy := p.swept[d]
+		gone, busy := p.removing[d]
 		if !busy {
-			if p.held == nil {
-				p.held = map[Digest]int{}
+			if p.pinned == nil {
+				p.pinned = map[Digest]int{}
 			}
-			p.held[d]++
+			p.pinned[d]++
 		}
 		p.mu.Unlock()
 		if !busy {
@@ -40,36 +40,37 @@ func (p *pins) unpin(digests []Digest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, d := range digests {
-		if p.held[d]--; p.held[d] == 0 {
-			delete(p.held, d)
+		if p.pinned[d]--; p.pinned[d] == 0 {
+			delete(p.pinned, d)
 		}
 	}
 }
 
-// claim takes d for a removal; ok is false when it is pinned or claimed already.
-func (p *pins) claim(d Digest) (done func(), ok bool) {
+// beginRemoval reserves d for a removal until done is called. ok is false if d is pinned
+// or being removed already.
+func (p *pins) beginRemoval(d Digest) (done func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, busy := p.swept[d]; busy || p.held[d] > 0 {
+	if _, busy := p.removing[d]; busy || p.pinned[d] > 0 {
 		return nil, false
 	}
-	if p.swept == nil {
-		p.swept = map[Digest]chan struct{}{}
+	if p.removing == nil {
+		p.removing = map[Digest]chan struct{}{}
 	}
 	gone := make(chan struct{})
-	p.swept[d] = gone
+	p.removing[d] = gone
 	return func() {
 		p.mu.Lock()
-		delete(p.swept, d)
+		delete(p.removing, d)
 		p.mu.Unlock()
 		close(gone)
 	}, true
 }
 
-// Pin holds digests against the sweep until release, for whoever is about to
-// commit a record that names blobs already there, or reads them while records
-// may go (a backup). It does not say whether they exist. The only error is the
-// context's; release may be called more than once.
+// Pin protects digests from the sweep until release is called. Callers pin blobs before
+// they commit a record that references them, or while they read blobs whose records may
+// be deleted, as a backup does. Pin doesn't check whether the blobs exist. The only error
+// is that of the context. release may be called more than once.
 func (s *Store) Pin(ctx context.Context, digests ...Digest) (release func(), err error) {
 	for i, d := range digests {
 		if err := s.pins.pin(ctx, d); err != nil {

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	chunkSize = 256 << 10 // up to this size a file is staged without goroutines
-	chunksMax = 4         // of one upload: 1 MiB of memory, however large the file
-	writeBack = 8 << 20   // bytes between two hints to start writing
-	idleReads = 100       // reads without bytes or error before we give up, as in bufio
+	chunkSize         = 256 << 10 // files up to this size are staged without goroutines
+	maxChunks         = 4         // per upload, so 1 MiB of memory for any file size
+	writeBackInterval = 8 << 20   // bytes between two calls of File.WriteBack
+	maxEmptyReads     = 100       // reads in a row without data or error before giving up, as in bufio
 )
 
-// chunk is a buffer on its way through a pipeline; it is free again when both
-// the hashing and the writing goroutine are done with it.
+// chunk is a buffer that passes through a pipeline. It is free again once both the
+// hashing and the writing goroutine have released it.
 type chunk struct {
-	data  [chunkSize]byte
-	n     int
-	users atomic.Int32
+	data [chunkSize]byte
+	n    int
+	refs atomic.Int32
 }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
@@ -29,10 +29,10 @@ func newChunk() *chunk { return chunks.Get().(*chunk) }
 
 func (c *chunk) bytes() []byte { return c.data[:c.n] }
 
-// fill reads until the chunk is full or r is at its end.
+// fill reads until the chunk is full or r ends.
 func (c *chunk) fill(ctx context.Context, r io.Reader) (end bool, err error) {
 	c.n = 0
-	for idle := 0; c.n < chunkSize; {
+	for empty := 0; c.n < chunkSize; {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
@@ -42,73 +42,73 @@ func (c *chunk) fill(ctx context.Context, r io.Reader) (end bool, err error) {
 		case err == io.EOF:
 			return true, nil
 		case err != nil:
-			return false, source(err)
+			return false, sourceError(err)
 		case n > 0:
-			idle = 0
+			empty = 0
 		default:
-			if idle++; idle == idleReads {
-				return false, source(io.ErrNoProgress)
+			if empty++; empty == maxEmptyReads {
+				return false, sourceError(io.ErrNoProgress)
 			}
 		}
 	}
 	return false, nil
 }
 
-// pipeline lets reading, hashing and writing of one file overlap: the caller
-// reads into chunks, one goroutine hashes them, one writes them.
+// pipeline overlaps reading, hashing, and writing of one file: the caller reads into
+// chunks, one goroutine hashes them, and one writes them.
 type pipeline struct {
 	file        File
 	hash, write chan *chunk
 	free        chan *chunk
-	made        int // chunks taken from the pool
+	allocated   int // number of chunks taken from the pool
 	failed      atomic.Bool
 	wg          sync.WaitGroup
 
-	// Set by the goroutines, read after finish.
+	// The goroutines set these; valid after finish.
 	digest Digest
 	err    error
 }
 
-// startPipeline begins with the chunk that the caller has filled already.
+// startPipeline starts the goroutines. The caller has filled one chunk already.
 func startPipeline(f File) *pipeline {
 	p := &pipeline{
-		file: f, made: 1,
-		hash:  make(chan *chunk, chunksMax),
-		write: make(chan *chunk, chunksMax),
-		free:  make(chan *chunk, chunksMax),
+		file: f, allocated: 1,
+		hash:  make(chan *chunk, maxChunks),
+		write: make(chan *chunk, maxChunks),
+		free:  make(chan *chunk, maxChunks),
 	}
 	p.wg.Go(p.hashAll)
 	p.wg.Go(p.writeAll)
 	return p
 }
 
-// next waits for a chunk to read into.
+// next returns a chunk to read into, and waits for one if needed.
 func (p *pipeline) next() *chunk {
 	select {
 	case c := <-p.free:
 		return c
 	default:
 	}
-	if p.made < chunksMax {
-		p.made++
+	if p.allocated < maxChunks {
+		p.allocated++
 		return newChunk()
 	}
 	return <-p.free
 }
 
 func (p *pipeline) send(c *chunk) {
-	c.users.Store(2)
+	c.refs.Store(2)
 	p.hash <- c
 	p.write <- c
 }
 
 func (p *pipeline) done(c *chunk) {
-	if c.users.Add(-1) == 0 {
+	if c.refs.Add(-1) == 0 {
 		p.free <- c
 	}
 }
 
-// finish waits for both goroutines; no send may follow.
+// finish waits for both goroutines. send must not be called after it.
 func (p *pipeline) finish() {
 	close(p.hash)
 	close(p.write)
@@ -128,9 +128,9 @@ func (p *pipeline) hashAll() {
 }
 
 func (p *pipeline) writeAll() {
-	var written, started int64
+	var written, hinted int64
 	for c := range p.write {
-		// After a failure chunks still flow, so that the reader never waits.
+		// After a failure, keep receiving so that the reader never blocks.
 		if p.err == nil {
 			if _, p.err = p.file.Write(c.bytes()); p.err != nil {
 				p.failed.Store(true)
@@ -138,9 +138,9 @@ func (p *pipeline) writeAll() {
 			written += int64(c.n)
 		}
 		p.done(c)
-		if p.err == nil && written-started >= writeBack {
-			p.file.WriteBack(started, written-started)
-			started = written
+		if p.err == nil && written-hinted >= writeBackInterval {
+			p.file.WriteBack(hinted, written-hinted)
+			hinted = written
 		}
 	}
 }

@@ -13,115 +13,116 @@ import (
 	"strings"
 )
 
-// A picture, and the sizes of the pages, follow a head:
+// Page images, thumbnails, and page sizes begin with a header:
 //
 //	"deedkeep-derived-1\n"
-//	checksum   CRC-32C of all that follows, big-endian
+//	checksum   CRC-32C of the rest of the file, big-endian
 //
-// A text has checksums of its own (text.go), and no-text says all by its name. Pictures
-// of versions before this form have no head. They carry no checksum either, so that
-// nothing tells a damaged one: they count as absent, and are rebuilt when they are needed.
-const fileMagic = "deedkeep-derived-1\n"
+// Texts have checksums of their own (text.go), and no-text has no content. Files of
+// earlier versions have no header and no checksum, so damage would go unnoticed: they
+// count as missing and are rebuilt on demand.
+const previewMagic = "deedkeep-derived-1\n"
 
-// magicStem begins every form of fileMagic.
-const magicStem = "deedkeep-derived-"
+// previewMagicPrefix is the start of previewMagic in every version.
+const previewMagicPrefix = "deedkeep-derived-"
 
-const headSize = len(fileMagic) + crc32.Size
+const previewHeaderSize = len(previewMagic) + crc32.Size
 
-// absent is the error of a derived file that is of no use. It is fs.ErrNotExist too: the
-// file is to be rebuilt as if it were missing.
-type absent string
+// unusablePreview is the error of a file that can't be used. It is also fs.ErrNotExist,
+// so callers rebuild the file as if it were missing.
+type unusablePreview string
 
-func (a absent) Error() string { return string(a) }
+func (u unusablePreview) Error() string { return string(u) }
 
-func (a absent) Is(target error) bool { return target == fs.ErrNotExist }
+func (u unusablePreview) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Both are in the chain of an error about a derived file that is to be rebuilt, and so is
-// fs.ErrNotExist.
+// ErrPreviewDamaged and ErrPreviewVersion are wrapped by errors about a file that has to
+// be rebuilt, together with fs.ErrNotExist.
 var (
-	ErrPreviewDamaged error = absent("derived file is damaged")
-	ErrPreviewVersion error = absent("derived file is from another version")
+	ErrPreviewDamaged error = unusablePreview("derived file is damaged")
+	ErrPreviewVersion error = unusablePreview("derived file is from another version")
 )
 
-func damaged(err error) error {
+func previewDamaged(err error) error {
 	if err == nil {
 		return ErrPreviewDamaged
 	}
 	return fmt.Errorf("%w: %w", ErrPreviewDamaged, err)
 }
 
-// sealed reports whether a file of the name has a head.
-func sealed(name string) bool { return name != TextFile && name != NoTextFile }
+// hasHeader reports whether a file of this name has a header.
+func hasHeader(name string) bool { return name != TextFile && name != NoTextFile }
 
-// PreviewFile is an open derived file, of which every byte was checked when it was opened.
+// PreviewFile is an open page image, thumbnail, or list of page sizes. All bytes were
+// verified when it was opened.
 type PreviewFile struct {
-	*io.SectionReader // what was written, without the head
+	*io.SectionReader // the content, without the header
 	file              *os.File
 }
 
-// Close ends the use of the file.
+// Close closes the file.
 func (f *PreviewFile) Close() error { return f.file.Close() }
 
-// unseal checks a file against its head and gives what follows that.
-func unseal(f *os.File, size int64) (*io.SectionReader, error) {
-	head := make([]byte, headSize)
-	n, err := f.ReadAt(head, 0)
+// verifyHeader verifies a file against its header and returns the content after it.
+func verifyHeader(f *os.File, size int64) (*io.SectionReader, error) {
+	header := make([]byte, previewHeaderSize)
+	n, err := f.ReadAt(header, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, damaged(err)
+		return nil, previewDamaged(err)
 	}
 	switch {
-	case bytes.HasPrefix(head, []byte(fileMagic)) && n == headSize:
-	case bytes.HasPrefix(head, []byte(magicStem)), unheaded(head[:n]):
+	case bytes.HasPrefix(header, []byte(previewMagic)) && n == previewHeaderSize:
+	case bytes.HasPrefix(header, []byte(previewMagicPrefix)), predatesHeader(header[:n]):
 		return nil, ErrPreviewVersion
 	default:
 		return nil, ErrPreviewDamaged
 	}
-	body := io.NewSectionReader(f, int64(headSize), size-int64(headSize))
+	body := io.NewSectionReader(f, int64(previewHeaderSize), size-int64(previewHeaderSize))
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	if _, err := io.Copy(sum, body); err != nil {
-		return nil, damaged(err)
+		return nil, previewDamaged(err)
 	}
-	if sum.Sum32() != binary.BigEndian.Uint32(head[len(fileMagic):]) {
+	if sum.Sum32() != binary.BigEndian.Uint32(header[len(previewMagic):]) {
 		return nil, ErrPreviewDamaged
 	}
 	_, err = body.Seek(0, io.SeekStart)
 	return body, err
 }
 
-// unheaded reports the beginning of a file from before there were heads: a picture as it
-// was sent, or the sizes as JSON.
-func unheaded(head []byte) bool {
-	for _, begin := range []string{"\x89PNG", "\xff\xd8\xff", "[{"} {
-		if bytes.HasPrefix(head, []byte(begin)) {
+// predatesHeader reports whether a file was written by a version without headers: an
+// image as it was sent, or the page sizes as JSON.
+func predatesHeader(start []byte) bool {
+	for _, prefix := range []string{"\x89PNG", "\xff\xd8\xff", "[{"} {
+		if bytes.HasPrefix(start, []byte(prefix)) {
 			return true
 		}
 	}
 	return false
 }
 
-// seal writes a head and then what write does.
-func seal(f *os.File, write func(io.Writer) error) error {
-	if _, err := f.Write(make([]byte, headSize)); err != nil {
+// writeWithHeader writes a header, followed by the output of write.
+func writeWithHeader(f *os.File, write func(io.Writer) error) error {
+	if _, err := f.Write(make([]byte, previewHeaderSize)); err != nil {
 		return err
 	}
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	if err := write(io.MultiWriter(f, sum)); err != nil {
 		return err
 	}
-	_, err := f.WriteAt(binary.BigEndian.AppendUint32([]byte(fileMagic), sum.Sum32()), 0)
+	_, err := f.WriteAt(binary.BigEndian.AppendUint32([]byte(previewMagic), sum.Sum32()), 0)
 	return err
 }
 
-// PreviewHealth tells of the derived files of a document that are there and are to be rebuilt.
+// PreviewHealth counts the files of a document that have to be rebuilt.
 type PreviewHealth struct {
-	OtherVersion, Damaged int  // files from another version, and damaged ones
-	TextAffected          bool // its text is among them
+	OtherVersion, Damaged int  // number of files
+	TextAffected          bool // the text is one of them
 }
 
-// Check reads all derived files of a document. The error is of reading them, never about
-// what they hold.
+// Check reads all files of a document. It returns an error only if a file can't be read,
+// not if its content is damaged.
 func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
-	folder, err := s.folder(digest)
+	folder, err := s.dirOf(digest)
 	if err != nil {
 		return h, err
 	}
@@ -144,7 +145,7 @@ func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
 			h.OtherVersion++
 		case errors.Is(err, ErrPreviewDamaged):
 			h.Damaged++
-		default: // it is sound, empty, or was dropped
+		default: // it is sound, empty, or removed
 			continue
 		}
 		h.TextAffected = h.TextAffected || e.Name() == TextFile

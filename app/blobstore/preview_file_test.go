@@ -14,13 +14,14 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// TestOtherVersions: what another version wrote is neither used nor damage.
+// TestOtherVersions checks that a file from another version is neither used nor reported
+// as damaged.
 func TestOtherVersions(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
 	for _, row := range []struct {
-		what, name string
-		content    []byte
+		label, name string
+		content     []byte
 	}{
 		{"text 1", blobstore.TextFile, vaulttest.OtherText(t, 1, "DEED")},
 		{"text 2", blobstore.TextFile, vaulttest.OtherText(t, 2, "DEED")},
@@ -31,34 +32,34 @@ func TestOtherVersions(t *testing.T) {
 		{"sizes without a head", blobstore.PageSizesFile, []byte(`[{"Width":612,"Height":792}]`)},
 		{"picture of a later version", blobstore.ThumbnailFile, []byte("deedkeep-derived-2\n\x00\x00\x00\x00\x00\x00")},
 	} {
-		t.Run(row.what, func(t *testing.T) {
+		t.Run(row.label, func(t *testing.T) {
 			if err := s.Remove(digest); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Remove: %v", err)
 			}
 			put(t, s, digest, row.name, "x")
 			if err := os.WriteFile(filepath.Join(dir, "previews", "ab", digest, row.name), row.content, 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 			err := s.ReadText(digest, func(int, string) error { return nil })
 			if row.name != blobstore.TextFile {
 				_, err = s.Open(digest, row.name)
 			}
 			if !errors.Is(err, blobstore.ErrPreviewVersion) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, blobstore.ErrPreviewDamaged) {
-				t.Errorf("%v, want %v, which is absent too", err, blobstore.ErrPreviewVersion)
+				t.Errorf("Open = %v, want %v, which is also fs.ErrNotExist", err, blobstore.ErrPreviewVersion)
 			}
 			if row.name != blobstore.TextFile && s.Has(digest, row.name) {
-				t.Error("it is there, want it absent")
+				t.Error("Has = true, want false")
 			}
 			health, err := s.Check(digest)
 			if want := (blobstore.PreviewHealth{OtherVersion: 1, TextAffected: row.name == blobstore.TextFile}); err != nil || health != want {
-				t.Errorf("%+v, %v, want %+v", health, err, want)
+				t.Errorf("Check = %+v, %v, want %+v", health, err, want)
 			}
 		})
 	}
 }
 
-// TestEveryFlipIsSeen: no picture of which any bit differs is given away.
-func TestEveryFlipIsSeen(t *testing.T) {
+// TestOpenDetectsEveryBitFlip checks that no page image with a flipped bit can be opened.
+func TestOpenDetectsEveryBitFlip(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
 	const picture = "\x89PNG\r\n\x1a\nthe picture of a page"
@@ -69,12 +70,12 @@ func TestEveryFlipIsSeen(t *testing.T) {
 		}
 	}
 	if health, err := s.Check(digest); err != nil || health != (blobstore.PreviewHealth{}) {
-		t.Errorf("sound: %+v, %v", health, err)
+		t.Errorf("Check of intact files = %+v, %v", health, err)
 	}
 	path := filepath.Join(dir, "previews", "ab", digest, blobstore.ThumbnailFile)
 	intact, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	spoiled := map[string][]byte{"cut": intact[:len(intact)-1], "longer": append(bytes.Clone(intact), 0), "zeros": make([]byte, len(intact)), "two bytes": intact[:2]}
 	for bit := range 8 * len(intact) {
@@ -84,12 +85,12 @@ func TestEveryFlipIsSeen(t *testing.T) {
 	}
 	for what, content := range spoiled {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		if _, err := s.Open(digest, blobstore.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, blobstore.ThumbnailFile) {
 			t.Errorf("%s: %v, want it absent", what, err)
 		}
-		// A bit of the number in the head makes it one of another version.
+		// A bit flip in the version number makes the file one of another version.
 		if health, err := s.Check(digest); err != nil || health.Damaged+health.OtherVersion != 1 || health.TextAffected {
 			t.Errorf("%s: %+v, %v, want one to be rebuilt", what, health, err)
 		}

@@ -1,18 +1,3 @@
-// Package derived keeps what can be made again from a document's bytes: pictures of
-// its pages, and its text. The folder may be deleted at any time; what is missing is
-// made again.
-//
-//	previews/ab/ab12…/text         text by page, see text.go
-//	previews/ab/ab12…/no-text      in place of a text: documents of this kind have none
-//	previews/ab/ab12…/thumbnail    a small picture of the first page
-//	previews/ab/ab12…/sizes        the size of each page, JSON
-//	previews/ab/ab12…/page-3-1200  a picture of page 3, 1200 pixels wide
-//	previews/tmp/                  what is being made; emptied at start
-//
-// Promise: a file is intact or absent, for readers of any moment; one that is empty,
-// damaged, or from another version is absent (file.go). Pictures of pages are dropped,
-// the longest unused first, when together they outgrow the limit. Nothing is synced: a
-// power cut costs work, never a document.
 package blobstore
 
 import (
@@ -30,17 +15,31 @@ import (
 	"time"
 )
 
-// Previews is an open folder of derived files. It is safe for many goroutines.
+// Previews is an open directory of page images and texts, keyed by the digest of a
+// document. All of it can be rebuilt from the documents, so the directory may be deleted
+// at any time. It is safe for concurrent use.
+//
+//	previews/ab/ab12…/text         text by page (text.go)
+//	previews/ab/ab12…/no-text      replaces text for documents that can't have any
+//	previews/ab/ab12…/thumbnail    small image of the first page
+//	previews/ab/ab12…/sizes        size of each page, JSON
+//	previews/ab/ab12…/page-3-1200  image of page 3, 1200 pixels wide
+//	previews/tmp/                  files being written; emptied at start
+//
+// Readers see a file either complete or not at all. A file that is empty, damaged, or
+// from another version counts as missing (preview_file.go). The least recently used page
+// images are evicted when their total size exceeds the limit. Nothing is synced: after a
+// power failure, missing files are rebuilt.
 type Previews struct {
 	dir, tmp string
-	limit    int64 // bytes of pictures of pages
+	limit    int64 // max bytes of page images
 	now      func() time.Time
 
 	mu   sync.Mutex
-	used int64 // bytes of pictures of pages, as far as is known
+	used int64 // estimated bytes of page images
 }
 
-// The names of what every document may have.
+// Names of the files of a document. Page images are named by PageImageFile.
 const (
 	TextFile      = "text"
 	NoTextFile    = "no-text"
@@ -48,12 +47,13 @@ const (
 	PageSizesFile = "sizes"
 )
 
-// PageImageFile is the name of a picture of a page, of that many pixels' width.
+// PageImageFile returns the name of the image of a page with the given width in pixels.
 func PageImageFile(page, width int) string { return fmt.Sprintf("%s%d-%d", pagePrefix, page, width) }
 
 const pagePrefix = "page-"
 
-// OpenPreviews opens the folder, and makes it; what was being made in it is removed.
+// OpenPreviews opens the directory and creates it if needed. It removes unfinished files.
+// limit is the max total size of page images in bytes.
 func OpenPreviews(dir string, limit int64, now func() time.Time) (*Previews, error) {
 	s := &Previews{dir: dir, tmp: filepath.Join(dir, "tmp"), limit: limit, now: now}
 	if err := os.RemoveAll(s.tmp); err != nil {
@@ -62,78 +62,81 @@ func OpenPreviews(dir string, limit int64, now func() time.Time) (*Previews, err
 	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
 		return nil, err
 	}
-	pages, err := s.pages(context.Background())
+	pages, err := s.pageImages(context.Background())
 	for _, p := range pages {
 		s.used += p.size
 	}
 	return s, err
 }
 
-// OpenPreviewsReadOnly opens the folder on a disk that can't be written to.
+// OpenPreviewsReadOnly opens the directory on a read-only disk.
 func OpenPreviewsReadOnly(dir string, now func() time.Time) *Previews {
 	return &Previews{dir: dir, tmp: filepath.Join(dir, "tmp"), now: now}
 }
 
-// folder refuses what is no digest, so that no caller's text becomes a path.
-func (s *Previews) folder(digest string) (string, error) {
+// dirOf returns the directory of a document. It rejects anything but a digest, so text
+// from clients never becomes part of a path.
+func (s *Previews) dirOf(digest string) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%.80q is no digest: %w", digest, fs.ErrInvalid)
 	}
 	return filepath.Join(s.dir, digest[:2], digest), nil
 }
 
-// Open opens a derived file and checks it, and the caller closes it; fs.ErrNotExist when
-// it is to be made: ErrPreviewDamaged or ErrPreviewVersion is in the chain where there is one of no use.
+// Open opens and verifies a file; the caller closes it. The error wraps fs.ErrNotExist if
+// the file has to be rebuilt, and also ErrPreviewDamaged or ErrPreviewVersion if there is
+// an unusable one.
 func (s *Previews) Open(digest, name string) (*PreviewFile, error) {
 	f, err := s.open(digest, name)
 	if err == nil && strings.HasPrefix(name, pagePrefix) {
-		// When it was last used; that it cannot be noted costs an early removal at worst.
+		// The modification time records the last use. If it can't be set, the image may be
+		// evicted too early.
 		_ = os.Chtimes(f.file.Name(), time.Time{}, s.now())
 	}
 	return f, err
 }
 
 func (s *Previews) open(digest, name string) (*PreviewFile, error) {
-	folder, err := s.folder(digest)
+	folder, err := s.dirOf(digest)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(folder, name)) // #nosec G304 -- a digest, and a name of ours
+	f, err := os.Open(filepath.Join(folder, name)) // #nosec G304 -- the digest is validated, the name is a constant
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
-		// What a power cut leaves of a name whose bytes were not synced.
+		// An empty file: a power failure lost the content, which is never synced.
 		return nil, errors.Join(cmp.Or(err, fs.ErrNotExist), f.Close())
 	}
 	body := io.NewSectionReader(f, 0, info.Size())
-	if sealed(name) {
-		if body, err = unseal(f, info.Size()); err != nil {
+	if hasHeader(name) {
+		if body, err = verifyHeader(f, info.Size()); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
 	return &PreviewFile{body, f}, nil
 }
 
-// Put makes a derived file, in the place of one that may be there.
+// Put writes a file and replaces an existing one.
 func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
-	folder, err := s.folder(digest)
+	folder, err := s.dirOf(digest)
 	if err != nil {
 		return err
 	}
-	f, err := s.temporary()
+	f, err := s.createTemp()
 	if err != nil {
 		return err
 	}
-	if sealed(name) {
-		err = seal(f, write)
+	if hasHeader(name) {
+		err = writeWithHeader(f, write)
 	} else {
 		err = write(f)
 	}
 	size, sized := f.Seek(0, io.SeekEnd)
 	if err = errors.Join(err, sized, f.Close()); err == nil {
-		err = place(f.Name(), folder, name)
+		err = moveInto(f.Name(), folder, name)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("derive %s: %w", name, err), os.Remove(f.Name()))
@@ -146,8 +149,8 @@ func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// temporary makes its folder again where somebody has deleted it.
-func (s *Previews) temporary() (*os.File, error) {
+// createTemp creates a temporary file, and its directory if that was deleted.
+func (s *Previews) createTemp() (*os.File, error) {
 	f, err := os.CreateTemp(s.tmp, "*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(s.tmp, 0o700); err != nil {
@@ -158,7 +161,7 @@ func (s *Previews) temporary() (*os.File, error) {
 	return f, err
 }
 
-// Has reports whether a derived file is there and, but for a text, is what was written.
+// Has reports whether a file exists and is intact. Texts are not verified; see CheckText.
 func (s *Previews) Has(digest, name string) bool {
 	f, err := s.open(digest, name)
 	if err != nil {
@@ -168,34 +171,34 @@ func (s *Previews) Has(digest, name string) bool {
 	return true
 }
 
-func place(from, folder, name string) error {
+func moveInto(from, folder, name string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	return os.Rename(from, filepath.Join(folder, name))
 }
 
-// Remove removes everything derived from a document.
+// Remove deletes all files of a document.
 func (s *Previews) Remove(digest string) error {
-	folder, err := s.folder(digest)
+	folder, err := s.dirOf(digest)
 	if err != nil {
 		return err
 	}
 	return os.RemoveAll(folder)
 }
 
-// picture is a picture of a page on disk.
-type picture struct {
+// pageImage is a page image on disk.
+type pageImage struct {
 	path string
 	size int64
 	used time.Time
 }
 
-func (s *Previews) pages(ctx context.Context) ([]picture, error) {
-	var list []picture
+func (s *Previews) pageImages(ctx context.Context) ([]pageImage, error) {
+	var list []pageImage
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // dropped meanwhile
+			return nil // removed in the meantime
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -205,31 +208,31 @@ func (s *Previews) pages(ctx context.Context) ([]picture, error) {
 		}
 		info, err := d.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // dropped meanwhile
+			return nil // removed in the meantime
 		}
 		if err != nil {
 			return err
 		}
-		list = append(list, picture{path, info.Size(), info.ModTime()})
+		list = append(list, pageImage{path, info.Size(), info.ModTime()})
 		return nil
 	})
 	return list, err
 }
 
-// Evict drops pictures of pages, the longest unused first, until a tenth below the
-// limit; nothing while they are within it.
+// Evict removes the least recently used page images once their total size exceeds the
+// limit, until it is 10% below the limit.
 func (s *Previews) Evict(ctx context.Context) error {
 	s.mu.Lock()
-	within := s.used <= s.limit
+	isWithinLimit := s.used <= s.limit
 	s.mu.Unlock()
-	if within {
+	if isWithinLimit {
 		return nil
 	}
-	list, err := s.pages(ctx)
+	list, err := s.pageImages(ctx)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(list, func(a, b picture) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path)) })
+	slices.SortFunc(list, func(a, b pageImage) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.path, b.path)) })
 	total := int64(0)
 	for _, p := range list {
 		total += p.size
@@ -240,7 +243,7 @@ func (s *Previews) Evict(ctx context.Context) error {
 			break
 		}
 		if err := os.Remove(p.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, err) // held open on Windows: another time
+			failed = errors.Join(failed, err) // open on Windows; a later run removes it
 			continue
 		}
 		total -= p.size

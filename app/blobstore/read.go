@@ -10,7 +10,8 @@ import (
 	"os"
 )
 
-// Open opens a blob for reading; the caller closes it. fs.ErrNotExist if there is none.
+// Open opens a blob for reading. The caller closes it. The error wraps fs.ErrNotExist if
+// the blob doesn't exist.
 func (s *Store) Open(d Digest) (*os.File, error) {
 	f, err := os.Open(s.path(d))
 	if err != nil {
@@ -19,7 +20,8 @@ func (s *Store) Open(d Digest) (*os.File, error) {
 	return f, nil
 }
 
-// Size is the length of a blob in bytes, or fs.ErrNotExist; it does not read the content.
+// Size returns the size of a blob in bytes. It doesn't read the content. The error wraps
+// fs.ErrNotExist if the blob doesn't exist.
 func (s *Store) Size(d Digest) (size int64, err error) {
 	info, err := os.Lstat(s.path(d))
 	if err != nil {
@@ -31,28 +33,29 @@ func (s *Store) Size(d Digest) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// Check reads a blob from the disk, past the page cache where the system allows
-// it, and compares its SHA-256 with its name: nil, ErrMissing, ErrDamaged with
-// what was found (an unreadable blob is damaged too), or the context's error.
-// Whether the length is the one on record the caller asks Has.
+// Check reads a blob from the disk, bypassing the page cache where the system supports
+// that, and compares its SHA-256 with its name. It returns nil, ErrMissing, ErrDamaged
+// (also for a read error), or the error of the context. It doesn't compare the size with
+// the record; callers use Size for that.
 func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckThrottled(ctx, d, nil) }
 
-// CheckThrottled is Check that calls pace, which may be nil, between stretches of a long
-// blob.
-func (s *Store) CheckThrottled(ctx context.Context, d Digest, pace func(context.Context)) error {
+// CheckThrottled is Check, but calls throttle between the chunks of a long blob so that
+// the caller can slow it down. throttle may be nil.
+func (s *Store) CheckThrottled(ctx context.Context, d Digest, throttle func(context.Context)) error {
 	f, err := s.Open(d)
 	if err != nil {
 		return missing(d, err)
 	}
-	at, err := stampOf(f)
+	at, err := fileStampOf(f)
 	if err == nil {
-		uncache(f.Fd())
-		err = s.check(ctx, f, d, at, pace)
+		dropPageCache(f.Fd())
+		err = s.check(ctx, f, d, at, throttle)
 	}
 	return errors.Join(err, f.Close())
 }
 
-// missing is the error of opening a blob.
+// missing returns ErrMissing for a blob that doesn't exist, and other errors of opening
+// it as they are.
 func missing(d Digest, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", d, ErrMissing)
@@ -60,17 +63,17 @@ func missing(d Digest, err error) error {
 	return err
 }
 
-// check reads f, whose stamp is at, and notes the verdict.
-func (s *Store) check(ctx context.Context, f *os.File, d Digest, at stamp, pace func(context.Context)) error {
-	err := check(ctx, f, d, pace)
+// check reads f, whose state was at when it was opened, and caches the result.
+func (s *Store) check(ctx context.Context, f *os.File, d Digest, at fileStamp, throttle func(context.Context)) error {
+	err := check(ctx, f, d, throttle)
 	if err != nil {
 		err = fmt.Errorf("blob %s: %w", d, err)
 	}
-	s.judge(d, f, at, err)
+	s.recordCheck(d, f, at, err)
 	return err
 }
 
-func check(ctx context.Context, f *os.File, d Digest, pace func(context.Context)) error {
+func check(ctx context.Context, f *os.File, d Digest, throttle func(context.Context)) error {
 	c := newChunk()
 	defer chunks.Put(c)
 	h := sha256.New()
@@ -85,8 +88,8 @@ func check(ctx context.Context, f *os.File, d Digest, pace func(context.Context)
 		}
 		h.Write(c.bytes())
 		size += int64(c.n)
-		if pace != nil && !end {
-			pace(ctx)
+		if throttle != nil && !end {
+			throttle(ctx)
 		}
 	}
 	if got := Digest(h.Sum(nil)); got != d {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// recorder is a Files that writes down each step and can let one fail. It does
-// not really sync: no test here cuts the power, and many open stores.
+// recorder is a Files that records each step and can make one fail. It doesn't sync,
+// because the tests open many stores and no power fails.
 type recorder struct {
 	Files
 	fail func(n int, step string) error // n counts from 0
@@ -31,7 +31,8 @@ func (r *recorder) step(format string, args ...any) error {
 	return fail(n, s)
 }
 
-// failWith sets what decides about the steps from now on; nil: all succeed.
+// failWith sets the function that decides whether a step fails; with nil all steps
+// succeed.
 func (r *recorder) failWith(fail func(n int, step string) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +114,7 @@ type recordedFile struct {
 
 func (f *recordedFile) Write(p []byte) (int, error) {
 	if err := f.r.step("write %s", f.name); err != nil {
-		// Half of it reached the disk, as with a disk that fills up.
+		// Half of the bytes reach the disk, as on a disk that fills up.
 		n, _ := f.File.Write(p[:len(p)/2])
 		return n, err
 	}
@@ -152,15 +153,15 @@ func (f *recordedFile) Close() error {
 	return closeErr
 }
 
-// newStore opens a store over a recorder and, at the end of the test, looks
-// that no handle, temporary file, pin or claim was left.
+// newStore opens a store with a recorder. At the end of the test it checks that no file
+// handle, temporary file, pin, or removal is left.
 func newStore(t testing.TB) (*Store, *recorder) {
 	t.Helper()
 	rec := &recorder{Files: OSFiles()}
 	dir := t.TempDir()
 	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: rec})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	rec.forget()
 	t.Cleanup(func() { s.clean(t, rec) })
@@ -170,18 +171,18 @@ func newStore(t testing.TB) (*Store, *recorder) {
 func (s *Store) clean(t testing.TB, rec *recorder) {
 	t.Helper()
 	if rec.open != 0 {
-		t.Errorf("%d files left open", rec.open)
+		t.Errorf("%d files are open, want 0", rec.open)
 	}
-	if len(s.live) != 0 {
-		t.Errorf("temporary files still owned: %v", s.live)
+	if len(s.ownedTmp) != 0 {
+		t.Errorf("owned temporary files = %v, want none", s.ownedTmp)
 	}
 	if n, _, err := s.StaleTmp(); n != 0 || err != nil {
-		t.Errorf("leftovers: %d, %v", n, err)
+		t.Errorf("StaleTmp() = %d, %v, want 0", n, err)
 	}
-	if len(s.pins.held) != 0 || len(s.pins.swept) != 0 {
-		t.Errorf("pins left: %v, %v", s.pins.held, s.pins.swept)
+	if len(s.pins.pinned) != 0 || len(s.pins.removing) != 0 {
+		t.Errorf("pins = %v, removals = %v, want none", s.pins.pinned, s.pins.removing)
 	}
-	if len(s.gate) != 0 {
-		t.Errorf("%d syncs never ended", len(s.gate))
+	if len(s.syncSlots) != 0 {
+		t.Errorf("%d syncs are running, want 0", len(s.syncSlots))
 	}
 }

@@ -11,36 +11,36 @@ import (
 	"sync/atomic"
 )
 
-// Staged is a complete upload in tmp: counted, hashed, being synced, and not
-// yet a blob. Its owner ends it by Keep or Discard.
+// Staged is a complete file in tmp: counted, hashed, with its sync started, and not yet a
+// blob. Its owner calls Commit or Discard.
 type Staged struct {
-	store     *Store
-	file      File
-	path      string
-	digest    Digest
-	size      int64
-	ended     atomic.Bool   // Keep or Discard has taken it
-	closed    bool          // Keep has closed the file
-	published bool          // Keep has renamed it
-	lent      bool          // it belongs to a Partial, which gets it back unless Keep renames it
-	dropped   chan struct{} // closed when nobody needs the sync any more
-	synced    chan struct{} // closed when the sync has ended
-	syncErr   error         // valid after synced
+	store       *Store
+	file        File
+	path        string
+	digest      Digest
+	size        int64
+	finished    atomic.Bool   // Commit or Discard was called
+	closed      bool          // Commit has closed the file
+	renamed     bool          // Commit has renamed it
+	fromPartial bool          // the file belongs to a Partial and returns to it unless Commit renames it
+	abandoned   chan struct{} // closed when the sync is no longer needed
+	synced      chan struct{} // closed when the sync has ended or was skipped
+	syncErr     error         // valid once synced is closed
 }
 
-// Stage takes r to its end in one pass that counts, hashes and writes to tmp,
-// then starts the sync and returns without waiting for it. limit is in bytes; a
-// negative one is none. On any error nothing is kept: ErrTooLarge (r is then at
-// its end, so that a multipart stream goes on; joined with ErrSource if it broke
-// on the way), ErrSource for a failure of r, ErrDiskFull, the context's error, or
-// one of the operating system; after those r has not been read further.
+// Stage reads r to its end in one pass that counts, hashes, and writes to tmp. Then it
+// starts the sync and returns without waiting for it. limit is in bytes; a negative limit
+// means no limit. After an error nothing is stored. The error is ErrTooLarge (r is then
+// at its end, so that a multipart stream can continue; joined with ErrSource if r failed
+// on the way), ErrSource if r failed, ErrDiskFull, that of the context, or one of the
+// operating system; in those cases the rest of r is not read.
 func (s *Store) Stage(ctx context.Context, r io.Reader, limit int64) (*Staged, error) {
 	if s.readOnly {
 		return nil, ErrReadOnly
 	}
 	st, err := s.stage(ctx, r, limit)
 	if err != nil {
-		return nil, fmt.Errorf("stage: %w", mark(err))
+		return nil, fmt.Errorf("stage: %w", markDiskFull(err))
 	}
 	return st, nil
 }
@@ -64,7 +64,7 @@ func (s *Store) stage(ctx context.Context, r io.Reader, limit int64) (*Staged, e
 
 func exceeds(n int, size, limit int64) bool { return limit >= 0 && size+int64(n) > limit }
 
-// drain reads r to its end and says ErrTooLarge.
+// drain reads r to its end and returns ErrTooLarge.
 func drain(ctx context.Context, r io.Reader, c *chunk, end bool) error {
 	for !end {
 		var err error
@@ -75,9 +75,9 @@ func drain(ctx context.Context, r io.Reader, c *chunk, end bool) error {
 	return ErrTooLarge
 }
 
-func source(err error) error { return fmt.Errorf("%w: %w", ErrSource, err) }
+func sourceError(err error) error { return fmt.Errorf("%w: %w", ErrSource, err) }
 
-// stageSmall writes a file that is in memory as a whole.
+// stageSmall writes a file that fits into one chunk.
 func (s *Store) stageSmall(c *chunk) (*Staged, error) {
 	f, path, err := s.create()
 	if err != nil {
@@ -85,10 +85,10 @@ func (s *Store) stageSmall(c *chunk) (*Staged, error) {
 	}
 	if c.n > 0 {
 		if _, err := f.Write(c.bytes()); err != nil {
-			return nil, errors.Join(err, s.abandon(f, path))
+			return nil, errors.Join(err, s.closeAndRemove(f, path))
 		}
 	}
-	return s.seal(f, path, sha256.Sum256(c.bytes()), int64(c.n))
+	return s.finishWrite(f, path, sha256.Sum256(c.bytes()), int64(c.n))
 }
 
 func (s *Store) stageLarge(ctx context.Context, r io.Reader, first *chunk, limit int64) (*Staged, error) {
@@ -99,24 +99,24 @@ func (s *Store) stageLarge(ctx context.Context, r io.Reader, first *chunk, limit
 	}
 	p := startPipeline(f)
 	var size int64
-	err = errStopped // stays if r panics
+	err = errReaderPanicked // overwritten unless r panics
 	defer func() {
-		if errors.Is(err, errStopped) {
+		if errors.Is(err, errReaderPanicked) {
 			p.finish()
-			_ = s.abandon(f, path) // the panic is the news
+			_ = s.closeAndRemove(f, path) // the panic continues
 		}
 	}()
 	size, err = p.feed(ctx, r, first, limit)
 	p.finish()
 	if err = errors.Join(err, p.err); err != nil {
-		return nil, errors.Join(err, s.abandon(f, path))
+		return nil, errors.Join(err, s.closeAndRemove(f, path))
 	}
-	return s.seal(f, path, p.digest, size)
+	return s.finishWrite(f, path, p.digest, size)
 }
 
-var errStopped = errors.New("reader stopped the goroutine")
+var errReaderPanicked = errors.New("reader stopped the goroutine")
 
-// feed reads r to its end, or until something fails.
+// feed reads r until it ends or until reading or writing fails.
 func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64) (size int64, err error) {
 	for end := false; ; {
 		if exceeds(c.n, size, limit) {
@@ -137,16 +137,16 @@ func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64)
 	}
 }
 
-// seal makes a written file read-only and starts its sync, which makes the mode
-// durable too.
-func (s *Store) seal(f File, path string, d Digest, size int64) (*Staged, error) {
-	if err := s.readOnlyMode(f); err != nil {
-		return nil, errors.Join(err, s.abandon(f, path))
+// finishWrite makes a written file read-only and starts its sync, which also makes the
+// mode durable.
+func (s *Store) finishWrite(f File, path string, d Digest, size int64) (*Staged, error) {
+	if err := s.makeReadOnly(f); err != nil {
+		return nil, errors.Join(err, s.closeAndRemove(f, path))
 	}
-	return s.staged(f, path, d, size, false), nil
+	return s.newStaged(f, path, d, size, false), nil
 }
 
-func (s *Store) readOnlyMode(f File) error {
+func (s *Store) makeReadOnly(f File) error {
 	err := f.Chmod(0o400)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 		s.log.Debug("file system keeps no modes", "error", err)
@@ -155,22 +155,22 @@ func (s *Store) readOnlyMode(f File) error {
 	return err
 }
 
-func (s *Store) staged(f File, path string, d Digest, size int64, lent bool) *Staged {
+func (s *Store) newStaged(f File, path string, d Digest, size int64, fromPartial bool) *Staged {
 	st := &Staged{
-		store: s, file: f, path: path, digest: d, size: size, lent: lent,
-		dropped: make(chan struct{}), synced: make(chan struct{}),
+		store: s, file: f, path: path, digest: d, size: size, fromPartial: fromPartial,
+		abandoned: make(chan struct{}), synced: make(chan struct{}),
 	}
 	go st.sync()
 	return st
 }
 
-// sync runs once, in a goroutine that Keep and Discard wait for.
+// sync runs once, in a goroutine that Commit and Discard wait for.
 func (f *Staged) sync() {
 	defer close(f.synced)
 	select {
-	case f.store.gate <- struct{}{}:
-		defer func() { <-f.store.gate }()
-	case <-f.dropped:
+	case f.store.syncSlots <- struct{}{}:
+		defer func() { <-f.store.syncSlots }()
+	case <-f.abandoned:
 		f.syncErr = ErrFinished
 		return
 	}
@@ -179,42 +179,42 @@ func (f *Staged) sync() {
 	}
 }
 
-// Digest is the SHA-256 of the content.
+// Digest returns the SHA-256 of the content.
 func (f *Staged) Digest() Digest { return f.digest }
 
-// Size is the length of the content in bytes.
+// Size returns the size of the content in bytes.
 func (f *Staged) Size() int64 { return f.size }
 
-// ReadAt reads the content, as io.ReaderAt. After Keep or Discard it answers os.ErrClosed.
+// ReadAt implements io.ReaderAt. After Commit or Discard it returns os.ErrClosed.
 func (f *Staged) ReadAt(p []byte, off int64) (int, error) { return f.file.ReadAt(p, off) }
 
-// Discard gives the upload up: handle closed, temporary file removed. It waits
-// for a sync under way. After Keep or an earlier Discard it does nothing.
+// Discard closes and removes the file, after a sync that is in progress. After Commit or
+// an earlier Discard it does nothing.
 func (f *Staged) Discard() error {
-	if !f.ended.CompareAndSwap(false, true) {
+	if !f.finished.CompareAndSwap(false, true) {
 		return nil
 	}
-	if err := f.drop(); err != nil {
+	if err := f.release(); err != nil {
 		return fmt.Errorf("discard: %w", err)
 	}
 	return nil
 }
 
-// drop ends a file that the caller has taken and that is not published.
-func (f *Staged) drop() error {
-	close(f.dropped)
+// release removes a file that is not renamed, or returns it to its Partial.
+func (f *Staged) release() error {
+	close(f.abandoned)
 	<-f.synced
-	if f.lent {
-		return f.giveBack()
+	if f.fromPartial {
+		return f.returnToPartial()
 	}
 	if f.closed {
-		return f.store.unlink(f.path)
+		return f.store.removeTmp(f.path)
 	}
-	return f.store.abandon(f.file, f.path)
+	return f.store.closeAndRemove(f.file, f.path)
 }
 
-// giveBack leaves the file to the partial that it came from, to be written again.
-func (f *Staged) giveBack() error {
+// returnToPartial closes the file and makes it writable for further use by its Partial.
+func (f *Staged) returnToPartial() error {
 	var err error
 	if !f.closed {
 		err = f.file.Close()

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// sample is n bytes that differ from those of another seed.
+// sample returns n bytes that depend on the seed.
 func sample(n int, seed uint64) []byte {
 	b := make([]byte, n)
 	var key [32]byte
@@ -28,23 +28,23 @@ func sample(n int, seed uint64) []byte {
 	return b
 }
 
-// goroutines fails the test if there are more at its end than now.
+// goroutines fails the test if more goroutines run at its end than now.
 func goroutines(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		// A goroutine that has said it is done may still be on its way out.
+		// A goroutine can still be exiting after it has signaled its end.
 		for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 			if time.Now().After(deadline) {
-				t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+				t.Errorf("%d goroutines, want %d as before", runtime.NumGoroutine(), before)
 				return
 			}
 		}
 	})
 }
 
-func TestStageAndKeepBytes(t *testing.T) {
-	sizes := []int{0, 1, 1000, chunkSize - 1, chunkSize, chunkSize + 1, 3 * chunkSize, 9*chunkSize + 17, 2*writeBack + 5}
+func TestStageAndCommitBytes(t *testing.T) {
+	sizes := []int{0, 1, 1000, chunkSize - 1, chunkSize, chunkSize + 1, 3 * chunkSize, 9*chunkSize + 17, 2*writeBackInterval + 5}
 	readers := map[string]func(io.Reader) io.Reader{
 		"whole":     func(r io.Reader) io.Reader { return r },
 		"half":      iotest.HalfReader,
@@ -56,53 +56,53 @@ func TestStageAndKeepBytes(t *testing.T) {
 			t.Run(fmt.Sprintf("%d %s", size, name), func(t *testing.T) {
 				goroutines(t)
 				defer s.clean(t, rec)
-				stageAndKeep(t, s, sample(size, 1), wrap)
+				stageAndCommit(t, s, sample(size, 1), wrap)
 			})
 		}
 	}
 }
 
-func stageAndKeep(t *testing.T, s *Store, want []byte, wrap func(io.Reader) io.Reader) {
+func stageAndCommit(t *testing.T, s *Store, want []byte, wrap func(io.Reader) io.Reader) {
 	t.Helper()
 	st, err := s.Stage(t.Context(), wrap(bytes.NewReader(want)), int64(len(want)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Stage: %v", err)
 	}
 	if st.Digest() != sha256.Sum256(want) || st.Size() != int64(len(want)) {
-		t.Errorf("staged %s of %d bytes", st.Digest(), st.Size())
+		t.Errorf("staged %s of %d bytes, want %x of %d", st.Digest(), st.Size(), sha256.Sum256(want), len(want))
 	}
 	got, err := io.ReadAll(io.NewSectionReader(st, 0, st.Size()))
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("ReadAt: %d bytes, %v", len(got), err)
+		t.Errorf("ReadAt: got %d bytes, %v, want %d", len(got), err, len(want))
 	}
 	release, err := s.Commit(t.Context(), st)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Commit: %v", err)
 	}
 	release()
 	release()
 	if err := st.Discard(); err != nil {
-		t.Errorf("discard after keep: %v", err)
+		t.Errorf("Discard after Commit: %v", err)
 	}
 	if _, err := st.ReadAt(got, 0); len(want) > 0 && !errors.Is(err, os.ErrClosed) {
-		t.Errorf("ReadAt after keep: %v", err)
+		t.Errorf("ReadAt after Commit = %v, want os.ErrClosed", err)
 	}
 	f, err := s.Open(st.Digest())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	defer f.Close()
 	if got, err = io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("blob: %d bytes, %v", len(got), err)
+		t.Errorf("blob has %d bytes, %v, want the staged %d", len(got), err, len(want))
 	}
 	if info, err := f.Stat(); err != nil || info.Mode().Perm()&0o222 != 0 {
 		t.Errorf("mode %v, %v; want read-only", info.Mode(), err)
 	}
 	if size, err := s.Size(st.Digest()); size != st.Size() || err != nil {
-		t.Errorf("Has: %d, %v", size, err)
+		t.Errorf("Size = %d, %v, want %d", size, err, len(want))
 	}
 	if err := s.Check(t.Context(), st.Digest()); err != nil {
-		t.Error(err)
+		t.Errorf("Check: %v", err)
 	}
 }
 
@@ -135,11 +135,11 @@ func TestStageLimit(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, row.want)
 			}
 			if r.Len() != 0 {
-				t.Errorf("%d bytes not read", r.Len())
+				t.Errorf("%d bytes are unread, want 0", r.Len())
 			}
 			if st != nil {
 				if err := st.Discard(); err != nil {
-					t.Error(err)
+					t.Errorf("Discard: %v", err)
 				}
 			}
 		})
@@ -157,21 +157,21 @@ func TestStageSourceFails(t *testing.T) {
 				r := io.MultiReader(bytes.NewReader(sample(after, 3)), iotest.ErrReader(broken))
 				_, err := s.Stage(t.Context(), r, limit)
 				if !errors.Is(err, broken) || !errors.Is(err, ErrSource) {
-					t.Errorf("got %v", err)
+					t.Errorf("Stage = %v, want %v", err, broken)
 				}
 			})
 		}
 	}
-	t.Run("silent", func(t *testing.T) {
-		if _, err := s.Stage(t.Context(), silent{}, -1); !errors.Is(err, io.ErrNoProgress) {
-			t.Errorf("got %v", err)
+	t.Run("no progress", func(t *testing.T) {
+		if _, err := s.Stage(t.Context(), emptyReader{}, -1); !errors.Is(err, io.ErrNoProgress) {
+			t.Errorf("Stage = %v, want io.ErrNoProgress", err)
 		}
 	})
 }
 
-type silent struct{}
+type emptyReader struct{}
 
-func (silent) Read([]byte) (int, error) { return 0, nil }
+func (emptyReader) Read([]byte) (int, error) { return 0, nil }
 
 // readFunc is called with the number of bytes read so far.
 type readFunc struct {
@@ -198,7 +198,7 @@ func TestStageCanceled(t *testing.T) {
 				}
 			}}, -1)
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("got %v", err)
+				t.Errorf("Stage = %v, want context.Canceled", err)
 			}
 		})
 	}
@@ -209,7 +209,7 @@ func TestStageSourcePanics(t *testing.T) {
 	s, _ := newStore(t)
 	defer func() {
 		if recover() == nil {
-			t.Error("the panic was swallowed")
+			t.Error("Stage did not panic, want the panic of the reader")
 		}
 	}()
 	_, _ = s.Stage(t.Context(), &readFunc{f: func(n int) {
@@ -219,9 +219,9 @@ func TestStageSourcePanics(t *testing.T) {
 	}}, -1)
 }
 
-// TestMemoryIsBounded: however slow the disk, the reader is at most chunksMax
+// TestStageBoundsMemory checks that with a slow disk the reader is at most maxChunks
 // chunks ahead of it.
-func TestMemoryIsBounded(t *testing.T) {
+func TestStageBoundsMemory(t *testing.T) {
 	s, rec := newStore(t)
 	var begun atomic.Int64 // chunks whose writing has begun
 	full := make(chan struct{})
@@ -233,16 +233,16 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 	stop := errors.New("enough")
 	src := &readFunc{f: func(at int) {
-		if at == (chunksMax-1)*chunkSize {
+		if at == (maxChunks-1)*chunkSize {
 			close(full)
 		}
-		if ahead := int64(at/chunkSize) - begun.Load(); ahead >= chunksMax {
-			t.Errorf("%d chunks ahead after %d bytes", ahead, at)
+		if ahead := int64(at/chunkSize) - begun.Load(); ahead >= maxChunks {
+			t.Errorf("reader is %d chunks ahead after %d bytes, want at most %d", ahead, at, maxChunks)
 		}
 	}}
 	r := io.MultiReader(io.LimitReader(src, 50*chunkSize), iotest.ErrReader(stop))
 	if _, err := s.Stage(t.Context(), r, -1); !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
+		t.Errorf("Stage = %v, want %v", err, stop)
 	}
 }
 
@@ -251,20 +251,20 @@ func TestDiscard(t *testing.T) {
 	s, _ := newStore(t)
 	st, err := s.Stage(t.Context(), bytes.NewReader(sample(3*chunkSize, 4)), -1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Stage: %v", err)
 	}
 	if n, _, err := s.StaleTmp(); n != 0 || err != nil {
-		t.Errorf("an owned file counts as leftover: %d, %v", n, err)
+		t.Errorf("StaleTmp() = %d, %v, want 0 while the file is owned", n, err)
 	}
 	for range 2 {
 		if err := st.Discard(); err != nil {
-			t.Error(err)
+			t.Errorf("Discard: %v", err)
 		}
 	}
 	if _, err := s.Commit(t.Context(), st); !errors.Is(err, ErrFinished) {
-		t.Errorf("keep after discard: %v", err)
+		t.Errorf("Commit after Discard = %v, want %v", err, ErrFinished)
 	}
 	if _, err := s.Size(st.Digest()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Has: %v", err)
+		t.Errorf("Size = %v, want fs.ErrNotExist", err)
 	}
 }

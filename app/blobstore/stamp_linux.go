@@ -2,4 +2,4 @@ package blobstore
 
 import "syscall"
 
-func changed(raw *syscall.Stat_t) int64 { return raw.Ctim.Nano() }
+func changeTime(raw *syscall.Stat_t) int64 { return raw.Ctim.Nano() }

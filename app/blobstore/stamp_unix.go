@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// stampOf reads the stamp of an open file. The change time of Unix tells of every
-// write, also of one that set the modification time back.
-func stampOf(f *os.File) (stamp, error) {
+// fileStampOf returns the stamp of an open file. On Unix the change time reveals every
+// write, even if the modification time was set back.
+func fileStampOf(f *os.File) (fileStamp, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return stamp{}, err
+		return fileStamp{}, err
 	}
-	at := stamp{size: info.Size(), modified: info.ModTime().UnixNano()}
+	at := fileStamp{size: info.Size(), modified: info.ModTime().UnixNano()}
 	if raw, ok := info.Sys().(*syscall.Stat_t); ok {
-		at.device, at.file, at.changed = uint64(raw.Dev), raw.Ino, changed(raw) //nolint:unconvert // Dev is signed on macOS
+		at.device, at.file, at.changed = uint64(raw.Dev), raw.Ino, changeTime(raw) //nolint:unconvert // Dev is signed on macOS
 	}
 	return at, nil
 }

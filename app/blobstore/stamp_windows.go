@@ -6,18 +6,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// stampOf reads the stamp of an open file: size, modification time, volume, and file
-// index. Windows gives no change time here: a write that sets the modification time
-// back is noticed when the verification expires.
-func stampOf(f *os.File) (stamp, error) {
+// fileStampOf returns the stamp of an open file: size, modification time, volume, and
+// file index. There is no change time here, so a write that sets the modification time
+// back goes unnoticed until the verification expires.
+func fileStampOf(f *os.File) (fileStamp, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return stamp{}, err
+		return fileStamp{}, err
 	}
-	at := stamp{size: info.Size(), modified: info.ModTime().UnixNano()}
+	at := fileStamp{size: info.Size(), modified: info.ModTime().UnixNano()}
 	var raw windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &raw); err != nil {
-		return stamp{}, err
+		return fileStamp{}, err
 	}
 	at.device, at.file = uint64(raw.VolumeSerialNumber), uint64(raw.FileIndexHigh)<<32|uint64(raw.FileIndexLow)
 	return at, nil

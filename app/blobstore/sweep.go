@@ -7,21 +7,21 @@ import (
 	"io/fs"
 )
 
-// SweepResult is what a sweep did.
+// SweepResult is the result of a sweep.
 type SweepResult struct {
-	Removed int      // blobs
-	Bytes   int64    // of them
-	Kept    int      // referenced, pinned, or not removable now
-	Strays  []string // paths that are no blobs, left alone
+	Removed int      // number of blobs
+	Bytes   int64    // size of the removed blobs
+	Kept    int      // blobs that are referenced, pinned, or in use
+	Strays  []string // paths that aren't blobs; they stay
 }
 
-// Sweep removes the blobs that no record references. referenced is asked for
-// each blob while marking, and once more for each candidate right before its
-// removal, when nobody can pin it; it must see every record committed before it
-// is called. Uploads go on meanwhile: one waits only if it brings the very bytes
-// that are being removed, and only for that removal. A blob that cannot be
-// removed now (open on Windows) is left for the next sweep. An error of
-// referenced or the context ends the sweep; the result counts what was done.
+// Sweep removes the blobs that no record references. It calls referenced for each blob in
+// the mark phase, and again for each candidate right before its removal, when it can't be
+// pinned anymore; referenced must see every record committed before that call. Uploads
+// continue in the meantime: an upload waits only if it has the same bytes as the blob
+// that is being removed, and only for that removal. A blob that can't be removed now
+// (open on Windows) stays until the next sweep. An error of referenced or of the context
+// ends the sweep; the result counts what was done until then.
 func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)) (SweepResult, error) {
 	var result SweepResult
 	if s.readOnly {
@@ -29,11 +29,11 @@ func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)
 	}
 	var candidates []Entry
 	err := s.Walk(ctx, func(e Entry) error {
-		named, err := referenced(e.Digest)
+		isReferenced, err := referenced(e.Digest)
 		if err != nil {
 			return err
 		}
-		if named {
+		if isReferenced {
 			result.Kept++
 		} else {
 			candidates = append(candidates, e)
@@ -52,7 +52,7 @@ func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)
 			return result, errors.Join(failed, fmt.Errorf("sweep: %w", err))
 		}
 		err := s.sweepOne(e, referenced, &result)
-		if errors.Is(err, errAsk) {
+		if errors.Is(err, errReferenceCheck) {
 			return result, errors.Join(failed, fmt.Errorf("sweep: %w", err))
 		}
 		failed = errors.Join(failed, err)
@@ -60,20 +60,20 @@ func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)
 	return result, failed
 }
 
-var errAsk = errors.New("ask for references")
+var errReferenceCheck = errors.New("ask for references")
 
 func (s *Store) sweepOne(e Entry, referenced func(Digest) (bool, error), result *SweepResult) error {
-	done, ok := s.pins.claim(e.Digest)
+	done, ok := s.pins.beginRemoval(e.Digest)
 	if !ok {
 		result.Kept++
 		return nil
 	}
 	defer done()
-	named, err := referenced(e.Digest)
+	isReferenced, err := referenced(e.Digest)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errAsk, err)
+		return fmt.Errorf("%w: %w", errReferenceCheck, err)
 	}
-	if named {
+	if isReferenced {
 		result.Kept++
 		return nil
 	}

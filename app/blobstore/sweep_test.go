@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-// keepAll makes blobs of the contents and releases them.
-func keepAll(t *testing.T, s *Store, contents ...[]byte) []Digest {
+// commitAll turns contents into blobs and releases them.
+func commitAll(t *testing.T, s *Store, contents ...[]byte) []Digest {
 	t.Helper()
 	files := stageAll(t, s, contents...)
 	release, err := s.Commit(t.Context(), files...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Commit: %v", err)
 	}
 	release()
 	var digests []Digest
@@ -32,58 +32,59 @@ func keepAll(t *testing.T, s *Store, contents ...[]byte) []Digest {
 
 func TestSweep(t *testing.T) {
 	s, _ := newStore(t)
-	d := keepAll(t, s, sample(10, 40), sample(20, 41), sample(30, 42))
+	d := commitAll(t, s, sample(10, 40), sample(20, 41), sample(30, 42))
 	release, err := s.Pin(t.Context(), d[1])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Pin: %v", err)
 	}
 	referenced := func(x Digest) (bool, error) { return x == d[0], nil }
 	got, err := s.Sweep(t.Context(), referenced)
 	if err != nil || got.Removed != 1 || got.Bytes != 30 || got.Kept != 2 {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v", got, err)
 	}
 	release()
 	got, err = s.Sweep(t.Context(), referenced)
 	if err != nil || got.Removed != 1 || got.Bytes != 20 || got.Kept != 1 {
-		t.Errorf("after release: %+v, %v", got, err)
+		t.Errorf("Sweep after release = %+v, %v", got, err)
 	}
 	if _, err := s.Size(d[0]); err != nil {
-		t.Error(err)
+		t.Errorf("Size: %v", err)
 	}
 	if _, err := s.Open(d[1]); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v", err)
+		t.Errorf("Open = %v, want fs.ErrNotExist", err)
 	}
 }
 
-// TestSweepAsksOnceMore: a record committed between mark and removal counts.
-func TestSweepAsksOnceMore(t *testing.T) {
+// TestSweepChecksReferencesTwice commits a record between mark and removal: the blob must
+// stay.
+func TestSweepChecksReferencesTwice(t *testing.T) {
 	s, _ := newStore(t)
-	keepAll(t, s, sample(10, 43))
+	commitAll(t, s, sample(10, 43))
 	asked := 0
 	got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
 		asked++
 		return asked == 2, nil
 	})
 	if err != nil || got.Removed != 0 || got.Kept != 1 {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v", got, err)
 	}
 }
 
-// TestSweepHoldsOneDigest: while a blob is being removed nobody can pin it, and
-// everybody can pin any other.
-func TestSweepHoldsOneDigest(t *testing.T) {
+// TestSweepBlocksOneDigest checks that a digest can't be pinned while its blob is being
+// removed, and that others can.
+func TestSweepBlocksOneDigest(t *testing.T) {
 	s, rec := newStore(t)
-	d := keepAll(t, s, sample(10, 47), sample(10, 48))
+	d := commitAll(t, s, sample(10, 47), sample(10, 48))
 	now, cancel := context.WithCancel(t.Context())
 	cancel()
 	tried := 0
 	try := func() {
 		if _, err := s.Pin(now, d[0]); err == nil {
-			t.Error("pinned while being removed")
+			t.Error("Pin returned during the removal of the digest")
 		}
 		release, err := s.Pin(now, d[1])
 		if err != nil {
-			t.Errorf("another digest: %v", err)
+			t.Errorf("Pin of another digest: %v", err)
 		}
 		release()
 		tried++
@@ -102,11 +103,11 @@ func TestSweepHoldsOneDigest(t *testing.T) {
 		return x == d[1], nil
 	})
 	if err != nil || got.Removed != 1 || tried != 2 {
-		t.Errorf("got %+v, %v; tried %d times", got, err, tried)
+		t.Errorf("Sweep = %+v, %v after %d tries", got, err, tried)
 	}
 	release, err := s.Pin(now, d[0])
 	if err != nil {
-		t.Errorf("after the sweep: %v", err)
+		t.Errorf("Pin after the sweep: %v", err)
 	}
 	release()
 }
@@ -115,7 +116,7 @@ func TestSweepErrors(t *testing.T) {
 	broken := errors.New("database closed")
 	rows := []struct {
 		name    string
-		asks    int // answers before the error
+		calls   int // calls before the error
 		remove  error
 		want    error
 		removed int
@@ -129,7 +130,7 @@ func TestSweepErrors(t *testing.T) {
 	s, rec := newStore(t)
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			keepAll(t, s, sample(10, 44), sample(10, 45))
+			commitAll(t, s, sample(10, 44), sample(10, 45))
 			rec.failWith(func(_ int, step string) error {
 				if strings.HasPrefix(step, "remove ") {
 					return row.remove
@@ -138,22 +139,22 @@ func TestSweepErrors(t *testing.T) {
 			})
 			asked := 0
 			got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
-				if asked++; asked > row.asks {
+				if asked++; asked > row.calls {
 					return false, broken
 				}
 				return false, nil
 			})
 			if !errors.Is(err, row.want) || got.Removed != row.removed {
-				t.Errorf("got %+v, %v", got, err)
+				t.Errorf("Sweep = %+v, %v", got, err)
 			}
 			rec.failWith(nil)
 		})
 	}
 }
 
-func TestStraysStay(t *testing.T) {
+func TestSweepIgnoresStrays(t *testing.T) {
 	s, _ := newStore(t)
-	d := keepAll(t, s, sample(10, 46))[0]
+	d := commitAll(t, s, sample(10, 46))[0]
 	name := d.String()
 	wrongShard := filepath.Join(s.dir, "00", "ff"+strings.Repeat("1", 62))
 	strays := []string{
@@ -164,43 +165,43 @@ func TestStraysStay(t *testing.T) {
 	}
 	for _, p := range strays {
 		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	asDir := filepath.Join(s.dir, "11", strings.Repeat("1", 64))
 	if err := os.Mkdir(asDir, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	strays = append(strays, asDir)
 	got, err := s.Sweep(t.Context(), func(Digest) (bool, error) { return false, nil })
 	slices.Sort(strays)
 	slices.Sort(got.Strays)
 	if err != nil || got.Removed != 1 || !slices.Equal(got.Strays, strays) {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v", got, err)
 	}
 	for _, p := range strays {
 		if _, err := os.Lstat(p); err != nil {
-			t.Error(err)
+			t.Errorf("stat: %v", err)
 		}
 	}
 }
 
-// TestKeepersAndSweeper lets keepers, a sweeper and forgotten records meet on
-// few digests: no pinned or referenced blob is ever missing.
-func TestKeepersAndSweeper(t *testing.T) {
+// TestConcurrentCommitAndSweep runs commits, sweeps, and deletions of records on a few
+// digests. No pinned or referenced blob may be missing at any time.
+func TestConcurrentCommitAndSweep(t *testing.T) {
 	goroutines(t)
 	s, _ := newStore(t)
 	book := &records{named: map[Digest]int{}}
 	ctx, stop := context.WithCancel(t.Context())
 	var sweeper, keepers sync.WaitGroup
-	digests := keepAll(t, s, sample(50, 50), sample(50, 51), sample(50, 52))
+	digests := commitAll(t, s, sample(50, 50), sample(50, 51), sample(50, 52))
 	var result SweepResult
 	sweeper.Go(func() {
 		for ctx.Err() == nil {
-			// Without marking, which takes most of a sweep's time and none of its risk.
+			// Skip the mark phase: it takes most of the time and can't go wrong here.
 			for _, d := range digests {
 				if err := s.sweepOne(Entry{Digest: d, Path: s.path(d)}, book.has, &result); err != nil {
-					t.Error(err)
+					t.Errorf("sweep one: %v", err)
 				}
 			}
 			runtime.Gosched()
@@ -210,7 +211,7 @@ func TestKeepersAndSweeper(t *testing.T) {
 		keepers.Go(func() {
 			for round := range 60 {
 				if err := book.round(ctx, s, sample(50, uint64(50+round%3))); err != nil {
-					t.Error(err)
+					t.Errorf("round: %v", err)
 					return
 				}
 			}
@@ -220,12 +221,12 @@ func TestKeepersAndSweeper(t *testing.T) {
 	stop()
 	sweeper.Wait()
 	if _, err := s.Sweep(t.Context(), book.has); err != nil {
-		t.Error(err)
+		t.Errorf("Sweep: %v", err)
 	}
 	t.Logf("%d removals while keeping", result.Removed)
 }
 
-// records stands for the database.
+// records is a fake database.
 type records struct {
 	mu    sync.Mutex
 	named map[Digest]int
@@ -243,8 +244,8 @@ func (b *records) add(d Digest, n int) {
 	b.named[d] += n
 }
 
-// round keeps, commits, releases, deletes the record, and looks for the blob at
-// each moment at which it must be there.
+// round commits, releases, and deletes the record, and checks that the blob exists
+// whenever it must.
 func (b *records) round(ctx context.Context, s *Store, content []byte) error {
 	f, err := s.Stage(ctx, strings.NewReader(string(content)), -1)
 	if err != nil {

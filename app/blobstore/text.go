@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// The text of a document is a gzip stream of its pages in order, pages without text
-// left out:
+// The text of a document is a gzip stream of its pages in order, without empty pages:
 //
 //	"deedkeep-text-3\n"
 //	page number   uvarint
@@ -21,26 +20,27 @@ import (
 //	text          UTF-8
 //	…             until the end of the stream
 //
-// The checksum of gzip comes after the last page, when the first ones have long
-// been given away.
+// Each page has a checksum because readers use the first pages before they reach the
+// checksum of gzip at the end.
 const textMagic = "deedkeep-text-3\n"
 
-// textStem begins every form of textMagic. A text of another form is rebuilt.
-const textStem = "deedkeep-text-"
+// textMagicPrefix is the start of textMagic in every version. Texts of other versions are
+// rebuilt.
+const textMagicPrefix = "deedkeep-text-"
 
 func checksum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 
-// mostText bounds what is believed of a length.
-const mostText = 64 << 20
+// maxPageText is the longest accepted text of a page, in bytes.
+const maxPageText = 64 << 20
 
-// TextWriter writes the text of a document, page by page.
+// TextWriter writes the text of a document page by page.
 type TextWriter struct {
 	zip   *gzip.Writer
 	pages int
 	bytes int64
 }
 
-// NewTextWriter begins a text; Close ends it.
+// NewTextWriter starts a text. The caller calls Close at the end.
 func NewTextWriter(w io.Writer) (*TextWriter, error) {
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
@@ -50,15 +50,15 @@ func NewTextWriter(w io.Writer) (*TextWriter, error) {
 	return &TextWriter{zip: z}, err
 }
 
-// Page writes the text of a page; an empty one is left out.
+// Page writes the text of a page. It ignores an empty text.
 func (t *TextWriter) Page(page int, text string) error {
 	if text == "" {
 		return nil
 	}
-	head := binary.AppendUvarint(nil, uint64(page)) // #nosec G115 -- pages count from 1
-	head = binary.AppendUvarint(head, uint64(len(text)))
-	head = binary.BigEndian.AppendUint32(head, checksum([]byte(text)))
-	if _, err := t.zip.Write(head); err != nil {
+	header := binary.AppendUvarint(nil, uint64(page)) // #nosec G115 -- pages count from 1
+	header = binary.AppendUvarint(header, uint64(len(text)))
+	header = binary.BigEndian.AppendUint32(header, checksum([]byte(text)))
+	if _, err := t.zip.Write(header); err != nil {
 		return err
 	}
 	t.pages, t.bytes = t.pages+1, t.bytes+int64(len(text))
@@ -66,15 +66,15 @@ func (t *TextWriter) Page(page int, text string) error {
 	return err
 }
 
-// Bytes is how much text was written.
+// Bytes returns the number of bytes of text written so far.
 func (t *TextWriter) Bytes() int64 { return t.bytes }
 
-// Close ends the text; the writer below stays open.
+// Close finishes the text. It doesn't close the underlying writer.
 func (t *TextWriter) Close() error { return t.zip.Close() }
 
-// ReadText calls fn for each page with text, in order, until fn returns an error.
-// fs.ErrNotExist when there is no text file, and with it ErrPreviewDamaged or ErrPreviewVersion when
-// there is one of no use.
+// ReadText calls fn for each page with text, in order, until fn returns an error. The
+// error wraps fs.ErrNotExist if there is no text, and also ErrPreviewDamaged or
+// ErrPreviewVersion if there is an unusable one.
 func (s *Previews) ReadText(digest string, fn func(page int, text string) error) error {
 	f, err := s.open(digest, TextFile)
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Previews) ReadText(digest string, fn func(page int, text string) error)
 	return errors.Join(readText(f, fn), f.Close())
 }
 
-// CheckText is ReadText without the pages: nil where all of the text is there, or where
-// it is known that there can be none.
+// CheckText verifies the text of a document. It returns nil if the text is intact, or if
+// the document can't have any.
 func (s *Previews) CheckText(digest string) error {
 	err := s.ReadText(digest, func(int, string) error { return nil })
 	if errors.Is(err, fs.ErrNotExist) && s.Has(digest, NoTextFile) {
@@ -96,16 +96,16 @@ func (s *Previews) CheckText(digest string) error {
 func readText(f io.Reader, fn func(page int, text string) error) error {
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return damaged(err)
+		return previewDamaged(err)
 	}
 	r := bufio.NewReader(z)
 	magic := make([]byte, len(textMagic))
 	if _, err := io.ReadFull(r, magic); err != nil {
-		return damaged(err)
+		return previewDamaged(err)
 	}
 	switch {
 	case string(magic) == textMagic:
-	case strings.HasPrefix(string(magic), textStem):
+	case strings.HasPrefix(string(magic), textMagicPrefix):
 		return ErrPreviewVersion
 	default:
 		return ErrPreviewDamaged
@@ -116,19 +116,19 @@ func readText(f io.Reader, fn func(page int, text string) error) error {
 			return nil
 		}
 		if err != nil {
-			return damaged(err)
+			return previewDamaged(err)
 		}
 		length, err := binary.ReadUvarint(r)
-		if err != nil || length > mostText || page > 1<<31 {
-			return damaged(err)
+		if err != nil || length > maxPageText || page > 1<<31 {
+			return previewDamaged(err)
 		}
 		var sum [4]byte
 		if _, err := io.ReadFull(r, sum[:]); err != nil {
-			return damaged(err)
+			return previewDamaged(err)
 		}
 		text := make([]byte, length)
 		if _, err := io.ReadFull(r, text); err != nil {
-			return damaged(err)
+			return previewDamaged(err)
 		}
 		if checksum(text) != binary.BigEndian.Uint32(sum[:]) {
 			return ErrPreviewDamaged

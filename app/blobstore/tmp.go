@@ -9,25 +9,27 @@ import (
 	"path/filepath"
 )
 
-// ReserveTmp gives the path of a file in tmp that its caller makes and removes: until
-// release, nobody takes it for a leftover.
+// ReserveTmp returns the path of a file in tmp that the caller creates and removes. Until
+// release is called, ClearTmp doesn't remove it.
 func (s *Store) ReserveTmp(name string) (path string, release func()) {
 	path = filepath.Join(s.tmp, name)
 	s.mu.Lock()
-	s.live[path] = struct{}{}
+	s.ownedTmp[path] = struct{}{}
 	s.mu.Unlock()
-	return path, func() { s.forget(path) }
+	return path, func() { s.disown(path) }
 }
 
+// owned reports whether a temporary file is in use.
 func (s *Store) owned(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, owned := s.live[path]
+	_, owned := s.ownedTmp[path]
 	return owned
 }
 
-// ClearTmp removes the files in tmp that nobody owns, while uploads go on, and tells
-// how many. Folders and links there are somebody else's and stay.
+// ClearTmp removes the files in tmp that have no owner and returns their number. It is
+// safe during uploads. It ignores directories and links, which the store never creates
+// there.
 func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	if s.readOnly {
 		return 0, ErrReadOnly
@@ -40,8 +42,8 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 		if err := ctx.Err(); err != nil {
 			return count, err
 		}
-		// A name is owned before its file is there: one that nobody owns now was
-		// left, or has gone since it was listed.
+		// Owners register a name before they create the file, so a file without an owner
+		// is stale or was removed after the directory was read.
 		path := filepath.Join(s.tmp, e.Name())
 		if !e.Type().IsRegular() || s.owned(path) {
 			continue

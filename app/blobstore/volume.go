@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// FreeSpace is the number of bytes this process may still write on the volume
-// that holds path, or would hold it: path need not exist yet.
+// FreeSpace returns the number of bytes that this process can still write on the volume
+// of path. The path need not exist.
 func FreeSpace(path string) (bytes uint64, err error) {
-	at, err := existing(path)
+	dir, err := existingAncestor(path)
 	if err == nil {
-		bytes, err = diskFree(at)
+		bytes, err = diskFree(dir)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("free space of %s: %w", path, err)
@@ -21,23 +21,23 @@ func FreeSpace(path string) (bytes uint64, err error) {
 	return bytes, nil
 }
 
-// FileSystemType tells the kind of file system that holds path, or would hold it, in
-// the system's words ("ext4", "nfs", "NTFS"), and whether it is a network or
-// user-space one (NFS, SMB, FUSE and the like), where neither sync nor locks can
-// be relied on.
-func FileSystemType(path string) (kind string, network bool, err error) {
-	at, err := existing(path)
+// FileSystemType returns the name of the file system of path, as the system calls it
+// ("ext4", "nfs", "NTFS"). network reports whether it is a network or user-space file
+// system (NFS, SMB, FUSE), where sync and locks are not reliable. The path need not
+// exist.
+func FileSystemType(path string) (name string, network bool, err error) {
+	dir, err := existingAncestor(path)
 	if err == nil {
-		kind, network, err = fileSystem(at)
+		name, network, err = fileSystem(dir)
 	}
 	if err != nil {
 		return "", false, fmt.Errorf("file system of %s: %w", path, err)
 	}
-	return kind, network, nil
+	return name, network, nil
 }
 
-// existing is path or its nearest ancestor that is there.
-func existing(path string) (string, error) {
+// existingAncestor returns path, or its nearest ancestor that exists.
+func existingAncestor(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

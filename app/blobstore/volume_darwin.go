@@ -19,10 +19,10 @@ func fileSystem(path string) (string, bool, error) {
 	if err := unix.Statfs(path, &st); err != nil {
 		return "", false, err
 	}
-	kind := unix.ByteSliceToString(st.Fstypename[:])
-	switch kind {
+	name := unix.ByteSliceToString(st.Fstypename[:])
+	switch name {
 	case "nfs", "smbfs", "afpfs", "webdav", "ftp", "cifs":
-		return kind, true, nil
+		return name, true, nil
 	}
-	return kind, strings.Contains(kind, "fuse"), nil
+	return name, strings.Contains(name, "fuse"), nil
 }

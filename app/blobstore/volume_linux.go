@@ -14,13 +14,13 @@ func diskFree(path string) (uint64, error) {
 	return st.Bavail * uint64(st.Frsize), nil
 }
 
-type volumeKind struct {
+type fsType struct {
 	name    string
 	network bool
 }
 
-// volumeKinds are values of f_type, from statfs(2) and linux/magic.h.
-var volumeKinds = map[uint32]volumeKind{
+// fsTypes maps f_type of statfs(2) (see linux/magic.h) to names.
+var fsTypes = map[uint32]fsType{
 	0x6969:     {"nfs", true},
 	0x517b:     {"smb", true},
 	0xff534d42: {"cifs", true},
@@ -55,9 +55,9 @@ func fileSystem(path string) (string, bool, error) {
 	if err := unix.Statfs(path, &st); err != nil {
 		return "", false, err
 	}
-	magic := uint32(st.Type) // f_type is a 32-bit number in a field of the platform's width
-	if kind, ok := volumeKinds[magic]; ok {
-		return kind.name, kind.network, nil
+	magic := uint32(st.Type) // a 32-bit value in a field whose width depends on the platform
+	if fs, ok := fsTypes[magic]; ok {
+		return fs.name, fs.network, nil
 	}
 	return fmt.Sprintf("0x%x", magic), false, nil
 }

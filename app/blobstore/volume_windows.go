@@ -32,7 +32,7 @@ func fileSystem(path string) (string, bool, error) {
 	return windows.UTF16ToString(name[:]), network, nil
 }
 
-// volumeRoot is the mount point that holds path, with a backslash at its end.
+// volumeRoot returns the mount point of path with a trailing backslash.
 func volumeRoot(path string) (*uint16, error) {
 	p, err := windows.UTF16PtrFromString(path)
 	if err != nil {

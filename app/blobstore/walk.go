@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// Entry is one blob as it lies on the disk.
+// Entry is one blob on disk.
 type Entry struct {
 	Digest Digest
 	Size   int64 // bytes
 	Path   string
 }
 
-// Walk visits every blob in the order of digests, without a lock: one that
-// comes or goes meanwhile may be visited or not. Whatever in the store's
-// directory is no regular file named by a digest in its right shard goes to
-// stray, which may be nil. It stops at the first error of visit, the context or
-// the disk.
+// Walk calls visit for every blob in the order of digests, without a lock: a blob that is
+// added or removed in the meantime may be visited or not. It calls stray, which may be
+// nil, with the path of anything else in the directory. It stops at the first error of
+// visit, stray, the context, or the disk.
 func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
 	if stray == nil {
 		stray = func(string) error { return nil }
@@ -79,12 +78,12 @@ func (s *Store) walkShard(ctx context.Context, dir string, visit func(Entry) err
 	return nil
 }
 
-// StaleTmp counts the files in tmp that nobody owns (Claim), and their
-// bytes: what a crash left there since, or others put there.
+// StaleTmp returns the number and size of files in tmp without an owner (see ReserveTmp):
+// files left by a crash, or placed there by other programs.
 func (s *Store) StaleTmp() (count int, bytes int64, err error) {
 	err = filepath.WalkDir(s.tmp, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // discarded meanwhile, or a vault without tmp
+			return nil // removed in the meantime, or tmp doesn't exist
 		}
 		if err != nil || e.IsDir() {
 			return err

@@ -2,20 +2,20 @@ package blobstore
 
 import "golang.org/x/sys/unix"
 
-// WriteBack starts writing without waiting, so that the final sync is short.
+// WriteBack starts writing without waiting, so that the final sync is fast.
 func (f osFile) WriteBack(off, n int64) {
 	conn, err := f.SyscallConn()
 	if err != nil {
-		return // a hint only
+		return // only a hint
 	}
-	// Errors are left to Sync: a file system may not know the call, and a
-	// failing disk tells Sync as well.
+	// Ignore errors: the file system may not support the call, and Sync also reports a
+	// failing disk.
 	_ = conn.Control(func(fd uintptr) {
 		_ = unix.SyncFileRange(int(fd), off, n, unix.SYNC_FILE_RANGE_WRITE)
 	})
 }
 
-// uncache drops the file's clean pages, so that the next read asks the disk.
-func uncache(fd uintptr) {
-	_ = unix.Fadvise(int(fd), 0, 0, unix.FADV_DONTNEED) // a hint only
+// dropPageCache drops the clean pages of a file, so that the next read goes to the disk.
+func dropPageCache(fd uintptr) {
+	_ = unix.Fadvise(int(fd), 0, 0, unix.FADV_DONTNEED) // only a hint
 }

@@ -5,4 +5,4 @@ package blobstore
 // WriteBack does nothing: this system has no such hint.
 func (osFile) WriteBack(int64, int64) {}
 
-func uncache(uintptr) {}
+func dropPageCache(uintptr) {}

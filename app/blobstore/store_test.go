@@ -12,56 +12,56 @@ import (
 	"testing"
 )
 
-func TestOpenMakesShardsAndEmptiesTmp(t *testing.T) {
+func TestOpenCreatesShardsAndEmptiesTmp(t *testing.T) {
 	base := t.TempDir()
 	dir, tmp := filepath.Join(base, "data", "blobs"), filepath.Join(base, "data", "tmp")
 	rec := &recorder{Files: OSFiles()}
 	s, err := Open(dir, tmp, Options{Files: rec})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if n := count(rec.recorded(), "mkdir "); n != 258 {
-		t.Errorf("%d directories made", n)
+		t.Errorf("Open created %d directories, want 258", n)
 	}
 	for _, name := range []string{"blobs", "data"} {
 		if n := count(rec.recorded(), "syncdir "+name); n != 1 {
-			t.Errorf("%s synced %d times", name, n)
+			t.Errorf("Open synced %s %d times, want once", name, n)
 		}
 	}
 	if info, err := os.Stat(filepath.Join(dir, "ff")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
-		t.Errorf("shard ff: %v, %v", info, err)
+		t.Errorf("stat of shard ff = %v, %v, want mode 0700", info, err)
 	}
-	d := keepAll(t, s, sample(10, 60))[0]
+	d := commitAll(t, s, sample(10, 60))[0]
 	if err := os.WriteFile(filepath.Join(tmp, "left"), []byte("abc"), 0o400); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	if n, bytes, err := s.StaleTmp(); n != 1 || bytes != 3 || err != nil {
-		t.Errorf("leftovers: %d of %d bytes, %v", n, bytes, err)
+		t.Errorf("StaleTmp() = %d, %d, %v, want 1 file of 3 bytes", n, bytes, err)
 	}
 	rec.forget()
 	if s, err = Open(dir, tmp, Options{Files: rec}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if n := count(rec.recorded(), "mkdir "); n != 0 {
-		t.Errorf("%d directories made again", n)
+		t.Errorf("second Open created %d directories, want 0", n)
 	}
 	s.clean(t, rec)
 	if err := s.Check(t.Context(), d); err != nil {
-		t.Error(err)
+		t.Errorf("Check: %v", err)
 	}
 }
 
-// TestOperatingSystem goes through the real steps, syncs included.
+// TestOperatingSystem uses the real file system, with real syncs.
 func TestOperatingSystem(t *testing.T) {
 	base := t.TempDir()
 	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
-	a, b := sample(100, 69), sample(2*writeBack, 71)
-	for _, d := range keepAll(t, s, a, b, a) {
+	a, b := sample(100, 69), sample(2*writeBackInterval, 71)
+	for _, d := range commitAll(t, s, a, b, a) {
 		if err := s.Check(t.Context(), d); err != nil {
-			t.Error(err)
+			t.Errorf("Check: %v", err)
 		}
 	}
 	if got, err := s.Sweep(t.Context(), func(Digest) (bool, error) { return false, nil }); err != nil || got.Removed != 2 {
@@ -69,7 +69,7 @@ func TestOperatingSystem(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRejectsDirectories(t *testing.T) {
 	base := t.TempDir()
 	crossDevice := &recorder{Files: OSFiles(), fail: func(_ int, step string) error {
 		if strings.HasPrefix(step, "rename probe") {
@@ -82,23 +82,23 @@ func TestOpenRefuses(t *testing.T) {
 		opts           Options
 		want           error
 	}{
-		{"one directory", "a", "a", Options{}, nil},
+		{"same directory", "a", "a", Options{}, nil},
 		{"tmp inside", "a", "a/tmp", Options{}, nil},
 		{"dir inside", "a/blobs", "a", Options{}, nil},
 		{"two file systems", "b/blobs", "b/tmp", Options{Files: crossDevice}, syscall.EXDEV},
-		{"nothing to read", "c/blobs", "c/tmp", Options{ReadOnly: true}, fs.ErrNotExist},
+		{"missing and read-only", "c/blobs", "c/tmp", Options{ReadOnly: true}, fs.ErrNotExist},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Open(filepath.Join(base, row.dir), filepath.Join(base, row.tmp), row.opts)
 			if err == nil || row.want != nil && !errors.Is(err, row.want) {
-				t.Errorf("got %v", err)
+				t.Errorf("Open = %v, want %v", err, row.want)
 			}
 		})
 	}
 }
 
-// TestOpenFaults: each start goes on where the one before it failed.
+// TestOpenFaults checks that Open after a failed Open continues where that one failed.
 func TestOpenFaults(t *testing.T) {
 	base := t.TempDir()
 	for _, step := range []string{"mkdir tmp", "mkdir 7f", "syncdir blobs", "create probe", "close probe", "remove probe"} {
@@ -110,10 +110,10 @@ func TestOpenFaults(t *testing.T) {
 				return nil
 			}}
 			if _, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{Files: rec}); !errors.Is(err, syscall.EIO) {
-				t.Errorf("got %v", err)
+				t.Errorf("Open = %v, want syscall.EIO", err)
 			}
 			if rec.open != 0 {
-				t.Errorf("%d files left open", rec.open)
+				t.Errorf("%d files are open, want 0", rec.open)
 			}
 		})
 	}
@@ -121,50 +121,50 @@ func TestOpenFaults(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	s, rec := newStore(t)
-	d := keepAll(t, s, sample(10, 61))[0]
+	d := commitAll(t, s, sample(10, 61))[0]
 	left := filepath.Join(s.tmp, "left")
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	rec.forget()
 	ro, err := Open(s.dir, s.tmp, Options{Files: rec, ReadOnly: true})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if err := ro.Check(t.Context(), d); err != nil {
-		t.Error(err)
+		t.Errorf("Check: %v", err)
 	}
 	if n, _, err := ro.StaleTmp(); n != 1 || err != nil {
-		t.Errorf("leftovers: %d, %v", n, err)
+		t.Errorf("StaleTmp() = %d, %v, want 1", n, err)
 	}
 	_, stageErr := ro.Stage(t.Context(), strings.NewReader("x"), -1)
-	_, keepErr := ro.Commit(t.Context())
+	_, commitErr := ro.Commit(t.Context())
 	_, sweepErr := ro.Sweep(t.Context(), nil)
-	for _, err := range []error{stageErr, keepErr, sweepErr} {
+	for _, err := range []error{stageErr, commitErr, sweepErr} {
 		if !errors.Is(err, ErrReadOnly) {
 			t.Errorf("got %v", err)
 		}
 	}
 	if steps := rec.recorded(); len(steps) > 0 {
-		t.Errorf("it changed the disk: %v", steps)
+		t.Errorf("steps on disk = %v, want none", steps)
 	}
 	if err := os.Remove(left); err != nil {
-		t.Error(err)
+		t.Errorf("remove file: %v", err)
 	}
 }
 
 func TestCheck(t *testing.T) {
 	s, _ := newStore(t)
-	d := keepAll(t, s, sample(3*chunkSize, 62), sample(100, 63), sample(10, 64), sample(70, 65))
+	d := commitAll(t, s, sample(3*chunkSize, 62), sample(100, 63), sample(10, 64), sample(70, 65))
 	damage(t, s.path(d[0]))
 	if err := os.Remove(s.path(d[1])); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	if err := os.WriteFile(s.path(d[1]), nil, 0o400); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	if err := os.Remove(s.path(d[2])); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	rows := []struct {
 		name string
@@ -179,7 +179,7 @@ func TestCheck(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			if err := s.Check(t.Context(), row.d); !errors.Is(err, row.want) || (err == nil) != (row.want == nil) {
-				t.Errorf("got %v", err)
+				t.Errorf("Check = %v, want %v", err, row.want)
 			}
 		})
 	}
@@ -192,26 +192,26 @@ func TestCheck(t *testing.T) {
 
 func TestWalk(t *testing.T) {
 	s, _ := newStore(t)
-	d := keepAll(t, s, sample(1, 66), sample(2, 67), sample(3, 68))
+	d := commitAll(t, s, sample(1, 66), sample(2, 67), sample(3, 68))
 	seen := map[Digest]int64{}
 	err := s.Walk(t.Context(), func(e Entry) error {
 		seen[e.Digest] = e.Size
 		if e.Path != s.path(e.Digest) {
-			t.Errorf("path %s", e.Path)
+			t.Errorf("path = %s, want %s", e.Path, s.path(e.Digest))
 		}
 		return nil
 	}, nil)
 	if err != nil || len(seen) != 3 || seen[d[0]] != 1 || seen[d[1]] != 2 || seen[d[2]] != 3 {
-		t.Errorf("got %v, %v", seen, err)
+		t.Errorf("Walk visited %v, %v, want 3 blobs of 1, 2, and 3 bytes", seen, err)
 	}
-	stop := errors.New("enough")
+	stop := errors.New("stop")
 	if err := s.Walk(t.Context(), func(Entry) error { return stop }, nil); !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
+		t.Errorf("Walk = %v, want %v", err, stop)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Walk(ctx, func(Entry) error { return nil }, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("Walk = %v, want context.Canceled", err)
 	}
 }
 
@@ -219,30 +219,31 @@ func TestVolume(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "not", "there", "yet")} {
 		if free, err := FreeSpace(path); err != nil || free == 0 {
-			t.Errorf("DiskFree(%s): %d, %v", path, free, err)
+			t.Errorf("FreeSpace(%s) = %d, %v, want a positive number", path, free, err)
 		}
-		if kind, _, err := FileSystemType(path); err != nil || kind == "" {
-			t.Errorf("Network(%s): %q, %v", path, kind, err)
+		if name, _, err := FileSystemType(path); err != nil || name == "" {
+			t.Errorf("FileSystemType(%s) = %q, %v, want a name", path, name, err)
 		}
 	}
 }
 
-// A start that was killed in the middle of its probe is in no later one's way.
-func TestOpenAfterAKilledProbe(t *testing.T) {
+// TestOpenAfterKilledProbe checks that a leftover file of the probe doesn't make Open
+// fail.
+func TestOpenAfterKilledProbe(t *testing.T) {
 	root := t.TempDir()
 	dir, tmp := filepath.Join(root, "blobs"), filepath.Join(root, "tmp")
 	for _, left := range []string{tmp, dir} {
 		if err := os.MkdirAll(left, 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 		if err := os.WriteFile(filepath.Join(left, "probe"), nil, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		if _, err := Open(dir, tmp, Options{}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Open: %v", err)
 		}
 		if _, err := os.Stat(filepath.Join(left, "probe")); !os.IsNotExist(err) {
-			t.Errorf("it stays in %s: %v", left, err)
+			t.Errorf("probe in %s: stat error = %v, want it removed", left, err)
 		}
 	}
 }

@@ -14,21 +14,21 @@ import (
 	"deedkeep/app/durable"
 )
 
-// stageAll stages each content and stops the test if that fails.
+// stageAll stages each of contents.
 func stageAll(t *testing.T, s *Store, contents ...[]byte) []*Staged {
 	t.Helper()
 	var all []*Staged
 	for _, c := range contents {
 		st, err := s.Stage(t.Context(), bytes.NewReader(c), -1)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Stage: %v", err)
 		}
 		all = append(all, st)
 	}
 	return all
 }
 
-// sameShard is two contents whose digests begin with the same byte.
+// sameShard returns two contents whose digests begin with the same byte.
 func sameShard(t *testing.T, s *Store) (a, b []byte) {
 	t.Helper()
 	seen := map[string][]byte{}
@@ -36,7 +36,7 @@ func sameShard(t *testing.T, s *Store) (a, b []byte) {
 		c := fmt.Appendf(nil, "document %d", i)
 		st := stageAll(t, s, c)[0]
 		if err := st.Discard(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Discard: %v", err)
 		}
 		if other, ok := seen[st.Digest().String()[:2]]; ok {
 			return other, c
@@ -47,9 +47,9 @@ func sameShard(t *testing.T, s *Store) (a, b []byte) {
 	return nil, nil
 }
 
-// TestOrderOfSteps: write* < sync(file) < rename < sync(dir) < return, and each
-// directory is synced once.
-func TestOrderOfSteps(t *testing.T) {
+// TestCommitSyncsInOrder checks the order write, sync of the file, rename, sync of the
+// directory, and that each directory is synced once.
+func TestCommitSyncsInOrder(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
 	a, b := sameShard(t, s)
@@ -58,7 +58,7 @@ func TestOrderOfSteps(t *testing.T) {
 	release, err := s.Commit(t.Context(), files...)
 	steps := rec.recorded()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Commit: %v", err)
 	}
 	release()
 	for _, f := range files {
@@ -66,7 +66,7 @@ func TestOrderOfSteps(t *testing.T) {
 		checkOrder(t, steps, name, f.Digest())
 	}
 	if n := count(steps, "syncdir "+files[0].Digest().String()[:2]); n != 1 {
-		t.Errorf("the shard of three files was synced %d times", n)
+		t.Errorf("the shard of three files was synced %d times, want once", n)
 	}
 }
 
@@ -87,20 +87,20 @@ func checkOrder(t *testing.T, steps []string, name string, d Digest) {
 	for _, step := range order {
 		at := slices.Index(steps, step)
 		if at < 0 || at < last {
-			t.Errorf("%q is step %d, the one before it %d, of\n%s", step, at, last, strings.Join(steps, "\n"))
+			t.Errorf("%q is step %d, want it after step %d, in\n%s", step, at, last, strings.Join(steps, "\n"))
 		}
 		for at+1 < len(steps) && steps[at+1] == step {
-			at++ // of several writes the last one counts
+			at++ // the last of several writes counts
 		}
 		last = at
 		if n := count(steps[at+1:], "write "+name); step == "chmod "+name && n > 0 {
-			t.Errorf("%d writes after the file was sealed", n)
+			t.Errorf("%d writes after chmod, want 0", n)
 		}
 	}
 }
 
-// TestFaultAtEveryStep lets each step of staging and keeping three files fail in
-// turn, with each kind of error: nothing is acknowledged and nothing left.
+// TestFaultAtEveryStep makes each step of staging and committing three files fail, with
+// each kind of error. No file may be acknowledged or remain.
 func TestFaultAtEveryStep(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
@@ -110,7 +110,7 @@ func TestFaultAtEveryStep(t *testing.T) {
 		defer func() {
 			for _, f := range files {
 				if err := f.Discard(); err != nil {
-					t.Error(err)
+					t.Errorf("Discard: %v", err)
 				}
 			}
 		}()
@@ -126,7 +126,7 @@ func TestFaultAtEveryStep(t *testing.T) {
 		return err
 	}
 	if err := upload(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("upload: %v", err)
 	}
 	total := len(rec.recorded())
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC} {
@@ -145,26 +145,26 @@ func TestFaultAtEveryStep(t *testing.T) {
 				rec.failWith(nil)
 				s.clean(t, rec)
 				if hit == "" {
-					t.Fatal("the fault did not happen")
+					t.Fatal("no step failed, want one fault")
 				}
 				if !errors.Is(err, fault) {
-					t.Errorf("%s: got %v", hit, err)
+					t.Errorf("fault at %s: error = %v, want %v", hit, err, fault)
 				}
 				if errors.Is(err, ErrDiskFull) != (fault == syscall.ENOSPC && durable.IsDiskFull(fault)) {
-					t.Errorf("%s: ErrFull? %v", hit, err)
+					t.Errorf("fault %v at %s: error = %v, wrong about ErrDiskFull", fault, hit, err)
 				}
 				if sync := strings.HasPrefix(hit, "sync") && !durable.IsDiskFull(fault); errors.Is(err, ErrSync) != sync {
-					t.Errorf("%s: ErrSync? %v", hit, err)
+					t.Errorf("fault %v at %s: error = %v, wrong about ErrSync", fault, hit, err)
 				}
 			})
 		}
 	}
 	if err := upload(); err != nil {
-		t.Errorf("after all faults: %v", err)
+		t.Errorf("upload after all faults: %v", err)
 	}
 }
 
-// TestFailedSyncStaysFailed: a second Keep of the same file is no second chance.
+// TestFailedSyncStaysFailed checks that a second Commit after a failed sync fails too.
 func TestFailedSyncStaysFailed(t *testing.T) {
 	s, rec := newStore(t)
 	rec.failWith(func(_ int, step string) error {
@@ -175,19 +175,20 @@ func TestFailedSyncStaysFailed(t *testing.T) {
 	})
 	f := stageAll(t, s, sample(10, 30))[0]
 	if _, err := s.Commit(t.Context(), f); !errors.Is(err, ErrSync) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("Commit = %v, want ErrSync", err)
 	}
 	rec.failWith(nil)
 	if _, err := s.Commit(t.Context(), f); !errors.Is(err, ErrFinished) {
-		t.Errorf("got %v", err)
+		t.Errorf("Commit = %v, want ErrFinished", err)
 	}
 	if _, err := s.Size(f.Digest()); err == nil {
-		t.Error("an unsynced file became a blob")
+		t.Error("Size found a blob, want none for an unsynced file")
 	}
 }
 
-// TestRemoveFails: the handle is closed and the error told even if the file stays.
-func TestRemoveFails(t *testing.T) {
+// TestDiscardReturnsRemoveError checks that Discard closes the file and returns the error
+// if the file can't be removed.
+func TestDiscardReturnsRemoveError(t *testing.T) {
 	s, rec := newStore(t)
 	f := stageAll(t, s, sample(10, 31))[0]
 	rec.failWith(func(_ int, step string) error {
@@ -197,65 +198,65 @@ func TestRemoveFails(t *testing.T) {
 		return nil
 	})
 	if err := f.Discard(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("got %v", err)
+		t.Errorf("Discard = %v, want syscall.EIO", err)
 	}
 	rec.failWith(nil)
 	if n, size, err := s.StaleTmp(); n != 1 || size != 10 || err != nil {
-		t.Errorf("leftovers: %d of %d bytes, %v", n, size, err)
+		t.Errorf("StaleTmp() = %d, %d, %v, want 1 file of 10 bytes", n, size, err)
 	}
 	if err := os.Remove(f.path); err != nil {
-		t.Error(err)
+		t.Errorf("remove file: %v", err)
 	}
 }
 
-func TestKeepHealsDamagedCopy(t *testing.T) {
+func TestCommitReplacesDamagedBlob(t *testing.T) {
 	s, _ := newStore(t)
 	content := sample(5000, 32)
-	keep := func() Digest {
+	commit := func() Digest {
 		f := stageAll(t, s, content)[0]
 		release, err := s.Commit(t.Context(), f)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Commit: %v", err)
 		}
 		release()
 		return f.Digest()
 	}
-	d := keep()
+	d := commit()
 	damage(t, s.path(d))
 	if err := s.Check(t.Context(), d); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("Check = %v, want ErrDamaged", err)
 	}
-	keep()
+	commit()
 	if err := s.Check(t.Context(), d); err != nil {
-		t.Error(err)
+		t.Errorf("Check: %v", err)
 	}
 }
 
-// damage flips one bit.
+// damage flips one bit of a file.
 func damage(t *testing.T, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	b[len(b)/2] ^= 4
 	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	if err := os.WriteFile(path, b, 0o400); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 }
 
-// TestKeepOverHeldBlob: where a blob being read cannot be replaced, a sound one
-// stays and a damaged one is no success.
-func TestKeepOverHeldBlob(t *testing.T) {
+// TestCommitOverOpenBlob simulates Windows, where an open blob can't be replaced: an
+// intact blob stays, and over a damaged one Commit fails.
+func TestCommitOverOpenBlob(t *testing.T) {
 	s, rec := newStore(t)
 	content := sample(5000, 33)
 	f := stageAll(t, s, content)[0]
 	release, err := s.Commit(t.Context(), f)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Commit: %v", err)
 	}
 	release()
 	rec.failWith(func(_ int, step string) error {
@@ -270,22 +271,23 @@ func TestKeepOverHeldBlob(t *testing.T) {
 		return err
 	}
 	if err := again(); err != nil {
-		t.Errorf("sound copy: %v", err)
+		t.Errorf("Commit over an intact blob: %v", err)
 	}
 	damage(t, s.path(f.Digest()))
 	if err := again(); !errors.Is(err, errFileInUse) {
-		t.Errorf("damaged copy: %v", err)
+		t.Errorf("Commit over a damaged blob = %v, want %v", err, errFileInUse)
 	}
 	if err := os.Remove(s.path(f.Digest())); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	if err := again(); !errors.Is(err, errFileInUse) {
-		t.Errorf("no copy: %v", err)
+		t.Errorf("Commit without a blob = %v, want %v", err, errFileInUse)
 	}
 }
 
-// TestKeepCanceled: Keep gives up while a sync hangs, without leaving it behind.
-func TestKeepCanceled(t *testing.T) {
+// TestCommitCanceled checks that Commit returns while a sync hangs, and leaves no
+// goroutine.
+func TestCommitCanceled(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -297,26 +299,26 @@ func TestKeepCanceled(t *testing.T) {
 	})
 	st, err := s.Stage(ctx, bytes.NewReader(sample(10, 34)), -1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Stage: %v", err)
 	}
 	go cancel()
 	switch release, err := s.Commit(ctx, st); {
-	case err == nil: // it was kept before the end was seen
+	case err == nil: // Commit was faster than the cancellation
 		release()
 	case !errors.Is(err, context.Canceled):
-		t.Errorf("got %v", err)
+		t.Errorf("Commit = %v, want context.Canceled", err)
 	}
 }
 
-func TestKeepNothingAndTwice(t *testing.T) {
+func TestCommitNoFileAndOneTwice(t *testing.T) {
 	s, _ := newStore(t)
 	release, err := s.Commit(t.Context())
 	if err != nil {
-		t.Error(err)
+		t.Errorf("Commit: %v", err)
 	}
 	release()
 	f := stageAll(t, s, sample(10, 35))[0]
 	if _, err := s.Commit(t.Context(), f, f); !errors.Is(err, ErrFinished) {
-		t.Errorf("the same file twice: %v", err)
+		t.Errorf("Commit of one file twice = %v, want %v", err, ErrFinished)
 	}
 }

@@ -1,0 +1,133 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+)
+
+// Commit turns staged files into blobs. It waits for the sync of each file, renames the
+// files, and then syncs each affected shard once. When it returns nil, all of them
+// survive a power failure, and their digests stay pinned until the caller has committed
+// the records that reference them and calls release. After an error none is acknowledged
+// and every file is discarded; blobs without a reference may remain for the sweep. The
+// error is ErrSync, ErrDiskFull, ErrFinished, that of the context, or one of the
+// operating system. release is never nil.
+func (s *Store) Commit(ctx context.Context, files ...*Staged) (release func(), err error) {
+	noop := func() {}
+	if s.readOnly {
+		return noop, ErrReadOnly
+	}
+	var owned []*Staged
+	for _, f := range files {
+		if f.store != s || !f.finished.CompareAndSwap(false, true) {
+			err = ErrFinished
+			continue
+		}
+		owned = append(owned, f)
+	}
+	if err == nil {
+		release, err = s.pinAndCommit(ctx, owned)
+	}
+	if err == nil {
+		return release, nil
+	}
+	for _, f := range owned {
+		if !f.renamed {
+			err = errors.Join(err, f.release())
+		}
+	}
+	return noop, fmt.Errorf("commit: %w", markDiskFull(err))
+}
+
+func (s *Store) pinAndCommit(ctx context.Context, files []*Staged) (release func(), err error) {
+	digests := make([]Digest, len(files))
+	for i, f := range files {
+		digests[i] = f.digest
+	}
+	// Pin before the first rename: until the record is committed, only the pin protects
+	// the blobs from the sweep.
+	if release, err = s.Pin(ctx, digests...); err != nil {
+		return release, err
+	}
+	if err = s.commitPinned(ctx, files); err != nil {
+		release()
+	}
+	return release, err
+}
+
+func (s *Store) commitPinned(ctx context.Context, files []*Staged) error {
+	for _, f := range files {
+		select {
+		case <-f.synced:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if f.syncErr != nil {
+			return f.syncErr
+		}
+	}
+	shards := map[string]bool{}
+	for _, f := range files {
+		if err := s.publish(ctx, f); err != nil {
+			return err
+		}
+		shards[s.shard(f.digest)] = true
+	}
+	return s.syncShards(shards)
+}
+
+// publish renames a synced file to its digest. It replaces an existing blob: that repairs
+// a damaged one, and the directory entry of another Commit may not be synced yet.
+func (s *Store) publish(ctx context.Context, f *Staged) error {
+	f.closed = true // Windows can't rename an open file
+	if err := f.file.Close(); err != nil {
+		return err
+	}
+	err := s.files.Rename(f.path, s.path(f.digest))
+	if errors.Is(err, errFileInUse) && s.Check(ctx, f.digest) == nil {
+		// Windows can't replace a file that is being read. The existing blob is intact and
+		// its rename was written through, so it stays.
+		err = s.files.Remove(f.path)
+	}
+	if err != nil {
+		return err
+	}
+	s.recordWritten(f.digest)
+	f.renamed = true
+	s.disown(f.path)
+	return nil
+}
+
+// syncShards syncs the directories concurrently, because the file system commits them
+// together.
+func (s *Store) syncShards(shards map[string]bool) error {
+	if len(shards) == 1 {
+		for dir := range shards {
+			return s.syncShard(dir)
+		}
+	}
+	var wg sync.WaitGroup
+	errs := make(chan error, len(shards))
+	for dir := range shards {
+		wg.Go(func() { errs <- s.syncShard(dir) })
+	}
+	wg.Wait()
+	close(errs)
+	var all error
+	for err := range errs {
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+func (s *Store) syncShard(dir string) error {
+	s.syncSlots <- struct{}{}
+	defer func() { <-s.syncSlots }()
+	if err := s.syncDir(dir); err != nil {
+		return fmt.Errorf("shard %s: %w", filepath.Base(dir), err)
+	}
+	return nil
+}

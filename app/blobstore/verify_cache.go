@@ -1,0 +1,164 @@
+package blobstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// fileStamp identifies the state of a file without reading its content.
+type fileStamp struct {
+	size              int64
+	modified, changed int64 // nanoseconds since 1970; changed is 0 where the system has none
+	device, file      uint64
+}
+
+// verification is the result of the last read or write of a blob.
+type verification struct {
+	stamp   fileStamp
+	at      time.Time
+	damaged error // nil: its bytes have its digest
+}
+
+// verifyCache holds the results of this process, up to maxVerifications. A bit that
+// decays on the disk changes no stamp, so entries expire.
+type verifyCache struct {
+	mu       sync.Mutex
+	byDigest map[Digest]verification
+}
+
+const (
+	maxVerifications = 1 << 16 // about 10 MB of memory
+	// Defaults of Options.
+	defaultVerifiedTTL     = 24 * time.Hour
+	defaultVerifyOnOpenMax = 1 << 20
+	// evictSample is the number of entries among which evict picks the oldest.
+	evictSample = 32
+)
+
+func (v *verifyCache) put(d Digest, entry verification) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.byDigest == nil {
+		v.byDigest = map[Digest]verification{}
+	}
+	if _, known := v.byDigest[d]; !known && len(v.byDigest) >= maxVerifications {
+		v.evict()
+	}
+	v.byDigest[d] = entry
+}
+
+// evict removes the oldest of a random sample.
+func (v *verifyCache) evict() {
+	var oldest Digest
+	sampled := 0
+	for d, entry := range v.byDigest { // the iteration order is random
+		if sampled == 0 || entry.at.Before(v.byDigest[oldest].at) {
+			oldest = d
+		}
+		if sampled++; sampled == evictSample {
+			break
+		}
+	}
+	delete(v.byDigest, oldest)
+}
+
+func (v *verifyCache) get(d Digest) (verification, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	entry, known := v.byDigest[d]
+	return entry, known
+}
+
+func (v *verifyCache) remove(d Digest) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.byDigest, d)
+}
+
+// recordCheck caches the result of reading f, unless the file has changed in the
+// meantime.
+func (s *Store) recordCheck(d Digest, f *os.File, before fileStamp, result error) {
+	if result != nil && !errors.Is(result, ErrDamaged) {
+		return
+	}
+	if after, err := fileStampOf(f); err != nil || after != before {
+		s.verifications.remove(d)
+		return
+	}
+	s.verifications.put(d, verification{before, s.now(), result})
+}
+
+// recordWritten caches that a blob is intact because it was just written and hashed.
+func (s *Store) recordWritten(d Digest) {
+	f, err := s.Open(d)
+	if err != nil {
+		s.verifications.remove(d)
+		return
+	}
+	defer f.Close() //nolint:errcheck // only stat is called
+	if at, err := fileStampOf(f); err == nil {
+		s.verifications.put(d, verification{at, s.now(), nil})
+	}
+}
+
+// lookupVerification returns the cached result for an open blob. Without one, intact is
+// false and damaged is nil.
+func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damaged error) {
+	entry, known := s.verifications.get(d)
+	switch {
+	case !known || entry.stamp != now:
+		return false, nil
+	case entry.damaged != nil:
+		return false, entry.damaged
+	}
+	// A clock that was set back proves nothing, so the verdict doesn't count then.
+	age := s.now().Sub(entry.at)
+	return age >= 0 && age < cmp.Or(s.verifiedTTL, defaultVerifiedTTL), nil
+}
+
+// OpenVerified opens a blob that is about to be sent. The reader is nil if the blob was
+// verified recently, or is small and was verified now. A larger blob comes with a reader
+// that verifies it while it is read. The error is ErrDamaged if the blob is known to be
+// damaged or its size isn't size, ErrMissing, or one of the operating system. The caller
+// closes the file, which the reader uses.
+func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.File, *VerifyingReader, error) {
+	f, err := s.Open(d)
+	if err != nil {
+		return nil, nil, missing(d, err)
+	}
+	u, err := s.openVerified(ctx, f, d, size)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, u, nil
+}
+
+func (s *Store) openVerified(ctx context.Context, f *os.File, d Digest, size int64) (*VerifyingReader, error) {
+	at, err := fileStampOf(f)
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", d, err)
+	}
+	if at.size != size {
+		return nil, fmt.Errorf("blob %s: %w: %d bytes are there, %d are on record", d, ErrDamaged, at.size, size)
+	}
+	intact, damaged := s.lookupVerification(d, at)
+	switch {
+	case damaged != nil:
+		return nil, damaged
+	case intact:
+		return nil, nil //nolint:nilnil // already verified
+	case size > cmp.Or(s.verifyOnOpenMax, defaultVerifyOnOpenMax):
+		return newUnverified(s, f, d, at), nil
+	}
+	if err := s.check(ctx, f, d, at, nil); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return nil, err
+}

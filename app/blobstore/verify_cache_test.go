@@ -1,0 +1,237 @@
+package blobstore
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// newVerifyingStore opens a store with a clock that the test sets, and with a small
+// Options.VerifyOnOpenMax.
+func newVerifyingStore(t *testing.T, first int64) (s *Store, clock *time.Time) {
+	t.Helper()
+	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	base := t.TempDir()
+	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{Files: unsyncedFiles{OSFiles()}, Now: func() time.Time { return now }, VerifyOnOpenMax: first})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	return s, &now
+}
+
+// unsyncedFiles doesn't sync directories: in these tests no power fails.
+type unsyncedFiles struct{ Files }
+
+func (unsyncedFiles) SyncDir(string) error { return nil }
+
+// corruptInPlace writes other bytes into a blob: same inode, with the modification time
+// changed, so that the resolution of the clock can't hide the write.
+func corruptInPlace(t *testing.T, s *Store, d Digest, content []byte) {
+	t.Helper()
+	path := s.path(d)
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatalf("chmod: %v", err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatalf("write file: %v", err)
+	}
+	old := time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatalf("set times: %v", err)
+	}
+}
+
+func flipBit(content []byte, bit int) []byte {
+	content = bytes.Clone(content)
+	content[bit/8%len(content)] ^= 1 << (bit % 8)
+	return content
+}
+
+// download reads a blob as a download does. err is set if it breaks off.
+func download(t *testing.T, s *Store, d Digest, size int64) (got []byte, err error) {
+	t.Helper()
+	f, u, err := s.OpenVerified(t.Context(), d, size)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if u == nil {
+		return io.ReadAll(f)
+	}
+	return io.ReadAll(u)
+}
+
+// TestDamagedIsNeverSentComplete damages small and large blobs in every way.
+func TestDamagedIsNeverSentComplete(t *testing.T) {
+	s, _ := newVerifyingStore(t, 1<<10)
+	for _, size := range []int{1, 1000, tailSize - 1, tailSize, tailSize + 1, 3*tailSize + 5} {
+		content := sample(size, uint64(size))
+		d := commitAll(t, s, content)[0]
+		rows := map[string][]byte{
+			"cut": content[:size-1], "emptied": nil, "lengthened": append(bytes.Clone(content), 0), "zeros": make([]byte, size),
+		}
+		for i := range 13 {
+			rows["flip "+string(rune('a'+i))] = flipBit(content, i*size*8/13+i%8)
+		}
+		for name, bad := range rows {
+			if bytes.Equal(bad, content) {
+				continue
+			}
+			corruptInPlace(t, s, d, bad)
+			got, err := download(t, s, d, int64(size))
+			if !errors.Is(err, ErrDamaged) || len(got) > max(0, size-tailSize) {
+				t.Errorf("%d bytes, %s: got %d bytes and %v, want at most %d and %v", size, name, len(got), err, max(0, size-tailSize), ErrDamaged)
+			}
+			if _, err := download(t, s, d, int64(size)); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%d bytes, %s, second download: got %v, want %v", size, name, err, ErrDamaged)
+			}
+		}
+		if healed := commitAll(t, s, content)[0]; healed != d {
+			t.Fatal("second commit of the same content has another digest")
+		}
+		if got, err := download(t, s, d, int64(size)); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes, committed again: got %d bytes, %v", size, len(got), err)
+		}
+	}
+}
+
+// TestVerifiedWhileUnchanged checks that a verification is valid for a limited time and
+// only for the same file.
+func TestVerifiedWhileUnchanged(t *testing.T) {
+	content := sample(3*tailSize, 5)
+	size := int64(len(content))
+	rows := []struct {
+		name   string
+		change func(t *testing.T, s *Store, d Digest, now *time.Time)
+		want   bool // counts as verified
+	}{
+		{"just stored", func(*testing.T, *Store, Digest, *time.Time) {}, true},
+		{"a day later", func(_ *testing.T, _ *Store, _ Digest, now *time.Time) { *now = now.Add(24 * time.Hour) }, false},
+		{"shortly before", func(_ *testing.T, _ *Store, _ Digest, now *time.Time) { *now = now.Add(24*time.Hour - 1) }, true},
+		{"clock set back", func(_ *testing.T, _ *Store, _ Digest, now *time.Time) { *now = now.Add(-time.Second) }, false},
+		{"forgotten, then checked", func(t *testing.T, s *Store, d Digest, _ *time.Time) {
+			s.verifications.remove(d)
+			if err := s.Check(t.Context(), d); err != nil {
+				t.Fatalf("Check: %v", err)
+			}
+		}, true},
+		{"sent as a whole", func(t *testing.T, s *Store, d Digest, _ *time.Time) {
+			s.verifications.remove(d)
+			if _, err := download(t, s, d, size); err != nil {
+				t.Fatalf("sent: %v", err)
+			}
+		}, true},
+		{"touched", func(t *testing.T, s *Store, d Digest, _ *time.Time) { corruptInPlace(t, s, d, content) }, false},
+		{"another file, with its size and time", func(t *testing.T, s *Store, d Digest, _ *time.Time) {
+			info, err := os.Stat(s.path(d))
+			if err != nil {
+				t.Fatalf("stat: %v", err)
+			}
+			other := filepath.Join(s.tmp, "other")
+			if err := os.WriteFile(other, content, 0o400); err != nil {
+				t.Fatalf("write file: %v", err)
+			}
+			if err := os.Chtimes(other, info.ModTime(), info.ModTime()); err != nil {
+				t.Fatalf("set times: %v", err)
+			}
+			if err := OSFiles().Rename(other, s.path(d)); err != nil {
+				t.Fatalf("Rename: %v", err)
+			}
+		}, false},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			s, now := newVerifyingStore(t, 1<<10)
+			d := commitAll(t, s, content)[0]
+			row.change(t, s, d, now)
+			f, u, err := s.OpenVerified(t.Context(), d, size)
+			if err != nil {
+				t.Fatalf("OpenVerified: %v", err)
+			}
+			defer f.Close()
+			if got := u == nil; got != row.want {
+				t.Errorf("verified: got %t, want %t", got, row.want)
+			}
+		})
+	}
+}
+
+// TestChangeTimeRevealsWrite overwrites bytes in place and sets size and modification
+// time back: the change time differs.
+func TestChangeTimeRevealsWrite(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // no change time: the verification expires instead
+	}
+	s, _ := newVerifyingStore(t, 1<<10)
+	content := sample(100, 6)
+	d := commitAll(t, s, content)[0]
+	at, _ := s.verifications.get(d)
+	corruptInPlace(t, s, d, flipBit(content, 9))
+	when := time.Unix(0, at.stamp.modified)
+	if err := os.Chtimes(s.path(d), when, when); err != nil {
+		t.Fatalf("set times: %v", err)
+	}
+	// Simulate a clock tick between the two writes.
+	at.stamp.changed--
+	s.verifications.put(d, at)
+	if _, err := download(t, s, d, 100); !errors.Is(err, ErrDamaged) {
+		t.Errorf("download = %v, want %v", err, ErrDamaged)
+	}
+}
+
+// TestVerifyingReaderParts checks that parts are returned unverified, and that Verified
+// is true only after all bytes were read.
+func TestVerifyingReaderParts(t *testing.T) {
+	s, _ := newVerifyingStore(t, 1<<10)
+	content := sample(4*tailSize, 7)
+	size := int64(len(content))
+	d := commitAll(t, s, content)[0]
+	s.verifications.remove(d)
+	f, u, err := s.OpenVerified(t.Context(), d, size)
+	if err != nil || u == nil {
+		t.Fatal(u, err)
+	}
+	defer f.Close()
+	read := func(from, n int64) {
+		t.Helper()
+		if _, err := u.Seek(from, io.SeekStart); err != nil {
+			t.Fatalf("Seek: %v", err)
+		}
+		got := make([]byte, n)
+		if _, err := io.ReadFull(u, got); err != nil || !bytes.Equal(got, content[from:from+n]) {
+			t.Errorf("%d from %d: %v", n, from, err)
+		}
+	}
+	read(size-10, 10)
+	read(1000, 5000)
+	read(0, 100)
+	if u.Verified() {
+		t.Error("Verified() = true after parts only, want false")
+	}
+	read(100, size-100) // continues where the first part ended, so all bytes are read
+	if !u.Verified() || u.Err() != nil {
+		t.Errorf("all bytes read: Verified() = %t, Err() = %v, want true and nil", u.Verified(), u.Err())
+	}
+	read(size-tailSize-3, 10)
+	if _, err := u.Seek(-1, io.SeekStart); err == nil {
+		t.Error("Seek to a negative offset: got no error")
+	}
+}
+
+// TestVerifyCacheIsBounded checks that the cache evicts entries at its limit.
+func TestVerifyCacheIsBounded(t *testing.T) {
+	var v verifyCache
+	at := time.Now()
+	for i := range maxVerifications + 100 {
+		v.put(Digest(sha256.Sum256([]byte{byte(i), byte(i >> 8), byte(i >> 16)})), verification{at: at})
+	}
+	if len(v.byDigest) != maxVerifications {
+		t.Errorf("cache has %d entries, want %d", len(v.byDigest), maxVerifications)
+	}
+}

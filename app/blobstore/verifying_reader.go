@@ -1,0 +1,121 @@
+package blobstore
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+)
+
+// tailSize is the number of last bytes that are held back until the digest is verified.
+const tailSize = 64 << 10
+
+// VerifyingReader reads a blob and verifies it on the way. Read from start to end, it
+// returns the last tailSize bytes only if all bytes match the digest, and fails with
+// ErrDamaged otherwise, so no client receives a complete damaged document. Bytes read
+// after a Seek to another position are not verified; Verified reports what was. It is not
+// safe for concurrent use.
+type VerifyingReader struct {
+	store  *Store
+	f      *os.File
+	digest Digest
+	stamp  fileStamp
+
+	pos      int64
+	hashed   int64 // number of leading bytes that are in hash
+	hash     hash.Hash
+	tail     []byte // the last bytes, set once all bytes are verified
+	verified bool
+	err      error
+}
+
+func newUnverified(s *Store, f *os.File, d Digest, at fileStamp) *VerifyingReader {
+	return &VerifyingReader{store: s, f: f, digest: d, stamp: at, hash: sha256.New()}
+}
+
+// Digest returns the digest of the blob.
+func (u *VerifyingReader) Digest() Digest { return u.digest }
+
+// Verified reports whether all bytes were read and match the digest.
+func (u *VerifyingReader) Verified() bool { return u.verified }
+
+// Err returns the ErrDamaged that a Read has returned, or nil.
+func (u *VerifyingReader) Err() error { return u.err }
+
+// Seek implements io.Seeker.
+func (u *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += u.pos
+	case io.SeekEnd:
+		offset += u.stamp.size
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("seek to %d", offset)
+	}
+	u.pos = offset
+	return offset, nil
+}
+
+// Read implements io.Reader.
+func (u *VerifyingReader) Read(p []byte) (n int, err error) {
+	size := u.stamp.size
+	switch {
+	case u.err != nil:
+		return 0, u.err
+	case u.pos >= size:
+		return 0, io.EOF
+	case len(p) == 0:
+		return 0, nil
+	}
+	tailStart := size - min(size, tailSize)
+	if !u.verified && u.pos == u.hashed && u.pos >= tailStart {
+		if err := u.verifyTail(size); err != nil {
+			return 0, err
+		}
+	}
+	if u.verified && u.pos >= size-int64(len(u.tail)) {
+		n = copy(p, u.tail[u.pos-(size-int64(len(u.tail))):])
+		u.pos += int64(n)
+		return n, nil
+	}
+	p = p[:min(int64(len(p)), size-u.pos)]
+	if u.pos < tailStart {
+		p = p[:min(int64(len(p)), tailStart-u.pos)]
+	}
+	n, err = u.f.ReadAt(p, u.pos)
+	if n < len(p) {
+		return 0, u.fail(fmt.Errorf("after %d bytes: %w", u.pos+int64(n), err))
+	}
+	if !u.verified && u.pos == u.hashed {
+		u.hash.Write(p)
+		u.hashed += int64(n)
+	}
+	u.pos += int64(n)
+	return n, nil
+}
+
+// verifyTail reads the remaining bytes and verifies all of them.
+func (u *VerifyingReader) verifyTail(size int64) error {
+	tail := make([]byte, size-u.hashed+1) // one byte more, to notice a file that has grown
+	n, err := u.f.ReadAt(tail, u.hashed)
+	if int64(n) != size-u.hashed || !errors.Is(err, io.EOF) {
+		return u.fail(fmt.Errorf("%d bytes from %d on, %d are on record: %w", n, u.hashed, size-u.hashed, err))
+	}
+	tail = tail[:n]
+	u.hash.Write(tail)
+	if got := Digest(u.hash.Sum(nil)); got != u.digest {
+		return u.fail(fmt.Errorf("its %d bytes have the digest %s", size, got))
+	}
+	u.verified, u.hashed, u.tail = true, size, tail
+	u.store.recordCheck(u.digest, u.f, u.stamp, nil)
+	return nil
+}
+
+func (u *VerifyingReader) fail(cause error) error {
+	u.err = fmt.Errorf("blob %s: %w: %w", u.digest, ErrDamaged, cause)
+	u.store.recordCheck(u.digest, u.f, u.stamp, u.err)
+	return u.err
+}
