@@ -24,8 +24,8 @@ var files embed.FS
 // AssetPath is where assets are served, before their fingerprint.
 const AssetPath = "/assets/"
 
-// Assets are the styles, scripts and pictures that pages load, each under an address
-// with the fingerprint of its content, so that a browser may keep it for ever:
+// Assets holds the styles, scripts, and images that pages load. The address of each contains a
+// fingerprint of its content, so that browsers may cache it forever:
 //
 //	/assets/<12 hex digits of its SHA-256>/<name>
 type Assets struct {
@@ -34,13 +34,13 @@ type Assets struct {
 }
 
 type asset struct {
-	kind          string
-	plain, packed []byte // packed with gzip, where that is smaller
-	file          string // of library, where it lies packed already; then neither
+	mediaType     string
+	plain, packed []byte // packed: gzip, nil if it isn't smaller
+	file          string // a gzip file of library; plain and packed are nil then
 }
 
-// OpenAssets reads every asset, or returns ErrAssetsMissing. They are what the binary
-// has embedded: the first call packs them for all.
+// OpenAssets reads every asset, or returns ErrAssetsMissing. All callers share one result: the
+// first call compresses the embedded files.
 func OpenAssets() (*Assets, error) { return opened() }
 
 var opened = sync.OnceValues(openAssets)
@@ -85,20 +85,20 @@ func (a *Assets) add(name string, content []byte) error {
 	return a.put(name, content, made)
 }
 
-// put gives an asset its address, after the content that it was made of.
+// put stores an asset under its address, which contains a fingerprint of content.
 func (a *Assets) put(name string, content []byte, made asset) error {
 	if a.addresses[name] != "" {
 		return fmt.Errorf("two assets are called %s", name)
 	}
-	made.kind = kind(name)
+	made.mediaType = mediaType(name)
 	sum := sha256.Sum256(content)
 	address := AssetPath + hex.EncodeToString(sum[:6]) + "/" + name
 	a.addresses[name], a.content[address] = address, made
 	return nil
 }
 
-func kind(name string) string {
-	switch path.Ext(name) { // whatever the system's own table says
+func mediaType(name string) string {
+	switch path.Ext(name) { // independent of the system's MIME table
 	case ".js":
 		return "text/javascript; charset=utf-8"
 	case ".css":
@@ -109,7 +109,7 @@ func kind(name string) string {
 	return mime.TypeByExtension(path.Ext(name))
 }
 
-// URL gives the address of an asset by its name; an error when there is none.
+// URL returns the address of an asset, or an error if there is no asset of that name.
 func (a *Assets) URL(name string) (string, error) {
 	if address := a.addresses[name]; address != "" {
 		return address, nil
@@ -117,7 +117,7 @@ func (a *Assets) URL(name string) (string, error) {
 	return "", fmt.Errorf("there is no asset %q", name)
 }
 
-// ServeHTTP answers GET and HEAD for an address that URL gave, else 404.
+// ServeHTTP responds to GET and HEAD for an address that URL returned, and with 404 for others.
 func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, ok := a.content[r.URL.Path]
 	if !ok {
@@ -125,7 +125,7 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", found.kind)
+	h.Set("Content-Type", found.mediaType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	asPacked := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
@@ -147,10 +147,10 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = io.Copy(w, body) // whoever has gone needs nothing
+	_, _ = io.Copy(w, body) // an error means that the client is gone
 }
 
-// open gives the bytes as they are sent, and how many there are; -1 is nobody knows.
+// open returns the bytes to send and their number, -1 if that is unknown.
 func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 	switch {
 	case a.plain != nil && packed && a.packed != nil:
@@ -158,7 +158,7 @@ func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 	case a.plain != nil:
 		return bytes.NewReader(a.plain), int64(len(a.plain)), nil
 	}
-	// What is embedded stays where the program lies, and is not held in memory twice.
+	// Embedded files stay in the program's mapped memory; reading them would hold a second copy.
 	file, err := files.Open(a.file)
 	if err != nil {
 		return nil, 0, err
@@ -174,7 +174,7 @@ func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 	return body, -1, err
 }
 
-// libraries are the scripts and styles that "go generate ./..." brings.
+// libraries lists the scripts and styles that "go generate ./..." copies.
 var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz", "library/swagger-ui.css.gz"}
 
 func readyLibrary(files fs.FS) error {

@@ -11,9 +11,9 @@ import (
 //go:embed icons/*.svg
 var drawings embed.FS
 
-// Icons are the small drawings that stand beside words, by name, as markup for a page:
-// 20 by 20, in strokes of the color of the text around them, without a name of
-// their own for those who listen; whoever shows one alone labels what is around it.
+// Icons returns the icons by name, as markup for a page: 20 by 20, drawn in the color of the
+// surrounding text. Icons have no accessible name; an icon without text beside it needs a label on
+// the element around it.
 func Icons() (map[string]string, error) {
 	names, err := fs.Glob(drawings, "icons/*.svg")
 	if err != nil {
@@ -30,7 +30,7 @@ func Icons() (map[string]string, error) {
 		if !opened || !closed {
 			return nil, fmt.Errorf("%s is no drawing", name)
 		}
-		// The style has the strokes' width: a page with fifty rows says it once.
+		// The style sheet sets the stroke width, so the markup of each icon stays short.
 		icons[strings.TrimSuffix(path.Base(name), ".svg")] = `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">` + strokes + `</svg>`
 	}
 	return icons, nil

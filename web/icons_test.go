@@ -9,22 +9,22 @@ import (
 	"testing"
 )
 
-// Every icon is well-formed, carries no style, script or address of its own (the
-// policy of pages would refuse them), and no name.
+// Every icon must be well-formed, have no style, script, or address of its own (which the policy of
+// pages would block), and no name.
 func TestIcons(t *testing.T) {
 	t.Parallel()
 	icons, err := Icons()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Icons: %v", err)
 	}
 	files, err := fs.Glob(drawings, "icons/*.svg")
 	if err != nil || len(files) != len(icons) || len(icons) < 40 {
-		t.Fatalf("%d icons of %d files, %v", len(icons), len(files), err)
+		t.Fatalf("Icons returned %d icons of %d files, %v, want at least 40 and one per file", len(icons), len(files), err)
 	}
 	for name, markup := range icons {
 		t.Run(name, func(t *testing.T) {
 			if !strings.HasPrefix(markup, `<svg class="icon" `) || len(markup) > 600 {
-				t.Errorf("%d bytes: %s", len(markup), markup)
+				t.Errorf("markup has %d bytes, want at most 600 and the class icon: %s", len(markup), markup)
 			}
 			shapes, in := 0, xml.NewDecoder(strings.NewReader(markup))
 			for {
@@ -33,24 +33,24 @@ func TestIcons(t *testing.T) {
 					break
 				}
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("parse the markup: %v", err)
 				}
 				start, ok := token.(xml.StartElement)
 				if !ok || start.Name.Local == "svg" {
 					continue
 				}
 				if start.Name.Local != "path" && start.Name.Local != "circle" && start.Name.Local != "ellipse" {
-					t.Errorf("<%s>", start.Name.Local)
+					t.Errorf("unexpected element <%s>", start.Name.Local)
 				}
 				shapes++
 				for _, attribute := range start.Attr {
 					if attribute.Name.Local == "style" || strings.Contains(attribute.Value, ":") {
-						t.Errorf("%s=%q", attribute.Name.Local, attribute.Value)
+						t.Errorf("unexpected attribute %s=%q", attribute.Name.Local, attribute.Value)
 					}
 				}
 			}
 			if shapes == 0 {
-				t.Error("nothing is drawn")
+				t.Error("the icon has no shape")
 			}
 		})
 	}

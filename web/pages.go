@@ -8,7 +8,7 @@ import (
 //go:embed pages/*.html
 var pages embed.FS
 
-// Pages are the templates of what people see in a browser, by file name.
+// Pages returns the HTML templates by file name.
 func Pages() fs.FS {
 	sub, err := fs.Sub(pages, "pages")
 	if err != nil {

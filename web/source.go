@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// Source says which source a binary was built from. Version is that of "git describe",
-// such as v1.4.0, or v1.4.0-3-g12dcac5 three commits later; Date is the commit's.
+// Source describes the source that a binary was built from. Version is the output of "git
+// describe", such as v1.4.0, or v1.4.0-3-g12dcac5 three commits later; Date is the commit's.
 type Source struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
@@ -15,7 +15,7 @@ type Source struct {
 
 const sourceFile = "engine/version.json"
 
-// Generated is the source at the last "go generate ./..."; zero where that knew none.
+// Generated returns the source of the last "go generate ./...", or the zero value if it is unknown.
 func Generated() Source { return generated(assets) }
 
 func generated(files fs.FS) Source {

@@ -13,20 +13,20 @@ func styles(t *testing.T) string {
 	t.Helper()
 	names, err := fs.Glob(files, "style/*.css")
 	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
+		t.Fatalf("list the styles: got %v, %v", names, err)
 	}
 	var all strings.Builder
 	for _, name := range names {
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read %s: %v", name, err)
 		}
 		all.Write(content)
 	}
 	return all.String()
 }
 
-// tokens reads the colors of the first block that begins with head.
+// tokens returns the colors of the first block that begins with head.
 func tokens(t *testing.T, css, head string) map[string]string {
 	t.Helper()
 	_, rest, found := strings.Cut(css, head)
@@ -41,7 +41,7 @@ func tokens(t *testing.T, css, head string) map[string]string {
 	return colors
 }
 
-// luminance is that of WCAG 2.2, of a color in six hex digits.
+// luminance returns the relative luminance (WCAG 2.2) of a color in six hex digits.
 func luminance(t *testing.T, color string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(color, 16, 32)
@@ -58,20 +58,20 @@ func luminance(t *testing.T, color string) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
-// Every color of text on every ground it may stand on, in both themes: 4.5 to 1;
-// what is around something to fill in, and what shows where one is: 3 to 1 (WCAG 2.2
-// level AA, 1.4.3 and 1.4.11).
+// The contrast of every text color on every background it can have is at least 4.5 to 1, that of
+// control borders and focus rings at least 3 to 1, in both themes (WCAG 2.2 level AA, 1.4.3 and
+// 1.4.11).
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	css := styles(t)
 	light := tokens(t, css, ":root {")
 	dark := tokens(t, css, "@media (prefers-color-scheme: dark) {\n  :root {")
 	for theme, colors := range map[string]map[string]string{"light": light, "dark": dark} {
-		check := func(least float64, front string, grounds ...string) {
+		check := func(minRatio float64, front string, grounds ...string) {
 			for _, ground := range grounds {
 				a, b := luminance(t, colors[front]), luminance(t, colors[ground])
-				if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < least {
-					t.Errorf("%s: %s on %s is %.2f to 1, less than %.1f", theme, front, ground, ratio, least)
+				if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < minRatio {
+					t.Errorf("%s: %s on %s is %.2f to 1, less than %.1f", theme, front, ground, ratio, minRatio)
 				}
 			}
 		}
@@ -87,7 +87,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// What the policy of pages would refuse, or would load from elsewhere, is not there.
+// The styles must contain nothing that the policy of pages blocks or that loads from other hosts.
 func TestStylesStandAlone(t *testing.T) {
 	t.Parallel()
 	css := styles(t)

@@ -1,27 +1,26 @@
-// Package web holds what is embedded into the binary: our own pages, and what was
-// not written here, the WebAssembly engines with the licenses they come under.
+// Package web embeds the pages, scripts, styles, and icons of the web interface, and the
+// third-party files that the binary needs: the PDF engine, browser libraries, and licenses.
 //
-// The engines' files are fetched by "go generate ./..." from the packages that
-// package-lock.json pins, and lie in folders that version control ignores; the rest
-// is written here:
+// "go generate ./..." fetches the third-party files from the packages that
+// package-lock.json pins, into directories that git ignores. The other files are ours:
 //
-//	pages/layout.html           the frame of every page; part_*.html: parts of several
-//	style/base.css              colors, sizes, bare elements, the frame
-//	style/parts.css             what pages are put together from; the others: one place
-//	script/page.js              what every page does; the others: one place
-//	icons/<name>.svg            20 by 20, in strokes; picture/: whole pictures
+//	pages/layout.html           the frame of every page; part_*.html: parts that pages share
+//	style/base.css              colors, sizes, bare elements, the page frame
+//	style/parts.css             components; the other style sheets belong to single pages
+//	script/page.js              behavior of every page; the other scripts belong to single pages
+//	icons/<name>.svg            icons, 20 by 20; picture/: the favicon
 //	engine/PLACEHOLDER          committed, so that the package always builds
 //	library/PLACEHOLDER         the same
 //	library/<name>.min.js       scripts that pages load
-//	library/swagger-ui.*.gz     what /docs shows the interface with, gzip
+//	library/swagger-ui.*.gz     Swagger UI, the viewer of /docs, gzip
 //	engine/pdfium.wasm.gz       PDFium, gzip
 //	engine/LICENSE.<name>       license text of <name>
 //	engine/modules.json.gz      license texts of the Go modules inside, and Go's,
 //	                            gzip of {"<module> <version>": "<text>", …}
 //	engine/version.json         the version of the source (Generated)
 //
-// It promises that a binary built without them says so, and never works with
-// an engine that is only partly there.
+// A binary that was built without the third-party files reports ErrAssetsMissing, also if
+// only some of them are missing.
 package web
 
 import (
@@ -36,8 +35,8 @@ import (
 	"strings"
 )
 
-// ErrAssetsMissing says that the binary was built before "go generate ./...".
-// Its text is what every command that needs an asset ends with.
+// ErrAssetsMissing means that the binary was built before "go generate ./..." had run.
+// Commands that need an asset fail with its text.
 var ErrAssetsMissing = errors.New(`assets are missing: run "go generate ./..."`)
 
 //go:embed all:engine
@@ -49,8 +48,7 @@ const (
 	licensePrefix = "LICENSE."
 )
 
-// Ready is nil when everything that "go generate ./..." brings is there, else
-// ErrAssetsMissing.
+// Ready returns ErrAssetsMissing if a file that "go generate ./..." copies is missing.
 func Ready() error {
 	if err := ready(assets); err != nil {
 		return err
@@ -71,9 +69,8 @@ func ready(files fs.FS) error {
 // ErrAssetsMissing.
 func PDFium() ([]byte, error) { return pdfium(assets) }
 
-// Licenses returns the license texts of everything inside that was not written
-// here, or ErrAssetsMissing: of an engine by its name, of a Go module and of Go by
-// name and version with a blank between.
+// Licenses returns the license texts of all third-party parts of the binary, or
+// ErrAssetsMissing. Engines have their name as key, Go modules and Go "<name> <version>".
 func Licenses() (map[string]string, error) { return licenses(assets) }
 
 func pdfium(files fs.FS) ([]byte, error) { return unpack(files, pdfiumFile) }

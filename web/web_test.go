@@ -15,12 +15,13 @@ import (
 	"testing/fstest"
 )
 
-// Nor does any package run a script of its own when it is installed.
+// Packages must not run scripts of their own when they are installed, and lock files must not name
+// a host.
 func TestLockFilesNameNoHost(t *testing.T) {
 	for _, folder := range []string{".", "../.ci/tools"} {
 		lock, err := os.ReadFile(folder + "/package-lock.json")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read the lock file: %v", err)
 		}
 		for _, word := range []string{"://", `"resolved"`} {
 			if bytes.Contains(lock, []byte(word)) {
@@ -43,10 +44,10 @@ func TestLockFilePinsEveryPackage(t *testing.T) {
 	}
 	content, err := os.ReadFile("package-lock.json")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read the lock file: %v", err)
 	}
 	if err := json.Unmarshal(content, &lock); err != nil {
-		t.Fatal(err)
+		t.Fatalf("parse the lock file: %v", err)
 	}
 	for name, p := range lock.Packages {
 		if name != "" && (p.Version == "" || !strings.HasPrefix(p.Integrity, "sha512-")) {
@@ -54,7 +55,7 @@ func TestLockFilePinsEveryPackage(t *testing.T) {
 		}
 	}
 	if got := lock.Packages["node_modules/@embedpdf/pdfium"].Version; got != "2.15.1" {
-		t.Errorf("PDFium is pinned to %q", got)
+		t.Errorf("PDFium is pinned to %q, want 2.15.1", got)
 	}
 	for name, version := range lock.Packages[""].Dependencies {
 		if strings.ContainsAny(version, "^~*<>x ") {
@@ -71,10 +72,10 @@ func TestMissingAssets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := pdfium(files); !errors.Is(err, ErrAssetsMissing) || err.Error() != want {
-				t.Errorf("pdfium: %v", err)
+				t.Errorf("pdfium() = %v, want ErrAssetsMissing with the text %q", err, want)
 			}
 			if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
-				t.Errorf("licenses: %v", err)
+				t.Errorf("licenses() = %v, want ErrAssetsMissing", err)
 			}
 		})
 	}
@@ -84,18 +85,18 @@ func TestAssets(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write([]byte("\x00asm")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("compress: %v", err)
 	}
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("compress: %v", err)
 	}
 	var modules bytes.Buffer
 	z = gzip.NewWriter(&modules)
 	if _, err := z.Write([]byte(`{"example.org/m v1.0.0":"conditions"}`)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("compress: %v", err)
 	}
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("compress: %v", err)
 	}
 	files := fstest.MapFS{
 		"engine/PLACEHOLDER":    {},
@@ -103,38 +104,38 @@ func TestAssets(t *testing.T) {
 		"engine/LICENSE.pdfium": {Data: []byte("terms")},
 	}
 	if err := ready(files); !errors.Is(err, ErrAssetsMissing) {
-		t.Errorf("ready without the modules' licenses: %v", err)
+		t.Errorf("ready() without the licenses of modules = %v, want ErrAssetsMissing", err)
 	}
 	if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
-		t.Errorf("licenses without the modules': %v", err)
+		t.Errorf("licenses() without those of modules = %v, want ErrAssetsMissing", err)
 	}
 	files["engine/modules.json.gz"] = &fstest.MapFile{Data: modules.Bytes()}
 	if err := ready(files); err != nil {
-		t.Error(err)
+		t.Errorf("ready() = %v, want no error", err)
 	}
 	wasm, err := pdfium(files)
 	if err != nil || string(wasm) != "\x00asm" {
-		t.Errorf("pdfium: %q, %v", wasm, err)
+		t.Errorf("pdfium() = %q, %v, want the unpacked engine", wasm, err)
 	}
 	texts, err := licenses(files)
 	if err != nil || len(texts) != 2 || texts["pdfium"] != "terms" || texts["example.org/m v1.0.0"] != "conditions" {
-		t.Errorf("licenses: %v, %v", texts, err)
+		t.Errorf("licenses() = %v, %v, want those of pdfium and of the module", texts, err)
 	}
 	files["engine/pdfium.wasm.gz"].Data = packed.Bytes()[:packed.Len()-6]
 	if _, err := pdfium(files); err == nil || errors.Is(err, ErrAssetsMissing) {
-		t.Errorf("cut engine: %v", err)
+		t.Errorf("pdfium() of a truncated engine = %v, want an error other than ErrAssetsMissing", err)
 	}
 }
 
-// What lies packed in the binary is sent packed, or unpacked to whoever cannot unpack it.
+// Embedded gzip files are sent compressed, or decompressed to clients that don't accept gzip.
 func TestPackedAsset(t *testing.T) {
 	a, err := OpenAssets()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open assets: %v", err)
 	}
 	address, err := a.URL("swagger-ui.css")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("URL: %v", err)
 	}
 	ask := func(method, encoding string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, address, http.NoBody)
@@ -142,23 +143,24 @@ func TestPackedAsset(t *testing.T) {
 		w := httptest.NewRecorder()
 		a.ServeHTTP(w, r)
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/css; charset=utf-8" || w.Header().Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s, %q: %d %v", method, encoding, w.Code, w.Header())
+			t.Errorf("%s with Accept-Encoding %q: status %d, header %v, want 200, text/css, and Vary", method, encoding, w.Code, w.Header())
 		}
 		return w
 	}
 	plain, packed, head := ask("GET", ""), ask("GET", "br, gzip"), ask("HEAD", "gzip")
 	if plain.Header().Get("Content-Encoding") != "" || packed.Header().Get("Content-Encoding") != "gzip" {
-		t.Errorf("%v, %v", plain.Header(), packed.Header())
+		t.Errorf("Content-Encoding is %q without gzip and %q with, want none and gzip",
+			plain.Header().Get("Content-Encoding"), packed.Header().Get("Content-Encoding"))
 	}
 	if size := packed.Header().Get("Content-Length"); size != strconv.Itoa(packed.Body.Len()) || size != head.Header().Get("Content-Length") || head.Body.Len() != 0 {
-		t.Errorf("%s of %d bytes", size, packed.Body.Len())
+		t.Errorf("Content-Length of the compressed asset is %s, want %d, also for HEAD", size, packed.Body.Len())
 	}
 	z, err := gzip.NewReader(packed.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("decompress: %v", err)
 	}
 	unpacked, err := io.ReadAll(z)
 	if err != nil || !bytes.Equal(unpacked, plain.Body.Bytes()) || !bytes.Contains(unpacked, []byte(".swagger-ui")) {
-		t.Errorf("%d bytes, %d plain, %v", len(unpacked), plain.Body.Len(), err)
+		t.Errorf("the compressed asset has %d bytes, %v, the plain one %d; want the same content", len(unpacked), err, plain.Body.Len())
 	}
 }

@@ -1,7 +1,7 @@
-// Command copy takes what the binary embeds out of node_modules: engines are
-// packed with gzip, licenses are copied as they are. The licenses of the Go modules
-// come from where Go keeps them, the version of the source from git. It runs in web/, after "npm ci"; the same packages
-// give the same bytes.
+// Command copy copies what the binary embeds from node_modules: engines are compressed with gzip,
+// licenses are copied unchanged. It collects the licenses of the Go modules from the module cache
+// and the version of the source from git. It runs in web/, after "npm ci". Equal packages give
+// equal bytes.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 )
 
-// asset is one file: where the package has it, and its name under web/.
+// asset is one file: its path in node_modules, and its name under web/.
 type asset struct {
 	from, to string
 	pack     bool
@@ -35,8 +35,8 @@ var assets = []asset{
 	{"swagger-ui-dist/swagger-ui.css", "library/swagger-ui.css.gz", true},
 	{"swagger-ui-dist/LICENSE", "engine/LICENSE.swagger-ui", false},
 	{"swagger-ui-dist/NOTICE", "engine/LICENSE.swagger-ui-notice", false},
-	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "engine/LICENSE.swagger-ui-parts", false}, // of what its bundle holds
-	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false},                                    // inside tus.min.js, as are these
+	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "engine/LICENSE.swagger-ui-parts", false}, // of the packages in its bundle
+	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false},                                    // inside tus.min.js, as are the following
 	{"url-parse/LICENSE", "engine/LICENSE.url-parse", false},
 	{"querystringify/LICENSE", "engine/LICENSE.querystringify", false},
 	{"requires-port/LICENSE", "engine/LICENSE.requires-port", false},
@@ -65,15 +65,15 @@ func run(packages, folder string, assets []asset) error {
 		if err := write(&out, content, a.pack); err != nil {
 			return fmt.Errorf("pack %s: %w", a.from, err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(a.to)), out.Bytes(), 0o644); err != nil { // #nosec G306 -- whoever builds may read it
+		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(a.to)), out.Bytes(), 0o644); err != nil { // #nosec G306 -- everyone on the build machine may read it
 			return err
 		}
 	}
 	return nil
 }
 
-// write leaves the time and name of the gzip header empty: equal input gives
-// equal output.
+// write writes content, compressed if pack is set. The gzip header has neither time nor name: equal
+// input gives equal output.
 func write(out io.Writer, content []byte, pack bool) error {
 	if !pack {
 		_, err := out.Write(content)

@@ -16,21 +16,21 @@ import (
 	"strings"
 )
 
-// modulesFile holds the licenses of what is compiled into the binary, as JSON in
-// gzip: {"<module> <version>": "<text>", …}.
+// modulesFile holds the licenses of the modules that are compiled into the binary, as gzipped JSON:
+// {"<module> <version>": "<text>", …}.
 const modulesFile = "modules.json.gz"
 
-// platforms differ in the modules they need; every binary carries all licenses.
+// platforms need different modules; every binary carries the licenses of all.
 var platforms = []string{"linux", "windows", "darwin"}
 
-// licenseName matches what a module calls the terms it comes under.
+// licenseName matches the names of license files.
 var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
 
-// place is a package of a module: where the module and the package lie.
+// place is a package of a module, with the directories of both.
 type place struct{ module, root, dir string }
 
-// writeModules collects the licenses of every package that target is made of, and
-// Go's own, into folder.
+// writeModules writes the licenses of every package that target is built from, and Go's own, into
+// folder.
 func writeModules(ctx context.Context, target, folder string) error {
 	places, err := compiled(ctx, target)
 	if err != nil {
@@ -40,7 +40,7 @@ func writeModules(ctx context.Context, target, folder string) error {
 	if err != nil {
 		return err
 	}
-	content, err := json.Marshal(texts) // in the order of the names
+	content, err := json.Marshal(texts) // sorted by name
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,10 @@ func writeModules(ctx context.Context, target, folder string) error {
 	if err := write(&out, content, true); err != nil {
 		return fmt.Errorf("pack %s: %w", modulesFile, err)
 	}
-	return os.WriteFile(filepath.Join(folder, modulesFile), out.Bytes(), 0o644) // #nosec G306 -- whoever builds may read it
+	return os.WriteFile(filepath.Join(folder, modulesFile), out.Bytes(), 0o644) // #nosec G306 -- everyone on the build machine may read it
 }
 
-// compiled asks Go for the packages of other modules, and for Go itself.
+// compiled returns the packages of other modules that target is built from, and Go itself.
 func compiled(ctx context.Context, target string) ([]place, error) {
 	found := map[place]bool{}
 	for _, platform := range platforms {
@@ -79,8 +79,8 @@ func compiled(ctx context.Context, target string) ([]place, error) {
 	return append(places, place{"go " + lines[1], lines[0], lines[0]}), nil
 }
 
-// moduleLicenses reads the license texts from each package's folder up to its
-// module's; a module without any is an error, for nobody may hand it on.
+// moduleLicenses reads the license texts from each package's directory up to its module's. A module
+// without any is an error: it may not be redistributed.
 func moduleLicenses(places []place) (map[string]string, error) {
 	files := map[string][]string{}
 	for _, p := range places {
@@ -119,7 +119,7 @@ func licensesIn(dir string) ([]string, error) {
 	}
 	var found []string
 	for _, entry := range entries {
-		// A file of Go's is code, whatever it is called.
+		// Go source files can have such names, too.
 		if entry.Type().IsRegular() && licenseName.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
 			found = append(found, filepath.Join(dir, entry.Name()))
 		}
@@ -127,7 +127,7 @@ func licensesIn(dir string) ([]string, error) {
 	return found, nil
 }
 
-// joined is each file once, a blank line between two, equal texts once.
+// joined returns the files' texts, each once, separated by a blank line.
 func joined(paths []string) (string, error) {
 	slices.Sort(paths)
 	var texts []string

@@ -19,10 +19,10 @@ func TestModuleLicenses(t *testing.T) {
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create a directory: %v", err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write a file: %v", err)
 		}
 	}
 	a, b := filepath.Join(root, "a@v1"), filepath.Join(root, "b@v2")
@@ -31,17 +31,17 @@ func TestModuleLicenses(t *testing.T) {
 	})
 	want := map[string]string{"a v1": "terms of a\n\nterms of a part", "b v2": "terms of b\n\nnotice of b"}
 	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("moduleLicenses() = %q, %v, want %q", got, err, want)
 	}
 	if _, err := moduleLicenses([]place{{"c v3", root, root}}); err == nil || err.Error() != "c v3 has no license" {
-		t.Errorf("without a license: %v", err)
+		t.Errorf("moduleLicenses() of a module without a license = %v, want an error that names it", err)
 	}
 }
 
 func TestCompiledNamesModulesAndGo(t *testing.T) {
 	places, err := compiled(t.Context(), "deedkeep/app/pdf")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list modules: %v", err)
 	}
 	modules := map[string]bool{}
 	for _, p := range places {
@@ -50,28 +50,28 @@ func TestCompiledNamesModulesAndGo(t *testing.T) {
 	}
 	for _, name := range []string{"github.com/tetratelabs/wazero", "go"} {
 		if !modules[name] {
-			t.Errorf("%s is missing: %v", name, modules)
+			t.Errorf("compiled() lacks %s: %v", name, modules)
 		}
 	}
 	if modules["deedkeep"] || modules["github.com/gin-gonic/gin"] {
-		t.Errorf("too much: %v", modules)
+		t.Errorf("compiled() = %v, want neither this module nor gin", modules)
 	}
 }
 
-// What is embedded names every module of the program as it is now.
+// The embedded licenses must cover every module of the current program.
 func TestEmbeddedLicensesAreComplete(t *testing.T) {
 	places, err := compiled(t.Context(), "deedkeep")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list modules: %v", err)
 	}
 	texts, err := web.Licenses()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Licenses: %v", err)
 	}
 	for _, p := range places {
 		if texts[p.module] == "" {
 			t.Errorf(`%s has no license in the binary: run "go generate ./..."`, p.module)
-			texts[p.module] = "said"
+			texts[p.module] = "reported"
 		}
 	}
 }

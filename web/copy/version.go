@@ -12,16 +12,15 @@ import (
 
 const versionFile = "version.json"
 
-// version is what web.Source reads.
+// version has the fields of web.Source.
 type version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
 	Date    string `json:"date"`
 }
 
-// writeVersion notes in folder which source this is, for builds that carry nothing of
-// version control: "go run" never does, nor does a build with -buildvcs=false. Source
-// without its repository has no such note; then none is left from before.
+// writeVersion writes the version of the source into folder, for builds without version control
+// information: "go run" and -buildvcs=false. For a source without a repository it removes the file.
 func writeVersion(ctx context.Context, source, folder string) error {
 	path := filepath.Join(folder, versionFile)
 	s, err := describe(ctx, source)
@@ -39,8 +38,8 @@ func writeVersion(ctx context.Context, source, folder string) error {
 	return os.WriteFile(path, append(content, '\n'), 0o644) // #nosec G306 -- everyone on the build machine may read it
 }
 
-// describe asks git. Before the first tag the version counts the commits from v0.0.0,
-// as git does from a tag, so that a later build has the higher number.
+// describe returns the version from git. Before the first tag, the version counts the commits from
+// v0.0.0, as git does from a tag, so that later builds have higher numbers.
 func describe(ctx context.Context, source string) (s version, err error) {
 	head, err := git(ctx, source, "log", "-1", "--format=%H %cI")
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// repository makes one with two commits; the first is tagged, if tag is not "".
+// repository returns the directory of a new repository with two commits. If tag is not "", the
+// first has that tag.
 func repository(t *testing.T, tag string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,12 +34,12 @@ func TestDescribe(t *testing.T) {
 	for _, row := range []struct{ name, tag, want string }{
 		{"after a version", "v1.4.0", "v1.4.0-1-g"},
 		{"no tag", "", "v0.0.0-2-g"},
-		{"a tag that is no version", "before-the-move", "v0.0.0-2-g"},
+		{"a tag that is not a version", "before-the-move", "v0.0.0-2-g"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s, err := describe(t.Context(), repository(t, row.tag))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("describe: %v", err)
 			}
 			short, ok := strings.CutPrefix(s.Version, row.want)
 			if !ok || len(s.Commit) != 40 || !strings.HasPrefix(s.Commit, short) || len(s.Date) < len("2026-11-22T06:34:12Z") {
@@ -48,18 +49,18 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Source without a repository has no version, and none of before stays.
+// A source without a repository has no version, and a version file from an earlier run is removed.
 func TestNoVersionWithoutARepository(t *testing.T) {
 	source, folder := t.TempDir(), t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(source))
 	path := filepath.Join(folder, versionFile)
 	if err := os.WriteFile(path, []byte(`{"version":"v0.9.0"}`), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write a version file: %v", err)
 	}
 	if err := writeVersion(t.Context(), source, folder); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writeVersion: %v", err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Errorf("%s: got %v, want that it is removed", path, err)
+		t.Errorf("stat %s: %v, want that the file was removed", path, err)
 	}
 }

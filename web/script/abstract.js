@@ -1,5 +1,5 @@
-// The documents of one abstract put into order, and renamed. Without this script each of
-// it is a form or a link; record.js has the fields.
+// Reorders and renames the documents of an abstract. Without this script, forms and links do the
+// same. record.js handles the fields.
 (() => {
   'use strict';
 
@@ -8,7 +8,7 @@
     if (line) line.textContent = text;
   };
 
-  // The order of the documents: what is shown here is sent as it stands.
+  // Sends the documents in the order in which the page shows them.
   const list = () => document.getElementById('document-list');
   const rows = () => [...list().querySelectorAll(':scope > [data-file]')];
   const nameOf = (row) => row.querySelector('.document-name')?.textContent.trim() || 'The document';
@@ -26,7 +26,7 @@
     const row = button.closest('[data-file]');
     const up = button.name === 'up';
     const beside = up ? row.previousElementSibling : row.nextElementSibling;
-    if (!beside) return; // onto another page, or nowhere: the form knows
+    if (!beside) return; // on another page, or at the end of the list: submit the form
     event.preventDefault();
     if (up) beside.before(row); else beside.after(row);
     button.focus();
@@ -47,8 +47,8 @@
     });
   };
 
-  // When the list comes anew, rows that are as they were stay: no picture is loaded
-  // again, no form is closed.
+  // Keeps rows that did not change when the list is replaced, so that no image is reloaded and no
+  // form closes.
   document.addEventListener('htmx:oobBeforeSwap', (event) => {
     const { target, fragment } = event.detail;
     if (target.id !== 'document-list') return;

@@ -1,4 +1,4 @@
-// Passwords that can be seen while they are typed, and waits that count down.
+// Shows and hides typed passwords, and counts down the time until the next sign-in attempt.
 (() => {
   'use strict';
 
@@ -13,7 +13,7 @@
         each.type = box.checked ? 'text' : 'password';
       }
     });
-    // What is sent is a password again, so that a browser keeps it as one.
+    // Restores type="password" before submitting, so that browsers offer to save the password.
     input.form.addEventListener('submit', () => {
       box.checked = false;
       box.dispatchEvent(new Event('change'));

@@ -1,5 +1,6 @@
-// [data-all] ticks every box of its form, or none; with Shift a click takes along all
-// boxes since the one before. The form tells by the event deedkeep:chosen.
+// [data-all] checks or clears every box of its form. Shift-click also sets all boxes since the last
+// click.
+// The form dispatches the event deedkeep:chosen after each change.
 (() => {
   'use strict';
 
@@ -28,7 +29,7 @@
     tell(box.form);
   });
 
-  let last = null; // the box that was clicked before
+  let last = null; // the box that was clicked last
   document.addEventListener('click', (event) => {
     const box = event.target;
     if (!(box instanceof HTMLInputElement) || box.type !== 'checkbox' || !box.form || box.matches('[data-all]')) return;

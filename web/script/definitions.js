@@ -1,5 +1,5 @@
-// The editor of definitions: rows are dragged into order, and options are shown only
-// for the types that have some. Without this script there are buttons, and a hint.
+// The definition editor: drag rows to reorder them; the options field shows only for types that
+// have options. Without this script there are buttons and a hint.
 (() => {
   'use strict';
 
@@ -30,7 +30,7 @@
     form.requestSubmit();
   };
 
-  // What is at the edge cannot go further.
+  // Disables the buttons that would move the first row up or the last row down.
   document.addEventListener('click', (event) => {
     if (event.target.closest('button[aria-disabled="true"]')) event.preventDefault();
   }, true);

@@ -1,14 +1,13 @@
-// The page /docs: Swagger UI over /openapi.json. What is tried goes to this origin alone,
-// with the key that was typed and nothing else that would let somebody in: no cookies.
-// The key is in the field where it was typed, and nowhere else.
+// The page /docs: Swagger UI for /openapi.json. "Try it out" sends requests to this origin only,
+// with the API key that was typed and without cookies. The key is kept in its input field only.
 (() => {
   "use strict";
 
   const key = document.querySelector("#key");
   key.form.addEventListener("submit", event => event.preventDefault());
 
-  // form is what a request takes as fields, filled in as its example is and else left empty:
-  // as it comes, the viewer would send "string".
+  // form lists the fields of a request as form inputs: filled with the examples, otherwise empty.
+  // By default Swagger UI would send "string".
   const form = (content, schemas) => {
     const schema = schemas[content.schema.$ref.split("/").pop()];
     const example = Object.values(content.examples || {})[0]?.value || {};
@@ -16,10 +15,10 @@
       ? { ...is, default: [], items: { ...is.items, default: "" } }
       : { ...is, default: String(example[name] ?? "") }];
     content.schema = { ...schema, properties: Object.fromEntries(Object.entries(schema.properties).map(filled)) };
-    delete content.encoding; // it would have the viewer read the text of a field as JSON
+    delete content.encoding; // with it Swagger UI would parse the text of a field as JSON
   };
 
-  // given are the fields of a form without those that were left empty.
+  // given returns the fields of a form that are not empty.
   const given = body => {
     const fields = new FormData();
     for (const [name, value] of body) {
@@ -28,9 +27,9 @@
     return fields;
   };
 
-  // prepare makes a description one that is tried. Where the public address is another name
-  // of this server, the policy of the page keeps it from asking there: it asks here. Examples
-  // of what may be left out are told, not sent.
+  // prepare adapts the description for "Try it out". The page's policy allows requests to this
+  // origin only, so a public address with another host name is replaced by this origin. Examples of
+  // optional parameters are shown, not sent.
   const prepare = description => {
     description.servers = [{ url: location.origin + "/v1", description: "This installation." }];
     const { parameters, schemas } = description.components;
@@ -42,7 +41,7 @@
     const resolve = parameter => parameter.$ref ? parameters[parameter.$ref.split("/").pop()] : parameter;
     for (const item of Object.values(description.paths)) {
       const shared = item.parameters || [];
-      delete item.parameters; // an address that opens an operation shows those without their names
+      delete item.parameters; // the address of an operation lists them without their names
       for (const operation of Object.values(item).filter(o => o.responses)) {
         operation.parameters = [...shared, ...operation.parameters || []].map(resolve);
         operation.parameters.forEach(tell);
@@ -54,14 +53,14 @@
     return description;
   };
 
-  // house is what differs from the viewer as it comes.
+  // house customizes Swagger UI.
   const house = ({ React: { createElement: e } }) => ({
     components: {
-      // As it comes it is a link inside a button.
+      // By default this is a link inside a button.
       DeepLink: ({ text }) => e("span", null, text),
-      // The key is asked for once, in the head of the page.
+      // The page asks for the key once, at the top.
       authorizeOperationBtn: () => null,
-      // It is looked for, and another is shown.
+      // Swagger UI looks this component up, so it is replaced.
       JsonSchema_string_binary: () => null,
       HouseLayout: ({ getComponent, specSelectors }) =>
         e("div", { className: "swagger-ui" },
@@ -73,7 +72,7 @@
           e(getComponent("operations", true))),
     },
     wrapComponents: {
-      // The examples in curl come out of x-codeSamples, which the viewer does not show.
+      // The curl examples come from x-codeSamples, which Swagger UI ignores.
       responses: (Original, { specSelectors }) => props => {
         const samples = specSelectors.specJson().getIn(["paths", props.path, props.method, "x-codeSamples"]);
         return e("div", null,
@@ -83,7 +82,7 @@
               e("pre", { tabIndex: 0 }, s.get("source"))))),
           e(Original, props));
       },
-      // A refusal is a line: all have the same form.
+      // An error response is one line: all have the same shape.
       response: Original => props => {
         if (props.code < "400") return e(Original, props);
         const said = props.response.getIn(["content", "application/json", "examples"])?.first()?.getIn(["value", "message"]);
@@ -91,7 +90,7 @@
           e("td", { className: "response-col_status" }, props.code),
           e("td", { colSpan: 2 }, props.response.get("description"), said && e("code", null, said)));
       },
-      // A document is saved, not shown letter by letter.
+      // A document is downloaded instead of shown as text.
       responseBody: Original => props => {
         const headers = { ...props.headers };
         if (headers["content-disposition"] && !/^(text|image)\/|json/.test(props.contentType)) {
@@ -99,14 +98,14 @@
         }
         return e(Original, { ...props, headers });
       },
-      // What is shown to be copied and passed on holds no key.
+      // The curl command that is shown must not contain the key.
       curl: Original => props => {
         const { request } = props;
         const hidden = request.hasIn(["headers", "Authorization"]) ? request.setIn(["headers", "Authorization"], "Bearer YOUR_KEY") : request;
         return e(Original, { ...props, request: hidden });
       },
     },
-    // A text that holds JSON is typed, not chosen as a file.
+    // JSON in a form field is typed as text, not selected as a file.
     afterLoad() {
       const asFile = this.fn.isFileUploadIntended;
       this.fn.isFileUploadIntended = (schema, type) =>
@@ -114,7 +113,7 @@
     },
   });
 
-  // mend names what the viewer leaves without a name, for whoever does not see it.
+  // mend adds labels for screen readers that Swagger UI omits.
   const mend = root => {
     const name = (selector, say) => root.querySelectorAll(selector).forEach(node => {
       if (!node.labels?.length && !node.ariaLabel) node.ariaLabel = say(node);
@@ -152,7 +151,7 @@
       plugins: [house],
       requestInterceptor: request => {
         request.credentials = "omit";
-        if (/\/download$/.test(request.url)) request.curlOptions = ["-L", "-O", "-J"]; // by itself curl follows nothing, and saves nothing
+        if (/\/download$/.test(request.url)) request.curlOptions = ["-L", "-O", "-J"]; // by default curl follows no redirect and writes to the terminal
         if (request.body instanceof FormData) request.body = given(request.body);
         if (key.value.trim()) request.headers.Authorization = `Bearer ${key.value.trim()}`;
         return request;

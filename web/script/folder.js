@@ -1,12 +1,12 @@
-// The folders of the vault: several documents are chosen at once, and documents and
-// folders dragged onto a folder. Without this script the forms do the same.
+// Folders: selects several documents at once, and drags documents and folders onto a folder.
+// Without this script, forms do the same.
 (() => {
   'use strict';
 
   const list = () => document.querySelector('[data-files]');
   const boxes = () => [...document.querySelectorAll('[data-files] input[name=file]')];
 
-  // ---- choosing
+  // ---- selection
 
   const tell = () => {
     const chosen = boxes().filter((box) => box.checked).length;
@@ -18,9 +18,9 @@
     const trash = bar.querySelector('[data-trash]');
     trash.dataset.confirm = chosen === 1 ? 'Move this document to the trash?' : 'Move these ' + chosen + ' documents to the trash?';
   };
-  document.addEventListener('deedkeep:chosen', tell); // see choose.js
+  document.addEventListener('deedkeep:chosen', tell); // dispatched by choose.js
 
-  // What is chosen, or being written, is not taken away by a list that comes anew.
+  // A refresh of the list must not discard a selection or a name that is being typed.
   document.addEventListener('htmx:beforeRequest', (event) => {
     const part = event.target;
     if (part.id !== 'documents') return;
@@ -29,14 +29,14 @@
   });
   document.addEventListener('htmx:afterSettle', () => { prepare(); tell(); });
 
-  // ---- dragging
+  // ---- drag and drop
 
   const files = 'application/x-deedkeep-files';
   const folder = 'application/x-deedkeep-folder';
   let dragging = null; // {files: […]} or {folder: 'N'}
 
   const prepare = () => {
-    if (!document.getElementById('document-actions') && !document.querySelector('[data-upload]')) return; // a viewer of roles
+    if (!document.getElementById('document-actions') && !document.querySelector('[data-upload]')) return; // the user may not move anything
     for (const li of document.querySelectorAll('[data-files] > li[data-file]')) li.draggable = true;
     for (const link of document.querySelectorAll('.tree a[data-folder], .documents > li[data-folder]')) {
       if (link.dataset.folder !== '0') link.draggable = true;
@@ -49,7 +49,7 @@
     if (!row || !row.draggable) return;
     if (row.dataset.file) {
       const box = row.querySelector('input[name=file]');
-      // One of those that are chosen takes the others along.
+      // Dragging a selected document drags the complete selection.
       const taken = box && box.checked ? boxes().filter((one) => one.checked).map((one) => one.value) : [row.dataset.file];
       dragging = { files: taken };
       event.dataTransfer.setData(files, taken.join(','));

@@ -1,4 +1,4 @@
-// Small things that every page does; without this script each of them has a plain way.
+// Behavior of every page. Each part has a fallback without scripts.
 (() => {
   'use strict';
 
@@ -7,12 +7,12 @@
   statusLine.setAttribute('role', 'status');
   document.body.append(statusLine);
 
-  // typing reports whether keys that go to el write something, or belong to what is
-  // open: nobody else takes them then. The other scripts have it from here.
+  // typing reports whether keys on el enter text or belong to an open menu or dialog. Other scripts
+  // ignore such keys, too.
   const typing = (el) => el instanceof Element && !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
   window.deedkeep = Object.freeze({ typing });
 
-  // Escape closes what is open.
+  // Escape closes an open menu.
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') {
@@ -24,7 +24,7 @@
     }
   });
 
-  // One menu is open at a time, and none when the eye is elsewhere.
+  // At most one menu is open. It closes when the focus or a click moves elsewhere.
   const closeMenus = (but) => {
     for (const menu of document.querySelectorAll('details.menu[open]')) {
       if (!but || !menu.contains(but)) menu.open = false;
@@ -33,11 +33,11 @@
   document.addEventListener('click', (event) => closeMenus(event.target));
   document.addEventListener('focusin', (event) => closeMenus(event.target));
 
-  // Where the tabs do not fit, the one that is open is in sight.
+  // Scrolls the current tab into view where the tabs don't fit.
   const tab = document.querySelector('.tabs [aria-current]');
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 
-  // On a phone the filters of a list open by a button that says how many are set.
+  // On phones a button opens the filters of a list and shows how many are set.
   for (const form of document.querySelectorAll('form.filters')) {
     const fields = [...form.querySelectorAll(':scope > .field')];
     if (fields.length < 3) continue;
@@ -56,7 +56,7 @@
     });
   }
 
-  // form[data-confirm] and button[data-confirm] ask first; data-confirm is the question.
+  // form[data-confirm] and button[data-confirm] ask for confirmation; data-confirm is the question.
   const ask = (question, submitter, then) => {
     const dialog = document.createElement('dialog');
     const text = document.createElement('p');
@@ -81,7 +81,7 @@
     dialog.showModal();
   };
   const confirmed = new WeakSet();
-  // Capturing comes before htmx, which listens on the form itself.
+  // The capture phase runs before htmx, which listens on the form.
   document.addEventListener('submit', (event) => {
     const form = event.target;
     const question = (event.submitter && event.submitter.dataset.confirm) || form.dataset.confirm;
@@ -94,7 +94,7 @@
     });
   }, true);
 
-  // A second click sends nothing a second time.
+  // Ignores a second click while a form is being sent.
   const sent = new WeakSet();
   document.addEventListener('submit', (event) => {
     const form = event.target;
@@ -104,18 +104,18 @@
     setTimeout(() => sent.delete(form), 5000);
   });
 
-  // Whoever comes after somebody who signed out does not see what was being uploaded.
+  // After a sign-out, the next user must not see the names of the uploads that were in progress.
   document.addEventListener('submit', (event) => {
     if (event.defaultPrevented || new URL(event.target.action).pathname !== '/sign-out') return;
     try {
       for (const key of Object.keys(localStorage)) if (key.startsWith('tus::')) localStorage.removeItem(key);
-    } catch { /* not allowed here */ }
+    } catch { /* not allowed */ }
   });
 
-  // [data-copy] copies its text, or what the element it names ("#id") holds.
+  // [data-copy] copies its text, or the text of the element it names ("#id").
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    // Without TLS a browser keeps its clipboard to itself, but for this old way.
+    // Without TLS browsers provide only this deprecated function.
     const area = document.createElement('textarea');
     area.value = text;
     (document.querySelector('dialog[open]') || document.body).append(area);
@@ -142,8 +142,8 @@
     }
   });
 
-  // A part of the page that could not be had says so at the top, in the server's words
-  // where it gave some.
+  // Shows at the top of the page why a partial request failed, with the server's message if it sent
+  // one.
   const complain = (text) => {
     let problem = document.getElementById('page-problem');
     if (!problem) {
@@ -156,8 +156,8 @@
     problem.replaceChildren(...[text].flat());
     problem.scrollIntoView({ block: 'nearest' });
   };
-  // A part that is asked for while something is typed does not take the page to where
-  // one signs in: what was typed would be lost.
+  // A partial request that runs while the user types must not redirect to the sign-in page: the
+  // typed text would be lost.
   const altered = (field) => {
     if (field.type === 'hidden' || field.closest('.filters, .find')) return false;
     if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;
@@ -180,7 +180,7 @@
   document.addEventListener('htmx:responseError', (event) => {
     const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
     const said = answer.querySelector('.problem');
-    if (said?.querySelector('a, time')) { // a way on
+    if (said?.querySelector('a, time')) { // the message has a link or a time
       complain([...document.importNode(said, true).childNodes]);
       return;
     }

@@ -1,41 +1,41 @@
-// The find box above every page: Ctrl-K or "/" opens it, and what is found shows as one
-// types. Without this script the head of a page has a plain form that leads to /find.
+// The search box of every page: Ctrl-K or "/" opens it, and results show while the user types.
+// Without this script, the page header has a plain form that leads to /find.
 (() => {
   'use strict';
 
   const mac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform || navigator.platform || '');
-  const key = 'find'; // of the session's storage: what was looked for last, and what of it was opened
+  const key = 'find'; // session storage: the last search, and the result that was opened from it
   const pause = 80, slow = 300, most = 20000; // milliseconds
 
-  // A page may be put into the place of another: nothing of it is held on to.
+  // htmx may replace the page, so no element is cached.
   const box = () => document.getElementById('palette');
   const part = (name) => box().querySelector(name);
   const field = () => part('#palette-q');
   const options = () => [...box().querySelectorAll('[role="option"]')];
   const chosen = () => part('[role="option"][aria-selected="true"]');
-  const text = () => field().value.trim() && field().value.trimStart().replace(/\s+$/, ' '); // a blank behind a word says that it is whole
+  const text = () => field().value.trim() && field().value.trimStart().replace(/\s+$/, ' '); // a trailing space says that the last word is complete
   const enough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
   const said = (words) => { part('#palette-said').textContent = words; };
 
   const user = () => box()?.dataset.user;
   const remember = (to) => {
-    try { sessionStorage.setItem(key, JSON.stringify([text(), to, user()])); } catch { /* not allowed here */ }
+    try { sessionStorage.setItem(key, JSON.stringify([text(), to, user()])); } catch { /* not allowed */ }
   };
   const forget = () => {
-    try { sessionStorage.removeItem(key); } catch { /* not allowed here */ }
+    try { sessionStorage.removeItem(key); } catch { /* not allowed */ }
   };
   const remembered = () => {
     try {
       const [typed, to, of] = JSON.parse(sessionStorage.getItem(key));
       if (of === user()) return { typed: String(typed), to: String(to) };
-    } catch { /* nothing is there, or not allowed */ }
+    } catch { /* missing, or not allowed */ }
     return null;
   };
-  // Whoever comes after somebody else does not see what was looked for.
+  // Another user of the same browser must not see the last search.
   if (!remembered()) forget();
 
-  // One request is under way at a time; the answer of another than the last counts for nothing.
-  // While it is, what stands there is not what the text finds: keys wait for that.
+  // At most one request runs at a time, and responses to older ones are ignored. Until the response
+  // arrives, the list belongs to another text, so keys that act on the list wait.
   let flight = null, timer = 0, shown = '', wanted = '', ahead = [];
   const busy = () => part('.palette-found').hasAttribute('aria-busy');
   const stop = () => {
@@ -46,7 +46,7 @@
     part('.palette-found').removeAttribute('aria-busy');
   };
 
-  // keys says below what Enter does now.
+  // keys updates the hint that says what Enter does.
   const keys = () => {
     const does = chosen() || ahead.length || part('[data-leads]') && text() === shown ? 'open' : text() ? 'all results' : '';
     part('[data-enter] span').textContent = does;
@@ -122,7 +122,7 @@
       part('.palette-wait').hidden = false;
       if (!options().length) part('.palette-start').hidden = true;
       if (shown) return;
-      part('.palette-found').replaceChildren(); // what was said of a text that was too short
+      part('.palette-found').replaceChildren(); // the hint that the text was too short
       said('');
     }, slow);
     const end = setTimeout(() => {
@@ -186,7 +186,7 @@
     return true;
   };
 
-  // go opens what is chosen, else the page with all that was found.
+  // go opens the selected result, or the page with all results.
   const go = (option, apart) => {
     const to = option ? option.href : `${part('form').action}?q=${encodeURIComponent(text())}`;
     remember(option ? option.getAttribute('href') : '');
@@ -206,7 +206,7 @@
     }
   };
 
-  // press does what a key does to the list, and says whether it does something.
+  // press applies a key to the list and reports whether it did anything.
   const modified = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
   const press = (event) => {
     if (event.key === 'Enter') {
@@ -217,7 +217,8 @@
     if (to) choose(to);
     return Boolean(to);
   };
-  // early says whether a key is for the list that is on its way; Enter alone is for the text.
+  // early reports whether a key must wait for the list that is being loaded. Enter alone acts on
+  // the text.
   const early = (event) => {
     if (!busy()) return false;
     if (event.key === 'Enter') return ahead.length > 0;
@@ -234,7 +235,7 @@
     }
     if (event.target !== box()?.querySelector('#palette-q')) return;
     if (event.key === 'Escape') {
-      event.preventDefault(); // else the browser may take the text away first
+      event.preventDefault(); // some browsers would clear the text first
       box().close();
       return;
     }
@@ -272,9 +273,9 @@
     const option = event.target.closest('.palette [role="option"]');
     if (option && busy()) event.preventDefault();
     else if (option) remember(option.getAttribute('href'));
-    else if (event.target === box()) box().close(); // beside it
+    else if (event.target === box()) box().close(); // a click outside
   });
-  // The focus stays where one types.
+  // Keeps the focus in the text field.
   document.addEventListener('mousedown', (event) => {
     if (event.target.closest('.palette [role="option"]')) event.preventDefault();
   });

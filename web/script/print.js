@@ -1,4 +1,4 @@
-// Prints when every picture is there.
+// Prints when all images are loaded.
 (async () => {
   'use strict';
 

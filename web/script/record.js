@@ -1,10 +1,9 @@
-// A record, which an abstract or an order is: fields edited where they stand. Without
-// this script each of it is a form or a link.
+// Edits the fields of a record (an abstract or an order) in place. Without this script, forms and
+// links do the same.
 (() => {
   'use strict';
 
-  // A click on a value opens the form of its group there; one that chooses text, or a
-  // second click, does not.
+  // A click on a value opens the form of its group. Selecting text or a double click does not.
   let opening = 0;
   document.addEventListener('click', (event) => {
     clearTimeout(opening);
@@ -18,7 +17,7 @@
     }, 250);
   });
 
-  // Escape leaves a form as its Cancel does.
+  // Escape cancels a form.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     const form = event.target.closest('[data-editing]');
@@ -30,7 +29,7 @@
     cancel.click();
   });
 
-  // What was typed and not saved is not lost without a question.
+  // Asks before unsaved changes are lost.
   document.addEventListener('input', (event) => {
     const form = event.target.closest('[data-editing]');
     if (form) form.dataset.touched = '';
@@ -45,7 +44,7 @@
     if (document.querySelector('[data-editing][data-touched]')) event.preventDefault();
   });
 
-  // A change that somebody else came before is answered with the form and both values.
+  // On a conflict with another user's change, the response is the form with both values.
   document.addEventListener('htmx:beforeSwap', (event) => {
     if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) {
       event.detail.shouldSwap = true;

@@ -1,6 +1,6 @@
-// Documents that are dropped onto the page, chosen or pasted arrive by tus: three at a
-// time, each with its progress, and each goes on by itself after a break. Without this
-// script the form of the section sends them.
+// Uploads documents that are dropped, selected, or pasted, by tus: three at a time, each with its
+// progress. Uploads resume automatically after a lost connection. Without this script, the form of
+// the section sends them.
 (() => {
   'use strict';
 
@@ -11,13 +11,13 @@
   const endpoint = '/uploads';
   const keepsFolders = !to.startsWith('abstract:');
   const atOnce = 3;
-  const folderOf = new WeakMap(); // of a file: the names of the folders that it came in, parted by slashes
+  const folderOf = new WeakMap(); // by file: the path of the folders it came from, separated by slashes
   const stored = tus.defaultOptions.urlStorage;
-  // A restart of the server takes a minute at most; a line may be away for longer.
+  // A restart of the server takes at most a minute; a network failure can last longer.
   const patience = [500, 1000, 2000, 4000, 8000, ...Array(60).fill(10000)];
   const ignored = /^(\.|~\$|thumbs\.db$|desktop\.ini$)/i;
 
-  // ---- what is on the page
+  // ---- elements of the page
 
   const make = (tag, className, text) => {
     const el = document.createElement(tag);
@@ -55,7 +55,7 @@
   list.setAttribute('aria-label', 'Documents on their way');
   plain.remove();
   input.required = false;
-  // On a phone nothing is dropped or pasted.
+  // Phones don't drop or paste files.
   hint.prepend(make('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. ' + (keepsFolders ? '' : 'Folders are flattened: an abstract has one list of documents. ')));
 
   const folder = make('input');
@@ -91,7 +91,9 @@
 
   // ---- one document
 
-  // waiting → sending ⇄ lost → filing → filed | refused | failed; cancelled from anywhere
+  // waiting → sending ⇄ lost → filing → filed
+  // refused
+  // failed; cancelled from any state
   const items = [];
   const active = (item) => ['waiting', 'sending', 'lost', 'filing', 'signedout'].includes(item.state);
 
@@ -107,7 +109,7 @@
     item.label = make('span', 'name', named);
     item.label.title = named;
     item.rate = make('output', 'rate');
-    item.rate.setAttribute('aria-live', 'off'); // it changes all the time; the end is said
+    item.rate.setAttribute('aria-live', 'off'); // it changes constantly; the outcome is announced
     item.buttons = make('span', 'row');
     item.bar = make('progress');
     item.bar.max = Math.max(1, item.file.size);
@@ -201,12 +203,12 @@
       storeFingerprintForResuming: true,
       removeFingerprintOnSuccess: false,
       onUploadUrlAvailable: () => {
-        // Kept across an answer that makes the library forget it.
+        // Saved, because some responses make the library discard it.
         item.upload.options.uploadUrl = item.upload.url;
       },
       onAfterResponse: (req, res) => {
         const status = res.getStatus();
-        // The library would begin anew where the server only has no time just now.
+        // Without this the library would restart the upload when the server is only busy.
         if (req.getMethod() === 'HEAD' && (status === 401 || status === 403 || status === 429 || status >= 500)) {
           throw Object.assign(new Error('not now'), { status });
         }
@@ -231,7 +233,7 @@
     if (!item.upload) {
       build(item);
       const before = await item.upload.findPreviousUploads();
-      if (item.state !== 'sending') return; // cancelled meanwhile
+      if (item.state !== 'sending') return; // canceled in the meantime
       before.sort((a, b) => new Date(b.creationTime) - new Date(a.creationTime));
       if (before.length) {
         item.upload.resumeFromPreviousUpload(before[0]);
@@ -241,7 +243,7 @@
     item.upload.start();
   };
 
-  // The last byte is sent: the server checks the document before it answers.
+  // After the last byte, the server checks the document before it responds.
   const checking = (item) => {
     show(item, 'Checking…');
     item.bar.setAttribute('aria-label', 'Checking ' + item.file.name);
@@ -302,7 +304,7 @@
 
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  // outcome asks what became of a document whose bytes are all there.
+  // outcome asks for the result of a document whose bytes have all arrived.
   const outcome = async (item) => {
     enter(item, 'filing');
     item.bar.value = item.bar.max;
@@ -313,7 +315,7 @@
         const response = await fetch(item.upload.url, { headers: { Accept: 'application/json' }, cache: 'no-store' });
         if (response.status === 401) return signedOut(item);
         if (response.status === 404) {
-          // Nobody knows of it any more: it is sent again, from the start.
+          // The server doesn't know the upload anymore: send it again from the start.
           item.upload.url = item.upload.options.uploadUrl = null;
           return start(item);
         }
@@ -370,7 +372,7 @@
     const url = item.upload && item.upload.url;
     item.state = 'cancelled';
     if (['sending', 'lost', 'signedout', 'failed', 'filing'].includes(was) && url) {
-      // What the server cannot be told now it forgets by itself.
+      // If this request fails, the upload expires on the server.
       item.upload.abort(true).catch(() => {});
       forgetStored(item);
     } else if (item.upload) {
@@ -382,7 +384,7 @@
 
   const again = (item) => {
     if (item.state === 'failed') counts.refused--;
-    // With a patience of its own.
+    // Has its own timeout.
     const url = item.upload.url;
     item.upload.abort();
     build(item);
@@ -397,7 +399,7 @@
     ended();
   };
 
-  // ---- when the session has ended
+  // ---- expired session
 
   let asking = null;
   const signedOut = (item) => {
@@ -428,7 +430,7 @@
   };
   window.addEventListener('focus', signedInAgain);
 
-  // A line that is back is used at once.
+  // Retries immediately when the browser is online again.
   window.addEventListener('online', () => {
     for (const item of items.filter((one) => one.state === 'lost')) again(item);
   });
@@ -440,7 +442,7 @@
     }
   });
 
-  // ---- what is to be sent
+  // ---- choosing files
 
   let batches = 0;
   const add = (files) => {
@@ -511,7 +513,7 @@
     cover(false);
     if (!brings(event)) return;
     event.preventDefault();
-    // The list of what was dropped is gone after the first wait.
+    // dataTransfer is empty after the first await, so its entries are collected before.
     const entries = [...event.dataTransfer.items].filter((one) => one.kind === 'file').map((one) => one.webkitGetAsEntry?.() || one.getAsFile());
     const found = [];
     for (const entry of entries) await gather(entry, found, '');
@@ -521,7 +523,7 @@
     if (unread) say(some(unread, 'file', 'files') + ' could not be read.');
   });
 
-  // gather reads a dropped file, or a folder with all beneath it.
+  // gather reads a dropped file, or a folder with all its subfolders.
   const gather = async (entry, found, path) => {
     if (!entry) return;
     if (entry instanceof File) {
@@ -538,7 +540,7 @@
       }
       if (path && ignored.test(entry.name)) return;
       const reader = entry.createReader();
-      for (;;) { // it gives a hundred at a time
+      for (;;) { // it returns up to 100 entries per call
         const next = await new Promise((done, fail) => reader.readEntries(done, fail));
         if (!next.length) return;
         for (const one of next) await gather(one, found, path + entry.name + '/');
@@ -548,9 +550,9 @@
     }
   };
 
-  // ---- what broke off when the page was closed
+  // ---- uploads that were interrupted when the page was closed
 
-  const rests = new Map(); // url → its line
+  const rests = new Map(); // url → element of its line
   const resumed = (previous) => {
     for (const [key, li] of rests) {
       if (key === previous.urlStorageKey) li.remove();
@@ -567,8 +569,8 @@
       } catch {
         continue;
       }
-      if (answer.state === 'arrived') continue; // its end is near
-      if (answer.state !== 'arriving') { // over, filed by now, or another's
+      if (answer.state === 'arrived') continue; // nearly finished
+      if (answer.state !== 'arriving') { // finished, canceled, or of another user
         await stored.removeUpload(one.urlStorageKey);
         if (answer.state === 'filed') section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: answer }));
         continue;

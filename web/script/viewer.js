@@ -1,5 +1,5 @@
-// Reads a document: its pages under each other, drawn by the server as wide as they
-// are looked at. Without this script the page shows one picture, and links.
+// The document viewer: a column of pages, rendered by the server in the width at which they are
+// shown. Without this script the page shows one image and links.
 (() => {
   'use strict';
 
@@ -21,7 +21,7 @@
   const dialog = (name) => {
     const box = one(`[data-dialog="${name}"]`);
     if (!box) return;
-    box.open = false; // as it is without this script
+    box.open = false; // initially, as without this script
     box.showModal();
     const input = box.querySelector('input[name="name"]');
     if (!input) return;
@@ -32,7 +32,7 @@
 
   const another = (which) => {
     const to = viewer.dataset[which];
-    // Back leads to where the first of them was opened, not through them all.
+    // Back leads to the page where the first document was opened, not through every document.
     if (to) location.replace(to);
     else say(which === 'next' ? 'This is the last document.' : 'This is the first document.');
   };
@@ -73,7 +73,7 @@
       }
       return;
     }
-    // Space and Enter belong to what has the focus, if it is to be pressed.
+    // Space and Enter activate a focused control.
     if ((event.key === ' ' || event.key === 'Enter') && event.target.closest('a, button, summary')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const act = actions[keys[key]];
@@ -81,7 +81,7 @@
     if (act(event) !== false) event.preventDefault();
   }, true);
 
-  // A form that is open from the beginning was asked for, or refused.
+  // A form that is open when the page loads was requested or has errors.
   const renaming = one('[data-dialog="rename"][open] form');
   if (renaming) {
     history.replaceState(null, '', renaming.elements.back.value);
@@ -100,15 +100,15 @@
   for (const [times, width, height, pixels] of JSON.parse(viewer.dataset.sizes)) {
     for (let i = 0; i < times; i++) pages.push({ width: width * 96 / 72, height: height * 96 / 72, pixels, turn: 0 });
   }
-  const widths = JSON.parse(viewer.dataset.widths); // of pictures that there are
+  const widths = JSON.parse(viewer.dataset.widths); // widths of images that the server renders
   const gap = 12;
   const least = 0.1, most = 8;
-  let fit = kept('fit') || 'auto'; // auto, width, page, or none: then scale is what was asked for
+  let fit = kept('fit') || 'auto'; // auto, width, page, or none: then scale is the zoom factor
   let scale = 1;
   let turned = turnedBy(base);
   let current = Math.min(Math.max(Number(viewer.dataset.page) || 1, 1), pages.length);
   let spread = { width: 0, height: 0 };
-  let ready = false; // the first page is where it belongs
+  let ready = false; // the first page is in place
 
   const still = one('[data-still]');
   const first = still.querySelector('img');
@@ -131,7 +131,7 @@
     }
   };
 
-  // layout gives each page its place; what was in the middle stays there.
+  // layout positions the pages; the page in the middle of the pane stays there.
   const layout = (anchor = where()) => {
     const room = { width: Math.max(pane.clientWidth - 2 * gap, 80), height: Math.max(pane.clientHeight - 2 * gap, 80) };
     let top = gap, widest = 0;
@@ -153,7 +153,7 @@
     if (ready) draw();
   };
 
-  // where is a place within a page at a point of the pane, the middle unless told.
+  // where returns the position within a page at a point of the pane, by default its middle.
   const where = (x = pane.clientWidth / 2, y = pane.clientHeight / 2) => {
     if (!pages[0].h) return null;
     const n = at(pane.scrollTop + y);
@@ -166,7 +166,7 @@
     pane.scrollLeft = page.left + fx * page.w - x;
   };
 
-  // at is the page at a height.
+  // at returns the page at a vertical offset.
   const at = (y) => {
     let low = 0, high = pages.length - 1;
     while (low < high) {
@@ -177,20 +177,20 @@
     return low + 1;
   };
 
-  // Pictures: what is wanted first comes first, two at a time; what nobody looks at
-  // any more is left.
+  // Image loading: pages in view first, two at a time; loads of pages that went out of view are
+  // canceled.
 
   const pictures = new Map(); // address → { image, ready, pixels }
   const loading = new Map(); // address → image
-  const failed = new Map(); // address → how often
-  let wanted = [], urgent = 0; // of which the first so many are seen
+  const failed = new Map(); // address → number of failures
+  let wanted = [], urgent = 0; // the first urgent ones are in view
   const atOnce = 2;
-  // What is known to be broken is not tried again and again.
+  // Stops retrying an image that failed repeatedly.
   const retries = 'broken' in viewer.dataset ? 0 : 1;
   const mostPixels = 120e6;
 
   const step = (page) => {
-    // The natural width is seen whichever way the page is turned.
+    // The unrotated width decides, whichever way the page is rotated.
     const need = page.width * page.scale * Math.min(window.devicePixelRatio || 1, 3);
     const enough = page.pixels || page.width / 96 * 300;
     const want = Math.min(need * 0.92, Math.max(enough, 850));
@@ -198,8 +198,8 @@
   };
   const address = (n, width) => `${base}/pages/${n}?w=${width}`;
 
-  // Pages that could not be had because nobody is signed in, or nobody answers, come
-  // when that is over.
+  // Pages that failed because the session expired or the server was unreachable are loaded when
+  // that is over.
   const line = lineOf(one('.viewer-body'), () => {
     failed.clear();
     for (const image of strip.querySelectorAll('img')) {
@@ -217,7 +217,7 @@
       image.src = '';
     }
     for (const [i, url] of wanted.entries()) {
-      // What is seen comes first, alone: the server has its hands full with it.
+      // Pages in view load first, alone: rendering keeps the server busy.
       if (loading.size >= atOnce || i >= urgent && wanted.slice(0, urgent).some((u) => loading.has(u))) return;
       if (pictures.has(url) || loading.has(url) || (failed.get(url) || 0) > retries) continue;
       fetchPicture(url);
@@ -233,7 +233,7 @@
     try {
       await image.decode();
     } catch {
-      if (loading.get(url) !== image) return; // left
+      if (loading.get(url) !== image) return; // canceled
       loading.delete(url);
       if (!await line.look()) failed.set(url, (failed.get(url) || 0) + 1);
       draw();
@@ -249,7 +249,7 @@
     draw();
   };
 
-  // forget drops the pictures that were used longest ago.
+  // forget drops the least recently used images.
   const forget = () => {
     let sum = 0;
     for (const image of pictures.values()) sum += image.naturalWidth * image.naturalHeight;
@@ -264,7 +264,7 @@
   const best = (n, width) => {
     const exact = address(n, width);
     const image = pictures.get(exact);
-    if (image) { // used now
+    if (image) { // mark as recently used
       pictures.delete(exact);
       pictures.set(exact, image);
       return image;
@@ -276,7 +276,7 @@
     return null;
   };
 
-  // Sheets are the pages that are there: those that are seen, and one on each side.
+  // Only pages in view and one on each side have an element.
 
   const sheets = new Map(); // n → element
   const sheet = (n) => {
@@ -347,7 +347,7 @@
     turnTo(seen(top, bottom, first, last));
   };
 
-  // seen is the page of which most is to be seen, the first of equals.
+  // seen returns the page with the largest visible area, the first if several are equal.
   const seen = (top, bottom, first, last) => {
     let found = first, most = -1;
     for (let n = first; n <= last; n++) {
@@ -358,8 +358,8 @@
     return found;
   };
 
-  // warm has the server draw the first page of the next document; it sends nothing, so
-  // that nobody is said to have seen it.
+  // warm makes the server render the first page of the next document. It sends no content, so it is
+  // not recorded as a view.
   let warmed = false;
   const warm = () => {
     if (warmed || loading.size || !viewer.dataset.warm) return;
@@ -385,7 +385,7 @@
     remember();
   };
 
-  // The address names the page, so that it can be sent to somebody.
+  // The address contains the page number, so that it can be shared.
   let rememberTimer = 0;
   const remember = () => {
     clearTimeout(rememberTimer);
@@ -400,7 +400,7 @@
   const goTo = (n) => {
     n = Math.min(Math.max(n, 1), pages.length);
     const page = pages[n - 1];
-    // Short pages are shown in the middle, long ones from their top.
+    // Short pages are centered, long ones start at their top.
     const slack = Math.max((pane.clientHeight - page.h) / 2, 0);
     pane.scrollTop = page.top - Math.max(gap, slack);
     draw();
@@ -409,12 +409,12 @@
 
   const turnPage = (by) => {
     const page = pages[current - 1];
-    // From the middle of a long page, back is its own beginning.
+    // From the middle of a long page, Previous goes to the top of the same page.
     if (by < 0 && pane.scrollTop > page.top + 0.15 * pane.clientHeight) goTo(current);
     else goTo(current + by);
   };
 
-  // readOn goes a screen further, but never past the beginning of a page.
+  // readOn scrolls by one screen, but not past the top of the next page.
   const readOn = (by) => {
     const most = 0.88 * pane.clientHeight;
     const top = pane.scrollTop;
@@ -479,7 +479,7 @@
     previous: () => turnPage(-1),
     right: () => across(1) || goTo(current + 1),
     left: () => across(-1) || turnPage(-1),
-    // A page that fits is turned; a long one is moved.
+    // Arrow keys change the page if it fits, otherwise they scroll.
     down: () => { if (fit === 'page') goTo(current + 1); else { pane.scrollTop += 60; draw(); } },
     up: () => { if (fit === 'page') goTo(current - 1); else { pane.scrollTop -= 60; draw(); } },
     on: (event) => readOn(event.shiftKey ? -1 : 1),
@@ -533,7 +533,7 @@
     zoomTo(now * Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) / 200), where(event.clientX - box.left, event.clientY - box.top));
   }, { passive: false });
 
-  // Two fingers zoom, one moves the page.
+  // Two fingers zoom, one finger scrolls.
   let pinch = null;
   const spanOf = (touches) => {
     const box = pane.getBoundingClientRect();
@@ -557,7 +557,7 @@
   }, { passive: false });
   pane.addEventListener('touchend', () => { pinch = null; });
 
-  // Dragging with the mouse moves a page that is larger than the pane.
+  // Dragging with the mouse scrolls a page that is larger than the pane.
   let drag = null;
   pane.addEventListener('pointerdown', (event) => {
     if (event.pointerType !== 'mouse' || event.button !== 0 || event.target === pane) return;
@@ -575,7 +575,8 @@
   }
   pane.addEventListener('dragstart', (event) => event.preventDefault());
 
-  // The strip of pages: its pictures come when they are near, after the page itself.
+  // The thumbnail strip: its images load when they come near the visible area, after the page
+  // itself.
 
   const strip = one('[data-strip]');
   const leaves = [];
@@ -651,13 +652,13 @@
     if (box.top < frame.top || box.bottom > frame.bottom) strip.scrollTop += box.top - frame.top - (frame.height - box.height) / 2;
   };
 
-  // Finding
+  // Search in the document
 
   const finder = one('[data-finder]');
   const panel = one('[data-hits]');
-  // The page that somebody was led to: the address changes with what is read.
+  // The page that a search result linked to. The address changes while the user reads.
   const led = Number(new URLSearchParams(location.search).get('page'));
-  // asking is what the server is asked for by that: the phrase, or its words each.
+  // asking holds what the server searches for: the phrase, or each of its words.
   let hits = [], hit = -1, phrase = '', asking = '', marksOf = new Map();
 
   const drawMarks = (n) => {
@@ -724,7 +725,7 @@
     else if (current !== n) goTo(n);
   };
 
-  // reveal moves a rectangle of a page into sight, if it is not.
+  // reveal scrolls a rectangle of a page into view if it isn't visible.
   const reveal = (n, [left, top, right, bottom]) => {
     const page = pages[n - 1];
     const corner = ([x, y]) => [[x, y], [1 - y, x], [1 - x, 1 - y], [y, 1 - x]][turnOf(page)];
@@ -750,7 +751,7 @@
     pane.focus({ preventScroll: true });
   };
 
-  // passedOver says of how many pages there is no text to look in.
+  // passedOver says how many pages have no searchable text.
   const passedOver = (unread) => (unread
     ? ` ${unread === 1 ? '1 page has' : `${unread} pages have`} no searchable text, like a scan.` : '');
 
@@ -788,7 +789,7 @@
     hit = -1;
     viewer.classList.add('finding');
     one('[data-place]').textContent = '…';
-    // What a search led to was found by its words.
+    // The search page found its results word by word.
     const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? `&words=1${led ? `&page=${led}` : ''}` : '';
     let answer;
     try {
@@ -809,8 +810,9 @@
     one('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'not found';
     showHits(answer.more, answer.words && !words && /\s/.test(asked), unread);
     layout();
-    room = { width: pane.clientWidth, height: pane.clientHeight }; // what was in the middle need not stay there
-    // The first hit from here on; of words, where most of them follow each other.
+    room = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there
+    // The first match from the current page on; for separate words, where most of them are
+    // adjacent.
     const from = Math.max(hits.findIndex((h) => h.page >= current), 0);
     const there = words ? hits.slice(from).filter((h) => h.page === hits[from].page) : [];
     if (go) toHit(from + densest(there.map((h) => h.match), (i) => distance(there[i], there[i + 1])));
@@ -821,7 +823,7 @@
     return n < 0 ? Infinity : n;
   };
 
-  // lapse takes away what was found by other words than those that stand in the field.
+  // lapse removes the matches of text that is no longer in the field.
   const lapse = () => {
     if (!phrase || finder.elements.find.value.trim() === phrase) return;
     phrase = '';
@@ -867,7 +869,7 @@
     Object.assign(keys, { '/': 'find', Enter: 'hit-next' });
   }
 
-  // Begin
+  // Start
 
   if (fit === 'none') scale = Number(kept('scale')) || 1;
   pressed();
@@ -875,7 +877,7 @@
   layout(null);
   goTo(current);
   ready = true;
-  // The picture that came with the page is shown until a sharper one is here.
+  // Shows the image that came with the page until a sharper one is loaded.
   if (first) {
     const url = `${base}/pages/${viewer.dataset.page}?w=${new URL(first.src).searchParams.get('w')}`;
     first.className = '';
@@ -890,7 +892,7 @@
   let room = { width: pane.clientWidth, height: pane.clientHeight };
   new ResizeObserver(() => {
     if (room.width === pane.clientWidth && room.height === pane.clientHeight) return;
-    if (!pane.clientWidth || !pane.clientHeight) return; // nothing of it is seen for now: it keeps its place
+    if (!pane.clientWidth || !pane.clientHeight) return; // hidden for now: keep the position
     const anchor = where(room.width / 2, room.height / 2);
     room = { width: pane.clientWidth, height: pane.clientHeight };
     layout(anchor && { ...anchor, x: room.width / 2, y: room.height / 2 });
@@ -898,8 +900,8 @@
   pane.focus({ preventScroll: true });
   if (finder && finder.elements.find.value) find(finder.elements.find.value);
 
-  // densest is the first of the hits from which most words follow each other, then of
-  // which most are near; gap gives the characters between one and the next.
+  // densest returns the first match where most words are adjacent, or else closest to each other.
+  // gap returns the number of characters between two matches.
   function densest(words, gap) {
     let best = 0, most = -1;
     const between = (i) => (i + 1 < words.length ? gap(i) : Infinity);
@@ -918,7 +920,7 @@
     return best;
   }
 
-  // text is a document that is read as text: the marks are in it already.
+  // text handles a document that is shown as text: its matches are marked already.
   function text() {
     const finder = one('[data-finder]');
     if (!finder) return;
@@ -934,7 +936,7 @@
       say(`Hit ${now + 1} of ${marks.length}`);
     };
     const stale = () => finder.elements.find.value.trim() !== viewer.dataset.find;
-    // What other words found goes while new ones are typed.
+    // Removes the matches of the last search while a new one is typed.
     finder.elements.find.addEventListener('input', () => {
       pane.classList.toggle('stale', stale());
       const place = one('[data-place]');
@@ -957,7 +959,7 @@
       pane.focus({ preventScroll: true });
     });
     if (viewer.dataset.find) viewer.classList.add('finding');
-    // The first from the page on that the address names.
+    // The first match from the page on that the address names.
     const page = document.getElementById(`p${viewer.dataset.page}`);
     const from = Math.max(page ? marks.findIndex((mark) => page.contains(mark) || page.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING) : 0, 0);
     const there = marks.slice(from).filter((mark) => mark.closest('article') === marks[from].closest('article'));

@@ -1,12 +1,12 @@
-// What the viewer asks and keeps beyond the document that is read: whether the server
-// still knows who reads, and what this browser remembers of documents.
+// What the viewer does besides showing the document: it watches the connection and the session, and
+// remembers settings in the browser.
 (() => {
   'use strict';
 
-  const keep = (name, value) => { try { localStorage.setItem('viewer.' + name, value); } catch { /* not allowed here */ } };
+  const keep = (name, value) => { try { localStorage.setItem('viewer.' + name, value); } catch { /* not allowed */ } };
   const kept = (name) => { try { return localStorage.getItem('viewer.' + name); } catch { return null; } };
 
-  // How documents were turned: [[address, quarters], …], the last first, so many.
+  // Rotations of documents: [[address, quarter turns], …], most recent first, at most max entries.
   const mostTurned = 500;
   const turns = () => {
     try {
@@ -26,9 +26,8 @@
     keep('turned', JSON.stringify(others.slice(0, mostTurned)));
   };
 
-  // A line to the server is well, or "out" when nobody is signed in any more, or "away".
-  // While it is not well that is said in the place given, and back() is called when it
-  // is well again.
+  // The state of the connection: ok, "out" when the session has expired, or "away". While it isn't
+  // ok, a message shows in the given element. back() is called when it is ok again.
   const line = (place, back) => {
     const box = document.createElement('p');
     box.className = 'problem viewer-out';
@@ -64,7 +63,7 @@
         back();
       }
     };
-    // look asks for a page that whoever is signed in may have.
+    // look requests a page that every signed-in user may see.
     const look = async () => {
       let to = '';
       try {
@@ -81,7 +80,7 @@
     window.addEventListener('focus', again);
     window.addEventListener('online', again);
 
-    // ask fetches what only they have who are signed in.
+    // ask fetches something that requires a session.
     const ask = async (url) => {
       let reply;
       try {
