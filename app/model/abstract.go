@@ -10,24 +10,25 @@ import (
 // Abstract is a title abstract: the search of one property, and its documents.
 type Abstract struct {
 	ID         uint64 `json:"id"`
-	TemplateID uint64 `json:"template_id,omitempty"` // 0: made where there was no template
-	Status     string `json:"status,omitempty"`      // "" when the template has statuses off
+	TemplateID uint64 `json:"template_id,omitempty"` // 0: created when no template existed
+	Status     string `json:"status,omitempty"`      // "" if the template has no statuses
 	Property
 	TaxMap       string    `json:"tax_map,omitempty"`
 	Custom       Values    `json:"custom,omitempty"`
-	Files        []uint64  `json:"files,omitempty"` // in the order attached
-	RemovedFiles []uint64  `json:"gone,omitempty"`  // documents that were taken off it, the last one last; at most MaxRemovedFiles
-	Version      uint64    `json:"version"`         // moves with UpdatedAt
+	Files        []uint64  `json:"files,omitempty"` // in display order
+	RemovedFiles []uint64  `json:"gone,omitempty"`  // most recently removed last, up to MaxRemovedFiles
+	Version      uint64    `json:"version"`         // incremented together with UpdatedAt
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 	Trashed      *Trashed  `json:"trashed,omitempty"`
 }
 
-// MaxRemovedFiles is how many of the documents that were taken off an abstract it knows; of
-// more it forgets the first.
+// MaxRemovedFiles is how many removed documents an abstract remembers. Older entries are
+// dropped first.
 const MaxRemovedFiles = 1_000
 
-// RemoveFile takes a document off, and gives its place; 0 for one that it does not have.
+// RemoveFile removes a document from the abstract and returns its former position, or 0 if it
+// wasn't there.
 func (a *Abstract) RemoveFile(file uint64) (place int) {
 	place = max(0, slices.Index(a.Files, file))
 	a.Files = slices.DeleteFunc(a.Files, func(id uint64) bool { return id == file })
@@ -36,38 +37,37 @@ func (a *Abstract) RemoveFile(file uint64) (place int) {
 	return place
 }
 
-// RestoreFile puts a document that was dropped at a place, or at the end where there are
-// fewer.
+// RestoreFile puts a removed document back at position, or at the end if the list is shorter.
 func (a *Abstract) RestoreFile(file uint64, place int) {
 	a.RemovedFiles = slices.DeleteFunc(a.RemovedFiles, func(id uint64) bool { return id == file })
 	a.Files = slices.Insert(a.Files, min(place, len(a.Files)), file)
 }
 
-// AbstractDraft is an abstract as it arrived, before any rule was applied.
+// AbstractDraft is the input for a new abstract, before validation.
 type AbstractDraft struct {
 	TemplateID IDInput
 	Custom     Custom
 	PropertyDraft
 	TaxMap      Input
-	NonFilePart bool // a part named like a file was none
+	NonFilePart bool // a "files" part of the form is not a file
 }
 
-// Check applies every rule to the draft at once. The template is the one the draft
-// names, or the default; nil with found false when the draft names none that can
-// be used, nil with found true where there is no template at all.
+// Check validates the draft and returns all errors at once. template is the one that the draft
+// names, or the default. It is nil with found false if the named template doesn't exist or is
+// retired, and nil with found true if there are no templates at all.
 func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstract, errs.Fields) {
 	var f validation
 	const field = "template_id"
 	if d.TemplateID.Present && !d.TemplateID.Valid {
-		f.Add(field, notInteger(field))
+		f.Add(field, MsgNotInteger(field))
 	} else if !found {
-		f.Add(field, notSelectable(field))
+		f.Add(field, MsgInvalidChoice(field))
 	}
-	f.customForm(d.Custom)
+	f.checkCustomKind(d.Custom)
 	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLineLength)}
 	f.files(d.NonFilePart, true)
 	if template == nil {
-		d.Custom.tellIgnored(nil)
+		d.Custom.reportUnknownKeys(nil)
 		return a, f.Fields
 	}
 	a.TemplateID, a.Status = template.ID, template.InitialStatus()
@@ -75,20 +75,20 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	return a, f.Fields
 }
 
-// AbstractPatch is a change of an abstract as it arrived: only what is Present of it.
+// AbstractPatch is the input for a change of an abstract. Only fields that are Present are
+// changed.
 type AbstractPatch struct {
-	TemplateID Optional[IDInput] // may be named, not changed
+	TemplateID Optional[IDInput] // may be sent, but not changed
 	Status     Optional[Input]
 	Custom     Optional[Custom]
 	PropertyPatch
 	TaxMap Optional[Input]
-	Files  Optional[IDListInput] // its documents in another order
+	Files  Optional[IDListInput] // the same documents in another order
 }
 
-// Check applies the change to the abstract as it is, and every rule to what was
-// sent, at once. The template is the abstract's own, retired or not; nil where it
-// has none. What was not sent is not judged, and values whose keys the template
-// has lost stay.
+// Check applies the patch to old and returns all errors at once. template is the abstract's
+// own, retired or not, or nil if it has none. Fields that weren't sent aren't validated, and
+// values of custom fields that the template no longer defines are kept.
 func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abstract, errs.Fields) {
 	var f validation
 	var defs []Field
@@ -97,35 +97,36 @@ func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abs
 		defs, statuses = template.Fields, template.Statuses
 	}
 	a := old
-	f.fixed("template_id", p.TemplateID, old.TemplateID)
+	f.checkUnchanged("template_id", p.TemplateID, old.TemplateID)
 	a.Status = f.changedStatus(p.Status, old.Status, statuses)
-	f.customForm(p.Custom.Value)
+	f.checkCustomKind(p.Custom.Value)
 	a.Property = p.PropertyPatch.check(&f, old.Property)
 	a.TaxMap = f.changedLine("tax_map", p.TaxMap, old.TaxMap)
-	a.Files = f.reordered("files", p.Files, old.Files)
+	a.Files = f.reorderIDs("files", p.Files, old.Files)
 	a.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
 	return a, f.Fields
 }
 
-// fixed refuses another number than the one there is.
-func (f *validation) fixed(field string, in Optional[IDInput], have uint64) {
+// checkUnchanged rejects a number other than the current one.
+func (f *validation) checkUnchanged(field string, in Optional[IDInput], have uint64) {
 	n := in.Value
 	switch {
 	case !in.Present || !n.Present && have == 0:
 	case n.Present && !n.Valid:
-		f.Add(field, notInteger(field))
+		f.Add(field, MsgNotInteger(field))
 	case !n.Present || n.Value <= 0 || uint64(n.Value) != have:
-		f.Add(field, "The "+spoken(field)+" field cannot be changed.")
+		f.Add(field, "The "+displayName(field)+" field cannot be changed.")
 	}
 }
 
-// reordered gives the same numbers in the order sent.
-func (f *validation) reordered(field string, in Optional[IDListInput], have []uint64) []uint64 {
+// reorderIDs returns the IDs of have in the order sent. It rejects a list that isn't a
+// permutation of have.
+func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []uint64) []uint64 {
 	switch {
 	case !in.Present:
 		return have
 	case !in.Value.IsArray:
-		f.Add(field, notArray(field))
+		f.Add(field, msgNotArray(field))
 		return have
 	}
 	left := make(map[uint64]bool, len(have))
@@ -136,15 +137,51 @@ func (f *validation) reordered(field string, in Optional[IDListInput], have []ui
 	for _, n := range in.Value.Items {
 		id := uint64(max(n.Value, 0))
 		if !n.Present || !n.Valid || !left[id] {
-			f.Add(field, notSelectable(field))
+			f.Add(field, MsgInvalidChoice(field))
 			return have
 		}
 		delete(left, id)
 		order = append(order, id)
 	}
 	if len(left) > 0 {
-		f.Add(field, notSelectable(field))
+		f.Add(field, MsgInvalidChoice(field))
 		return have
 	}
 	return order
+}
+
+// FileNumber returns the firm's own file number, or "" if the abstract has none.
+func (a Abstract) FileNumber() string { return a.Custom.text(keyFileNumber) }
+
+// ParcelID returns the tax map or parcel number, or "" if the abstract has none.
+func (a Abstract) ParcelID() string {
+	if a.TaxMap != "" {
+		return a.TaxMap
+	}
+	return a.Custom.text(keyParcel)
+}
+
+// Heading returns the name to show for an abstract: its file number, else its address, else its
+// parcel ID. It is "" if the abstract has none of them.
+func (a Abstract) Heading() string {
+	if n := a.FileNumber(); n != "" {
+		return n
+	}
+	if line := a.FullAddress(); line != "" {
+		return line
+	}
+	return a.ParcelID()
+}
+
+// Subheading returns the line to show below Heading: address and parcel ID, without the one
+// that is already the heading.
+func (a Abstract) Subheading() string {
+	line, parcel, heading := a.FullAddress(), a.ParcelID(), a.Heading()
+	if line == heading {
+		line = ""
+	}
+	if parcel == heading {
+		parcel = ""
+	}
+	return joinNonEmpty(" · ", line, parcel)
 }

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Change is what became of one field. From and To are JSON; null is no value.
+// Change is the change of one field. From and To are JSON; null means no value.
 type Change struct {
-	Field string          `json:"field"` // as on the wire: "county", "custom_fields.search_type"
+	Field string          `json:"field"` // API name: "county", "custom_fields.search_type"
 	From  json.RawMessage `json:"from"`
 	To    json.RawMessage `json:"to"`
 }
 
 var null = json.RawMessage("null")
 
-// changes gathers what differs between two states of a record.
+// changes collects the differences between two versions of a record.
 type changes []Change
 
 func (c *changes) add(field string, from, to json.RawMessage) {
@@ -41,10 +41,10 @@ func textJSON(s string) json.RawMessage {
 	if s == "" {
 		return null
 	}
-	return quote(s)
+	return encodeJSON(s)
 }
 
-// reference is the number of another record, 0 for none.
+// reference adds a change of the ID of another record; 0 means none.
 func (c *changes) reference(field string, from, to uint64) {
 	if from != to {
 		c.add(field, numberJSON(from), numberJSON(to))
@@ -55,12 +55,12 @@ func numberJSON(n uint64) json.RawMessage {
 	if n == 0 {
 		return null
 	}
-	return quote(n)
+	return encodeJSON(n)
 }
 
 func (c *changes) numbers(field string, from, to []uint64) {
 	if !slices.Equal(from, to) {
-		c.add(field, quote(from), quote(to))
+		c.add(field, encodeJSON(from), encodeJSON(to))
 	}
 }
 
@@ -71,7 +71,7 @@ func (c *changes) property(from, to Property) {
 	c.text("state", from.State, to.State)
 }
 
-// custom is in order of the keys.
+// custom adds the changed custom fields, sorted by key.
 func (c *changes) custom(from, to Values) {
 	all := map[string]bool{}
 	for _, values := range []Values{from, to} {
@@ -84,7 +84,7 @@ func (c *changes) custom(from, to Values) {
 	}
 }
 
-// Changes gives what differs in another state of the abstract, as callers see it.
+// Changes returns the differences between a and its new version, with API field names.
 func (a Abstract) Changes(to Abstract) []Change {
 	var c changes
 	c.text("status", a.Status, to.Status)
@@ -95,7 +95,7 @@ func (a Abstract) Changes(to Abstract) []Change {
 	return c
 }
 
-// Changes gives what differs in another state of the order, as callers see it.
+// Changes returns the differences between o and its new version, with API field names.
 func (o Order) Changes(to Order) []Change {
 	var c changes
 	c.text("order_number", o.Number, to.Number)
@@ -106,7 +106,7 @@ func (o Order) Changes(to Order) []Change {
 	return c
 }
 
-// Changes gives what differs in another state of the file, as callers see it.
+// Changes returns the differences between f and its new version, with API field names.
 func (f File) Changes(to File) []Change {
 	var c changes
 	c.text("filename", f.Filename, to.Filename)
@@ -114,7 +114,7 @@ func (f File) Changes(to File) []Change {
 	return c
 }
 
-// Changes gives what differs in another state of the folder, as callers see it.
+// Changes returns the differences between f and its new version, with API field names.
 func (f Folder) Changes(to Folder) []Change {
 	var c changes
 	c.text("name", f.Name, to.Name)

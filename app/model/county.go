@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FoldCounty is how two counties are compared where they are searched: without case,
-// accents and punctuation, and without the word that says what they are. St. Tammany
-// Parish, Parish of St. Tammany and saint tammany are "st tammany".
+// FoldCounty normalizes a county name for comparison in search: lower case, without accents,
+// punctuation, and the word for its type. "St. Tammany Parish", "Parish of St. Tammany", and
+// "saint tammany" all become "st tammany".
 func FoldCounty(s string) string {
 	words := plainWords(s)
 	if len(words) > 2 && isCountyWord(words[0]) && words[1] == "of" {
@@ -31,20 +31,20 @@ func FoldCounty(s string) string {
 	return strings.Join(words, " ")
 }
 
-// IsCountyWord says whether a word, in small letters, says that a county stands before it:
-// county, parish or borough, and where it is being typed, the beginning of one.
+// IsCountyWord reports whether a lower-case word is "county", "parish", or "borough". With
+// open, the word is still being typed, and a prefix of at least two letters counts too.
 func IsCountyWord(word string, open bool) bool {
-	const least = 2 // letters of a beginning
-	if !open || len(word) < least {
+	const minPrefix = 2
+	if !open || len(word) < minPrefix {
 		return isCountyWord(word)
 	}
-	return slices.ContainsFunc([]string{"county", "parish", "borough"}, func(whole string) bool { return strings.HasPrefix(whole, word) })
+	return slices.ContainsFunc([]string{"county", "parish", "borough"}, func(full string) bool { return strings.HasPrefix(full, word) })
 }
 
 func isCountyWord(word string) bool { return word == "county" || word == "parish" || word == "borough" }
 
-// FoldState is how two states are compared where they are searched: Louisiana and la are
-// "la". What is no state of the Union is compared as a county is.
+// FoldState normalizes a state name for comparison in search: "Louisiana" and "LA" become "la".
+// Other text is normalized without an abbreviation.
 func FoldState(s string) string {
 	plain := strings.Join(plainWords(s), " ")
 	if short, known := states[plain]; known {
@@ -53,7 +53,7 @@ func FoldState(s string) string {
 	return plain
 }
 
-// plainWords are the words of a text without case, accents and punctuation.
+// plainWords returns the words of a text in lower case, without accents and punctuation.
 func plainWords(s string) []string {
 	s = Fold(s)
 	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
@@ -70,8 +70,8 @@ func plainWords(s string) []string {
 	}, s))
 }
 
-// states are the states of the Union and what belongs to it, as the Postal Service
-// shortens them (USPS Publication 28, appendix B).
+// states maps US states and territories to their postal abbreviations (USPS Publication 28,
+// appendix B).
 var states = map[string]string{
 	"alabama": "al", "alaska": "ak", "arizona": "az", "arkansas": "ar", "california": "ca", "colorado": "co", "connecticut": "ct",
 	"delaware": "de", "district of columbia": "dc", "florida": "fl", "georgia": "ga", "hawaii": "hi", "idaho": "id", "illinois": "il",

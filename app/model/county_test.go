@@ -15,7 +15,7 @@ func TestFoldCounty(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if a, b := FoldCounty(row.a), FoldCounty(row.b); a != b || a == "" {
-				t.Errorf("%q is %q, and %q is %q", row.a, a, row.b, b)
+				t.Errorf("FoldCounty(%q) = %q, FoldCounty(%q) = %q, want them equal", row.a, a, row.b, b)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ func TestAbstractDraft(t *testing.T) {
 		draft    AbstractDraft
 		template *Template
 		found    bool
-		refused  []string
+		rejected []string
 	}{
 		{"nothing", AbstractDraft{}, template, true, nil},
 		{"no template at all", AbstractDraft{Custom: Custom{Values: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}}, nil, true, nil},
@@ -42,17 +42,17 @@ func TestAbstractDraft(t *testing.T) {
 				"custom_fields.kind: The selected kind is invalid."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, refused := row.draft.Check(row.template, row.found, Rules{})
-			wantTold(t, refused, row.refused...)
+			_, rejected := row.draft.Check(row.template, row.found, Rules{})
+			checkFieldErrors(t, rejected, row.rejected...)
 		})
 	}
 	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{StringInput(" 1 Main St "), StringInput("Troy"), StringInput("Rensselaer"), StringInput("NY")}, TaxMap: StringInput("12-3")}.Check(template, true, Rules{})
 	if a.TemplateID != 3 || a.Status != "New" || a.Property != (Property{"1 Main St", "Troy", "Rensselaer", "NY"}) || a.TaxMap != "12-3" {
-		t.Errorf("made %+v", a)
+		t.Errorf("Check = %+v, want template 3, status New, and the trimmed property", a)
 	}
 	a, _ = AbstractDraft{}.Check(&Template{ID: 4}, true, Rules{})
 	if a.Status != "" || a.TemplateID != 4 {
-		t.Errorf("statuses off: %+v", a)
+		t.Errorf("template without statuses: Check = %+v, want template 4 and no status", a)
 	}
 }
 
@@ -60,10 +60,10 @@ func TestOrderDraft(t *testing.T) {
 	wrong := Input{Kind: InputNotString}
 	defs := []Field{{Key: "note", Type: Text}, {Key: "fee", Type: Number}}
 	for _, row := range []struct {
-		name    string
-		draft   OrderDraft
-		refused []string
-		message string
+		name     string
+		draft    OrderDraft
+		rejected []string
+		message  string
 	}{
 		{"least", OrderDraft{Number: StringInput("A-1")}, nil, ""},
 		{"nothing", OrderDraft{}, []string{"order_number: The order number field is required."}, "The order number field is required."},
@@ -81,27 +81,27 @@ func TestOrderDraft(t *testing.T) {
 			"The order number field is required. (and 2 more errors)"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, refused := row.draft.Check(defs, Rules{})
-			wantTold(t, refused, row.refused...)
+			_, rejected := row.draft.Check(defs, Rules{})
+			checkFieldErrors(t, rejected, row.rejected...)
 			var e *errs.Error
-			if err := refused.Err(); errors.As(err, &e) && e.Message != row.message || err == nil && row.message != "" {
+			if err := rejected.Err(); errors.As(err, &e) && e.Message != row.message || err == nil && row.message != "" {
 				t.Errorf("message %v, want %s", err, row.message)
 			}
 		})
 	}
-	o, refused := OrderDraft{Number: StringInput(" A-1 "), DueDate: StringInput("2026-06-15")}.Check(defs, Rules{})
-	if len(refused) > 0 || o.Number != "A-1" || o.DueDate != "2026-06-15" {
-		t.Errorf("made %+v, %v", o, refused)
+	o, rejected := OrderDraft{Number: StringInput(" A-1 "), DueDate: StringInput("2026-06-15")}.Check(defs, Rules{})
+	if len(rejected) > 0 || o.Number != "A-1" || o.DueDate != "2026-06-15" {
+		t.Errorf("made %+v, %v", o, rejected)
 	}
 }
 
 func TestFolderDraft(t *testing.T) {
 	for _, row := range []struct {
-		name    string
-		draft   FolderDraft
-		known   bool
-		parent  uint64
-		refused []string
+		name     string
+		draft    FolderDraft
+		known    bool
+		parent   uint64
+		rejected []string
 	}{
 		{"at the root", FolderDraft{Name: StringInput("Plats")}, false, 0, nil},
 		{"in another", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 7}}, true, 7, nil},
@@ -114,8 +114,8 @@ func TestFolderDraft(t *testing.T) {
 		{"a name of another type is not missing too", FolderDraft{Name: Input{Kind: InputNotString}}, false, 0, []string{"name: The name field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			folder, refused := row.draft.Check(row.known)
-			wantTold(t, refused, row.refused...)
+			folder, rejected := row.draft.Check(row.known)
+			checkFieldErrors(t, rejected, row.rejected...)
 			if folder.ParentID != row.parent {
 				t.Errorf("parent %d, want %d", folder.ParentID, row.parent)
 			}
@@ -129,7 +129,7 @@ func TestUploadDraft(t *testing.T) {
 		draft       UploadDraft
 		sent, known bool
 		folder      uint64
-		refused     []string
+		rejected    []string
 	}{
 		{"into no folder", UploadDraft{}, true, false, 0, nil},
 		{"into a folder", UploadDraft{FolderID: IDInput{true, true, 2}}, true, true, 2, nil},
@@ -139,8 +139,8 @@ func TestUploadDraft(t *testing.T) {
 			[]string{"files: The files field is required.", "folder_id: The selected folder id is invalid."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			folder, refused := row.draft.Check(row.sent, row.known)
-			wantTold(t, refused, row.refused...)
+			folder, rejected := row.draft.Check(row.sent, row.known)
+			checkFieldErrors(t, rejected, row.rejected...)
 			if folder != row.folder {
 				t.Errorf("folder %d, want %d", folder, row.folder)
 			}
@@ -155,7 +155,7 @@ func TestKeyDraft(t *testing.T) {
 		name      string
 		draft     KeyDraft
 		abilities string
-		refused   []string
+		rejected  []string
 	}{
 		{"least", KeyDraft{Name: " intake "}, "api:v1", nil},
 		{"abilities, sorted once each", KeyDraft{Name: "x", Abilities: []string{"metrics", "events", "metrics"}}, "events metrics", nil},
@@ -169,8 +169,8 @@ func TestKeyDraft(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			sent := strings.Join(row.draft.Abilities, " ")
-			key, refused := row.draft.Check(now)
-			wantTold(t, refused, row.refused...)
+			key, rejected := row.draft.Check(now)
+			checkFieldErrors(t, rejected, row.rejected...)
 			if got := strings.Join(key.Abilities, " "); got != row.abilities {
 				t.Errorf("abilities %s, want %s", got, row.abilities)
 			}
@@ -181,7 +181,7 @@ func TestKeyDraft(t *testing.T) {
 	}
 }
 
-func TestKeyLive(t *testing.T) {
+func TestKeyActive(t *testing.T) {
 	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	before, after := now.Add(-time.Microsecond), now.Add(time.Microsecond)
 	for _, row := range []struct {
@@ -199,7 +199,7 @@ func TestKeyLive(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := row.key.Active(now); got != row.want {
-				t.Errorf("live %v", got)
+				t.Errorf("Active = %v, want %v", got, !got)
 			}
 		})
 	}

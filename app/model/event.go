@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// ActorKey is the kind of an actor that speaks by an API key; ActorLink that of one who
-// followed a signed link and is known by nothing but an address.
+// Values of Actor.Kind; ActorUser is another. ActorKey acts through an API key. ActorLink followed a
+// signed link and is identified by a network address only.
 const (
 	ActorKey  = "key"
 	ActorLink = "link"
 )
 
-// Actor is who does something: a key, a user, the operator at the machine, somebody
-// who is not known yet, or the vault itself.
+// Actor identifies who performs an action: an API key, a user, the operator at the server, an
+// unauthenticated visitor, or the server itself.
 type Actor struct {
 	Kind      string   `json:"kind"` // "key", "user", "link", "operator", "visitor" or "system"
 	ID        uint64   `json:"id,omitempty"`
@@ -25,11 +25,11 @@ type Actor struct {
 	Address   string   `json:"address,omitempty"` // network address of the client
 	RequestID string   `json:"request_id,omitempty"`
 	Abilities []string `json:"-"`
-	Role      Role     `json:"-"` // of a user, when last looked at; "" while a second factor is still wanted
-	Session   string   `json:"-"` // of a user: the session that speaks, as Session.Hash
+	Role      Role     `json:"-"` // of a user, as of the last check; "" until two-factor sign-in is complete
+	Session   string   `json:"-"` // of a user: Session.Hash
 }
 
-// Record names who acts, like "key:7".
+// Record returns the actor as a record reference, such as "key:7".
 func (a Actor) Record() string {
 	if a.ID == 0 {
 		return a.Kind
@@ -37,43 +37,42 @@ func (a Actor) Record() string {
 	return fmt.Sprintf("%s:%d", a.Kind, a.ID)
 }
 
-// SystemActor is the vault's own hand.
+// SystemActor returns the actor for actions of the server itself.
 func SystemActor() Actor { return Actor{Kind: "system"} }
 
-// Event is one entry of the log of who did what. The entries form a chain: Hash
-// covers the entry and the Hash of the one before it, so that a changed or missing
-// entry shows.
+// Event is an entry of the audit log. Entries are hash-chained: Hash covers the entry and the
+// hash of the previous one, so a changed or missing entry is detected.
 type Event struct {
 	Seq     uint64            `json:"seq"`
 	At      time.Time         `json:"at"`
 	Actor   Actor             `json:"actor"`
 	Kind    string            `json:"kind"`   // noun.verb: "abstract.created"
-	Record  string            `json:"record"` // noun:number, "" when of the vault
+	Record  string            `json:"record"` // noun:number, "" if no single record is affected
 	Detail  map[string]string `json:"detail,omitempty"`
 	Changes []Change          `json:"changes,omitempty"` // in the order of the record's fields
 	Prev    string            `json:"prev"`
 	Hash    string            `json:"hash,omitempty"`
 }
 
-// WithHash links the event to the hash before it and sets its own: SHA-256, in hex, of
-// the event's JSON with Prev set and Hash absent. The JSON is that of the event as
-// it will be read again, so text that JSON cannot carry is replaced first; its
-// member order is that of the struct and must never change.
+// WithHash returns the event with Prev and Hash set. Hash is the SHA-256, in hex, of the
+// event's JSON with Prev set and Hash absent. Text that JSON can't represent is replaced first,
+// so that the hash matches the event as it will be decoded. The member order of the JSON is
+// that of the struct and must never change.
 func (e Event) WithHash(prev string) (Event, error) {
 	e, _, err := e.EncodeWithHash(prev)
 	return e, err
 }
 
-// EncodeWithHash is Seal, and gives the JSON of the sealed event, which was made on the way.
+// EncodeWithHash is WithHash, and also returns the JSON of the result.
 func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	e.Prev, e.Hash = prev, ""
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("encode event %s: %w", e.Kind, err)
 	}
-	// Only bytes that are not UTF-8 come back as others than they went.
+	// Only invalid UTF-8 decodes to something else than was encoded.
 	if bytes.Contains(raw, []byte(`\ufffd`)) {
-		if e, raw, err = e.asRead(raw); err != nil {
+		if e, raw, err = e.normalized(raw); err != nil {
 			return Event{}, nil, err
 		}
 	}
@@ -83,16 +82,16 @@ func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	return e, append(append(raw, e.Hash...), `"}`...), nil
 }
 
-// asRead is the event as it will be read from its JSON, and the JSON of that.
-func (e Event) asRead(raw []byte) (Event, []byte, error) {
+// normalized returns the event as decoded from its JSON, and that event's JSON.
+func (e Event) normalized(raw []byte) (Event, []byte, error) {
 	read := Event{}
 	if err := json.Unmarshal(raw, &read); err != nil {
 		return Event{}, nil, fmt.Errorf("read event %s: %w", e.Kind, err)
 	}
 	read.Actor.Abilities, read.Actor.Role, read.Actor.Session = e.Actor.Abilities, e.Actor.Role, e.Actor.Session
-	again, err := json.Marshal(read)
+	encoded, err := json.Marshal(read)
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("encode event %s: %w", e.Kind, err)
 	}
-	return read, again, nil
+	return read, encoded, nil
 }

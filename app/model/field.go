@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// FieldType is the type of a custom field (API.md, "Field definitions").
+// FieldType is the type of a custom field.
 type FieldType string
 
 // The types a field may have.
@@ -27,7 +27,7 @@ const (
 	URL         FieldType = "url"
 )
 
-// Field defines one custom field of a template, or of the workspace's orders.
+// Field defines a custom field of a template, or of orders.
 type Field struct {
 	Key      string    `json:"key"`
 	Label    string    `json:"label"`
@@ -36,15 +36,15 @@ type Field struct {
 	Options  []string  `json:"options,omitempty"`
 }
 
-// Rules are the settings that change what a draft must hold.
+// Rules are the settings that affect validation.
 type Rules struct{ EnforceRequired bool }
 
 var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// checkCustom applies a definition set to what was sent. Unknown keys are ignored
-// and keys without a value are left out (API.md, "Field definitions").
+// checkCustom validates custom field values. Unknown keys are ignored, and keys without a value
+// are omitted from the result.
 func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) Values {
-	in.tellIgnored(defs)
+	in.reportUnknownKeys(defs)
 	values := Values{}
 	for _, def := range defs {
 		if value := f.custom(def, in.Values[def.Key], rules); value != nil {
@@ -54,35 +54,35 @@ func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) Values {
 	return values
 }
 
-// custom applies one definition to what was sent for its key, nothing or null for
-// no value. It gives the JSON to store, nil for "no value" or after a refusal.
+// custom validates the value of one custom field. It returns the JSON to store, or nil for no
+// value and after an error.
 func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.RawMessage {
 	field := "custom_fields." + def.Key
 	before := len(f.Fields)
 	value := f.value(field, def, bytes.TrimSpace(raw))
 	if value == nil && len(f.Fields) == before && rules.EnforceRequired && def.Required {
-		f.Add(field, required(field))
+		f.Add(field, MsgRequired(field))
 	}
 	return value
 }
 
-// customForm refuses a custom_fields that is no map; it stands at its own place
-// in the table of fields, before the refusals of single keys.
-func (f *validation) customForm(in Custom) {
+// checkCustomKind rejects a custom_fields input that isn't an object. The contract lists this
+// error before the errors of single keys.
+func (f *validation) checkCustomKind(in Custom) {
 	const field = "custom_fields"
 	switch in.Kind {
 	case CustomNotObject:
-		f.Add(field, notArray(field))
+		f.Add(field, msgNotArray(field))
 	case CustomNotJSON:
-		f.Add(field, notJSON(field))
+		f.Add(field, msgNotJSON(field))
 	case CustomInvalidText:
-		f.Add(field, badCharacters(field))
+		f.Add(field, MsgInvalidCharacters(field))
 	}
 }
 
-// value gives the JSON to store, nil for "no value" or after a refusal.
+// value returns the JSON to store, or nil for no value and after an error.
 func (f *validation) value(field string, def Field, raw json.RawMessage) json.RawMessage {
-	if noValue(raw) {
+	if isEmptyValue(raw) {
 		return nil
 	}
 	switch def.Type {
@@ -90,7 +90,7 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 		return f.multiselect(field, def.Options, raw)
 	case Checkbox:
 		if s := string(raw); s != "true" && s != "false" {
-			f.Add(field, notBoolean(field))
+			f.Add(field, MsgNotBoolean(field))
 			return nil
 		}
 		return slices.Clone(raw)
@@ -101,10 +101,10 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 	}
 }
 
-// text takes a string, or a number as its literal text, for the textual types.
+// text validates a textual value. It also accepts a JSON number, except for dates.
 func (f *validation) text(field string, def Field, raw json.RawMessage) json.RawMessage {
 	in := Input{Kind: InputNotString}
-	if s, ok := stringOf(raw); ok {
+	if s, ok := decodeString(raw); ok {
 		in = StringInput(s)
 	} else if isNumber(raw) && def.Type != Date {
 		in = StringInput(string(raw))
@@ -130,32 +130,32 @@ func (f *validation) text(field string, def Field, raw json.RawMessage) json.Raw
 		return nil
 	}
 	if def.Type == Dropdown && !slices.Contains(def.Options, value) {
-		f.Add(field, notSelectable(field))
+		f.Add(field, MsgInvalidChoice(field))
 		return nil
 	}
-	return quote(value)
+	return encodeJSON(value)
 }
 
-// paragraph is kept as sent: its white space is the writer's.
+// paragraph validates multi-line text and keeps its white space.
 func (f *validation) paragraph(field string, in Input) string {
 	if in.Kind == InputNotString {
-		f.Add(field, notString(field))
+		f.Add(field, msgNotString(field))
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, badCharacters(field))
+		f.Add(field, MsgInvalidCharacters(field))
 		return ""
 	}
 	if utf8.RuneCountInString(in.Value) > MaxParagraphLength {
-		f.Add(field, tooLong(field, MaxParagraphLength))
+		f.Add(field, MsgTooLong(field, MaxParagraphLength))
 		return ""
 	}
 	return in.Value
 }
 
-// number keeps a JSON number, or a string that is one, as it was sent.
+// number accepts a JSON number, or a string that contains one, and keeps the digits as sent.
 func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
-	s, quoted := stringOf(raw)
+	s, quoted := decodeString(raw)
 	s = strings.TrimSpace(s)
 	literal := s
 	if !quoted {
@@ -165,45 +165,45 @@ func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
 	case quoted && s == "":
 		return nil
 	case !numberText.MatchString(literal):
-		f.Add(field, notNumber(field))
+		f.Add(field, msgNotNumber(field))
 		return nil
 	case len(literal) > MaxLineLength:
-		f.Add(field, tooLong(field, MaxLineLength))
+		f.Add(field, MsgTooLong(field, MaxLineLength))
 		return nil
 	case quoted:
-		return quote(s)
+		return encodeJSON(s)
 	}
 	return slices.Clone(raw)
 }
 
-// multiselect takes an array of options, or one option as a string; repeats are
-// dropped, the order is kept.
+// multiselect accepts an array of options, or one option as a string. Duplicates are removed
+// and the order is kept.
 func (f *validation) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
-	var items []json.RawMessage // empty: decoding would write through a first item into raw
+	var items []json.RawMessage // not preallocated with raw: decoding would overwrite it
 	switch raw[0] {
 	case '"':
 		items = append(items, raw)
 	case '[':
 		if err := json.Unmarshal(raw, &items); err != nil {
-			f.Add(field, notArray(field))
+			f.Add(field, msgNotArray(field))
 			return nil
 		}
 	default:
-		f.Add(field, notArray(field))
+		f.Add(field, msgNotArray(field))
 		return nil
 	}
 	var chosen []string
 	for _, item := range items {
-		if noValue(item) {
+		if isEmptyValue(item) {
 			continue
 		}
-		s, ok := stringOf(item)
+		s, ok := decodeString(item)
 		s = strings.TrimSpace(s)
 		if ok && s == "" {
 			continue
 		}
 		if !ok || !slices.Contains(options, s) {
-			f.Add(field, notSelectable(field))
+			f.Add(field, MsgInvalidChoice(field))
 			return nil
 		}
 		if !slices.Contains(chosen, s) {
@@ -213,11 +213,11 @@ func (f *validation) multiselect(field string, options []string, raw json.RawMes
 	if len(chosen) == 0 {
 		return nil
 	}
-	return quote(chosen)
+	return encodeJSON(chosen)
 }
 
-// noValue reports null, "" and [], which mean that a key has no value.
-func noValue(raw json.RawMessage) bool {
+// isEmptyValue reports whether the JSON is null, "", or [], which all mean no value.
+func isEmptyValue(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", `""`, "[]":
 		return true
@@ -227,7 +227,7 @@ func noValue(raw json.RawMessage) bool {
 
 func isNumber(raw json.RawMessage) bool { return numberText.Match(raw) }
 
-func stringOf(raw json.RawMessage) (string, bool) {
+func decodeString(raw json.RawMessage) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
 	}
@@ -238,11 +238,11 @@ func stringOf(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// quote is text as JSON without the HTML escapes of json.Marshal.
-func quote[T string | []string | uint64 | []uint64 | bool | Field](text T) json.RawMessage {
+// encodeJSON encodes a value without the HTML escapes of json.Marshal.
+func encodeJSON[T string | []string | uint64 | []uint64 | bool | Field](text T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // texts, numbers and lists of them always encode, and a buffer never refuses
+	_ = enc.Encode(text) // these types always encode, and a buffer never fails
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

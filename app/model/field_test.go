@@ -8,14 +8,14 @@ import (
 
 func number63(digits int) string { return strings.Repeat("7", digits) }
 
-func TestCheckCustomOfEveryType(t *testing.T) {
+func TestCheckCustomEachType(t *testing.T) {
 	options := []string{"Purchase", "2024", "R & D <x>", "Full Search"}
 	for _, row := range []struct {
-		name    string
-		kind    FieldType
-		sent    string
-		value   string // "" for no value
-		refused string
+		name     string
+		kind     FieldType
+		sent     string
+		value    string // "" for no value
+		rejected string
 	}{
 		{"text", Text, `" Smith "`, `"Smith"`, ""},
 		{"text from a number", Text, `1.50`, `"1.50"`, ""},
@@ -29,7 +29,7 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"text, object", Text, `{}`, "", "must be a string"},
 		{"text, boolean", Text, `true`, "", "must be a string"},
 		{"text, NUL", Text, `"a\u0000"`, "", "contains invalid characters"},
-		{"text, at most", Text, quoted(2000), quoted(2000), ""},
+		{"text, at max", Text, quoted(2000), quoted(2000), ""},
 		{"text, too long", Text, quoted(2001), "", "must not be greater than 2000 characters"},
 		{"text, number too long", Text, number63(2001), "", "must not be greater than 2000 characters"},
 
@@ -37,7 +37,7 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"paragraph of blanks is kept", Paragraph, `"  "`, `"  "`, ""},
 		{"paragraph from a number", Paragraph, `-0.0e+5`, `"-0.0e+5"`, ""},
 		{"paragraph, empty", Paragraph, `""`, "", ""},
-		{"paragraph, at most", Paragraph, quoted(65535), quoted(65535), ""},
+		{"paragraph, at max", Paragraph, quoted(65535), quoted(65535), ""},
 		{"paragraph, too long", Paragraph, quoted(65536), "", "must not be greater than 65535 characters"},
 		{"paragraph, NUL", Paragraph, `"\u0000"`, "", "contains invalid characters"},
 		{"paragraph, object", Paragraph, `{"a":1}`, "", "must be a string"},
@@ -82,9 +82,9 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"number, NaN", Number, `"NaN"`, "", "must be a number"},
 		{"number, boolean", Number, `true`, "", "must be a number"},
 		{"number, object", Number, `{}`, "", "must be a number"},
-		{"number, at most", Number, number63(2000), number63(2000), ""},
+		{"number, at max", Number, number63(2000), number63(2000), ""},
 		{"number, too long", Number, number63(2001), "", "must not be greater than 2000 characters"},
-		{"number in a string, at most", Number, `"` + number63(2000) + `"`, `"` + number63(2000) + `"`, ""},
+		{"number in a string, at max", Number, `"` + number63(2000) + `"`, `"` + number63(2000) + `"`, ""},
 		{"number, a long object is none", Number, `{"a":` + quoted(2001) + `}`, "", "must be a number"},
 
 		{"checkbox, true", Checkbox, ` true `, `true`, ""},
@@ -115,8 +115,8 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"money, boolean", Money, `true`, "", "must be an amount of money"},
 		{"money, array", Money, `["5"]`, "", "must be an amount of money"},
 		{"money, NUL", Money, `"5\u0000"`, "", "contains invalid characters"},
-		{"money, at most", Money, number63(13), `"7777777777777.00"`, ""},
-		{"money, commas, at most", Money, `"$9,999,999,999,999.99"`, `"9999999999999.99"`, ""},
+		{"money, at max", Money, number63(13), `"7777777777777.00"`, ""},
+		{"money, commas, at max", Money, `"$9,999,999,999,999.99"`, `"9999999999999.99"`, ""},
 		{"money, one digit more", Money, number63(14), "", "must not be greater than 9999999999999.99"},
 		{"money, too long", Money, number63(2001), "", "must not be greater than 2000 characters"},
 
@@ -154,7 +154,7 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"phone in letters", Phone, `"1-800-FLOWERS"`, "", "must be a valid phone number"},
 		{"phone below zero", Phone, `-9855550142`, "", "must be a valid phone number"},
 		{"phone, array", Phone, `["9855550142"]`, "", "must be a valid phone number"},
-		{"phone, at most", Phone, `"9855550142` + strings.Repeat("-", 54) + `"`, `"9855550142` + strings.Repeat("-", 54) + `"`, ""},
+		{"phone, at max", Phone, `"9855550142` + strings.Repeat("-", 54) + `"`, `"9855550142` + strings.Repeat("-", 54) + `"`, ""},
 		{"phone, too long", Phone, `"9855550142` + strings.Repeat("-", 55) + `"`, "", "must not be greater than 64 characters"},
 
 		{"url", URL, `" https://recorder.example.gov/deeds?book=12&page=7#top "`, `"https://recorder.example.gov/deeds?book=12&page=7#top"`, ""},
@@ -178,7 +178,7 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"url that reads backwards", URL, `"http://example.com/\u202efdp"`, "", "must be a valid URL"},
 		{"url from a number", URL, `7`, "", "must be a valid URL"},
 		{"url, boolean", URL, `true`, "", "must be a valid URL"},
-		{"url, at most", URL, `"http://example.com/` + strings.Repeat("a", 1981) + `"`, `"http://example.com/` + strings.Repeat("a", 1981) + `"`, ""},
+		{"url, at max", URL, `"http://example.com/` + strings.Repeat("a", 1981) + `"`, `"http://example.com/` + strings.Repeat("a", 1981) + `"`, ""},
 		{"url, too long", URL, `"http://example.com/` + strings.Repeat("a", 1982) + `"`, "", "must not be greater than 2000 characters"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -187,21 +187,21 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 			raw := json.RawMessage(row.sent)
 			got := f.checkCustom(Custom{Values: map[string]json.RawMessage{"the_key": raw}}, defs, Rules{})
 			if string(raw) != row.sent {
-				t.Errorf("the check changed what was sent to %.80s", raw)
+				t.Errorf("input after the check = %.80s, want it unchanged", raw)
 			}
 			if string(got["the_key"]) != row.value {
 				t.Errorf("value %.80s, want %.80s", got["the_key"], row.value)
 			}
 			if _, there := got["the_key"]; there != (row.value != "") {
-				t.Errorf("a key without a value is kept: %v", got)
+				t.Errorf("values = %v, want no key without a value", got)
 			}
-			switch row.refused {
+			switch row.rejected {
 			case "":
-				wantTold(t, f.Fields)
+				checkFieldErrors(t, f.Fields)
 			case "selected":
-				wantTold(t, f.Fields, "custom_fields.the_key: The selected the key is invalid.")
+				checkFieldErrors(t, f.Fields, "custom_fields.the_key: The selected the key is invalid.")
 			default:
-				wantTold(t, f.Fields, "custom_fields.the_key: The the key field "+row.refused+".")
+				checkFieldErrors(t, f.Fields, "custom_fields.the_key: The the key field "+row.rejected+".")
 			}
 		})
 	}
@@ -209,14 +209,14 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 
 func quoted(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 
-func TestCheckCustomOfASet(t *testing.T) {
+func TestCheckCustomFieldSet(t *testing.T) {
 	defs := []Field{{Key: "z", Type: Text, Required: true}, {Key: "a", Type: Date, Required: true}, {Key: "m", Type: Text}}
 	for _, row := range []struct {
-		name    string
-		sent    string
-		enforce bool
-		values  string
-		refused []string
+		name     string
+		sent     string
+		enforce  bool
+		values   string
+		rejected []string
 	}{
 		{"nothing", `{}`, false, `{}`, nil},
 		{"unknown keys are ignored", `{"q":1,"__proto__":{},"Z":"x"}`, false, `{}`, nil},
@@ -235,20 +235,20 @@ func TestCheckCustomOfASet(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var sent map[string]json.RawMessage
 			if err := json.Unmarshal([]byte(row.sent), &sent); err != nil {
-				t.Fatal(err)
+				t.Fatalf("decode %s: %v", row.sent, err)
 			}
 			var f validation
 			got, err := json.Marshal(f.checkCustom(Custom{Values: sent}, defs, Rules{EnforceRequired: row.enforce}))
 			if err != nil || string(got) != row.values {
 				t.Errorf("values %s, %v, want %s", got, err, row.values)
 			}
-			wantTold(t, f.Fields, row.refused...)
+			checkFieldErrors(t, f.Fields, row.rejected...)
 		})
 	}
 }
 
-// A draft is checked twice: before its bytes are kept, and inside the transaction.
-func TestMultiselectSurvivesASecondCheck(t *testing.T) {
+// A draft is validated twice: before its files are stored, and inside the transaction.
+func TestMultiselectCanBeCheckedTwice(t *testing.T) {
 	sent := Custom{Values: map[string]json.RawMessage{"k": json.RawMessage(`["Purchase","Lease"]`)}}
 	defs := []Field{{Key: "k", Type: Multiselect, Options: []string{"Purchase", "Lease"}}}
 	for range 2 {
@@ -256,11 +256,11 @@ func TestMultiselectSurvivesASecondCheck(t *testing.T) {
 		if got := f.checkCustom(sent, defs, Rules{}); string(got["k"]) != `["Purchase","Lease"]` {
 			t.Errorf("value %s", got["k"])
 		}
-		wantTold(t, f.Fields)
+		checkFieldErrors(t, f.Fields)
 	}
 }
 
-func TestValuesDoNotShareTheBody(t *testing.T) {
+func TestValuesDoNotAliasRequestBody(t *testing.T) {
 	for _, kind := range []FieldType{Number, Checkbox} {
 		raw := json.RawMessage(`true`)
 		if kind == Number {
@@ -271,7 +271,7 @@ func TestValuesDoNotShareTheBody(t *testing.T) {
 		before := string(got["k"])
 		copy(raw, "####")
 		if string(got["k"]) != before {
-			t.Errorf("%s shares the bytes of the request", kind)
+			t.Errorf("%s: value aliases the request body", kind)
 		}
 	}
 }
@@ -291,23 +291,23 @@ func FuzzCheckCustom(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var sent map[string]json.RawMessage
 		if json.Unmarshal(body, &sent) != nil {
-			// Not what a caller hands over, but it must not bring anything down either.
+			// Callers never pass invalid JSON, but it must not cause a panic.
 			sent = map[string]json.RawMessage{}
 			for _, kind := range types {
 				sent[string(kind)] = body
 			}
 		}
-		var refused validation
-		values := refused.checkCustom(Custom{Values: sent}, defs, Rules{})
+		var rejected validation
+		values := rejected.checkCustom(Custom{Values: sent}, defs, Rules{})
 		for key, value := range values {
 			if !json.Valid(value) {
-				t.Errorf("%s: %q is no JSON", key, value)
+				t.Errorf("%s: %q is not valid JSON", key, value)
 			}
 		}
 		var again validation
 		second := again.checkCustom(Custom{Values: values}, defs, Rules{})
 		if len(again.Fields) > 0 || len(second) != len(values) {
-			t.Fatalf("what was accepted is refused: %v", told(again.Fields))
+			t.Fatalf("what was accepted is rejected: %v", fieldErrors(again.Fields))
 		}
 		for key, value := range values {
 			if string(second[key]) != string(value) {

@@ -8,33 +8,33 @@ import (
 	"deedkeep/app/errs"
 )
 
-// File is one stored document. Its bytes live under Digest; Filename is a label
-// and never becomes a path.
+// File is a stored document. Its bytes are stored under Digest; Filename is only a label and
+// never becomes a path.
 type File struct {
 	ID         uint64    `json:"id"`
 	Filename   string    `json:"filename"`
 	MIME       string    `json:"mime"`
-	Pages      *int      `json:"pages,omitempty"` // PDF pages, TIFF images
+	Pages      *int      `json:"pages,omitempty"` // of a PDF or TIFF
 	Size       int64     `json:"size"`            // bytes
 	Digest     string    `json:"digest"`          // SHA-256, lower-case hex
 	FolderID   uint64    `json:"folder_id,omitempty"`
 	AbstractID uint64    `json:"abstract_id,omitempty"`
-	Retained   bool      `json:"retained,omitempty"` // was on an abstract that is purged by now, long enough to be kept like it
+	Retained   bool      `json:"retained,omitempty"` // was on an abstract that has since been purged; kept as long as documents of an abstract are
 	Processing bool      `json:"processing,omitempty"`
-	Failure    string    `json:"failure,omitempty"`    // why it has no picture or text that it should have
-	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until its processing has counted them
+	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
+	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until processing has counted them
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
 	Trashed    *Trashed  `json:"trashed,omitempty"`
 }
 
-// Extension is the extension as sent, lower-cased (API.md, "Files").
+// Extension returns the extension of the filename, lower case, without the dot.
 func (f File) Extension() string {
 	at := strings.LastIndexByte(f.Filename, '.')
 	return strings.ToLower(f.Filename[at+1:])
 }
 
-// dotExtension is how the name ends, with its dot; "" without one.
+// dotExtension returns the extension with its dot, or "" if there is none.
 func (f File) dotExtension() string {
 	if at := strings.LastIndexByte(f.Filename, '.'); at >= 0 {
 		return f.Filename[at:]
@@ -42,8 +42,9 @@ func (f File) dotExtension() string {
 	return ""
 }
 
-// CompleteFilename is the name that somebody means who typed one: the extension says what the
-// document is and stays, whether it was typed or not. Of blanks it is "", which Check refuses.
+// CompleteFilename returns the filename to use when someone types a new name. The extension
+// identifies the type of the document, so it is appended unless it was typed. Blank input
+// returns "", which Check rejects.
 func (f File) CompleteFilename(typed string) string {
 	typed = strings.TrimSpace(typed)
 	if typed == "" || extensionKind(File{Filename: typed}.Extension()) == extensionKind(f.Extension()) && strings.Contains(typed, ".") {
@@ -52,7 +53,7 @@ func (f File) CompleteFilename(typed string) string {
 	return typed + f.dotExtension()
 }
 
-// TypeName is what people call its type.
+// TypeName returns the display name of the document's type.
 func (f File) TypeName() string {
 	switch ext := f.Extension(); ext {
 	case "jpg", "jpeg":
@@ -72,17 +73,18 @@ func (f File) TypeName() string {
 	}
 }
 
-// MIMEPDF is the type of a PDF document.
+// MIMEPDF is the media type of PDF documents.
 const MIMEPDF = "application/pdf"
 
-// ShownAsImages reports a kind whose pages are shown as pictures; the others are shown as text.
+// ShownAsImages reports whether the document's pages are shown as images. Other types are shown
+// as text.
 func (f File) ShownAsImages() bool { return f.MIME == MIMEPDF || strings.HasPrefix(f.MIME, "image/") }
 
-// HasPreview reports whether there is a picture of it: its kind has some, and its
-// processing has come to a good end.
+// HasPreview reports whether a preview image exists: the type has one, and processing
+// succeeded.
 func (f File) HasPreview() bool { return f.ShownAsImages() && !f.Processing && f.Failure == "" }
 
-// PageCount is the number of its pages; 0 where there are none to count.
+// PageCount returns the number of pages, or 0 if the type has none.
 func (f File) PageCount() int {
 	if f.Pages == nil {
 		return 0
@@ -90,8 +92,7 @@ func (f File) PageCount() int {
 	return *f.Pages
 }
 
-// Unsearchable reports a document that has no text at all, as far as is known: a picture
-// has none, whenever it was uploaded.
+// Unsearchable reports whether the document is known to have no text. Images never have any.
 func (f File) Unsearchable() bool {
 	if f.Processing {
 		return false
@@ -102,8 +103,8 @@ func (f File) Unsearchable() bool {
 	return *f.TextPages == 0
 }
 
-// PagesWithoutText is how many pages of a document with text have none; 0 where no one
-// counted them.
+// PagesWithoutText returns how many pages of a document with text have none, or 0 if they
+// haven't been counted.
 func (f File) PagesWithoutText() int {
 	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {
 		return 0
@@ -111,26 +112,16 @@ func (f File) PagesWithoutText() int {
 	return max(f.PageCount()-*f.TextPages, 0)
 }
 
-// RejectedFile is a file that was refused, and why.
+// RejectedFile is an uploaded file that was rejected, and the reason.
 type RejectedFile struct{ Filename, Reason string }
 
-// ProcessingTask is a file that waits for its processing.
-type ProcessingTask struct {
-	Seq      uint64    `json:"seq"`
-	FileID   uint64    `json:"file_id"`
-	Owner    string    `json:"owner,omitempty"` // whose work it is; owners take turns
-	Attempts int       `json:"attempts,omitempty"`
-	DueAt    time.Time `json:"at"` // when it is due
-}
-
-// FilePatch is a change of a file as it arrived: only what is Present of it.
+// FilePatch is the input for a change of a document. Only fields that are Present are changed.
 type FilePatch struct {
-	Filename Optional[Input] // cleaned already, as the name of an upload is
+	Filename Optional[Input] // already sanitized like the filename of an upload
 	FolderID Optional[IDInput]
 }
 
-// Check applies the change to the file as it is. Known says whether the folder that
-// the change names is there.
+// Check applies the patch to old. known reports whether the folder that the patch names exists.
 func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
 	var f validation
 	file := old
@@ -146,27 +137,27 @@ func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
 	return file, f.Fields
 }
 
-// filename is a label for the same bytes: its extension says what they are. Unlike
-// other lines it keeps its blanks (API.md, "Multipart bodies").
+// filename validates a new filename for the same bytes. The type of the extension must not
+// change. Unlike other one-line fields, surrounding blanks are kept.
 func (f *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {
 	case in.Kind == InputNotString:
-		f.Add(field, notString(field))
+		f.Add(field, msgNotString(field))
 	case in.Kind == InputMissing || strings.TrimSpace(name) == "":
-		f.Add(field, required(field))
+		f.Add(field, MsgRequired(field))
 	case name == old.Filename:
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
-		f.Add(field, badCharacters(field))
+		f.Add(field, MsgInvalidCharacters(field))
 	case len(name) > MaxNameLength:
-		f.Add(field, tooLong(field, MaxNameLength))
+		f.Add(field, MsgTooLong(field, MaxNameLength))
 	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Extension()) != extensionKind(old.Extension()):
-		f.Add(field, "The "+spoken(field)+" must keep its ."+old.Extension()+" extension.")
+		f.Add(field, "The "+displayName(field)+" must keep its ."+old.Extension()+" extension.")
 	}
 	return name
 }
 
-// extensionKind is one for two extensions of one kind (API.md, "Files").
+// extensionKind maps alternative extensions of one type to the same value.
 func extensionKind(ext string) string {
 	switch ext {
 	case "jpeg":

@@ -2,7 +2,7 @@ package model
 
 import "testing"
 
-func TestFileRenamed(t *testing.T) {
+func TestCompleteFilename(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, typed, want string }{
 		{"Deed.pdf", "Plat", "Plat.pdf"},
@@ -22,7 +22,7 @@ func TestFileRenamed(t *testing.T) {
 	}
 }
 
-func TestFileKind(t *testing.T) {
+func TestFileTypeName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"Deed 1.2.pdf": "PDF", "a.JPEG": "JPEG", "a.docx": "Word", "a.xls": "Excel", "a.pptx": "PowerPoint", "a.txt": "Text", ".tif": "TIFF", "bare": "BARE", "": "",
@@ -33,7 +33,7 @@ func TestFileKind(t *testing.T) {
 	}
 }
 
-func TestFilePictured(t *testing.T) {
+func TestFileHasPreview(t *testing.T) {
 	t.Parallel()
 	pages := 3
 	for _, c := range []struct {
@@ -54,7 +54,8 @@ func TestFilePictured(t *testing.T) {
 	}
 }
 
-// Documents that were uploaded before pages with text were counted.
+// Without a page count, as in documents uploaded before pages with text were counted, only
+// images are known to have no text.
 func TestUnsearchable(t *testing.T) {
 	t.Parallel()
 	some, none, three := 1, 0, 3
@@ -74,6 +75,14 @@ func TestUnsearchable(t *testing.T) {
 	} {
 		if got, pages := row.file.Unsearchable(), row.file.PagesWithoutText(); got != row.want || pages != row.pages {
 			t.Errorf("%s: got %t, %d pages, want %t, %d", row.name, got, pages, row.want, row.pages)
+		}
+	}
+}
+
+func TestFileExtension(t *testing.T) {
+	for name, want := range map[string]string{"a.PDF": "pdf", "a.b.TiF": "tif", "Übersicht.ÄÖ": "äö", "README": "readme", "a.": ""} {
+		if got := (File{Filename: name}).Extension(); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

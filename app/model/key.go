@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// The abilities a key may have (API.md, "Keys").
+// Abilities of an API key.
 const (
 	AbilityAPI     = "api:v1"      // all of /v1
 	AbilityRead    = "api:v1:read" // GET and HEAD of /v1
@@ -17,17 +17,17 @@ const (
 	AbilityMetrics = "metrics"
 )
 
-// Abilities lists every ability.
+// Abilities returns all abilities.
 func Abilities() []string {
 	return []string{AbilityAPI, AbilityRead, AbilityEvents, AbilityMetrics}
 }
 
-// Key is an API key as kept: a hash, never the key itself.
+// Key is a stored API key. It holds a hash, never the key itself.
 type Key struct {
 	ID         uint64     `json:"id"`
 	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix"` // the first characters, to recognize it by
-	Hash       string     `json:"hash"`   // SHA-256 of the whole key, lower-case hex
+	Prefix     string     `json:"prefix"` // first characters of the key, for display
+	Hash       string     `json:"hash"`   // SHA-256 of the key, lower-case hex
 	Abilities  []string   `json:"abilities"`
 	CreatedAt  time.Time  `json:"created_at"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
@@ -36,29 +36,29 @@ type Key struct {
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
 }
 
-// Active reports whether the key opens anything at the given time.
+// Active reports whether the key is neither revoked nor expired at the given time.
 func (k Key) Active(now time.Time) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
 
-// KeyDraft is a key that an administrator asks for; no abilities means api:v1.
+// KeyDraft is the input for a new key. No abilities means api:v1.
 type KeyDraft struct {
 	Name      string
 	Abilities []string
 	ExpiresAt *time.Time
 }
 
-// Check applies the rules of a new key.
+// Check validates the draft.
 func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 	var f validation
 	k := Key{Name: strings.TrimSpace(d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
 	switch {
 	case k.Name == "":
-		f.Add("name", required("name"))
+		f.Add("name", MsgRequired("name"))
 	case !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, isControl):
-		f.Add("name", badCharacters("name"))
+		f.Add("name", MsgInvalidCharacters("name"))
 	case utf8.RuneCountInString(k.Name) > MaxNameLength:
-		f.Add("name", tooLong("name", MaxNameLength))
+		f.Add("name", MsgTooLong("name", MaxNameLength))
 	}
 	if len(k.Abilities) == 0 {
 		k.Abilities = []string{AbilityAPI}
@@ -67,7 +67,7 @@ func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 	k.Abilities = slices.Compact(k.Abilities)
 	for _, a := range k.Abilities {
 		if !slices.Contains(Abilities(), a) {
-			f.Add("abilities", notSelectable("ability"))
+			f.Add("abilities", MsgInvalidChoice("ability"))
 			break
 		}
 	}

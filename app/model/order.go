@@ -4,12 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/cases"
-
 	"deedkeep/app/errs"
 )
 
-// Order is a piece of work that somebody asked for, under the caller's number.
+// Order is a customer's title order. Its number is chosen by the caller.
 type Order struct {
 	ID      uint64 `json:"id"`
 	Number  string `json:"number"`
@@ -23,37 +21,38 @@ type Order struct {
 	Trashed   *Trashed  `json:"trashed,omitempty"`
 }
 
-// OrderDraft is an order as it arrived, before any rule was applied.
+// OrderDraft is the input for a new order, before validation.
 type OrderDraft struct {
 	Number, DueDate Input
 	PropertyDraft
 	Custom Custom
 }
 
-// Check applies every rule but uniqueness, which needs the store, to the draft.
+// Check validates the draft and returns all errors at once. It doesn't check that the number is
+// unique, because that needs the store.
 func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 	var f validation
 	const field = "order_number"
 	o := Order{Number: f.line(field, d.Number, MaxNameLength)}
 	if o.Number == "" && len(f.Fields) == 0 {
-		f.Add(field, required(field))
+		f.Add(field, MsgRequired(field))
 	}
 	o.DueDate = f.date("due_date", d.DueDate)
 	o.Property = d.PropertyDraft.check(&f)
-	f.customForm(d.Custom)
+	f.checkCustomKind(d.Custom)
 	o.Custom = f.checkCustom(d.Custom, defs, rules)
 	return o, f.Fields
 }
 
-// OrderPatch is a change of an order as it arrived: only what is Present of it.
+// OrderPatch is the input for a change of an order. Only fields that are Present are changed.
 type OrderPatch struct {
 	Number, Status, DueDate Optional[Input]
 	PropertyPatch
 	Custom Optional[Custom]
 }
 
-// Check applies the change to the order as it is, and every rule but uniqueness to
-// what was sent, at once. What was not sent is not judged.
+// Check applies the patch to old and returns all errors at once, except for uniqueness of the
+// number, which needs the store. Fields that weren't sent aren't validated.
 func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, errs.Fields) {
 	var f validation
 	o := old
@@ -63,12 +62,12 @@ func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rule
 		o.DueDate = f.date("due_date", p.DueDate.Value)
 	}
 	o.Property = p.PropertyPatch.check(&f, old.Property)
-	f.customForm(p.Custom.Value)
+	f.checkCustomKind(p.Custom.Value)
 	o.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
 	return o, f.Fields
 }
 
-// CoreOrderFields are the fields every order has (API.md, "Orders").
+// CoreOrderFields returns the fields that every order has, in display order.
 func CoreOrderFields() []Field {
 	return []Field{
 		{Key: "order_number", Label: "Order #", Type: Text, Required: true},
@@ -80,6 +79,31 @@ func CoreOrderFields() []Field {
 	}
 }
 
-// Fold is how two names are compared where case does not matter: Unicode case
-// folding of the trimmed text.
-func Fold(s string) string { return cases.Fold().String(strings.TrimSpace(s)) }
+// ParcelID returns the parcel number sent with the order, or "" if there is none.
+func (o Order) ParcelID() string { return o.Custom.text(keyParcel) }
+
+// Subheading returns the line to show below the order number: address and parcel ID.
+func (o Order) Subheading() string { return joinNonEmpty(" · ", o.FullAddress(), o.ParcelID()) }
+
+// closedStatuses are first words of statuses that mean no more work is due on an order.
+var closedStatuses = map[string]bool{
+	"completed": true, "complete": true, "cancelled": true, "canceled": true, "closed": true,
+	"delivered": true, "done": true, "finished": true, "void": true, "withdrawn": true, "archived": true,
+}
+
+// IsOpenStatus reports whether orders with this status still need work. A status counts as
+// closed only if it begins with one of closedStatuses, alone or before punctuation, as in
+// "Cancelled (by client)": an order missing from the due list is worse than an extra one. Firms
+// may define their own statuses, and a new workspace has "completed" and "cancelled".
+//
+// The result is part of the keys of a store index, so a change requires a schema migration.
+func IsOpenStatus(status string) bool {
+	word := strings.TrimSpace(fastFold(status))
+	if end := strings.IndexFunc(word, func(r rune) bool { return r < 0x80 && r != ' ' && (r < 'a' || r > 'z') }); end >= 0 {
+		word = strings.TrimSpace(word[:end])
+	}
+	return !closedStatuses[word]
+}
+
+// IsOpen reports whether the order still needs work; see IsOpenStatus.
+func (o Order) IsOpen() bool { return IsOpenStatus(o.Status) }

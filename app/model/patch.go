@@ -7,35 +7,23 @@ import (
 	"slices"
 )
 
-// Optional is one field of a change as it arrived. What is not Present stays as it is;
-// what is Present with an empty value, or null, is cleared (API.md, "PATCH").
+// Optional is one field of a patch as received. A field that isn't Present stays unchanged. One
+// that is Present with an empty value or null is cleared.
 type Optional[T any] struct {
 	Present bool
 	Value   T
 }
 
-// Some gives a field that is part of a change.
+// Some returns a field that is part of a patch.
 func Some[T any](value T) Optional[T] { return Optional[T]{true, value} }
 
-// IDListInput is a list of ids as it arrived. Array is false when it was none.
+// IDListInput is a list of IDs as received. IsArray is false if it wasn't an array.
 type IDListInput struct {
 	IsArray bool
 	Items   []IDInput
 }
 
-// PropertyPatch is a change of a Property as it arrived.
-type PropertyPatch struct{ Address, City, County, State Optional[Input] }
-
-func (p PropertyPatch) check(f *validation, old Property) Property {
-	return Property{
-		Address: f.changedLine("address", p.Address, old.Address),
-		City:    f.changedLine("city", p.City, old.City),
-		County:  f.changedLine("county", p.County, old.County),
-		State:   f.changedLine("state", p.State, old.State),
-	}
-}
-
-// changedLine is the value of a one-line text after a change.
+// changedLine returns the value of a one-line text after a patch.
 func (f *validation) changedLine(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
@@ -43,7 +31,7 @@ func (f *validation) changedLine(field string, in Optional[Input], old string) s
 	return f.line(field, in.Value, MaxLineLength)
 }
 
-// changedName is changedLine for a text that cannot be absent.
+// changedName is changedLine for a required text.
 func (f *validation) changedName(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
@@ -51,13 +39,13 @@ func (f *validation) changedName(field string, in Optional[Input], old string) s
 	before := len(f.Fields)
 	name := f.line(field, in.Value, MaxNameLength)
 	if name == "" && len(f.Fields) == before {
-		f.Add(field, required(field))
+		f.Add(field, MsgRequired(field))
 	}
 	return name
 }
 
-// changedStatus is the status after a change: one of the list, or the one it has,
-// which the list may have lost since. Where the list is empty there is none.
+// changedStatus returns the status after a patch. It must be in list, or equal to the current
+// one, which may no longer be in list. With an empty list only "" is valid.
 func (f *validation) changedStatus(in Optional[Input], old string, list []string) string {
 	const field = "status"
 	if !in.Present {
@@ -70,14 +58,14 @@ func (f *validation) changedStatus(in Optional[Input], old string, list []string
 	}
 	switch {
 	case status == "" && len(list) > 0:
-		f.Add(field, required(field))
+		f.Add(field, MsgRequired(field))
 	case status != "" && !slices.Contains(list, status):
-		f.Add(field, notSelectable(field))
+		f.Add(field, MsgInvalidChoice(field))
 	}
 	return status
 }
 
-// changedReference is the number of another record after a change, 0 for none.
+// changedReference returns the ID of another record after a patch; 0 means none.
 func (f *validation) changedReference(field string, in Optional[IDInput], old uint64, known bool) uint64 {
 	if !in.Present {
 		return old
@@ -88,14 +76,14 @@ func (f *validation) changedReference(field string, in Optional[IDInput], old ui
 	return f.reference(field, in.Value, known)
 }
 
-// changedCustom merges what was sent into the values there are, key by key: a key
-// that was sent without a value goes, one that was not sent stays and is not
-// judged, nor is one that was sent as it is. CustomNull takes all away.
+// changedCustom merges the values sent into the current ones. A key sent without a value is
+// removed. A key that wasn't sent, or was sent unchanged, stays and isn't validated. CustomNull
+// removes all.
 func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field, rules Rules) Values {
 	if !in.Present || in.Value.Kind != CustomObject && in.Value.Kind != CustomNull {
 		return old
 	}
-	in.Value.tellIgnored(defs)
+	in.Value.reportUnknownKeys(defs)
 	values := maps.Clone(old)
 	if in.Value.Kind == CustomNull {
 		values = nil
@@ -119,12 +107,28 @@ func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field
 	return values
 }
 
-// sameJSON reports whether two values differ in nothing but blanks. Absent is the
-// same as nothing.
+// sameJSON reports whether two JSON values differ in white space only. An absent value equals
+// nothing.
 func sameJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// reference returns the ID of another record, or 0 if none was sent. known reports whether that
+// record exists.
+func (f *validation) reference(field string, n IDInput, known bool) uint64 {
+	switch {
+	case !n.Present:
+		return 0
+	case !n.Valid:
+		f.Add(field, MsgNotInteger(field))
+	case n.Value <= 0 || !known:
+		f.Add(field, MsgInvalidChoice(field))
+	default:
+		return uint64(n.Value)
+	}
+	return 0
 }

@@ -1,21 +1,24 @@
 package model
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
-// What becomes of a document's processing, as parts of File.Failure: what is missing,
-// and why.
+// Parts of File.Failure: what is missing, and why. They are stored and shown, so the wording must not
+// change.
 const (
 	FailureNoText    = "No text"
 	FailureNoPreview = "No picture"
 
-	// Trying again may mend these: another hour, or a larger machine.
+	// A retry may succeed after these: later, or on a larger machine.
 	FailureTooSlow       = "the document takes too long"
 	FailureTooMuchMemory = "the document takes too much memory"
 	FailureNotOpened     = "It could not be opened here; it can be tried again."
 )
 
-// Retryable reports that the processing failed, and that trying again may mend that.
-// What a document itself is wrong with stays so for good.
+// Retryable reports whether processing failed for a reason that may not recur. Faults of the
+// document itself are permanent.
 func (f File) Retryable() bool {
 	for _, why := range []string{FailureTooSlow, FailureTooMuchMemory, FailureNotOpened} {
 		if strings.Contains(f.Failure, why) {
@@ -25,11 +28,20 @@ func (f File) Retryable() bool {
 	return false
 }
 
-// MissingText reports that the processing ended without the text that the document may
-// have: until somebody has it processed again, nobody tries.
+// MissingText reports whether processing ended without the text that the document may have. It
+// isn't retried until someone requests it.
 func (f File) MissingText() bool {
 	return strings.Contains(f.Failure, FailureNoText) || strings.Contains(f.Failure, FailureNotOpened)
 }
 
-// CannotPreview reports that the processing found that no picture can be made.
+// CannotPreview reports whether processing found that no preview can be created.
 func (f File) CannotPreview() bool { return strings.Contains(f.Failure, FailureNoPreview) }
+
+// ProcessingTask is a queued task to process one document.
+type ProcessingTask struct {
+	Seq      uint64    `json:"seq"`
+	FileID   uint64    `json:"file_id"`
+	Owner    string    `json:"owner,omitempty"` // owners share the workers fairly
+	Attempts int       `json:"attempts,omitempty"`
+	DueAt    time.Time `json:"at"` // not processed before
+}

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/model"
 )
 
-func TestMayPass(t *testing.T) {
+func TestFailureReasons(t *testing.T) {
 	for failure, want := range map[string]struct{ may, pictureless, textless bool }{
 		"": {},
 		"No picture: the document is beyond the limits.":                                    {pictureless: true},
@@ -17,7 +17,7 @@ func TestMayPass(t *testing.T) {
 	} {
 		f := model.File{Failure: failure}
 		if f.Retryable() != want.may || f.CannotPreview() != want.pictureless || f.MissingText() != want.textless {
-			t.Errorf("%q: may pass %v, pictureless %v, textless %v", failure, f.Retryable(), f.CannotPreview(), f.MissingText())
+			t.Errorf("%q: Retryable %v, CannotPreview %v, MissingText %v, want others", failure, f.Retryable(), f.CannotPreview(), f.MissingText())
 		}
 	}
 }

@@ -6,39 +6,41 @@ import (
 	"unicode/utf8"
 )
 
-// Session is somebody signed in on one device, as kept: a hash, never the token.
+// Session is a signed-in user on one device. It holds a hash, never the token.
 type Session struct {
 	Hash       string    `json:"hash"` // SHA-256 of the token, lower-case hex
 	UserID     uint64    `json:"user_id"`
 	CreatedAt  time.Time `json:"created_at"`
 	LastSeenAt time.Time `json:"last_seen_at"` // to the minute
 	Address    string    `json:"address,omitempty"`
-	Device     string    `json:"device,omitempty"` // what the browser calls itself, at most MaxDeviceLength code points
+	Device     string    `json:"device,omitempty"` // User-Agent, at most MaxDeviceLength code points
 }
 
-// sessionID is how many hex digits of its hash name a session.
-const sessionID = 16
+// sessionIDLength is the number of hex digits of a session's ID.
+const sessionIDLength = 16
 
-// ID names the session in lists and events: the beginning of its hash.
-func (s Session) ID() string { return s.Hash[:min(len(s.Hash), sessionID)] }
+// ID returns the identifier of the session in lists and audit events: the first digits of its
+// hash.
+func (s Session) ID() string { return s.Hash[:min(len(s.Hash), sessionIDLength)] }
 
-// SessionLimits are how long a session lives without use and at most.
+// SessionLimits are how long a session may be idle, and its maximum lifetime.
 type SessionLimits struct{ Idle, Max time.Duration }
 
-// mostAhead is how far a clock that was set back may be behind a session that it began.
-const mostAhead = 10 * time.Minute
+// maxClockSkew is how far in the future a session may have been created, because the clock was
+// set back.
+const maxClockSkew = 10 * time.Minute
 
-// Active reports whether the session speaks for its user at the given time. One that
-// begins more than ten minutes later was begun by a wrong clock, and would live on.
+// Active reports whether the session is valid at the given time. A session created more than
+// maxClockSkew in the future is rejected, because it would outlive its limits.
 func (s Session) Active(now time.Time, limits SessionLimits) bool {
-	return !s.CreatedAt.After(now.Add(mostAhead)) && now.Before(s.LastSeenAt.Add(limits.Idle)) && now.Before(s.CreatedAt.Add(limits.Max))
+	return !s.CreatedAt.After(now.Add(maxClockSkew)) && now.Before(s.LastSeenAt.Add(limits.Idle)) && now.Before(s.CreatedAt.Add(limits.Max))
 }
 
-// MaxDeviceLength is how much is kept of what a browser calls itself.
+// MaxDeviceLength is the maximum length of a stored User-Agent, in code points.
 const MaxDeviceLength = 200
 
-// SanitizeDevice is a browser's own words as they may be kept and shown: valid text of
-// at most MaxDeviceLength code points without control characters.
+// SanitizeDevice returns a User-Agent header that is safe to store and display: valid UTF-8
+// without control characters, at most MaxDeviceLength code points.
 func SanitizeDevice(sent string) string {
 	sent = strings.Map(func(r rune) rune {
 		if isControl(r) || r == utf8.RuneError {

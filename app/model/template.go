@@ -10,18 +10,18 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Template is what an abstract is created from: the custom fields it accepts,
-// and its statuses (none: statuses are off for it).
+// Template defines a type of abstract: its custom fields and statuses. Without statuses, its
+// abstracts have none.
 type Template struct {
 	ID       uint64   `json:"id"`
 	Name     string   `json:"name"`
-	Statuses []string `json:"statuses,omitempty"` // the first is applied at creation
+	Statuses []string `json:"statuses,omitempty"` // the first is assigned to new abstracts
 	Fields   []Field  `json:"fields"`
 	Retired  bool     `json:"retired,omitempty"`
-	Default  bool     `json:"-"` // kept as one pointer by the store: exactly one template is it
+	Default  bool     `json:"-"` // not in the JSON: the store keeps the ID of the one default template
 }
 
-// InitialStatus is the status a new abstract gets; "" when statuses are off.
+// InitialStatus returns the status of a new abstract, or "" if the template has no statuses.
 func (t Template) InitialStatus() string {
 	if len(t.Statuses) == 0 {
 		return ""
@@ -29,10 +29,10 @@ func (t Template) InitialStatus() string {
 	return t.Statuses[0]
 }
 
-// Fingerprint names the state that the template is in, in 16 hex digits: whoever changes one
-// that others may change too says by it which one he saw.
+// Fingerprint returns 16 hex digits that identify this version of the template. Clients send it
+// with a change to detect concurrent edits.
 func (t Template) Fingerprint() string {
-	raw, _ := json.Marshal(struct { // texts, numbers and lists of them always encode
+	raw, _ := json.Marshal(struct { // these types always encode
 		Template
 		Default bool
 	}{t, t.Default})
@@ -40,51 +40,50 @@ func (t Template) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// TemplateDraft is a template as it arrived. What is nil stays as it is, or is empty
-// for a new one.
+// TemplateDraft is the input for a new or changed template. Nil fields stay unchanged, and are
+// empty for a new template.
 type TemplateDraft struct {
-	ID       uint64 // 0: the one of this name, or a new one
+	ID       uint64 // 0: the template with this name, or a new one
 	Name     string
 	Statuses *[]string
 	Fields   *[]Field
-	Default  bool // true makes it the default; false says nothing
+	Default  bool // true makes it the default; false changes nothing
 	Retired  *bool
 }
 
-// Apply gives the template that the draft makes of an old one, the zero Template for
-// a new one, with every rule of one template applied. Refusals are under path.
+// Apply returns old changed by the draft, after checking the rules of a single template. old is
+// the zero Template for a new one. Errors have paths below path.
 func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) {
 	var f validation
-	made := old
-	made.Name = f.name(path+".name", "name", d.Name)
+	t := old
+	t.Name = f.name(path+".name", "name", d.Name)
 	if d.Statuses != nil {
-		made.Statuses = f.names(path+".statuses", "status", *d.Statuses, MaxStatuses)
+		t.Statuses = f.names(path+".statuses", "status", *d.Statuses, MaxStatuses)
 	}
 	if d.Fields != nil {
-		made.Fields = f.definitions(path+".custom_fields", *d.Fields, abstractOwn)
+		t.Fields = f.definitions(path+".custom_fields", *d.Fields, builtinAbstractKeys)
 	}
 	if d.Retired != nil {
-		made.Retired = *d.Retired
+		t.Retired = *d.Retired
 	}
-	made.Default = old.Default || d.Default
-	return made, f.Fields
+	t.Default = old.Default || d.Default
+	return t, f.Fields
 }
 
-// The refusals to have a default template that is retired: of retiring the default
-// one, and of making a retired one the default.
+// Messages for a default template that would be retired.
 const (
 	MsgRetireDefault  = "The default template cannot be retired; make another one the default first."
 	MsgDefaultRetired = "A retired template cannot be the default."
 )
 
-// CheckTemplates applies the rules between templates to those that are there and
-// those that are to be (new ones have no number): exactly one default where any
-// exist, names unique without regard to case among those in use. It gives wanted,
-// and after them the template that stops being the default. Refusals are under
-// templates.INDEX of wanted.
+// CheckTemplates checks the rules between templates: exactly one default if there are any, and
+// unique names, regardless of case, among those not retired. list are the current templates and
+// wanted the new and changed ones; new ones have no ID. It returns wanted, followed by the
+// template that is no longer the default, if any. Errors have paths below templates.INDEX, an
+// index into wanted.
 func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 	var f validation
-	wanted = settleDefault(list, slices.Clone(wanted), &f)
+	wanted = applyDefault(list, slices.Clone(wanted), &f)
 	after := map[uint64]int{}
 	for i, t := range wanted {
 		after[t.ID] = i
@@ -115,7 +114,9 @@ func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 	return wanted, f.Fields
 }
 
-func settleDefault(list, wanted []Template, f *validation) []Template {
+// applyDefault moves the default to the template that wanted makes the default. If there is
+// none yet, the first template that isn't retired becomes it.
+func applyDefault(list, wanted []Template, f *validation) []Template {
 	current := uint64(0)
 	for _, t := range list {
 		if t.Default {
@@ -133,7 +134,6 @@ func settleDefault(list, wanted []Template, f *validation) []Template {
 		}
 	}
 	if chosen < 0 && current == 0 {
-		// The first there is becomes it.
 		if chosen = slices.IndexFunc(wanted, func(t Template) bool { return !t.Retired }); chosen >= 0 {
 			wanted[chosen].Default = true
 		}
@@ -150,29 +150,29 @@ func settleDefault(list, wanted []Template, f *validation) []Template {
 	return wanted
 }
 
-// TemplateChanges lists what became of a template, in the order of its fields as they
-// are now. None: nothing changed.
+// TemplateChanges returns the differences between two versions of a template, fields in their
+// new order.
 func TemplateChanges(old, now Template) []Change {
 	var c changes
 	c.text("name", old.Name, now.Name)
-	c.add("default", quote(old.Default), quote(now.Default))
-	c.add("retired", quote(old.Retired), quote(now.Retired))
+	c.add("default", encodeJSON(old.Default), encodeJSON(now.Default))
+	c.add("retired", encodeJSON(old.Retired), encodeJSON(now.Retired))
 	c = append(c, StatusChanges(old.Statuses, now.Statuses)...)
 	return append(c, FieldChanges(old.Fields, now.Fields)...)
 }
 
-// StatusChanges is the change of a list of statuses, if there is one.
+// StatusChanges returns the change of a list of statuses, if any.
 func StatusChanges(old, now []string) []Change {
 	var c changes
 	if !slices.Equal(old, now) {
-		c.add("statuses", quote(old), quote(now))
+		c.add("statuses", encodeJSON(old), encodeJSON(now))
 	}
 	return c
 }
 
-// FieldChanges lists the definitions that came, went or changed, as JSON objects
-// under custom_fields.KEY, and their keys under custom_fields when those that stay
-// are in another order.
+// FieldChanges returns the added, removed, and changed definitions as JSON objects under
+// custom_fields.KEY. If the remaining ones are in another order, it adds their keys under
+// custom_fields.
 func FieldChanges(old, now []Field) []Change {
 	var c changes
 	before, after := map[string]Field{}, map[string]Field{}
@@ -184,19 +184,19 @@ func FieldChanges(old, now []Field) []Change {
 		was, stays := before[f.Key]
 		switch {
 		case !stays:
-			c.add("custom_fields."+f.Key, null, quote(f))
+			c.add("custom_fields."+f.Key, null, encodeJSON(f))
 		case !sameField(was, f):
-			c.add("custom_fields."+f.Key, quote(was), quote(f))
+			c.add("custom_fields."+f.Key, encodeJSON(was), encodeJSON(f))
 		}
 	}
 	for _, f := range old {
 		if _, stays := after[f.Key]; !stays {
-			c.add("custom_fields."+f.Key, quote(f), null)
+			c.add("custom_fields."+f.Key, encodeJSON(f), null)
 		}
 	}
 	from, to := keysIn(old, after), keysIn(now, before)
 	if !slices.Equal(from, to) {
-		c.add("custom_fields", quote(from), quote(to))
+		c.add("custom_fields", encodeJSON(from), encodeJSON(to))
 	}
 	return c
 }

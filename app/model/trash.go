@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// Trashed says since when a record is in the trash, and by whose hand. What is in
-// the trash is as good as absent to every reader, until it is restored or its time
-// is over.
+// Trashed says when and by whom a record was moved to the trash. Records in the trash are
+// invisible to all readers until they are restored or purged.
 type Trashed struct {
 	At       time.Time `json:"at"`
 	By       Actor     `json:"by"`
-	With     string    `json:"with,omitempty"`  // the record it went along with, like "abstract:7"; it comes back with it alone
-	Position int       `json:"place,omitempty"` // where it stood among its abstract's documents
+	With     string    `json:"with,omitempty"`  // the record it was trashed with, such as "abstract:7"; restored only with it
+	Position int       `json:"place,omitempty"` // former position among the abstract's documents
 }
 
-// ConfirmationMatches compares what someone typed to confirm with what was asked for: neither
-// capitals nor the number of spaces count.
+// ConfirmationMatches reports whether someone typed the requested words to confirm an action.
+// Case and number of spaces don't matter.
 func ConfirmationMatches(typed, asked string) bool {
 	words := func(s string) string { return strings.Join(strings.Fields(Fold(s)), " ") }
 	return words(typed) == words(asked) && words(asked) != ""

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -9,103 +11,102 @@ import (
 	"deedkeep/app/errs"
 )
 
-// ActorUser is the kind of an actor who signed in with a name and a password.
+// ActorUser is the Actor.Kind of someone who signed in with username and password.
 const ActorUser = "user"
 
-// Role says what a user may do.
+// Role is a user's role.
 type Role string
 
-// The roles.
+// The roles, each with the permissions of the previous ones.
 const (
-	RoleViewer Role = "viewer" // sees what is filed
-	RoleStaff  Role = "staff"  // files, changes, moves to the trash and back
-	RoleAdmin  Role = "admin"  // runs the vault: users, keys, templates, settings, events
+	RoleViewer Role = "viewer" // sees all records
+	RoleStaff  Role = "staff"  // uploads, edits, and moves records to and from the trash
+	RoleAdmin  Role = "admin"  // manages users, keys, templates, settings, and the audit log
 )
 
-// Roles lists every role, each with the rights of those before it.
+// Roles returns all roles, each with the permissions of the previous ones.
 func Roles() []Role { return []Role{RoleViewer, RoleStaff, RoleAdmin} }
 
-// Permission is something that only some may do.
+// Permission is something a role may allow.
 type Permission string
 
-// The rights.
+// The permissions.
 const (
 	PermRead  Permission = "read"
 	PermWrite Permission = "write"
 	PermAdmin Permission = "administer"
 )
 
-// rights is the one table of who may do what; a role that is not in it may nothing.
-var rights = map[Role][]Permission{
+// permissions maps roles to their permissions. An unknown role has none.
+var permissions = map[Role][]Permission{
 	RoleViewer: {PermRead},
 	RoleStaff:  {PermRead, PermWrite},
 	RoleAdmin:  {PermRead, PermWrite, PermAdmin},
 }
 
-// Can reports whether the role has the right.
-func (r Role) Can(right Permission) bool { return slices.Contains(rights[r], right) }
+// Can reports whether the role has the permission.
+func (r Role) Can(permission Permission) bool { return slices.Contains(permissions[r], permission) }
 
-// User is a person who may sign in, as kept. What opens something is kept as a hash
-// or sealed; see each field.
+// User is a stored user account. Secrets are stored as hashes or encrypted.
 type User struct {
 	ID               uint64         `json:"id"`
-	Version          uint64         `json:"version"` // counts changes; the last use is none
-	Name             string         `json:"name"`    // what one signs in with, unique by Fold
+	Version          uint64         `json:"version"` // number of changes, not counting LastSeenAt
+	Name             string         `json:"name"`    // username, unique by Fold
 	Role             Role           `json:"role"`
-	Password         string         `json:"password,omitempty"` // argon2id, in the PHC form of secret.Passwords; "" until it was chosen
+	Password         string         `json:"password,omitempty"` // argon2id hash in PHC format; "" until one is chosen
 	TwoFactor        *TwoFactor     `json:"factor,omitempty"`
-	PendingTwoFactor *TwoFactor     `json:"begun,omitempty"` // two-factor authentication that was not confirmed yet
+	PendingTwoFactor *TwoFactor     `json:"begun,omitempty"` // two-factor setup that isn't confirmed yet
 	PasswordLink     *PasswordLink  `json:"link,omitempty"`
 	CreatedAt        time.Time      `json:"created_at"`
 	LastSeenAt       *time.Time     `json:"last_seen_at,omitempty"` // to the minute
 	DisabledAt       *time.Time     `json:"disabled_at,omitempty"`
-	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // at most MaxKnownAddresses, the latest first
+	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // up to MaxKnownAddresses, most recent first
 }
 
-// TwoFactor is a second factor: a device that shows a code every 30 seconds (RFC 6238).
+// TwoFactor is a two-factor authentication device: an app that shows a code every 30 seconds
+// (RFC 6238).
 type TwoFactor struct {
-	EncryptedSecret string    `json:"sealed"`             // its secret, sealed by secret.Ring for this user
-	LastStep        uint64    `json:"step"`               // of the last code that was used: none up to it is taken again
-	RecoveryHashes  []string  `json:"recovery,omitempty"` // hashes of the codes that are left, each good once
+	EncryptedSecret string    `json:"sealed"`             // encrypted for this user
+	LastStep        uint64    `json:"step"`               // time step of the last code used; earlier codes are rejected
+	RecoveryHashes  []string  `json:"recovery,omitempty"` // hashes of the remaining one-time recovery codes
 	EnabledAt       time.Time `json:"since"`
 }
 
-// PasswordLink is a one-time link under which a user chooses a password.
+// PasswordLink is a one-time link for choosing a password.
 type PasswordLink struct {
 	Hash      string    `json:"hash"` // SHA-256 of the token, lower-case hex
 	Reset     bool      `json:"reset,omitempty"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// PasswordLinkPath is where a one-time link leads, before its token.
+// PasswordLinkPath is the page address of a one-time link, without its token.
 const PasswordLinkPath = "/join/"
 
-// PasswordLinkTTL is how long a one-time link works (COMMANDS.md, "serve").
+// PasswordLinkTTL is how long a one-time link is valid.
 const PasswordLinkTTL = 24 * time.Hour
 
-// Active reports whether the link opens anything at the given time.
+// Active reports whether the link is valid at the given time.
 func (l *PasswordLink) Active(now time.Time) bool { return l != nil && now.Before(l.ExpiresAt) }
 
-// Enabled reports whether the user may sign in at all.
+// Enabled reports whether the account is not disabled.
 func (u User) Enabled() bool { return u.DisabledAt == nil }
 
-// CanSignIn reports whether the user has chosen a password and may use it.
+// CanSignIn reports whether the account is enabled and has a password.
 func (u User) CanSignIn() bool { return u.Enabled() && u.Password != "" }
 
-// UserDraft is a user that an administrator asks for. Password is nil where a link
-// is wanted.
+// UserDraft is the input for a new user. A nil Password requests a one-time link.
 type UserDraft struct {
 	Name     string
 	Role     Role
 	Password *string
 }
 
-// Check applies the rules of a new user; the password is not in the result.
+// Check validates the draft. The result doesn't contain the password.
 func (d UserDraft) Check(now time.Time) (User, errs.Fields) {
 	var f validation
 	u := User{Version: 1, Name: userName(&f, d.Name), Role: d.Role, CreatedAt: now}
 	if !d.Role.Can(PermRead) {
-		f.Add("role", notSelectable("role"))
+		f.Add("role", MsgInvalidChoice("role"))
 	}
 	if d.Password != nil {
 		checkPassword(&f, *d.Password)
@@ -113,7 +114,7 @@ func (d UserDraft) Check(now time.Time) (User, errs.Fields) {
 	return u, f.Fields
 }
 
-// CheckUserName applies the rules of a name to sign in with, and gives it trimmed.
+// CheckUserName validates a username and returns it trimmed.
 func CheckUserName(name string) (string, errs.Fields) {
 	var f validation
 	name = userName(&f, name)
@@ -124,11 +125,74 @@ func userName(f *validation, sent string) string {
 	name := strings.TrimSpace(sent)
 	switch {
 	case name == "":
-		f.Add("name", required("name"))
+		f.Add("name", MsgRequired("name"))
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
-		f.Add("name", badCharacters("name"))
+		f.Add("name", MsgInvalidCharacters("name"))
 	case utf8.RuneCountInString(name) > MaxNameLength:
-		f.Add("name", tooLong("name", MaxNameLength))
+		f.Add("name", MsgTooLong("name", MaxNameLength))
 	}
 	return name
+}
+
+// KnownAddress is a network from which a user signed in, in the format of ClientNetwork, and
+// the last time.
+type KnownAddress struct {
+	Network string    `json:"network"`
+	At      time.Time `json:"at"`
+}
+
+// MaxKnownAddresses is how many networks are stored per user.
+const MaxKnownAddresses = 10
+
+// RememberAddress records a sign-in from network. It drops the oldest entries above
+// MaxKnownAddresses and those not later than since. It allocates a new list, because the record
+// may be shared.
+func (u *User) RememberAddress(network string, now, since time.Time) {
+	list := []KnownAddress{{network, now}}
+	for _, k := range u.KnownAddresses {
+		if k.Network != network && k.At.After(since) {
+			list = append(list, k)
+		}
+	}
+	u.KnownAddresses = list[:min(len(list), MaxKnownAddresses)]
+}
+
+// KnowsAddress reports whether the user signed in from the network after since.
+func (u User) KnowsAddress(network string, since time.Time) bool {
+	return slices.ContainsFunc(u.KnownAddresses, func(k KnownAddress) bool { return k.Network == network && k.At.After(since) })
+}
+
+// ClientNetwork returns the network that counts as one client for rate limits and known
+// addresses: the address itself for IPv4, and the /64 for IPv6, which is usually assigned to
+// one subscriber (RFC 6177). An invalid address returns the zero Prefix.
+func ClientNetwork(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap().WithZone("")
+	return netip.PrefixFrom(ip, min(ip.BitLen(), 64)).Masked()
+}
+
+// Limits for the length of a password, in bytes.
+const (
+	MinPasswordLength = 10
+	MaxPasswordLength = 1024
+)
+
+// CheckPassword validates the format of a password. It is used byte for byte as typed, without
+// trimming or normalization. Its strength is judged by secret.Weak.
+func CheckPassword(password string) errs.Fields {
+	var f validation
+	checkPassword(&f, password)
+	return f.Fields
+}
+
+func checkPassword(f *validation, password string) {
+	switch {
+	case password == "":
+		f.Add("password", MsgRequired("password"))
+	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
+		f.Add("password", MsgInvalidCharacters("password"))
+	case len(password) < MinPasswordLength:
+		f.Add("password", fmt.Sprintf("The password field must have at min %d characters.", MinPasswordLength))
+	case len(password) > MaxPasswordLength:
+		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MaxPasswordLength))
+	}
 }

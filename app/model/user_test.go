@@ -1,13 +1,14 @@
 package model
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-func TestRights(t *testing.T) {
+func TestRolePermissions(t *testing.T) {
 	for _, row := range []struct {
 		role                    Role
 		read, write, administer bool
@@ -20,13 +21,13 @@ func TestRights(t *testing.T) {
 		{"Admin", false, false, false},
 	} {
 		if row.role.Can(PermRead) != row.read || row.role.Can(PermWrite) != row.write || row.role.Can(PermAdmin) != row.administer {
-			t.Errorf("%q", row.role)
+			t.Errorf("role %q: unexpected permissions", row.role)
 		}
 		if row.role.Can("") || row.role.Can("everything") {
-			t.Errorf("%q may what nobody may", row.role)
+			t.Errorf("role %q has an unknown permission", row.role)
 		}
 		if slices.Contains(Roles(), row.role) != row.read {
-			t.Errorf("%q is listed wrongly", row.role)
+			t.Errorf("role %q: unexpected position in Roles", row.role)
 		}
 	}
 }
@@ -34,7 +35,7 @@ func TestRights(t *testing.T) {
 func TestPasswordRules(t *testing.T) {
 	for _, row := range []struct{ password, want string }{
 		{"", "The password field is required."},
-		{"ninechars", "The password field must have at least 10 characters."},
+		{"ninechars", "The password field must have at min 10 characters."},
 		{"tall 1ilac", ""},
 		{strings.Repeat("long way home ", 74)[:1024], ""},
 		{strings.Repeat("long way home ", 74)[:1025], "The password field must not be longer than 1024 bytes."},
@@ -55,7 +56,7 @@ func TestPasswordRules(t *testing.T) {
 			t.Errorf("%q: %q, want %q", row.password, got, row.want)
 		}
 		if len(row.password) > 5 && strings.Contains(got, row.password) {
-			t.Errorf("the refusal shows the password: %q", got)
+			t.Errorf("message contains the password: %q", got)
 		}
 	}
 }
@@ -64,8 +65,8 @@ func FuzzPasswordRules(f *testing.F) {
 	f.Add("tall lilac")
 	f.Add("\xff")
 	f.Fuzz(func(t *testing.T, password string) {
-		if refused := CheckPassword(password); len(refused) == 0 && (len(password) < MinPasswordLength || len(password) > MaxPasswordLength) {
-			t.Errorf("%q is taken", password)
+		if rejected := CheckPassword(password); len(rejected) == 0 && (len(password) < MinPasswordLength || len(password) > MaxPasswordLength) {
+			t.Errorf("password %q accepted, want it rejected", password)
 		}
 	})
 }
@@ -81,17 +82,17 @@ func TestUserName(t *testing.T) {
 		{"kim\nlee", "", "The name field contains invalid characters."},
 		{"kim\xff", "", "The name field contains invalid characters."},
 	} {
-		name, refused := CheckUserName(row.sent)
+		name, rejected := CheckUserName(row.sent)
 		switch {
-		case row.want == "" && (len(refused) > 0 || name != row.name):
-			t.Errorf("%q: %q, %v", row.sent, name, refused)
-		case row.want != "" && (len(refused) != 1 || refused[0].Sentences[0] != row.want):
-			t.Errorf("%q: %v", row.sent, refused)
+		case row.want == "" && (len(rejected) > 0 || name != row.name):
+			t.Errorf("%q: %q, %v", row.sent, name, rejected)
+		case row.want != "" && (len(rejected) != 1 || rejected[0].Sentences[0] != row.want):
+			t.Errorf("%q: %v", row.sent, rejected)
 		}
 	}
 }
 
-func TestSessionLive(t *testing.T) {
+func TestSessionActive(t *testing.T) {
 	limits := SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}
 	began := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	for _, row := range []struct {
@@ -99,11 +100,11 @@ func TestSessionLive(t *testing.T) {
 		want      bool
 	}{
 		{0, 0, true}, {0, time.Hour - 1, true}, {0, time.Hour, false}, {2 * time.Hour, 3*time.Hour - 1, true}, {3*time.Hour - 1, 3 * time.Hour, false},
-		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false}, // begun by a clock ahead of time
+		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false}, // created while the clock was ahead
 	} {
 		s := Session{CreatedAt: began, LastSeenAt: began.Add(row.seen)}
 		if s.Active(began.Add(row.now), limits) != row.want {
-			t.Errorf("seen after %s, now %s", row.seen, row.now)
+			t.Errorf("last seen after %s, now %s: Active = %v, want %v", row.seen, row.now, !row.want, row.want)
 		}
 	}
 	if id := (Session{Hash: strings.Repeat("ab", 32)}).ID(); id != "abababababababab" {
@@ -111,5 +112,22 @@ func TestSessionLive(t *testing.T) {
 	}
 	if id := (Session{}).ID(); id != "" {
 		t.Errorf("id %q", id)
+	}
+}
+
+func TestClientNetwork(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.2.2.3":          "10.2.2.3/32",
+		"::ffff:10.2.2.3":   "10.2.2.3/32",
+		"2001:db8:1:2:3::4": "2001:db8:1:2::/64",
+		"fe80::1%eth0":      "fe80::/64",
+		"::1":               "::/64",
+	} {
+		if got := ClientNetwork(netip.MustParseAddr(address)); got.String() != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+	if got := ClientNetwork(netip.Addr{}); got.IsValid() {
+		t.Errorf("ClientNetwork of the zero address = %s, want the zero prefix", got)
 	}
 }

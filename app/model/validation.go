@@ -1,7 +1,131 @@
 package model
 
-import "deedkeep/app/errs"
+import (
+	"deedkeep/app/errs"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
-// validation collects the field errors of a draft, in the order in which its fields
-// are checked.
+// Maximum lengths in Unicode code points.
+const (
+	MaxNameLength      = 255    // order_number, a folder's name
+	MaxLineLength      = 2000   // other one-line fields
+	MaxParagraphLength = 65_535 // fields of type paragraph
+)
+
+// InputKind is the type of an Input.
+type InputKind int
+
+// Values of Input.Kind.
+const (
+	InputMissing   InputKind = iota // absent, or JSON null
+	InputString                     // a string
+	InputNotString                  // JSON of another type
+)
+
+// Input is a one-line text field as received, before validation.
+type Input struct {
+	Kind  InputKind
+	Value string
+}
+
+// StringInput returns an Input that holds a string.
+func StringInput(value string) Input { return Input{InputString, value} }
+
+// IDInput is an ID as received. Present is false if it was absent or empty. Valid is false if
+// it was present but not an integer. The ID may not exist.
+type IDInput struct {
+	Present, Valid bool
+	Value          int64
+}
+
+// Values are the custom fields of a record: key to JSON value. Keys without a value are
+// omitted, and numbers keep the digits as sent.
+type Values map[string]json.RawMessage
+
+// CustomKind is the type of a custom_fields input.
+type CustomKind int
+
+// Values of Custom.Kind.
+const (
+	CustomObject      CustomKind = iota // absent, empty, null, {}, [] or an object
+	CustomNotObject                     // JSON of another type
+	CustomNotJSON                       // a form field that isn't valid JSON
+	CustomInvalidText                   // a form field that isn't valid text
+	CustomNull                          // JSON null in a patch, which clears all values
+)
+
+// Custom is a custom_fields input as received. Values holds valid JSON.
+type Custom struct {
+	Kind   CustomKind
+	Values map[string]json.RawMessage
+	// OnUnknownKeys, if set, receives the sorted keys of Values that aren't defined. It is
+	// called again if the patch is applied again.
+	OnUnknownKeys func(keys []string)
+}
+
+// reportUnknownKeys calls OnUnknownKeys with the keys that defs doesn't define.
+func (c Custom) reportUnknownKeys(defs []Field) {
+	if c.OnUnknownKeys == nil {
+		return
+	}
+	var keys []string
+	for key := range c.Values {
+		if !slices.ContainsFunc(defs, func(def Field) bool { return def.Key == key }) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	c.OnUnknownKeys(keys)
+}
+
+// line validates one-line text: trimmed, valid UTF-8 without NUL, and at most limit code
+// points. It returns "" after an error.
+func (f *validation) line(field string, in Input, limit int) string {
+	switch in.Kind {
+	case InputMissing:
+		return ""
+	case InputNotString:
+		f.Add(field, msgNotString(field))
+		return ""
+	}
+	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
+		f.Add(field, MsgInvalidCharacters(field))
+		return ""
+	}
+	value := strings.TrimSpace(in.Value)
+	if utf8.RuneCountInString(value) > limit {
+		f.Add(field, MsgTooLong(field, limit))
+		return ""
+	}
+	return value
+}
+
+// date validates a calendar date in the format YYYY-MM-DD.
+func (f *validation) date(field string, in Input) string {
+	if in.Kind == InputNotString {
+		f.Add(field, msgNotDate(field))
+		return ""
+	}
+	value := f.line(field, in, MaxLineLength)
+	if value != "" && !isDate(value) {
+		f.Add(field, msgNotDate(field))
+		return ""
+	}
+	return value
+}
+
+func isDate(value string) bool {
+	if len(value) != len(time.DateOnly) {
+		return false
+	}
+	_, err := time.Parse(time.DateOnly, value)
+	return err == nil
+}
+
+// validation collects field errors in the order in which fields are checked. Its methods
+// validate one field each.
 type validation struct{ errs.Fields }

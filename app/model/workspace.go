@@ -1,21 +1,21 @@
 package model
 
-// Workspace is what a new vault starts with (WORKSPACE.md).
+// Workspace is the initial content of a new vault.
 type Workspace struct {
 	Templates     []Template // the first is the default
 	OrderFields   []Field
-	OrderStatuses []string // the first is applied at creation
+	OrderStatuses []string // the first is assigned to new orders
 	Folders       []string
 }
 
 var (
-	searchTypes = []string{"Current Owner", "Two Owner", "30 Year", "40 Year", "60 Year", "Full Search", "Update"}
-	searchSteps = []string{"New", "In Search", "In Exam", "Needs Curative", "Complete", "Cancelled"}
-	indices     = []string{"Grantor/Grantee", "Mortgages", "Judgments", "Lis Pendens", "Federal/State Tax Liens", "UCC", "Probate", "Bankruptcy", "Plats"}
-	taxStatuses = []string{"Paid", "Due", "Delinquent", "Exempt", "Unknown"}
+	searchTypes    = []string{"Current Owner", "Two Owner", "30 Year", "40 Year", "60 Year", "Full Search", "Update"}
+	searchStatuses = []string{"New", "In Search", "In Exam", "Needs Curative", "Complete", "Cancelled"}
+	indices        = []string{"Grantor/Grantee", "Mortgages", "Judgments", "Lis Pendens", "Federal/State Tax Liens", "UCC", "Probate", "Bankruptcy", "Plats"}
+	taxStatuses    = []string{"Paid", "Due", "Delinquent", "Exempt", "Unknown"}
 )
 
-// NewWorkspace gives a US title firm's usual templates, order fields and folders.
+// NewWorkspace returns templates, order fields, and folders that suit a typical US title firm.
 func NewWorkspace() Workspace {
 	return Workspace{
 		Templates:     []Template{residential(), commercial(), ownership(), bringDown()},
@@ -29,15 +29,15 @@ func field(key, label string, kind FieldType, options ...string) Field {
 	return Field{Key: key, Label: label, Type: kind, Options: options}
 }
 
-func must(f Field) Field {
+func requiredField(f Field) Field {
 	f.Required = true
 	return f
 }
 
 func residential() Template {
-	return Template{Name: "Residential Abstract", Statuses: searchSteps, Fields: []Field{
-		must(field("file_number", "File Number", Text)),
-		must(field("search_type", "Search Type", Dropdown, searchTypes...)),
+	return Template{Name: "Residential Abstract", Statuses: searchStatuses, Fields: []Field{
+		requiredField(field("file_number", "File Number", Text)),
+		requiredField(field("search_type", "Search Type", Dropdown, searchTypes...)),
 		field("effective_date", "Effective Date", Date),
 		field("search_from", "Search From", Date),
 		field("current_owner", "Current Owner", Text),
@@ -66,9 +66,9 @@ func commercial() Template {
 
 func ownership() Template {
 	return Template{Name: "Ownership and Encumbrance Report", Fields: []Field{
-		must(field("file_number", "File Number", Text)),
-		must(field("current_owner", "Current Owner", Text)),
-		must(field("effective_date", "Effective Date", Date)),
+		requiredField(field("file_number", "File Number", Text)),
+		requiredField(field("current_owner", "Current Owner", Text)),
+		requiredField(field("effective_date", "Effective Date", Date)),
 		field("open_mortgages", "Open Mortgages", Paragraph),
 		field("judgments_liens", "Judgments and Liens", Paragraph),
 		field("tax_status", "Tax Status", Dropdown, taxStatuses...),
@@ -77,10 +77,10 @@ func ownership() Template {
 
 func bringDown() Template {
 	return Template{Name: "Update / Bring-Down", Fields: []Field{
-		must(field("file_number", "File Number", Text)),
-		must(field("prior_file_number", "Prior File Number", Text)),
-		must(field("prior_effective_date", "Prior Effective Date", Date)),
-		must(field("new_effective_date", "New Effective Date", Date)),
+		requiredField(field("file_number", "File Number", Text)),
+		requiredField(field("prior_file_number", "Prior File Number", Text)),
+		requiredField(field("prior_effective_date", "Prior Effective Date", Date)),
+		requiredField(field("new_effective_date", "New Effective Date", Date)),
 		field("result", "Result", Dropdown, "No Change", "New Matters"),
 	}}
 }

@@ -10,25 +10,24 @@ import (
 	"deedkeep/app/errs"
 )
 
-// At most so many (API.md, "Field definitions", asks for bounds without naming
-// them): enough for any firm, little enough for a page and a request.
+// Limits on definitions: enough for any firm, and small enough for one page and one request.
 const (
 	MaxFields    = 200  // in one set of definitions
 	MaxOptions   = 500  // of one field
 	MaxStatuses  = 100  // of one template, or of orders
-	MaxTemplates = 1000 // that are not retired
+	MaxTemplates = 1000 // not counting retired ones
 )
 
-// fieldKey is the form of a field's key (API.md, "Field definitions").
+// fieldKey is the format of a custom field's key.
 var fieldKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// FieldTypes are all types, in the order in which help lists them.
+// FieldTypes returns all field types, in the order in which help lists them.
 func FieldTypes() []FieldType {
 	return []FieldType{Text, Paragraph, Date, Dropdown, Multiselect, Number, Checkbox, Money, Email, Phone, URL}
 }
 
-// named is the type in a sentence, with its article.
-func (t FieldType) named() string {
+// withArticle returns the type with its indefinite article, for messages.
+func (t FieldType) withArticle() string {
 	switch t {
 	case Money:
 		return string(t)
@@ -38,26 +37,29 @@ func (t FieldType) named() string {
 	return "a " + string(t)
 }
 
-// HasOptions reports a type whose values come from options.
+// HasOptions reports whether values of the type are chosen from a list of options.
 func (t FieldType) HasOptions() bool { return t == Dropdown || t == Multiselect }
 
-// abstractOwn and orderOwn are what a record has beside its custom fields. A custom
-// field of the same name would be one word for two things in every filter, export
-// and history, so it is refused.
+// builtinAbstractKeys and builtinOrderKeys are the API names of built-in fields. A custom field can't
+// have the same key, because filters, exports, and history refer to fields by name only.
 var (
-	abstractOwn = []string{"id", "template_id", "status", "address", "city", "county", "state", "tax_map", "custom_fields", "files", "created_at", "updated_at"}
-	orderOwn    = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields", "created_at", "updated_at"}
+	builtinAbstractKeys = []string{"id", "template_id", "status", "address", "city", "county", "state", "tax_map", "custom_fields", "files", "created_at", "updated_at"}
+	builtinOrderKeys    = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields", "created_at", "updated_at"}
 )
 
-// NewAbstractFieldKey makes the key of a new custom field of abstracts out of its label, one
-// that none of defs has and every abstract has not anyway.
-func NewAbstractFieldKey(label string, defs []Field) string { return keyOf(label, defs, abstractOwn) }
+// NewAbstractFieldKey derives the key of a new custom field of abstracts from its label. The
+// key is unique among defs and the built-in fields.
+func NewAbstractFieldKey(label string, defs []Field) string {
+	return newFieldKey(label, defs, builtinAbstractKeys)
+}
 
 // NewOrderFieldKey is NewAbstractFieldKey for orders.
-func NewOrderFieldKey(label string, defs []Field) string { return keyOf(label, defs, orderOwn) }
+func NewOrderFieldKey(label string, defs []Field) string {
+	return newFieldKey(label, defs, builtinOrderKeys)
+}
 
-func keyOf(label string, defs []Field, own []string) string {
-	const most = 60 // of 64: a number may follow
+func newFieldKey(label string, defs []Field, own []string) string {
+	const maxLen = 60 // of 64, leaving space for a numeric suffix
 	var b strings.Builder
 	for _, r := range strings.ToLower(label) {
 		switch {
@@ -66,7 +68,7 @@ func keyOf(label string, defs []Field, own []string) string {
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
 			b.WriteByte('_')
 		}
-		if b.Len() == most {
+		if b.Len() == maxLen {
 			break
 		}
 	}
@@ -74,7 +76,7 @@ func keyOf(label string, defs []Field, own []string) string {
 	if base == "" || base[0] < 'a' {
 		base = strings.TrimSuffix("field_"+base, "_")
 	}
-	base = strings.TrimRight(base[:min(len(base), most)], "_")
+	base = strings.TrimRight(base[:min(len(base), maxLen)], "_")
 	key := base
 	taken := func(f Field) bool { return f.Key == key }
 	for n := 2; slices.Contains(own, key) || slices.ContainsFunc(defs, taken); n++ {
@@ -83,26 +85,27 @@ func keyOf(label string, defs []Field, own []string) string {
 	return key
 }
 
-// CheckOrderFields applies every rule to the custom fields of orders and gives them
-// trimmed. Refusals are under custom_fields.0.key and the like.
+// CheckOrderFields validates the custom fields of orders and returns them with trimmed labels
+// and options. Errors have paths such as custom_fields.0.key.
 func CheckOrderFields(defs []Field) ([]Field, errs.Fields) {
 	var f validation
-	defs = f.definitions("custom_fields", defs, orderOwn)
+	defs = f.definitions("custom_fields", defs, builtinOrderKeys)
 	return defs, f.Fields
 }
 
-// CheckStatuses applies every rule to the statuses of orders, of which there must be
-// one, and gives them trimmed. Refusals are under statuses.0 and the like.
+// CheckStatuses validates the statuses of orders, of which there must be at least one, and
+// returns them trimmed. Errors have paths such as statuses.0.
 func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 	var f validation
 	if len(statuses) == 0 {
-		f.Add("statuses", "Orders need at least one status; the first is given to new orders.")
+		f.Add("statuses", "Orders need at min one status; the first is given to new orders.")
 	}
 	statuses = f.names("statuses", "status", statuses, MaxStatuses)
 	return statuses, f.Fields
 }
 
-// definitions applies the rules of a set: each field by itself, keys unique.
+// definitions validates a set of field definitions: each one separately, and that keys are
+// unique.
 func (f *validation) definitions(path string, defs []Field, own []string) []Field {
 	if len(defs) > MaxFields {
 		f.Add(path, fmt.Sprintf("There must not be more than %d fields.", MaxFields))
@@ -133,7 +136,7 @@ func (f *validation) options(at string, def Field) []string {
 	case !slices.Contains(FieldTypes(), def.Type):
 		f.Add(at+".type", fmt.Sprintf("The type %q is none; there are %s.", def.Type, join(FieldTypes())))
 	case !def.Type.HasOptions() && len(def.Options) > 0:
-		f.Add(at+".options", fmt.Sprintf("Options belong to a dropdown or a multiselect, not to %s.", def.Type.named()))
+		f.Add(at+".options", fmt.Sprintf("Options belong to a dropdown or a multiselect, not to %s.", def.Type.withArticle()))
 	case def.Type.HasOptions() && len(def.Options) == 0:
 		f.Add(at+".options", fmt.Sprintf("A %s needs options.", def.Type))
 	default:
@@ -142,18 +145,18 @@ func (f *validation) options(at string, def Field) []string {
 	return nil
 }
 
-// names applies the rules of a list of names: each one by itself, unique without
-// regard to case; noun is what each is called.
-func (f *validation) names(path, noun string, list []string, most int) []string {
-	if len(list) > most {
-		f.Add(path, fmt.Sprintf("There must not be more than %d.", most))
+// names validates a list of names: each one separately, and that they are unique regardless of
+// case. itemName is the word for one item in messages.
+func (f *validation) names(path, itemName string, list []string, limit int) []string {
+	if len(list) > limit {
+		f.Add(path, fmt.Sprintf("There must not be more than %d.", limit))
 		return nil
 	}
 	seen := map[string]bool{}
 	var out []string
 	for i, text := range list {
 		at := fmt.Sprintf("%s.%d", path, i)
-		text = f.name(at, noun, text)
+		text = f.name(at, itemName, text)
 		if fold := Fold(text); text != "" && seen[fold] {
 			f.Add(at, fmt.Sprintf("%q is there twice; capital letters make no difference.", text))
 		} else {
@@ -164,19 +167,19 @@ func (f *validation) names(path, noun string, list []string, most int) []string 
 	return out
 }
 
-// name applies the rules of what people read and choose: 1 to 255 characters in one
-// line that shows as it is. Sentences call it by the noun.
-func (f *validation) name(path, noun, text string) string {
-	var refused validation
-	value := refused.line(noun, StringInput(text), MaxNameLength)
+// name validates a display name: 1 to 255 characters without control characters. itemName is the
+// word for it in messages.
+func (f *validation) name(path, itemName, text string) string {
+	var rejected validation
+	value := rejected.line(itemName, StringInput(text), MaxNameLength)
 	switch {
-	case len(refused.Fields) > 0:
+	case len(rejected.Fields) > 0:
 	case value == "":
-		refused.Add(noun, required(noun))
+		rejected.Add(itemName, MsgRequired(itemName))
 	case strings.ContainsFunc(value, unicode.IsControl):
-		refused.Add(noun, badCharacters(noun))
+		rejected.Add(itemName, MsgInvalidCharacters(itemName))
 	}
-	for _, r := range refused.Fields {
+	for _, r := range rejected.Fields {
 		f.Add(path, r.Sentences[0])
 	}
 	return value

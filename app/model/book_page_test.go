@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The usual ways in which deeds and indices refer to a book and page.
+// references are common ways in which deeds and indices refer to a book and page.
 var references = []struct {
 	text     string
 	register BookType
@@ -48,7 +48,7 @@ var references = []struct {
 	{"Will Book 12 Page 3", WillBook, "12 3"},
 }
 
-// wordsOf is what a search makes of a text.
+// wordsOf splits a text into words the way a search does.
 func wordsOf(text string) (words []string) {
 	var last rune
 	for _, r := range strings.ToLower(text) {
@@ -69,7 +69,7 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-func TestReferenceOf(t *testing.T) {
+func TestParseBookPage(t *testing.T) {
 	for _, row := range references {
 		t.Run(row.text, func(t *testing.T) {
 			r, ok := ParseBookPage(wordsOf(row.text))
@@ -78,33 +78,33 @@ func TestReferenceOf(t *testing.T) {
 			}
 			for _, text := range []string{row.text, "recorded in " + row.text + " of the land records", "Deed-" + row.text + "-Hebert"} {
 				if found := bookPage.FindAllString(text, 9); !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, row.text) }) {
-					t.Errorf("of %q is found %q", text, found)
+					t.Errorf("FindAllString(%q) = %q, want a match that ends in %q", text, found, row.text)
 				}
 			}
 		})
 	}
 }
 
-func TestNoReference(t *testing.T) {
+func TestParseBookPageRejectsOtherText(t *testing.T) {
 	for _, text := range []string{
 		"", "1022 311", "1022/311", "12-3-045", "Bk 1022", "book", "page 311", "deed 2019 45", "map 12-3-045", "lot 5 page", "real 12 of 3",
 		"Bk 1022 Pg", "Bk 1022 see 311", "Book 1022 Page 311 Page 4 of 5", "COB", "no 12 3", "deed book", "Bk 12 at 3",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if r, ok := ParseBookPage(wordsOf(text)); ok {
-				t.Errorf("%v", r)
+				t.Errorf("ParseBookPage(%q) = %v, want none", text, r)
 			}
 		})
 	}
 	for _, text := range []string{"lots 11 or 12, page 3", "2019 Taxes", "page 311 of 500", "L 12", "the notebook 12 page 3", "Lot 12/13"} {
 		if found := bookPage.FindAllString(text, 9); found != nil {
-			t.Errorf("of %q is found %q", text, found)
+			t.Errorf("FindAllString(%q) = %q, want none", text, found)
 		}
 	}
 }
 
-// FuzzReferenceOf: what refers to a book and page has the numbers that it was written with.
-func FuzzReferenceOf(f *testing.F) {
+// FuzzParseBookPage checks that a reference contains only numbers of its text.
+func FuzzParseBookPage(f *testing.F) {
 	for _, row := range references {
 		f.Add(row.text)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPlainAndSqueezed(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"":                       {"", ""},
 		" - / ":                  {"", ""},
@@ -46,12 +46,12 @@ func TestHeadings(t *testing.T) {
 		}
 	}
 	if o := (Order{Property: elm, Custom: number}); o.Subheading() != "12 Elm St, Troy, Rensselaer County, NY · 9-9" {
-		t.Errorf("under an order: %q", o.Subheading())
+		t.Errorf("order Subheading = %q", o.Subheading())
 	}
 }
 
-// Each state has its own word for a county.
-func TestCountyNamed(t *testing.T) {
+// Louisiana has parishes and Alaska has boroughs.
+func TestFullAddressCountyType(t *testing.T) {
 	for want, p := range map[string]Property{
 		"Rensselaer County, NY":         {County: "Rensselaer", State: "NY"},
 		"Terrebonne Parish, LA":         {County: "Terrebonne", State: "LA"},
@@ -71,19 +71,20 @@ func TestCountyNamed(t *testing.T) {
 	}
 }
 
-func TestOpenOrders(t *testing.T) {
+func TestOrderIsOpen(t *testing.T) {
 	for status, open := range map[string]bool{
 		"": true, "active": true, "on_hold": true, "In Search": true, "Not completed": true, "Complete search needed": true, "Doneness": true,
 		"completed": false, "COMPLETED": false, " cancelled ": false, "Canceled": false, "Closed": false, "Cancelled (by client)": false, "Completed - billed": false, "done/invoiced": false, "Void": false,
 	} {
 		if o := (Order{Status: status}); o.IsOpen() != open {
-			t.Errorf("%q: open %v", status, o.IsOpen())
+			t.Errorf("status %q: IsOpen = %v, want %v", status, o.IsOpen(), !o.IsOpen())
 		}
 	}
 }
 
-// FuzzPlain: forms are forms of themselves, and hold no byte that ends a key.
-func FuzzPlain(f *testing.F) {
+// FuzzNormalize checks that normalized text stays unchanged when normalized again, and has no
+// byte that ends an index key.
+func FuzzNormalize(f *testing.F) {
 	f.Add("12-34 Elm, İ ß\xff\x00")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, form := range []func(string) string{NormalizeText, NormalizeNumber} {
@@ -98,4 +99,25 @@ func FuzzPlain(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestFold(t *testing.T) {
+	for _, row := range []struct {
+		name, a, b string
+		same       bool
+	}{
+		{"case", "Plats & SURVEYS", "plats & surveys", true},
+		{"blanks around", " Inbox ", "inbox", true},
+		{"sharp s", "STRASSE", "straße", true},
+		{"sigma", "ΟΔΟΣ", "οδος", true},
+		{"no Turkish rules", "I", "ı", false},
+		{"blanks inside", "A B", "AB", false},
+		{"accents", "resume", "résumé", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := Fold(row.a) == Fold(row.b); got != row.same {
+				t.Errorf("Fold(%q) == Fold(%q) is %v, want %v", row.a, row.b, got, row.same)
+			}
+		})
+	}
 }

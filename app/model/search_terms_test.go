@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestKnown(t *testing.T) {
+func TestSearchTerms(t *testing.T) {
 	custom := func(pairs ...string) Values {
 		v := Values{}
 		for i := 0; i < len(pairs); i += 2 {
@@ -79,11 +79,11 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// A paragraph of nothing but books and pages stays bounded.
-func TestKnownOfALongText(t *testing.T) {
+// The number of references taken from one long text is limited.
+func TestSearchTermsOfLongText(t *testing.T) {
 	raw, err := json.Marshal(strings.Repeat("Bk 1 Pg 2 and Bk 3 Pg 4; ", 4000))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode text: %v", err)
 	}
 	if k := (Abstract{Custom: Values{"exceptions": raw}}).SearchTerms(); len(k.Numbers) != 2 || len(k.Other) != 1 {
 		t.Errorf("%d numbers, %d others", len(k.Numbers), len(k.Other))

@@ -2,7 +2,7 @@ package model
 
 import "testing"
 
-func TestDefinitionWords(t *testing.T) {
+func TestDescribeDefinition(t *testing.T) {
 	for _, c := range []struct{ name, field, from, to, want string }{
 		{"a new field", "custom_fields.rush", "null", `{"key":"rush","label":"Rush","type":"dropdown","required":true,"options":["Yes","No"]}`, `+ rush "Rush", dropdown, required: Yes, No`},
 		{"one that goes", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"text"}`, "null", `- rush "Rush", text`},
@@ -23,7 +23,7 @@ func TestDefinitionWords(t *testing.T) {
 	}
 }
 
-func TestNewKeys(t *testing.T) {
+func TestNewFieldKeys(t *testing.T) {
 	defs := []Field{{Key: "rush"}, {Key: "rush_2"}}
 	for _, c := range []struct{ label, want string }{
 		{"Tax Status", "tax_status"}, {"  Buyer / Borrower!  ", "buyer_borrower"}, {"Rush", "rush_3"}, {"County", "county_2"}, {"3rd party", "field_3rd_party"},
@@ -40,8 +40,8 @@ func TestNewKeys(t *testing.T) {
 	}
 }
 
-// Whatever of a template changes, its mark does.
-func TestTemplateMark(t *testing.T) {
+// The fingerprint changes with every part of a template.
+func TestTemplateFingerprint(t *testing.T) {
 	base := Template{ID: 1, Name: "A", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text}}}
 	seen := map[string]string{base.Fingerprint(): "the first"}
 	for name, change := range map[string]func(*Template){
@@ -50,8 +50,8 @@ func TestTemplateMark(t *testing.T) {
 	} {
 		other := base
 		change(&other)
-		if twin := seen[other.Fingerprint()]; twin != "" {
-			t.Errorf("%s has the mark of %s", name, twin)
+		if duplicate := seen[other.Fingerprint()]; duplicate != "" {
+			t.Errorf("%s: fingerprint equals that of %s, want another", name, duplicate)
 		}
 		seen[other.Fingerprint()] = name
 	}

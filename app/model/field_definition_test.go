@@ -59,15 +59,15 @@ func TestDefinitionRules(t *testing.T) {
 			`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, refused := CheckOrderFields(row.defs)
-			if got := said(refused); got != row.want {
+			_, rejected := CheckOrderFields(row.defs)
+			if got := joinErrors(rejected); got != row.want {
 				t.Errorf("got  %s\nwant %s", got, row.want)
 			}
 		})
 	}
 }
 
-func said(f errs.Fields) string {
+func joinErrors(f errs.Fields) string {
 	var lines []string
 	for _, field := range f {
 		lines = append(lines, field.Field+": "+strings.Join(field.Sentences, " "))
@@ -75,19 +75,19 @@ func said(f errs.Fields) string {
 	return strings.Join(lines, "; ")
 }
 
-// What a new vault starts with holds to the rules, and comes out as it went in.
-func TestWorkspaceHoldsToTheRules(t *testing.T) {
+// The initial workspace passes validation unchanged.
+func TestNewWorkspaceIsValid(t *testing.T) {
 	w := NewWorkspace()
-	if fields, refused := CheckOrderFields(w.OrderFields); len(refused) > 0 || !reflect.DeepEqual(fields, w.OrderFields) {
-		t.Errorf("%v\n%v", refused, fields)
+	if fields, rejected := CheckOrderFields(w.OrderFields); len(rejected) > 0 || !reflect.DeepEqual(fields, w.OrderFields) {
+		t.Errorf("order fields: errors %v, got %v", rejected, fields)
 	}
-	if statuses, refused := CheckStatuses(w.OrderStatuses); len(refused) > 0 || !slices.Equal(statuses, w.OrderStatuses) {
-		t.Errorf("%v, %v", refused, statuses)
+	if statuses, rejected := CheckStatuses(w.OrderStatuses); len(rejected) > 0 || !slices.Equal(statuses, w.OrderStatuses) {
+		t.Errorf("statuses: errors %v, got %v", rejected, statuses)
 	}
 	for _, template := range w.Templates {
-		made, refused := TemplateDraft{Name: template.Name, Statuses: &template.Statuses, Fields: &template.Fields}.Apply("t", Template{})
-		if len(refused) > 0 || !reflect.DeepEqual(made, template) {
-			t.Errorf("%v\n%+v", refused, made)
+		made, rejected := TemplateDraft{Name: template.Name, Statuses: &template.Statuses, Fields: &template.Fields}.Apply("t", Template{})
+		if len(rejected) > 0 || !reflect.DeepEqual(made, template) {
+			t.Errorf("template: errors %v, got %+v", rejected, made)
 		}
 	}
 }
@@ -99,19 +99,19 @@ func TestStatuses(t *testing.T) {
 		want string
 	}{
 		{"good", []string{" active ", "done"}, ""},
-		{"none", nil, "statuses: Orders need at least one status; the first is given to new orders."},
+		{"none", nil, "statuses: Orders need at min one status; the first is given to new orders."},
 		{"twice", []string{"Done", "done"}, `statuses.1: "done" is there twice; capital letters make no difference.`},
 		{"too many", make([]string, MaxStatuses+1), "statuses: There must not be more than 100."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if _, refused := CheckStatuses(row.list); said(refused) != row.want {
-				t.Errorf("got %s", said(refused))
+			if _, rejected := CheckStatuses(row.list); joinErrors(rejected) != row.want {
+				t.Errorf("errors = %s, want %s", joinErrors(rejected), row.want)
 			}
 		})
 	}
 }
 
-func TestSettleTemplates(t *testing.T) {
+func TestCheckTemplates(t *testing.T) {
 	a, b, c := Template{ID: 1, Name: "A", Default: true}, Template{ID: 2, Name: "B"}, Template{ID: 3, Name: "C", Retired: true}
 	with := func(t Template, change func(*Template)) Template { change(&t); return t }
 	standard := func(t *Template) { t.Default = true }
@@ -119,7 +119,7 @@ func TestSettleTemplates(t *testing.T) {
 	for _, row := range []struct {
 		name         string
 		list, wanted []Template
-		defaults     string // ids of those that are the default afterward, of what changes
+		defaults     string // IDs of the changed templates that are the default afterward
 		want         string
 	}{
 		{"nothing", []Template{a, b, c}, nil, "", ""},
@@ -136,29 +136,29 @@ func TestSettleTemplates(t *testing.T) {
 		{"a name twice in the file", []Template{a}, []Template{{Name: "X"}, {Name: "x"}}, "", `templates.1.name: Another template has the name "x"; capital letters make no difference.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			wanted, refused := CheckTemplates(row.list, row.wanted)
+			wanted, rejected := CheckTemplates(row.list, row.wanted)
 			var defaults []string
 			for _, t := range wanted {
 				if t.Default {
 					defaults = append(defaults, fmt.Sprint(t.ID))
 				}
 			}
-			if got := strings.Join(defaults, " "); got != row.defaults || said(refused) != row.want {
-				t.Errorf("defaults %q; %s", got, said(refused))
+			if got := strings.Join(defaults, " "); got != row.defaults || joinErrors(rejected) != row.want {
+				t.Errorf("defaults %q; %s", got, joinErrors(rejected))
 			}
 			if len(wanted) > 0 && len(row.wanted) > 0 && &wanted[0] == &row.wanted[0] {
-				t.Error("the caller's list was written to")
+				t.Error("CheckTemplates modified the caller's list")
 			}
 		})
 	}
 }
 
-func TestChangesOfATemplate(t *testing.T) {
+func TestTemplateChanges(t *testing.T) {
 	old := Template{ID: 1, Name: "A", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text}, {Key: "b", Label: "B", Type: Text}, {Key: "c", Label: "C", Type: Text}}}
 	now := Template{ID: 1, Name: "A & B", Default: true, Fields: []Field{{Key: "b", Label: "B", Type: Text}, {Key: "a", Label: "A", Type: Dropdown, Options: []string{"x"}}, {Key: "d", Label: "D", Type: Date, Required: true}}}
 	got, err := json.Marshal(TemplateChanges(old, now))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode changes: %v", err)
 	}
 	const want = `[{"field":"name","from":"A","to":"A \u0026 B"},{"field":"default","from":false,"to":true},{"field":"statuses","from":["New"],"to":null},` +
 		`{"field":"custom_fields.a","from":{"key":"a","label":"A","type":"text"},"to":{"key":"a","label":"A","type":"dropdown","options":["x"]}},` +
@@ -169,11 +169,11 @@ func TestChangesOfATemplate(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if same := TemplateChanges(old, old); same != nil {
-		t.Errorf("of nothing: %v", same)
+		t.Errorf("no difference: changes = %v, want none", same)
 	}
 }
 
-func TestLosses(t *testing.T) {
+func TestTemplateImpact(t *testing.T) {
 	fields := func(f ...Field) Template { return Template{ID: 3, Name: "T", Fields: f} }
 	text, choice := Field{Key: "k", Label: "K", Type: Text}, Field{Key: "k", Label: "K", Type: Dropdown, Options: []string{"x", "y"}}
 	multi := Field{Key: "k", Label: "K", Type: Multiselect, Options: []string{"x", "y"}}
@@ -208,7 +208,7 @@ func TestLosses(t *testing.T) {
 		{"a status goes", Template{Statuses: []string{"New", "Done"}}, Template{Statuses: []string{"New"}}, ``, "Done", `The status "Done" cannot go: 1 abstract is in it.`},
 		{"statuses off", Template{Statuses: []string{"New"}}, Template{}, ``, "New", `The status "New" cannot go: 1 abstract is in it.`},
 		{"statuses off without any", Template{Statuses: []string{"New"}}, Template{}, ``, "", ``},
-		{"label, required, order", fields(text, Field{Key: "l", Type: Text}), fields(Field{Key: "l", Type: Text}, must(text)), `"v"`, "", ``},
+		{"label, required, order", fields(text, Field{Key: "l", Type: Text}), fields(Field{Key: "l", Type: Text}, requiredField(text)), `"v"`, "", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			values := Values{}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DescribeDefinition says for people what became of a definition, in one line; "" when
-// that is nothing:
+// DescribeDefinition describes a change of a definition in one line. It returns "" if nothing
+// changed.
 //
 //   - parcel_id "Parcel ID", text
 //     ~ tax_status: label "Tax" → "Tax Status"; options (+ "Unknown" - "Due")
@@ -18,17 +18,17 @@ func (c Change) DescribeDefinition() string {
 	key, isField := strings.CutPrefix(c.Field, "custom_fields.")
 	switch {
 	case isField:
-		return fieldWords(key, decoded[*Field](c.From), decoded[*Field](c.To))
+		return describeField(key, decodeAs[*Field](c.From), decodeAs[*Field](c.To))
 	case c.Field == "custom_fields":
-		return "order of the fields: " + strings.Join(decoded[[]string](c.To), ", ")
+		return "order of the fields: " + strings.Join(decodeAs[[]string](c.To), ", ")
 	case c.Field == "statuses":
-		from, to := decoded[[]string](c.From), decoded[[]string](c.To)
-		return "statuses: " + FormatStatuses(to) + listWords(from, to)
+		from, to := decodeAs[[]string](c.From), decodeAs[[]string](c.To)
+		return "statuses: " + FormatStatuses(to) + listDiff(from, to)
 	}
 	return fmt.Sprintf("%s: %s → %s", c.Field, c.From, c.To)
 }
 
-// FormatStatuses lists statuses, or says that they are off.
+// FormatStatuses lists statuses, or returns "off" if there are none.
 func FormatStatuses(statuses []string) string {
 	if len(statuses) == 0 {
 		return "off"
@@ -36,14 +36,14 @@ func FormatStatuses(statuses []string) string {
 	return strings.Join(statuses, ", ")
 }
 
-func fieldWords(key string, was, now *Field) string {
+func describeField(key string, was, now *Field) string {
 	switch {
 	case was == nil && now == nil:
 		return ""
 	case was == nil:
-		return "+ " + now.words()
+		return "+ " + now.summary()
 	case now == nil:
-		return "- " + was.words()
+		return "- " + was.summary()
 	}
 	var parts []string
 	if was.Label != now.Label {
@@ -56,20 +56,20 @@ func fieldWords(key string, was, now *Field) string {
 		parts = append(parts, map[bool]string{true: "required", false: "no longer required"}[now.Required])
 	}
 	if !slices.Equal(was.Options, now.Options) {
-		parts = append(parts, "options"+orReordered(listWords(was.Options, now.Options), now.Options))
+		parts = append(parts, "options"+orNewOrder(listDiff(was.Options, now.Options), now.Options))
 	}
 	return "~ " + key + ": " + strings.Join(parts, "; ")
 }
 
-func orReordered(diff string, now []string) string {
+func orNewOrder(diff string, now []string) string {
 	if diff == "" {
 		return " in another order: " + strings.Join(now, ", ")
 	}
 	return diff
 }
 
-// words is a field in one line.
-func (f Field) words() string {
+// summary returns the definition in one line.
+func (f Field) summary() string {
 	text := fmt.Sprintf("%s %q, %s", f.Key, f.Label, f.Type)
 	if f.Required {
 		text += ", required"
@@ -80,8 +80,8 @@ func (f Field) words() string {
 	return text
 }
 
-// listWords names what came and what went.
-func listWords(from, to []string) string {
+// listDiff lists the added and removed items, or returns "" if there are none.
+func listDiff(from, to []string) string {
 	var parts []string
 	for _, word := range to {
 		if !slices.Contains(from, word) {
@@ -99,8 +99,9 @@ func listWords(from, to []string) string {
 	return " (" + strings.Join(parts, " ") + ")"
 }
 
-// decoded reads the JSON of a change; the zero value where it is of another kind.
-func decoded[T any](raw json.RawMessage) T {
+// decodeAs decodes one side of a change. It returns the zero value if the JSON has another
+// type.
+func decodeAs[T any](raw json.RawMessage) T {
 	var v T
 	if json.Unmarshal(raw, &v) != nil {
 		return *new(T)

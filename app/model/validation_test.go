@@ -6,18 +6,18 @@ import (
 )
 
 func TestLine(t *testing.T) {
-	const most = 5
+	const limit = 5
 	for _, row := range []struct {
-		name    string
-		in      Input
-		value   string
-		refused string
+		name     string
+		in       Input
+		value    string
+		rejected string
 	}{
 		{"absent", Input{}, "", ""},
 		{"empty", StringInput(""), "", ""},
 		{"only white space", StringInput(" \t\r\n\u00a0\u3000"), "", ""},
 		{"trimmed", StringInput("  1 A \n"), "1 A", ""},
-		{"at most", StringInput("ABCDE"), "ABCDE", ""},
+		{"at max", StringInput("ABCDE"), "ABCDE", ""},
 		{"at most, after trimming", StringInput("  ABCDE  "), "ABCDE", ""},
 		{"code points, not bytes", StringInput("Äß語🏠é"), "Äß語🏠é", ""},
 		{"one too long", StringInput("ABCDEF"), "", "The address field must not be greater than 5 characters."},
@@ -30,46 +30,46 @@ func TestLine(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation
-			if got := f.line("address", row.in, most); got != row.value {
+			if got := f.line("address", row.in, limit); got != row.value {
 				t.Errorf("value %q, want %q", got, row.value)
 			}
-			if row.refused == "" {
-				wantTold(t, f.Fields)
+			if row.rejected == "" {
+				checkFieldErrors(t, f.Fields)
 			} else {
-				wantTold(t, f.Fields, "address: "+row.refused)
+				checkFieldErrors(t, f.Fields, "address: "+row.rejected)
 			}
 		})
 	}
 }
 
-func TestLimitsOfLength(t *testing.T) {
+func TestMaximumLengths(t *testing.T) {
 	long := func(n int) Input { return StringInput(strings.Repeat("é", n)) }
 	_, f := OrderDraft{Number: long(255), PropertyDraft: PropertyDraft{long(2000), long(2000), long(2000), long(2000)}}.Check(nil, Rules{})
-	wantTold(t, f)
+	checkFieldErrors(t, f)
 	_, f = OrderDraft{Number: long(256), PropertyDraft: PropertyDraft{long(2001), long(2001), long(2001), long(2001)}}.Check(nil, Rules{})
-	wantTold(t, f,
+	checkFieldErrors(t, f,
 		"order_number: The order number field must not be greater than 255 characters.",
 		"address: The address field must not be greater than 2000 characters.",
 		"city: The city field must not be greater than 2000 characters.",
 		"county: The county field must not be greater than 2000 characters.",
 		"state: The state field must not be greater than 2000 characters.")
 	_, f = AbstractDraft{TaxMap: long(2000)}.Check(nil, true, Rules{})
-	wantTold(t, f)
+	checkFieldErrors(t, f)
 	_, f = AbstractDraft{TaxMap: long(2001)}.Check(nil, true, Rules{})
-	wantTold(t, f, "tax_map: The tax map field must not be greater than 2000 characters.")
+	checkFieldErrors(t, f, "tax_map: The tax map field must not be greater than 2000 characters.")
 	_, f = FolderDraft{Name: long(255)}.Check(true)
-	wantTold(t, f)
+	checkFieldErrors(t, f)
 	_, f = FolderDraft{Name: long(256)}.Check(true)
-	wantTold(t, f, "name: The name field must not be greater than 255 characters.")
+	checkFieldErrors(t, f, "name: The name field must not be greater than 255 characters.")
 }
 
 func TestDate(t *testing.T) {
 	const bad = "due_date: The due date field must match the format Y-m-d."
 	for _, row := range []struct {
-		name    string
-		in      Input
-		value   string
-		refused string
+		name     string
+		in       Input
+		value    string
+		rejected string
 	}{
 		{"absent", Input{}, "", ""},
 		{"empty", StringInput(" "), "", ""},
@@ -98,10 +98,10 @@ func TestDate(t *testing.T) {
 			if got := f.date("due_date", row.in); got != row.value {
 				t.Errorf("value %q, want %q", got, row.value)
 			}
-			if row.refused == "" {
-				wantTold(t, f.Fields)
+			if row.rejected == "" {
+				checkFieldErrors(t, f.Fields)
 			} else {
-				wantTold(t, f.Fields, row.refused)
+				checkFieldErrors(t, f.Fields, row.rejected)
 			}
 		})
 	}

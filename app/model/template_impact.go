@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Impact is something a change of definitions takes away: values that records have
-// would be left without a definition that says what they are.
+// Impact is stored data that a change of definitions would invalidate: values or statuses of
+// records that would no longer be defined.
 type Impact struct {
-	TemplateID       uint64    // whose definitions; 0: those of orders
-	TemplateName     string    // of the template
-	Key              string    // the custom field; "" when a status goes
-	OldType, NewType FieldType // To is "" when the field goes, equal to From when an option goes
-	Choice           string    // the option or the status that goes
+	TemplateID       uint64    // 0 for orders
+	TemplateName     string    // "" for orders
+	Key              string    // the custom field; "" if a status is removed
+	OldType, NewType FieldType // NewType is "" if the field is removed, and equal to OldType if an option is
+	Choice           string    // the removed option or status
 }
 
-// widened are the changes of type under which every value stays a good one.
-var widened = map[FieldType][]FieldType{
+// wideningConversions are the type changes under which every stored value remains valid.
+var wideningConversions = map[FieldType][]FieldType{
 	Text:     {Paragraph},
 	Dropdown: {Text, Paragraph},
 	Date:     {Text, Paragraph},
@@ -27,17 +27,17 @@ var widened = map[FieldType][]FieldType{
 	URL:      {Text, Paragraph},
 }
 
-// TemplateImpact lists what a template loses when it becomes another, in the order of its
-// fields. For those of orders, the templates have no number and no name.
+// TemplateImpact returns what changing a template from old to now would invalidate, in the
+// order of the old fields. For the definitions of orders, the templates have no ID and no name.
 func TemplateImpact(old, now Template) []Impact {
-	list := append(fieldLosses(old.Fields, now.Fields), statusLosses(old.Statuses, now.Statuses)...)
+	list := append(fieldImpacts(old.Fields, now.Fields), statusImpacts(old.Statuses, now.Statuses)...)
 	for i := range list {
 		list[i].TemplateID, list[i].TemplateName = old.ID, old.Name
 	}
 	return list
 }
 
-func fieldLosses(before, after []Field) []Impact {
+func fieldImpacts(before, after []Field) []Impact {
 	var list []Impact
 	for _, old := range before {
 		at := slices.IndexFunc(after, func(f Field) bool { return f.Key == old.Key })
@@ -47,7 +47,7 @@ func fieldLosses(before, after []Field) []Impact {
 		}
 		now := after[at]
 		if now.Type != old.Type {
-			if !slices.Contains(widened[old.Type], now.Type) {
+			if !slices.Contains(wideningConversions[old.Type], now.Type) {
 				list = append(list, Impact{Key: old.Key, OldType: old.Type, NewType: now.Type})
 			}
 			continue
@@ -61,7 +61,7 @@ func fieldLosses(before, after []Field) []Impact {
 	return list
 }
 
-func statusLosses(before, after []string) []Impact {
+func statusImpacts(before, after []string) []Impact {
 	var list []Impact
 	for _, status := range before {
 		if !slices.Contains(after, status) {
@@ -71,7 +71,7 @@ func statusLosses(before, after []string) []Impact {
 	return list
 }
 
-// Affects reports whether a record of these definitions would lose by it.
+// Affects reports whether a record with these values is affected.
 func (l Impact) Affects(custom Values, status string) bool {
 	if l.Key == "" {
 		return status == l.Choice
@@ -84,31 +84,31 @@ func (l Impact) Affects(custom Values, status string) bool {
 		return true
 	case l.OldType == Multiselect:
 		var chosen []string
-		// What cannot be read is what somebody must look at before it goes.
+		// Unreadable values count as affected, so that they aren't lost unnoticed.
 		return json.Unmarshal(raw, &chosen) != nil || slices.Contains(chosen, l.Choice)
 	}
-	text, ok := stringOf(raw)
+	text, ok := decodeString(raw)
 	return !ok || text == l.Choice
 }
 
-// Path is where the loss stands: custom_fields.KEY or statuses, after
-// templates.NUMBER where it is a template's.
+// Path returns the path of the error field: custom_fields.KEY or statuses, prefixed with
+// templates.ID for a template.
 func (l Impact) Path() string {
-	place := "statuses"
+	path := "statuses"
 	if l.Key != "" {
-		place = "custom_fields." + l.Key
+		path = "custom_fields." + l.Key
 	}
 	if l.TemplateID != 0 {
-		place = fmt.Sprintf("templates.%d.%s", l.TemplateID, place)
+		path = fmt.Sprintf("templates.%d.%s", l.TemplateID, path)
 	}
-	return place
+	return path
 }
 
-// Message says what so many records of a noun would lose.
-func (l Impact) Message(count uint64, noun string) string {
-	records, have, are, of := noun+"s", "have", "are", ""
+// Message says how many records are affected. recordType is the singular name of their type.
+func (l Impact) Message(count uint64, recordType string) string {
+	records, have, are, of := recordType+"s", "have", "are", ""
 	if count == 1 {
-		records, have, are = noun, "has", "is"
+		records, have, are = recordType, "has", "is"
 	}
 	if l.TemplateName != "" {
 		of = fmt.Sprintf(" of %q", l.TemplateName)
@@ -119,7 +119,7 @@ func (l Impact) Message(count uint64, noun string) string {
 	case l.NewType == "":
 		return fmt.Sprintf("The field %q%s cannot go: %d %s %s a value for it.", l.Key, of, count, records, have)
 	case l.NewType != l.OldType:
-		return fmt.Sprintf("The field %q%s cannot become %s: %d %s %s a value of type %s for it.", l.Key, of, l.NewType.named(), count, records, have, l.OldType)
+		return fmt.Sprintf("The field %q%s cannot become %s: %d %s %s a value of type %s for it.", l.Key, of, l.NewType.withArticle(), count, records, have, l.OldType)
 	}
 	return fmt.Sprintf("The option %q of the field %q%s cannot go: %d %s %s chosen it.", l.Choice, l.Key, of, count, records, have)
 }

@@ -1,0 +1,178 @@
+package model
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ReferenceWord is the role of a word in a reference to recorded instruments, such as "Deed
+// Book 12 Page 34".
+type ReferenceWord uint8
+
+// Roles of a word.
+const (
+	NotReferenceWord ReferenceWord = iota
+	RecordsWord                    // names a record series: deed, conveyance, official
+	BookWord                       // precedes a book number
+	PageWord                       // precedes a page number
+)
+
+// BookType is the record series that a book belongs to: book 12 of the mortgages differs from
+// book 12 of the deeds. A reference that doesn't name a series has AnyBook.
+type BookType string
+
+// The book types. The values are part of the search index.
+const (
+	AnyBook         BookType = ""
+	DeedBook        BookType = "deeds"
+	MortgageBook    BookType = "mortgages"
+	PlatBook        BookType = "plats"
+	OfficialRecords BookType = "official"
+	WillBook        BookType = "wills"
+	MiscBook        BookType = "misc"
+)
+
+// BookTypes lists all book types, including AnyBook.
+var BookTypes = []BookType{AnyBook, DeedBook, MortgageBook, PlatBook, OfficialRecords, WillBook, MiscBook}
+
+// The words of references to recorded instruments, case-folded. MB isn't assigned a type: it means
+// map book in some states and mortgage book in others.
+var (
+	recordWords = map[string]BookType{
+		"deed": DeedBook, "deeds": DeedBook, "conveyance": DeedBook, "conveyances": DeedBook, "conv": DeedBook,
+		"mortgage": MortgageBook, "mortgages": MortgageBook, "mtg": MortgageBook, "mtge": MortgageBook, "mort": MortgageBook,
+		"map": PlatBook, "maps": PlatBook, "plat": PlatBook, "plats": PlatBook, "official": OfficialRecords,
+		"will": WillBook, "wills": WillBook, "misc": MiscBook, "miscellaneous": MiscBook,
+		"record": AnyBook, "records": AnyBook, "public": AnyBook, "land": AnyBook, "real": AnyBook, "property": AnyBook,
+	}
+	bookWords = map[string]BookType{
+		"book": AnyBook, "bk": AnyBook, "liber": AnyBook, "lib": AnyBook, "l": AnyBook,
+		"volume": AnyBook, "vol": AnyBook, "reel": AnyBook, "rb": AnyBook, "mb": AnyBook,
+		"cob": DeedBook, "db": DeedBook, "mob": MortgageBook, "pb": PlatBook, "wb": WillBook,
+		"or": OfficialRecords, "orb": OfficialRecords, "ob": OfficialRecords, "opr": OfficialRecords,
+	}
+	pageWords = newSet("page", "pages", "pg", "pgs", "pp", "p", "folio", "folios", "fol", "f")
+	// numberLabels are words before a number that say what it identifies. True means that a custom
+	// field whose key ends with the word holds such a number.
+	numberLabels = map[string]bool{
+		"number": true, "numbers": true, "no": true, "num": true, "nr": true, "id": true, "ref": true, "reference": true,
+		"apn": true, "pin": true, "parcel": true, "map": true, "docket": true, "case": true,
+		"instrument": true, "inst": true, "instr": true, "entry": true, "reception": true, "recep": true,
+		"order": false, "file": false, "tax": false, "document": false, "doc": false,
+	}
+)
+
+// ClassifyWord returns the role of a case-folded word. Most words that are RecordsWord mean
+// something else if no BookWord or PageWord is near.
+func ClassifyWord[T string | []byte](word T) ReferenceWord {
+	if _, is := bookWords[string(word)]; is {
+		return BookWord
+	}
+	if pageWords[string(word)] {
+		return PageWord
+	}
+	if _, is := recordWords[string(word)]; is {
+		return RecordsWord
+	}
+	return NotReferenceWord
+}
+
+// IsNumberLabel reports whether a case-folded word says what the following number identifies
+// without being part of it, as in "order 2026-0117" and "Inst. No. 88123".
+func IsNumberLabel[T string | []byte](word T) bool {
+	_, is := numberLabels[string(word)]
+	return is
+}
+
+// BookPage is a reference to a recorded instrument by book and page.
+type BookPage struct {
+	Type    BookType
+	Numbers []string // book number, then page numbers
+}
+
+// ParseBookPage parses the case-folded words of a reference, with letters and digits as
+// separate words: "bk 1022 pg 311", "conveyance book no 1022 at folio 311", "c o b 1022 311",
+// "1022 page 311". It returns false if there is no word for book or page, any other word, or
+// fewer than two numbers.
+func ParseBookPage(words []string) (r BookPage, ok bool) {
+	words = joinInitials(words)
+	sawBook := false
+	for len(words) > 0 && !isNumeric(words[0]) {
+		word := ClassifyWord(words[0])
+		if word == BookWord || word == RecordsWord {
+			register := bookWords[words[0]]
+			if word == RecordsWord {
+				register = recordWords[words[0]]
+			}
+			if register != AnyBook {
+				r.Type = register // the last one wins: a "mortgage deed book" holds deeds
+			}
+			sawBook = sawBook || word == BookWord
+		} else if !sawBook || !isNumberWord(words[0]) {
+			break
+		}
+		words = words[1:]
+	}
+	sawPage := false
+	for i, w := range words {
+		switch last := i == len(words)-1; {
+		case isNumeric(w):
+			r.Numbers = append(r.Numbers, w)
+		case last || len(r.Numbers) == 0:
+			return BookPage{}, false
+		case ClassifyWord(w) == PageWord && !sawPage:
+			sawPage = true
+		case w == "at" && ClassifyWord(words[i+1]) == PageWord || isNumberWord(w) && sawPage && !isNumeric(words[i-1]):
+		default:
+			return BookPage{}, false
+		}
+	}
+	return r, (sawBook || sawPage) && len(r.Numbers) > 1
+}
+
+// joinInitials joins single letters before a number into one word: "c o b 1022" becomes "cob
+// 1022".
+func joinInitials(words []string) []string {
+	n := 0
+	for n < len(words) && len(words[n]) == 1 && !isNumeric(words[n]) {
+		n++
+	}
+	if joined := strings.Join(words[:n], ""); n > 1 && ClassifyWord(joined) == BookWord {
+		return append([]string{joined}, words[n:]...)
+	}
+	return words
+}
+
+func isNumberWord(w string) bool { return w == "no" || w == "nr" || w == "num" || w == "number" }
+
+func isNumeric(w string) bool { return w != "" && '0' <= w[0] && w[0] <= '9' }
+
+// References in running text: bookPage matches "Bk 1022 Pg 311", "Bk1022-Pg311", "C.O.B. 1022,
+// folio 311", "OR Book 1022 at Page 311", "Liber 7 f. 12", and "COB 1022/311"; instrumentNumber
+// matches "Inst. No. 88123".
+var (
+	bookPage = regexp.MustCompile(`(?i)\b(?:(?:` + regexpAlternatives(slices.Collect(maps.Keys(recordWords))) + `)\.?\s+){0,3}` +
+		`(?:(?-i:OR|O\.\s?R\.)\s+(?:book|bk)|(?-i:OR|O\.\s?R\.)|` + regexpAlternatives(slices.DeleteFunc(slices.Collect(maps.Keys(bookWords)), isEnglishWord)) + `)\.?` +
+		`[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*\d{1,9}` +
+		`(?:[\s,/;:-]*(?:at\s+)?(?:` + regexpAlternatives(slices.Collect(maps.Keys(pageWords))) + `)\.?[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*|\s?/\s?)\d{1,9}`)
+	instrumentNumber = regexp.MustCompile(`(?i)\b(?:(?:instrument|instr|inst|entry|reception|recep)\b\.?[\s#]*(?:(?:no|nr|num|number)\b\.?)?|` +
+		`doc(?:ument)?\b\.?\s*(?:no|nr|num|number|#)\.?)[\s:#]*\d[\d-]{3,19}\d`)
+)
+
+// isEnglishWord reports whether an abbreviation is also an English word. It is recognized only
+// in capitals.
+func isEnglishWord(w string) bool { return w == "or" }
+
+// regexpAlternatives joins words with "|" for a regular expression. Short abbreviations also
+// match with dots between their letters.
+func regexpAlternatives(words []string) string {
+	slices.Sort(words)
+	for i, w := range words {
+		if len(w) <= 3 && bookWords[w] != AnyBook || w == "mb" || w == "rb" {
+			words[i] = strings.Join(strings.Split(w, ""), `\.?\s?`)
+		}
+	}
+	return strings.Join(words, "|")
+}

@@ -1,0 +1,153 @@
+package model
+
+import "fmt"
+
+// Values of ChainDefect.Kind.
+const (
+	DefectChanged = "changed" // the entry differs from what was written
+	DefectMissing = "missing" // an entry was written and is gone
+	DefectAdded   = "added"   // an entry exists that was never written
+)
+
+// ChainDefect is one inconsistency of the audit log. It affects the entries stored at First to
+// Last.
+type ChainDefect struct {
+	Kind        string
+	First, Last uint64
+	Problem     string
+}
+
+// Subject returns the affected entry numbers, such as "17" or "17-20".
+func (f ChainDefect) Subject() string {
+	if f.First == f.Last {
+		return fmt.Sprint(f.First)
+	}
+	return fmt.Sprintf("%d-%d", f.First, f.Last)
+}
+
+// ChainVerifier verifies the hash chain of the audit log. Entries are added in stored order. A
+// hash covers its entry and the previous hash, so anyone who changes an entry must recompute
+// all later hashes; ChainVerifier reports the first place where that wasn't done. It can't
+// detect a log that was rewritten completely to its end. Only a hash stored elsewhere can.
+type ChainVerifier struct {
+	Report func(ChainDefect) // called for each defect, in order
+
+	Entries  uint64 // number of entries added so far
+	LastSeq  uint64 // number under which the last entry is stored
+	LastHash string // its hash, "" if the entry can't be read
+
+	prevUnknown bool   // the next entry's Prev can't be compared with LastHash
+	lastChanged uint64 // last entry reported as changed
+	shift       int64  // how far entries are stored after the number they were written with
+}
+
+// maxShift is how many positions before and after its own a moved entry is searched for.
+const maxShift = 16
+
+// Add verifies the entry stored as number seq. err is the error of reading it, if any.
+func (c *ChainVerifier) Add(seq uint64, e Event, err error) {
+	c.Entries++
+	if seq <= c.LastSeq { // number 0, or a malformed key
+		c.Report(ChainDefect{DefectAdded, seq, seq, fmt.Sprintf("the log has no such place (%v)", err)})
+		return
+	}
+	if seq > c.LastSeq+1 {
+		c.Report(ChainDefect{DefectMissing, c.LastSeq + 1, seq - 1, "it was written and is not there"})
+		c.prevUnknown = true
+	}
+	if err != nil {
+		c.reportChanged(seq, "it cannot be read: "+err.Error())
+		c.advance(seq, "", true)
+		return
+	}
+	switch moved, found := c.locate(seq, e); {
+	case !found:
+		c.reportChanged(seq, c.describeMismatch(e))
+		c.advance(seq, e.Hash, true)
+		return
+	case moved != 0:
+		c.reportMoved(seq, moved)
+	case e.Seq != seq && e.Seq != c.expectedSeq(seq):
+		c.reportChanged(seq, "its number was changed")
+	case !c.prevUnknown && e.Prev != c.LastHash:
+		c.reportChanged(c.LastSeq, fmt.Sprintf("entry %d was sealed upon another one", seq))
+	}
+	c.advance(seq, e.Hash, false)
+}
+
+func (c *ChainVerifier) advance(seq uint64, hash string, prevUnknown bool) {
+	c.LastSeq, c.LastHash, c.prevUnknown = seq, hash, prevUnknown
+}
+
+// reportChanged reports a changed entry, once per entry.
+func (c *ChainVerifier) reportChanged(seq uint64, problem string) {
+	seq = max(seq, 1) // the first entry has no predecessor
+	if c.lastChanged != seq {
+		c.lastChanged = seq
+		c.Report(ChainDefect{DefectChanged, seq, seq, problem})
+	}
+}
+
+// describeMismatch explains why an entry doesn't match its position.
+func (c *ChainVerifier) describeMismatch(e Event) string {
+	if e.hashMatches(e.Seq) {
+		return fmt.Sprintf("entry %d stands in its place", e.Seq)
+	}
+	return "it does not hold to its hash"
+}
+
+func (c *ChainVerifier) expectedSeq(seq uint64) uint64 { return seq - uint64(c.shift) }
+
+// locate returns how many positions an entry is stored after its expected one. Someone who
+// inserts or removes an entry may have renumbered all later ones.
+func (c *ChainVerifier) locate(seq uint64, e Event) (moved int64, found bool) {
+	expected := c.expectedSeq(seq)
+	if e.hashMatches(expected) {
+		return 0, true
+	}
+	if c.lastChanged == c.LastSeq && c.lastChanged != 0 {
+		return 0, false // don't search for each of a run of changed entries
+	}
+	if e.Seq == expected-1 { // moved by one, number unchanged
+		return 1, e.hashMatches(e.Seq)
+	}
+	if e.Seq != seq { // a copy of another entry, or swapped with one
+		return 0, false
+	}
+	for by := int64(1); by <= maxShift; by++ {
+		if e.hashMatches(expected - uint64(by)) {
+			return by, true
+		}
+		if e.hashMatches(expected + uint64(by)) {
+			return -by, true
+		}
+	}
+	return 0, false
+}
+
+// reportMoved reports entries that were inserted or removed before seq.
+func (c *ChainVerifier) reportMoved(seq uint64, by int64) {
+	if by > 0 {
+		c.Report(ChainDefect{DefectAdded, uint64(max(1, int64(seq)-by)), seq - 1, "those that follow were moved on"})
+	} else {
+		c.Report(ChainDefect{DefectMissing, seq, seq + uint64(-by) - 1, "those that follow were moved up into its place"})
+	}
+	c.shift += by
+}
+
+// hashMatches reports whether the event's hash is correct for number seq.
+func (e Event) hashMatches(seq uint64) bool {
+	e.Seq = seq
+	rehashed, err := e.WithHash(e.Prev)
+	return err == nil && rehashed.Hash == e.Hash
+}
+
+// Finish compares the verified entries with written, the number of entries ever written.
+func (c *ChainVerifier) Finish(written uint64) {
+	switch {
+	case c.LastSeq < written && c.LastSeq != written+uint64(c.shift):
+		c.Report(ChainDefect{DefectMissing, c.LastSeq + 1, written, fmt.Sprintf("%d were written", written)})
+	case c.LastSeq > written && c.LastSeq != written+uint64(c.shift):
+		c.Report(ChainDefect{DefectAdded, written + 1, c.LastSeq, fmt.Sprintf("%d were written", written)})
+	}
+}

@@ -1,0 +1,80 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// Property is the location of a property. Empty strings mean no value.
+type Property struct {
+	Address string `json:"address,omitempty"`
+	City    string `json:"city,omitempty"`
+	County  string `json:"county,omitempty"`
+	State   string `json:"state,omitempty"`
+}
+
+// PropertyDraft is the input for a Property.
+type PropertyDraft struct{ Address, City, County, State Input }
+
+func (d PropertyDraft) check(f *validation) Property {
+	return Property{
+		Address: f.line("address", d.Address, MaxLineLength),
+		City:    f.line("city", d.City, MaxLineLength),
+		County:  f.line("county", d.County, MaxLineLength),
+		State:   f.line("state", d.State, MaxLineLength),
+	}
+}
+
+// PropertyPatch is the input for a change of a Property.
+type PropertyPatch struct{ Address, City, County, State Optional[Input] }
+
+func (p PropertyPatch) check(f *validation, old Property) Property {
+	return Property{
+		Address: f.changedLine("address", p.Address, old.Address),
+		City:    f.changedLine("city", p.City, old.City),
+		County:  f.changedLine("county", p.County, old.County),
+		State:   f.changedLine("state", p.State, old.State),
+	}
+}
+
+// FullAddress returns the address as people write it, such as "12 Elm St, Troy, Rensselaer
+// County, NY". Missing parts are omitted.
+func (p Property) FullAddress() string {
+	return joinNonEmpty(", ", p.Address, p.City, p.countyWithType(), p.State)
+}
+
+// countyWithType returns the county with the word its state uses, such as Parish in Louisiana,
+// unless it already contains one.
+func (p Property) countyWithType() string {
+	county := Fold(p.County)
+	ends := func(kind string) bool { return strings.HasSuffix(county, kind) }
+	begins := func(kind string) bool { return strings.HasPrefix(county, kind) }
+	if county == "" || slices.ContainsFunc([]string{"county", "parish", "borough", "census area"}, ends) ||
+		slices.ContainsFunc([]string{"county of ", "parish of ", "city and borough of ", "municipality of "}, begins) {
+		return p.County
+	}
+	switch Fold(p.State) {
+	case "la", "louisiana":
+		return p.County + " Parish"
+	case "ak", "alaska":
+		return p.County + " Borough"
+	}
+	return p.County + " County"
+}
+
+// LookupAddress returns the text by which an address is found: street, city, and state. The
+// county is omitted because its spelling varies.
+func (p Property) LookupAddress() string {
+	if p.Address == "" {
+		return ""
+	}
+	return joinNonEmpty(" ", p.Address, p.City, p.State)
+}
+
+// LookupAddresses returns LookupAddress and the shorter forms that count as an exact match.
+func (p Property) LookupAddresses() []string {
+	return []string{p.Address, joinNonEmpty(" ", p.Address, p.City), p.LookupAddress()}
+}
+
+// ShortAddress returns street, city, and state for display.
+func (p Property) ShortAddress() string { return joinNonEmpty(", ", p.Address, p.City, p.State) }

@@ -1,0 +1,189 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// SearchTerms are the values under which a record is found. Field labels and check boxes are
+// not included.
+type SearchTerms struct {
+	Numbers []string // of files, orders, parcels, and instruments, and book and page references
+	Names   []string // of people, companies, places, and documents
+	Other   []string // all other values
+}
+
+// SearchTerms returns the values under which the abstract is found.
+func (a Abstract) SearchTerms() SearchTerms {
+	var k SearchTerms
+	k.number(a.TaxMap)
+	k.property(a.Property)
+	k.custom(a.Custom)
+	k.other(a.Status)
+	return k
+}
+
+// SearchTerms returns the values under which the order is found.
+func (o Order) SearchTerms() SearchTerms {
+	var k SearchTerms
+	k.number(o.Number)
+	k.property(o.Property)
+	k.custom(o.Custom)
+	k.other(o.DueDate)
+	k.other(o.Status)
+	return k
+}
+
+// SearchTerms returns the values under which a document is found: its name, and the numbers in
+// it. A name like "26-0017.pdf" is one number. In "Deed Bk1022-Pg311.pdf", book and page
+// references and long numbers count. Short numbers, as in "20_Deed.pdf", and dates are only
+// words of the name.
+func (f File) SearchTerms() SearchTerms {
+	var k SearchTerms
+	k.name(f.Filename)
+	stem := strings.TrimSuffix(f.Filename, f.dotExtension())
+	apart := strings.ReplaceAll(stem, "_", " ")
+	parts := strings.FieldsFunc(bookPage.ReplaceAllString(apart, " "), isNameSeparator)
+	if looksLikeNumber(stem) && !slices.ContainsFunc(parts, func(part string) bool { return !hasDigit(part) }) {
+		k.number(stem)
+		return k
+	}
+	for _, part := range parts {
+		if looksLikeNumber(part) && !dateLike.MatchString(part) && (sixDigits.MatchString(part) || countDigits(part) >= minNumberDigits && hyphenatedNumber.MatchString(part)) {
+			k.number(part)
+		}
+	}
+	k.numbersIn(apart)
+	return k
+}
+
+// minNumberDigits is the minimum number of digits of a hyphenated number in a filename.
+const minNumberDigits = 4
+
+func isNameSeparator(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("_,;()[]", r) }
+
+func (k *SearchTerms) property(p Property) {
+	k.name(p.Address)
+	k.name(p.City)
+	k.name(p.County)
+	k.other(p.State)
+}
+
+// custom adds the values of custom fields. They are classified by key and format, so the result
+// doesn't depend on the current template.
+func (k *SearchTerms) custom(values Values) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		raw := bytes.TrimSpace(values[key])
+		if text := values.text(key); text != "" {
+			k.value(key, text)
+			continue
+		}
+		var chosen []string
+		if len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &chosen) == nil {
+			for _, text := range chosen {
+				k.other(text)
+			}
+		}
+	}
+}
+
+// value adds one value to the list it belongs to. Each line of a value with names is a name.
+func (k *SearchTerms) value(key, text string) {
+	words := strings.Split(Fold(key), "_")
+	switch {
+	case dateLike.MatchString(text):
+		k.other(text)
+		return
+	case isNumberKey(words) && hasDigit(text) && len(text) <= MaxNameLength, looksLikeNumber(text):
+		k.number(text)
+		return
+	case slices.ContainsFunc(words, func(w string) bool { return nameWords[w] }):
+		for line := range strings.Lines(text) {
+			k.name(line)
+		}
+	default:
+		k.other(text)
+	}
+	k.numbersIn(text)
+}
+
+// numbersIn adds the book and page references and instrument numbers found in a text.
+func (k *SearchTerms) numbersIn(text string) {
+	for _, pattern := range []*regexp.Regexp{bookPage, instrumentNumber} {
+		for _, found := range pattern.FindAllString(text, maxNumbersPerText) {
+			k.number(found)
+		}
+	}
+}
+
+func (k *SearchTerms) number(s string) { add(&k.Numbers, s) }
+func (k *SearchTerms) name(s string)   { add(&k.Names, s) }
+func (k *SearchTerms) other(s string)  { add(&k.Other, s) }
+
+func add(list *[]string, s string) {
+	if s = strings.TrimSpace(s); s != "" && !slices.Contains((*list)[:min(len(*list), maxNumbersPerText)], s) {
+		*list = append(*list, s)
+	}
+}
+
+// maxNumbersPerText limits what a long text adds.
+const maxNumbersPerText = 64
+
+var (
+	dateLike         = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	sixDigits        = regexp.MustCompile(`\d{6}`)
+	hyphenatedNumber = regexp.MustCompile(`\d[-./:–—‐‑]+\d`)
+)
+
+// nameWords are words in the keys of custom fields that hold names.
+var nameWords = newSet("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
+	"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
+	"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
+	"contact", "agent", "address", "street", "city", "county", "town", "township", "borough", "subdivision", "condominium", "plat")
+
+func newSet(words ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
+
+// isNumberKey reports whether a custom field's key, split into words, is one for numbers, such
+// as file_number, parcel_id, deed_book_page, or cob.
+func isNumberKey(words []string) bool {
+	last := words[len(words)-1]
+	place := ClassifyWord(last)
+	return numberLabels[last] || (place == BookWord || place == PageWord) && len(last) > 1 && !isEnglishWord(last)
+}
+
+func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
+
+// looksLikeNumber reports whether a short text has at least as many digits as letters, such as
+// "12-3-045" or "Bk 1022 Pg 311".
+func looksLikeNumber(s string) bool {
+	if len(s) > MaxNameLength {
+		return false
+	}
+	letters := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return countDigits(s) >= max(2, letters)
+}
+
+func countDigits(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,87 @@
+package model
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+)
+
+// Normalization of text for lookups. NormalizeText and NormalizeNumber are part of the keys of store
+// indexes, so a change of either requires a schema migration.
+
+// NormalizeText returns text for sorting and lookups: case-folded, with each run of characters
+// other than letters and digits replaced by one space, and trimmed.
+func NormalizeText(s string) string { return normalize(s, " ") }
+
+// QuoteMarks are the characters that quote an exact phrase in a search.
+const QuoteMarks = `"“”„‟«»`
+
+// NormalizeNumber is NormalizeText without spaces, for file and parcel numbers: "12-34-567" and
+// "1234567" are equal.
+func NormalizeNumber(s string) string { return normalize(s, "") }
+
+// normalize keeps the letters and digits of the case-folded text and writes gap between runs.
+func normalize(s, gap string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	between := false
+	for _, r := range fastFold(s) {
+		switch {
+		case r < 0x80 && r != '\'' && (r < '0' || r > '9') && (r < 'a' || r > 'z'), r >= 0x80 && !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number):
+			between = true
+		case r == '\'': // O'Neil and ONeil are one
+		default:
+			if between && b.Len() > 0 {
+				b.WriteString(gap)
+			}
+			between = false
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// fastFold is Fold with a fast path for ASCII.
+func fastFold(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return Fold(s)
+		}
+	}
+	return strings.ToLower(s)
+}
+
+// Keys of custom fields that identify records. The templates of a new workspace define them.
+const (
+	keyFileNumber = "file_number"
+	keyParcel     = "parcel_id"
+)
+
+// text returns the value of a field that is a string or a number, or "" if there is none.
+func (v Values) text(key string) string {
+	raw := v[key]
+	if s, ok := decodeString(raw); ok {
+		return s
+	}
+	var n json.Number
+	if len(raw) > 0 && json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// joinNonEmpty joins the parts that aren't empty.
+func joinNonEmpty(by string, parts ...string) string {
+	var there []string
+	for _, part := range parts {
+		if part != "" {
+			there = append(there, part)
+		}
+	}
+	return strings.Join(there, by)
+}
+
+// Fold returns the trimmed text with Unicode case folding, for comparisons that ignore case.
+func Fold(s string) string { return cases.Fold().String(strings.TrimSpace(s)) }
