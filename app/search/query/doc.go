@@ -59,14 +59,14 @@
 // are one number (387,500), and its parts must appear together. The same applies to
 // single characters next to each other: A 1 is A-1, and T&S is T & S. However, letters separated by
 // blanks may appear anywhere if the query has other words (apt b n main); such hits are ranked after
-// those that have the letters together. Leading zeros of a number without further parts may be in the
-// document but must be if they are typed: 417 also finds 0417, but 0417 does not find 417. In a number
-// of several parts and after book or page, one or two leading zeros don't matter, and in a
-// value of Numbers no leading zeros matter.
+// those that have the letters together. A number of one part also matches with leading zeros, but
+// typed zeros must match: 417 finds 0417, but 0417 does not find 417. In a number of several parts and
+// after book or page, one or two leading zeros don't matter, and in a value of Numbers no leading zeros
+// matter.
 //
-// Prefixes: The last word is a prefix unless it is followed by a blank or a quote. The last word of an
-// open phrase is replaced by the 16 most frequent of the first 512 words with that prefix; after
-// those hits come documents in which any word with that prefix appears anywhere.
+// Prefixes: The last word is a prefix unless it is followed by a blank or a quote. The last word of a
+// phrase that is still being typed is replaced by the 16 most frequent of the first 512 words with that
+// prefix; after those hits come documents in which any word with that prefix appears anywhere.
 //
 // Later stages: If these hits don't fill a page, further hits are appended. First, those without a
 // last word of one letter, which the user has probably not completed, and those without book and

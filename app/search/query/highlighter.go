@@ -28,8 +28,8 @@ const (
 
 // Highlighter highlights the matches of a query in texts. It is safe for concurrent use.
 type Highlighter struct {
-	words         []string       // words to look for, followed by those of prefixes and the fuzzy lists
-	ids           map[string]int // word → index in words
+	words         []string       // all words to look for
+	ids           map[string]int // word to match completely → index in words
 	prefixes      []int          // words to match as prefixes
 	fuzzyWords    []int          // words to match with a typing error
 	fuzzyPrefixes []int          // words to match as prefixes with a typing error

@@ -9,7 +9,7 @@ import (
 
 // splitInitials splits the letters from..to at blanks. It returns nil if there is only one part or
 // if anything else is among them, as in A 1 or T & S.
-func (p *parser) splitInitials(from, to int, open bool) (parted []clause) {
+func (p *parser) splitInitials(from, to int, open bool) (clauses []clause) {
 	if slices.ContainsFunc(p.words[from:to], func(w string) bool { return !isSingleLetter(w) }) {
 		return nil
 	}
@@ -18,13 +18,13 @@ func (p *parser) splitInitials(from, to int, open bool) (parted []clause) {
 		for end < to && !hasBlank(p.textAfter(end-1)) {
 			end++
 		}
-		parted = append(parted, p.newClause(at, end, open && end == to))
+		clauses = append(clauses, p.newClause(at, end, open && end == to))
 		at = end
 	}
-	if len(parted) < 2 || strings.Contains(p.textOf(from, to), "&") {
+	if len(clauses) < 2 || strings.Contains(p.textOf(from, to), "&") {
 		return nil
 	}
-	return parted
+	return clauses
 }
 
 // initials returns the node for single letters next to other words, each of which may appear

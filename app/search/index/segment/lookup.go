@@ -18,7 +18,7 @@ func (it *TermIterator) seek(terms byteReader, off int64) {
 }
 
 // next moves to the next term, across leaves. It returns false at the end of the dictionary and
-// after an error, which is in w.err.
+// after an error, which is in it.err.
 func (it *TermIterator) next() bool {
 	for it.err == nil {
 		if it.leaf.next() {
@@ -48,7 +48,7 @@ func (it *TermIterator) nextLeaf() bool {
 	return it.err == nil
 }
 
-// Find returns the dictionary entry of a term. It uses it as its work space.
+// Find returns the dictionary entry of a term. The iterator is scratch space that callers can reuse.
 func (s *Segment) Find(term []byte, it *TermIterator) (Entry, bool, error) {
 	off, end, ok := s.sparse.find(term)
 	if !ok {
@@ -70,15 +70,15 @@ func (s *Segment) Find(term []byte, it *TermIterator) (Entry, bool, error) {
 }
 
 // Lookup finds terms of a segment one after another. If a term is greater than the previous one and
-// in the same leaf, the search continues from there.
+// below limit, the search continues from there.
 type Lookup struct {
 	segment  *Segment
 	terms    TermIterator
 	started  bool
 	done     bool   // no more terms before limit
 	lastTerm []byte // previous term; terms is at the first term that is not less
-	limit    []byte // separator of the leaf after the current one; nil if it is the last
-	end      int64  // end of the current leaf
+	limit    []byte // next separator in the sparse index; nil if there is none
+	end      int64  // offset in the dictionary at which the terms below limit end
 }
 
 // Lookup returns a new Lookup for the segment.
