@@ -7,24 +7,24 @@ import (
 	"testing"
 )
 
-// Of a file that was just written, nothing stays in memory, or the system says that it
-// can't tell.
-func TestDropFromMemory(t *testing.T) {
+// After Drop, no page of a file that was just written is cached, or Drop returns
+// errNotSupported.
+func TestDropFromPageCache(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, make([]byte, 1<<20+100), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open file: %v", err)
 	}
 	cache, err := newPageCache(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open page cache: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := errors.Join(cache.Close(), file.Close()); err != nil {
-			t.Error(err)
+			t.Errorf("close page cache: %v", err)
 		}
 	})
 	before, err := cache.(*linuxPageCache).residentExtents()
@@ -32,21 +32,21 @@ func TestDropFromMemory(t *testing.T) {
 		t.Fatalf("before: got %v, %v, want all %d bytes", before, err, want)
 	}
 	if err := cache.Sync(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sync file: %v", err)
 	}
-	stayed, err := cache.Drop()
+	cached, err := cache.Drop()
 	if errors.Is(err, errNotSupported) { // tmpfs
 		t.Log(err)
 		return
 	}
-	if err != nil || len(stayed) != 0 {
-		t.Errorf("got %v, %v, want nothing in memory", stayed, err)
+	if err != nil || len(cached) != 0 {
+		t.Errorf("got %v, %v, want nothing cached", cached, err)
 	}
-	// One page that is mapped and touched stays, and equals the disk.
+	// Reading the end caches it again, with the bytes of the disk.
 	if err := compareRange(cache, extent{1 << 20, int64(os.Getpagesize())}, path); err != nil && !errors.Is(err, errNotSupported) {
-		t.Errorf("the end of the file: %v", err)
+		t.Errorf("compare the end of the file: %v", err)
 	}
 	if after, err := cache.(*linuxPageCache).residentExtents(); err != nil || len(after) == 0 || after[0].offset == 0 {
-		t.Errorf("after a read of the end: got %v, %v, want that part alone", after, err)
+		t.Errorf("after a read of the end: got %v, %v, want only that part", after, err)
 	}
 }

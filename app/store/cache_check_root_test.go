@@ -15,19 +15,20 @@ import (
 	"deedkeep/app/vaulttest/blockdev"
 )
 
-// A disk that fails every write of a meta page, and a server that is restarted as it
-// asks: whenever the power fails, the disk has every commit that was acknowledged, and
-// is sound. Without the check that Open does, it is not.
-// go test -tags root ./app/store -run MetaPages (as root).
-func TestFailingMetaPages(t *testing.T) {
+// The disk fails every write of a meta page, and the server is restarted each time. Whenever
+// the power fails, the disk has every acknowledged commit and is intact. Without the check
+// in Open, it would be damaged.
+//
+// Run as root: go test -tags root ./app/store -run MetaPage
+func TestFailingMetaPageWrites(t *testing.T) {
 	const restarts = 20
 	for _, row := range []struct {
 		name    string
 		checks  bool
 		damaged bool
 	}{
-		{"checked at every start", true, false},
-		{"a start that believes in a clean stop", false, true},
+		{"check at every start", true, false},
+		{"forged clean mark", false, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			disk := blockdev.New(t, 48<<20)
@@ -38,18 +39,18 @@ func TestFailingMetaPages(t *testing.T) {
 			start := func() *Store {
 				t.Helper()
 				if mark := path + cleanMarkSuffix; !row.checks {
-					believe(t, path, mark)
+					forgeCleanMark(t, path, mark)
 				}
 				s, err := Open(t.Context(), path, testOptions())
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("open store: %v", err)
 				}
 				return s
 			}
 			end := func(s *Store) {
 				t.Helper()
 				if err := s.Close(); err != nil {
-					t.Error(err)
+					t.Errorf("close store: %v", err)
 				}
 			}
 			acknowledged, attempts := 0, 0
@@ -71,7 +72,7 @@ func TestFailingMetaPages(t *testing.T) {
 				write(s)
 			}
 			if acknowledged != 100 {
-				t.Fatalf("got %d commits on a sound disk, want 100", acknowledged)
+				t.Fatalf("got %d commits on a working disk, want 100", acknowledged)
 			}
 			fails.Store(true)
 			damaged := 0
@@ -80,10 +81,10 @@ func TestFailingMetaPages(t *testing.T) {
 				end(s)
 				s = start()
 				if (s.Failure() != nil) != row.checks {
-					t.Fatalf("a start on a disk that fails: got %v", s.Failure())
+					t.Fatalf("start on a failing disk: got %v, want an error %v", s.Failure(), row.checks)
 				}
 				write(s)
-				if err := lookAfterPowerCut(t, disk, acknowledged); err != nil {
+				if err := openAfterPowerCut(t, disk, acknowledged); err != nil {
 					t.Logf("%.100s", err)
 					if damaged++; row.damaged {
 						break
@@ -91,11 +92,11 @@ func TestFailingMetaPages(t *testing.T) {
 				}
 			}
 			if acknowledged != 100 {
-				t.Errorf("got %d commits on a disk that fails, want none", acknowledged-100)
+				t.Errorf("got %d commits on a failing disk, want none", acknowledged-100)
 			}
 			end(s)
 			if t.Logf("%d of %d damaged", damaged, restarts); (damaged > 0) != row.damaged {
-				t.Errorf("got %d of %d images damaged, want some %v", damaged, restarts, row.damaged)
+				t.Errorf("got %d of %d images damaged, want any: %v", damaged, restarts, row.damaged)
 			}
 			if fails.Store(false); row.damaged {
 				return
@@ -103,15 +104,15 @@ func TestFailingMetaPages(t *testing.T) {
 			s = start()
 			write(s)
 			end(s)
-			if err := lookAfterPowerCut(t, disk, 101); err != nil || acknowledged != 101 {
-				t.Errorf("on a disk that works again: %d acknowledged, %v", acknowledged, err)
+			if err := openAfterPowerCut(t, disk, 101); err != nil || acknowledged != 101 {
+				t.Errorf("on a working disk: got %d acknowledged, %v; want 101", acknowledged, err)
 			}
 			disk.Unmount(t)
 		})
 	}
 }
 
-// hasMeta reports whether a write has a meta page of bbolt in it.
+// hasMeta reports whether a write contains a meta page of bbolt.
 func hasMeta(data []byte) bool {
 	for ; len(data) >= minPageSize; data = data[minPageSize:] {
 		if binary.NativeEndian.Uint32(data[pageHeader:]) == metaMagic {
@@ -121,30 +122,30 @@ func hasMeta(data []byte) bool {
 	return false
 }
 
-// believe leaves the mark of a clean stop beside whatever memory has.
-func believe(t *testing.T, path, mark string) {
+// forgeCleanMark writes the clean mark for the current state in memory.
+func forgeCleanMark(t *testing.T, path, mark string) {
 	t.Helper()
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open file: %v", err)
 	}
 	state, err := cleanMarkText(file)
 	if err := errors.Join(err, file.Close(), os.WriteFile(mark, []byte(state), 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close file: %v", err)
 	}
 }
 
-// lookAfterPowerCut opens what the disk has now and counts its orders.
-func lookAfterPowerCut(t *testing.T, disk *blockdev.Disk, want int) error {
+// openAfterPowerCut opens the current content of the disk and verifies its number of orders.
+func openAfterPowerCut(t *testing.T, disk *blockdev.Disk, want int) error {
 	t.Helper()
-	// Of the bytes alone: bbolt doesn't let go of a file over which it fell.
+	// Open a copy of the file: after a panic, bbolt doesn't close it.
 	image, path := disk.Copy(t), filepath.Join(t.TempDir(), "vault.db")
 	file, err := os.ReadFile(filepath.Join(image.Mount(t), "vault.db"))
 	if err := errors.Join(err, os.WriteFile(path, file, 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	image.Unmount(t)
 	s, err := Open(t.Context(), path, testOptions())
@@ -153,16 +154,16 @@ func lookAfterPowerCut(t *testing.T, disk *blockdev.Disk, want int) error {
 	}
 	defer func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close store: %v", err)
 		}
 	}()
-	found := check(t, s)
-	have := uint64(0)
-	if err := s.View(t.Context(), func(tx *Tx) error { have = tx.Count(CountOrders); return nil }); err != nil {
+	findings := check(t, s)
+	got := uint64(0)
+	if err := s.View(t.Context(), func(tx *Tx) error { got = tx.Count(CountOrders); return nil }); err != nil {
 		return err
 	}
-	if len(found) > 0 || have != uint64(want) {
-		return fmt.Errorf("got %d orders of %d, %d findings", have, want, len(found))
+	if len(findings) > 0 || got != uint64(want) {
+		return fmt.Errorf("got %d orders of %d, %d findings", got, want, len(findings))
 	}
 	return nil
 }

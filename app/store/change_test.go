@@ -14,14 +14,14 @@ import (
 	"deedkeep/app/model"
 )
 
-// told gives the feed as "noun id", from a number on.
-func told(t testing.TB, s *Store, from uint64, limit int) (list []string, err error) {
+// changesFrom returns the change feed as "type id", starting at a sequence number.
+func changesFrom(t testing.TB, s *Store, from uint64, limit int) (list []string, err error) {
 	t.Helper()
 	view(t, s, func(tx *Tx) error {
 		changes, e := tx.Changes(from, limit)
 		for i, c := range changes {
 			if c.Seq != max(from, 1)+uint64(i) {
-				t.Errorf("change %d stands at %d", c.Seq, max(from, 1)+uint64(i))
+				t.Errorf("got change %d, want %d", c.Seq, max(from, 1)+uint64(i))
 			}
 			list = append(list, fmt.Sprint(c.Type, " ", c.ID))
 		}
@@ -31,9 +31,10 @@ func told(t testing.TB, s *Store, from uint64, limit int) (list []string, err er
 	return list, err
 }
 
-func putOf(noun string, id uint64) func(*Tx) error {
+// putRecord returns a function that writes a minimal record.
+func putRecord(typeName string, id uint64) func(*Tx) error {
 	return func(tx *Tx) error {
-		switch noun {
+		switch typeName {
 		case "abstract":
 			return tx.PutAbstract(model.Abstract{ID: id, CreatedAt: testTime})
 		case "order":
@@ -43,7 +44,7 @@ func putOf(noun string, id uint64) func(*Tx) error {
 	}
 }
 
-func TestEveryPutAndRemoveIsToldOnceACommit(t *testing.T) {
+func TestPutAndRemoveAddOneChangePerCommit(t *testing.T) {
 	s := openNew(t)
 	var ids [3]uint64
 	update(t, s, func(tx *Tx) (err error) {
@@ -53,18 +54,20 @@ func TestEveryPutAndRemoveIsToldOnceACommit(t *testing.T) {
 		}
 		return err
 	})
-	for i, noun := range []string{"abstract", "order", "file"} {
+	for i, typeName := range []string{"abstract", "order", "file"} {
 		for _, row := range []struct {
 			name string
 			fn   func(*Tx) error
 			want int
 		}{
-			{"put", putOf(noun, ids[i]), 1},
-			{"put twice", func(tx *Tx) error { return errors.Join(putOf(noun, ids[i])(tx), putOf(noun, ids[i])(tx)) }, 1},
-			{"remove", func(tx *Tx) error {
-				return map[string]func(uint64) error{"abstract": tx.RemoveAbstract, "order": tx.RemoveOrder, "file": tx.RemoveFile}[noun](ids[i])
+			{"put", putRecord(typeName, ids[i]), 1},
+			{"put twice", func(tx *Tx) error {
+				return errors.Join(putRecord(typeName, ids[i])(tx), putRecord(typeName, ids[i])(tx))
 			}, 1},
-			{"nothing of theirs", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 1, Name: fmt.Sprint("F", i)}) }, 0},
+			{"remove", func(tx *Tx) error {
+				return map[string]func(uint64) error{"abstract": tx.RemoveAbstract, "order": tx.RemoveOrder, "file": tx.RemoveFile}[typeName](ids[i])
+			}, 1},
+			{"other record", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 1, Name: fmt.Sprint("F", i)}) }, 0},
 		} {
 			var from uint64
 			view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
@@ -73,20 +76,20 @@ func TestEveryPutAndRemoveIsToldOnceACommit(t *testing.T) {
 			default:
 			}
 			update(t, s, row.fn)
-			want := slices.Repeat([]string{fmt.Sprint(noun, " ", ids[i])}, row.want)
-			if list, err := told(t, s, from, 9); err != nil || !slices.Equal(list, want) {
-				t.Errorf("%s %s: told %v, %v", row.name, noun, list, err)
+			want := slices.Repeat([]string{fmt.Sprint(typeName, " ", ids[i])}, row.want)
+			if list, err := changesFrom(t, s, from, 9); err != nil || !slices.Equal(list, want) {
+				t.Errorf("%s %s: got changes %v, %v; want %v", row.name, typeName, list, err, want)
 			}
 			if len(s.Changed()) != row.want {
-				t.Errorf("%s %s: %d wake the follower", row.name, noun, len(s.Changed()))
+				t.Errorf("%s %s: got %d signals, want %d", row.name, typeName, len(s.Changed()), row.want)
 			}
 		}
 	}
 }
 
-// The files of an abstract are told of by one entry, and only when it lies elsewhere or
-// is made by another template.
-func TestFilesAreToldOfWhenTheirAbstractMoves(t *testing.T) {
+// The files of an abstract get one change, and only if its county, state, or template
+// changes.
+func TestMovedAbstractAddsChangeForItsFiles(t *testing.T) {
 	s := openNew(t)
 	a := model.Abstract{ID: 1, CreatedAt: testTime, Status: "Open"}
 	a.County, a.State, a.TemplateID = "Albany", "NY", 1
@@ -112,30 +115,30 @@ func TestFilesAreToldOfWhenTheirAbstractMoves(t *testing.T) {
 		view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
 		row.change()
 		update(t, s, func(tx *Tx) error { return errors.Join(tx.PutAbstract(a), tx.PutAbstract(a)) })
-		if list, err := told(t, s, from, 9); err != nil || !slices.Equal(list, row.want) {
-			t.Errorf("%s: told %v, %v", row.name, list, err)
+		if list, err := changesFrom(t, s, from, 9); err != nil || !slices.Equal(list, row.want) {
+			t.Errorf("%s: got changes %v, %v; want %v", row.name, list, err, row.want)
 		}
 	}
 }
 
-// A write that fails takes its changes with it, and leaves those of its neighbors.
-func TestWhatIsNotCommittedIsNotTold(t *testing.T) {
+// A failed write discards its own changes and keeps those of other members.
+func TestFailedUpdateAddsNoChange(t *testing.T) {
 	s := openNew(t)
 	broken := errors.New("broken")
 	err := s.Update(t.Context(), nil, func(tx *Tx) error { return errors.Join(putOrder(tx, false, false), broken) })
 	if !errors.Is(err, broken) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want %v", err, broken)
 	}
 	update(t, s, func(tx *Tx) error { return putOrder(tx, false, false) })
-	if list, err := told(t, s, 0, 9); err != nil || !slices.Equal(list, []string{"order 1"}) {
-		t.Errorf("told %v, %v", list, err)
+	if list, err := changesFrom(t, s, 0, 9); err != nil || !slices.Equal(list, []string{"order 1"}) {
+		t.Errorf("got changes %v, %v; want one change", list, err)
 	}
 }
 
-func TestChangesAreReadAndTrimmed(t *testing.T) {
+func TestReadAndTrimChanges(t *testing.T) {
 	s := openNew(t)
-	const many = 500
-	for range many / 100 {
+	const total = 500
+	for range total / 100 {
 		update(t, s, func(tx *Tx) (err error) {
 			for range 100 {
 				err = errors.Join(err, putOrder(tx, false, false))
@@ -148,42 +151,42 @@ func TestChangesAreReadAndTrimmed(t *testing.T) {
 		update(t, s, func(tx *Tx) (err error) { count, err = tx.TrimChanges(upTo, limit); return err })
 		return count
 	}
-	if list, err := told(t, s, 499, 9); err != nil || !slices.Equal(list, []string{"order 499", "order 500"}) {
-		t.Errorf("told %v, %v", list, err)
+	if list, err := changesFrom(t, s, 499, 9); err != nil || !slices.Equal(list, []string{"order 499", "order 500"}) {
+		t.Errorf("got changes %v, %v; want order 499 and order 500", list, err)
 	}
-	if list, err := told(t, s, many+1, 9); err != nil || len(list) > 0 {
-		t.Errorf("beyond the last: %v, %v", list, err)
+	if list, err := changesFrom(t, s, total+1, 9); err != nil || len(list) > 0 {
+		t.Errorf("changes after the last: got %v, %v; want none", list, err)
 	}
-	if _, err := told(t, s, many+2, 9); !errors.Is(err, ErrGap) {
-		t.Errorf("beyond what there ever was: %v", err)
+	if _, err := changesFrom(t, s, total+2, 9); !errors.Is(err, ErrGap) {
+		t.Errorf("changes far after the last: got %v, want ErrGap", err)
 	}
 	if n := trim(300, 200) + trim(300, 200) + trim(300, 200); n != 300 {
-		t.Errorf("trimmed %d", n)
+		t.Errorf("trimmed %d changes, want 300", n)
 	}
-	if _, err := told(t, s, 300, 9); !errors.Is(err, ErrGap) {
-		t.Errorf("what was trimmed: %v", err)
+	if _, err := changesFrom(t, s, 300, 9); !errors.Is(err, ErrGap) {
+		t.Errorf("trimmed change: got %v, want ErrGap", err)
 	}
-	if list, err := told(t, s, 301, 1); err != nil || list[0] != "order 301" {
-		t.Errorf("what was not: %v, %v", list, err)
+	if list, err := changesFrom(t, s, 301, 1); err != nil || list[0] != "order 301" {
+		t.Errorf("first change: got %v, %v; want order 301", list, err)
 	}
-	if trim(many, many); len(check(t, s)) > 0 {
-		t.Error("it does not hold")
+	if trim(total, total); len(check(t, s)) > 0 {
+		t.Error("Check has findings, want none")
 	}
 	update(t, s, func(tx *Tx) error { return putOrder(tx, false, false) })
-	if list, err := told(t, s, many+1, 9); err != nil || !slices.Equal(list, []string{"order 501"}) {
-		t.Errorf("after all was trimmed: %v, %v", list, err)
+	if list, err := changesFrom(t, s, total+1, 9); err != nil || !slices.Equal(list, []string{"order 501"}) {
+		t.Errorf("after trimming all: got %v, %v; want order 501", list, err)
 	}
 	view(t, s, func(tx *Tx) error {
-		if tx.FirstChange() != many+1 || tx.LastChange() != many+1 {
-			t.Errorf("%d to %d", tx.FirstChange(), tx.LastChange())
+		if tx.FirstChange() != total+1 || tx.LastChange() != total+1 {
+			t.Errorf("got changes %d to %d, want %d to %d", tx.FirstChange(), tx.LastChange(), total+1, total+1)
 		}
 		return nil
 	})
 }
 
-// Whatever is wrong with the feed is a gap to those who follow and found by a check;
-// a rebuilding ends it, and those who followed until then begin anew.
-func TestADamagedFeedIsFoundAndMended(t *testing.T) {
+// Any damage of the feed is a gap for the follower and a finding of Check. A rebuild repairs
+// it, and the follower has to start from scratch.
+func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
 	entry := func(seq uint64, change func(key, value []byte) []byte) func(*bolt.Bucket) error {
 		return func(b *bolt.Bucket) error {
 			return b.Put(encodeUint64(seq), change(encodeUint64(seq), slices.Clone(b.Get(encodeUint64(seq)))))
@@ -192,15 +195,15 @@ func TestADamagedFeedIsFoundAndMended(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		damage func(*bolt.Bucket) error
-		says   string
+		want   string // in the finding
 	}{
-		{"a missing one", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "follows change 2"},
-		{"the last", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
+		{"a missing change", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "follows change 2"},
+		{"the last change is missing", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
 		{"another record", entry(3, func(_, v []byte) []byte { v[7] ^= 1; return v }), "damaged"},
-		{"no noun", entry(3, func(key, _ []byte) []byte { return encodeChange(key, 9<<typeShift|1) }), "damaged"},
+		{"invalid type", entry(3, func(key, _ []byte) []byte { return encodeChange(key, 9<<typeShift|1) }), "damaged"},
 		{"too short", entry(3, func(_, v []byte) []byte { return v[:11] }), "damaged"},
-		{"that of another", entry(3, func(_, _ []byte) []byte { return encodeChange(encodeUint64(4), 1<<typeShift|1) }), "damaged"},
-		{"a key that is none", func(b *bolt.Bucket) error { return b.Put([]byte("x"), nil) }, "damaged"},
+		{"the value of another change", entry(3, func(_, _ []byte) []byte { return encodeChange(encodeUint64(4), 1<<typeShift|1) }), "damaged"},
+		{"an invalid key", func(b *bolt.Bucket) error { return b.Put([]byte("x"), nil) }, "damaged"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -211,39 +214,40 @@ func TestADamagedFeedIsFoundAndMended(t *testing.T) {
 				return err
 			})
 			if err := s.db.Update(func(tx *bolt.Tx) error { return row.damage(tx.Bucket(bucketChanges)) }); err != nil {
-				t.Fatal(err)
+				t.Fatalf("change database: %v", err)
 			}
 			findings := check(t, s)
-			if len(findings) == 0 || findings[0].Kind != "change" || !strings.Contains(findings[0].Problem, row.says) {
-				t.Errorf("found %+v", findings)
+			if len(findings) == 0 || findings[0].Kind != "change" || !strings.Contains(findings[0].Problem, row.want) {
+				t.Errorf("got findings %+v, want %q", findings, row.want)
 			}
-			if _, err := told(t, s, 1, 99); !errors.Is(err, ErrGap) && row.name != "a key that is none" {
-				t.Errorf("whoever follows is told %v", err)
+			if _, err := changesFrom(t, s, 1, 99); !errors.Is(err, ErrGap) && row.name != "an invalid key" {
+				t.Errorf("Changes: got %v, want ErrGap", err)
 			}
 			if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
-				t.Fatal(err)
+				t.Fatalf("rebuild: %v", err)
 			}
 			if findings := check(t, s); len(findings) > 0 {
-				t.Errorf("found %+v", findings)
+				t.Errorf("got findings %+v, want none", findings)
 			}
-			if _, err := told(t, s, 10, 9); !errors.Is(err, ErrGap) {
-				t.Errorf("after the rebuilding: %v", err)
+			if _, err := changesFrom(t, s, 10, 9); !errors.Is(err, ErrGap) {
+				t.Errorf("Changes after the rebuild: got %v, want ErrGap", err)
 			}
 			update(t, s, func(tx *Tx) error { return putOrder(tx, false, false) })
-			if list, err := told(t, s, 11, 9); err != nil || len(list) != 1 {
-				t.Errorf("told %v, %v", list, err)
+			if list, err := changesFrom(t, s, 11, 9); err != nil || len(list) != 1 {
+				t.Errorf("got changes %v, %v; want one change", list, err)
 			}
 		})
 	}
 }
 
-func TestAChangeIsDrawnAsItIs(t *testing.T) {
+// TestChangeEncoding verifies the format drawn in change.go.
+func TestChangeEncoding(t *testing.T) {
 	key := encodeUint64(7)
 	raw := encodeChange(key, typedID("file", 0x1234))
 	if len(raw) != changeSize || raw[0] != 3 || binary.BigEndian.Uint64(raw)&(1<<typeShift-1) != 0x1234 {
-		t.Errorf("%x", raw)
+		t.Errorf("encodeChange = %x, want type 3 and ID 1234", raw)
 	}
 	if c, ok := decodeChange(key, raw); !ok || c != (Change{7, "file", 0x1234}) {
-		t.Errorf("%+v, %v", c, ok)
+		t.Errorf("decodeChange = %+v, %v; want change 7 of file 4660", c, ok)
 	}
 }

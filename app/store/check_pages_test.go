@@ -17,37 +17,38 @@ import (
 	"deedkeep/app/model"
 )
 
-// -flips=N flips so many bits in each test of damage, -flips=0 every one there is
-// (minutes).
-var flips = flag.Int("flips", 400, "bits to flip in a test of damage; 0 for every one")
+// -flips=N sets the number of bits to flip in each test of damage; 0 flips every bit, which
+// takes minutes.
+var flips = flag.Int("flips", 400, "bits to flip in each test of damage; 0 for all")
 
-// span is a part of a database file, in bytes from its beginning.
-type span struct {
-	what     string
+// byteRange is a labeled part of a database file.
+type byteRange struct {
+	label    string
 	from, to int
 }
 
-// anatomy of a sound file: what its records lie in, and what only leads to them.
-type anatomy struct{ records, headers, elements []span }
+// fileLayout lists the parts of a valid file: its records, page headers, and page elements.
+type fileLayout struct{ records, headers, elements []byteRange }
 
-func dissect(t *testing.T, content []byte) (a anatomy) {
+// parseLayout returns the layout of a database file.
+func parseLayout(t *testing.T, content []byte) (a fileLayout) {
 	t.Helper()
 	r := &pageChecker{file: bytes.NewReader(content), report: func(subject, problem string) { t.Fatalf("%s: %s", subject, problem) }}
 	root, _, err := r.checkMeta(int64(len(content)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read meta page: %v", err)
 	}
 	a.walk(content, int(root)*int(r.pageSize), int(r.pageSize), "", "page")
 	return a
 }
 
-func (a *anatomy) walk(content []byte, at, size int, bucket, kind string) {
+func (a *fileLayout) walk(content []byte, at, size int, bucket, kind string) {
 	page := content[at:]
-	a.headers = append(a.headers, span{kind + " header of " + bucket, at, at + pageHeader})
+	a.headers = append(a.headers, byteRange{kind + " header of " + bucket, at, at + pageHeader})
 	for i := range int(u16(page[10:])) {
 		from := at + pageHeader + i*elementSize
 		e := content[from:]
-		a.elements = append(a.elements, span{"element of " + bucket, from, from + elementSize})
+		a.elements = append(a.elements, byteRange{"element of " + bucket, from, from + elementSize})
 		if u16(page[8:]) == branchPage {
 			a.walk(content, int(u64(e[8:]))*size, size, bucket, "page")
 			continue
@@ -57,7 +58,7 @@ func (a *anatomy) walk(content []byte, at, size int, bucket, kind string) {
 		end := value + int(u32(e[12:]))
 		switch {
 		case u32(e) == 0:
-			a.records = append(a.records, span{"record in " + bucket, key, end})
+			a.records = append(a.records, byteRange{"record in " + bucket, key, end})
 		case u64(content[value:]) == 0:
 			a.walk(content, value+bucketHeader, size, string(content[key:value]), "inline")
 		default:
@@ -66,28 +67,28 @@ func (a *anatomy) walk(content []byte, at, size int, bucket, kind string) {
 	}
 }
 
-// copied fills a store and gives the bytes of its snapshot.
-func copied(t *testing.T, n int) []byte {
+// snapshotBytes fills a store and returns the bytes of its snapshot.
+func snapshotBytes(t *testing.T, n int) []byte {
 	t.Helper()
 	s := openNew(t)
 	fill(t, s, n)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	c, err := s.Snapshot(t.Context(), path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("snapshot: %v", err)
 	}
-	content := read(t, path)
+	content := readFile(t, path)
 	if err := c.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close copy: %v", err)
 	}
 	return content
 }
 
-// checkBytes opens and checks a copy with this content, as Verify does.
+// checkBytes opens a copy with this content and checks it.
 func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, err error) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	c, err := openCopy(path)
 	if err != nil {
@@ -101,21 +102,21 @@ func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, 
 	return findings, errors.Join(err, c.Close())
 }
 
-// flipped calls fn with a file in which one bit differs, for bits of the spans.
-func flipped(t *testing.T, content []byte, spans []span, limit int, fn func(where string)) {
+// eachFlippedBit calls fn with bits of the ranges flipped in content, one at a time.
+func eachFlippedBit(t *testing.T, content []byte, ranges []byteRange, limit int, fn func(where string)) {
 	t.Helper()
 	bits := 0
-	for _, s := range spans {
+	for _, s := range ranges {
 		bits += 8 * (s.to - s.from)
 	}
 	flip := func(n int) {
-		for _, s := range spans {
+		for _, s := range ranges {
 			if width := 8 * (s.to - s.from); n >= width {
 				n -= width
 				continue
 			}
 			content[s.from+n/8] ^= 1 << (n % 8)
-			fn(fmt.Sprintf("bit %d of the %s at %d", n, s.what, s.from))
+			fn(fmt.Sprintf("bit %d of the %s at %d", n, s.label, s.from))
 			content[s.from+n/8] ^= 1 << (n % 8)
 			return
 		}
@@ -126,61 +127,62 @@ func flipped(t *testing.T, content []byte, spans []span, limit int, fn func(wher
 		}
 		return
 	}
-	chance := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	for range limit {
-		flip(chance.IntN(bits))
+		flip(rng.IntN(bits))
 	}
 }
 
-func TestEveryFlippedBitOfARecordIsFound(t *testing.T) {
-	content := copied(t, 1)
+func TestCheckFindsFlippedBitsInRecords(t *testing.T) {
+	content := snapshotBytes(t, 1)
 	path := filepath.Join(t.TempDir(), "flipped.db")
 	if findings, err := checkBytes(t, path, content); len(findings) > 0 || err != nil {
-		t.Fatalf("without a flip: %v, %v", findings, err)
+		t.Fatalf("intact file: got %v, %v; want no findings", findings, err)
 	}
-	count, named := 0, 0
-	flipped(t, content, dissect(t, content).records, *flips, func(where string) {
+	count, located := 0, 0
+	eachFlippedBit(t, content, parseLayout(t, content).records, *flips, func(where string) {
 		count++
 		findings, err := checkBytes(t, path, content)
 		if len(findings) == 0 || err != nil {
-			t.Errorf("%s: %v, %v", where, findings, err)
+			t.Errorf("%s: got %v, %v; want findings", where, findings, err)
 		}
 		for _, f := range findings {
 			if f.Kind != "database" {
-				named++
+				located++
 				break
 			}
 		}
 	})
-	t.Logf("%d flips, %d findings name a record", count, named)
+	t.Logf("%d flips, %d findings name a record", count, located)
 }
 
-// Numbers that lead to records: a flip is found, or harmless, and takes nobody down.
-func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
+// A flipped bit in the numbers that lead to records is found or harmless, and never crashes
+// the process.
+func TestCheckSurvivesFlippedBitsInPages(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		fill  int
-		share int // of the flips: a larger file takes longer
+		share int // divides the number of flips: a larger file takes longer
 	}{{"small", 1, 1}, {"with branches", 60, 5}} {
 		t.Run(row.name, func(t *testing.T) {
-			content := copied(t, row.fill)
+			content := snapshotBytes(t, row.fill)
 			path := filepath.Join(t.TempDir(), "flipped.db")
-			a := dissect(t, content)
-			var pages []span
+			a := parseLayout(t, content)
+			var pages []byteRange
 			for _, h := range a.headers {
-				if h.what[:4] == "page" {
+				if h.label[:4] == "page" {
 					pages = append(pages, h)
 				}
 			}
-			flipped(t, content, pages, *flips/row.share, func(where string) {
+			eachFlippedBit(t, content, pages, *flips/row.share, func(where string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
-					t.Errorf("%s is not found", where)
+					t.Errorf("%s: got no findings, want some", where)
 				}
 			})
 			found, harmless := 0, 0
 			size := os.Getpagesize()
-			rest := append(a.elements, span{"meta", 0, pageHeader + metaSize}, span{"second meta", size, size + pageHeader + metaSize})
-			flipped(t, content, rest, *flips/row.share, func(string) {
+			rest := append(a.elements, byteRange{"meta", 0, pageHeader + metaSize}, byteRange{"second meta", size, size + pageHeader + metaSize})
+			eachFlippedBit(t, content, rest, *flips/row.share, func(string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
 					harmless++
 				} else {
@@ -189,16 +191,16 @@ func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
 			})
 			t.Logf("elements and meta pages: %d found, %d harmless", found, harmless)
 			if found < 9*harmless {
-				t.Errorf("only %d of %d are found", found, found+harmless)
+				t.Errorf("got %d of %d flips found, want at least 90%%", found, found+harmless)
 			}
 		})
 	}
 }
 
-// Damage that bbolt's own check does not survive.
-func TestPagesThatBboltMustNotWalk(t *testing.T) {
-	content := copied(t, 60)
-	a := dissect(t, content)
+// bbolt's own check doesn't survive this damage.
+func TestCheckPagesFindsDamageThatCrashesBbolt(t *testing.T) {
+	content := snapshotBytes(t, 60)
+	a := parseLayout(t, content)
 	size := os.Getpagesize()
 	branch := -1
 	for _, h := range a.headers {
@@ -207,11 +209,11 @@ func TestPagesThatBboltMustNotWalk(t *testing.T) {
 		}
 	}
 	if branch < 0 {
-		t.Fatal("there is no branch")
+		t.Fatal("got no branch page, want one")
 	}
 	_, freelist, err := (&pageChecker{file: bytes.NewReader(content), report: func(string, string) {}}).checkMeta(int64(len(content)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open fixture: %v", err)
 	}
 	free := int(freelist) * size
 	record := a.records[len(a.records)/2]
@@ -219,49 +221,51 @@ func TestPagesThatBboltMustNotWalk(t *testing.T) {
 		name   string
 		change func([]byte)
 	}{
-		{"a branch that leads to itself", func(b []byte) { put64(b[branch+pageHeader+8:], uint64(branch/size)) }},
-		{"a branch that leads nowhere", func(b []byte) { put64(b[branch+pageHeader+8:], 1<<40) }},
-		{"a branch that leads to a first page", func(b []byte) { put64(b[branch+pageHeader+8:], 0) }},
-		{"a branch whose key is far away", func(b []byte) { put32(b[branch+pageHeader:], 1<<31) }},
-		{"a branch of nothing", func(b []byte) { copy(b[branch+10:], []byte{0, 0}) }},
-		{"a page that overflows for ever", func(b []byte) { put32(b[branch+12:], 1<<32-1) }},
-		{"a list of free pages that overflows", func(b []byte) { put32(b[free+12:], 1<<32-1) }},
-		{"a list of free pages without end", func(b []byte) { copy(b[free+10:], []byte{0xff, 0xff}); put64(b[free+16:], 1<<50) }},
-		{"a list of free pages in use", func(b []byte) { copy(b[free+10:], []byte{1, 0}); put64(b[free+16:], uint64(branch/size)) }},
-		{"a record that says it is a bucket", func(b []byte) { put32(b[elementOf(t, a, b, record):], bucketElement) }},
-		{"a value of gigabytes", func(b []byte) { put32(b[elementOf(t, a, b, record)+12:], 1<<31) }},
-		{"a cut file", func(b []byte) { clear(b[len(b)-size:]) }},
+		{"a branch that points to itself", func(b []byte) { put64(b[branch+pageHeader+8:], uint64(branch/size)) }},
+		{"a branch that points to a missing page", func(b []byte) { put64(b[branch+pageHeader+8:], 1<<40) }},
+		{"a branch that points to a meta page", func(b []byte) { put64(b[branch+pageHeader+8:], 0) }},
+		{"a branch whose key is outside of the page", func(b []byte) { put32(b[branch+pageHeader:], 1<<31) }},
+		{"an empty branch", func(b []byte) { copy(b[branch+10:], []byte{0, 0}) }},
+		{"a page with too many overflow pages", func(b []byte) { put32(b[branch+12:], 1<<32-1) }},
+		{"a freelist with too many overflow pages", func(b []byte) { put32(b[free+12:], 1<<32-1) }},
+		{"a freelist with too many entries", func(b []byte) { copy(b[free+10:], []byte{0xff, 0xff}); put64(b[free+16:], 1<<50) }},
+		{"a freelist with a page in use", func(b []byte) { copy(b[free+10:], []byte{1, 0}); put64(b[free+16:], uint64(branch/size)) }},
+		{"a record marked as a bucket", func(b []byte) { put32(b[findElement(t, a, b, record):], bucketElement) }},
+		{"a value of gigabytes", func(b []byte) { put32(b[findElement(t, a, b, record)+12:], 1<<31) }},
+		{"a file with a zeroed last page", func(b []byte) { clear(b[len(b)-size:]) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			damaged := bytes.Clone(content)
 			row.change(damaged)
 			if bytes.Equal(damaged, content) {
-				t.Fatal("nothing was changed")
+				t.Fatal("the content is unchanged")
 			}
 			findings, err := checkBytes(t, filepath.Join(t.TempDir(), "damaged.db"), damaged)
 			if len(findings) == 0 || err != nil {
-				t.Errorf("findings %v, %v", findings, err)
+				t.Errorf("got findings %v, %v; want some", findings, err)
 			}
 		})
 	}
 	for length := 0; length < len(content); length += size/2 + 1 {
 		if findings, err := checkBytes(t, filepath.Join(t.TempDir(), "cut.db"), content[:length]); length > 0 && len(findings) == 0 && err == nil {
-			t.Errorf("cut to %d bytes: nothing is found", length)
+			t.Errorf("truncated to %d bytes: got no findings, want some", length)
 		}
 	}
 }
 
 func put32(b []byte, n uint32) { binary.NativeEndian.PutUint32(b, n) }
+
 func put64(b []byte, n uint64) { binary.NativeEndian.PutUint64(b, n) }
 
-func elementOf(t *testing.T, a anatomy, content []byte, record span) int {
+// findElement returns the offset of the page element of a record.
+func findElement(t *testing.T, a fileLayout, content []byte, record byteRange) int {
 	t.Helper()
 	for _, e := range a.elements {
 		if u32(content[e.from:]) == 0 && e.from+int(u32(content[e.from+4:])) == record.from {
 			return e.from
 		}
 	}
-	t.Fatal("the record has no element")
+	t.Fatal("the record has no page element")
 	return 0
 }
 
@@ -272,7 +276,7 @@ func FuzzCheckPages(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "seed.db")
 	db, err := bolt.Open(path, 0o600, &bolt.Options{PageSize: 1024})
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("open database with bbolt: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
 		b, err := tx.CreateBucket([]byte("b"))
@@ -282,20 +286,20 @@ func FuzzCheckPages(f *testing.F) {
 		return err
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		f.Fatal(err)
+		f.Fatalf("close database: %v", err)
 	}
 	if content, err = os.ReadFile(path); err != nil {
-		f.Fatal(err)
+		f.Fatalf("read file: %v", err)
 	}
 	f.Add(content[:16*1024])
 	f.Fuzz(func(t *testing.T, content []byte) {
 		found := 0
-		sound, err := checkPages(bytes.NewReader(content), int64(len(content)), func(string, string) { found++ })
+		valid, err := checkPages(bytes.NewReader(content), int64(len(content)), func(string, string) { found++ })
 		if err != nil {
-			t.Errorf("memory cannot be read: %v", err)
+			t.Errorf("checkPages: %v", err)
 		}
-		if !sound && found == 0 {
-			t.Error("broken, and nobody says why")
+		if !valid && found == 0 {
+			t.Error("checkPages returned false without reporting a problem")
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// What a store says of records that only a damaged or foreign hand could leave.
-func TestCheckNamesWhatDoesNotHold(t *testing.T) {
+// Each row damages a store in a way that the store itself never does.
+func TestCheckReportsDamage(t *testing.T) {
 	put := func(bucket []byte, key, value []byte) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Put(key, value) }
 	}
@@ -38,7 +38,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(*bolt.Tx) error
-		want   Finding // its Problem in part
+		want   Finding // Problem is a substring
 	}{
 		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }), Finding{"event", "2", "changed: it does not hold to its hash"}},
 		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.WithHash(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
@@ -53,7 +53,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.WithHash(last.Hash)
 			return errors.Join(err, err2, events.put(&Tx{tx: tx, caches: new(caches)}, 5, e))
 		}, Finding{"event", "5", "added: 4 were written"}},
-		{"two events change places", func(tx *bolt.Tx) error {
+		{"two events are swapped", func(tx *bolt.Tx) error {
 			return errors.Join(event(2, func(e *model.Event) { e.Seq = 3 })(tx), event(3, func(e *model.Event) { e.Seq = 2 })(tx))
 		}, Finding{"event", "2", "changed: its number was changed"}},
 		{"a record is missing", remove(bucketAbstracts, encodeUint64(1)), Finding{"file", "1", "names abstract 1, which is missing"}},
@@ -63,7 +63,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		{"the default template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"workspace", "default_template", "names template 1, which is missing"}},
 		{"a file of another abstract", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
 		{"a file its abstract does not list", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"file", "1", "is not listed by abstract 2"}},
-		{"a number never given", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
+		{"an ID above the sequence", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
 		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "a key of 3 bytes"}},
 		{"a record under another's key", func(tx *bolt.Tx) error {
 			b := tx.Bucket(bucketOrders)
@@ -81,38 +81,38 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		{"an index without its file", put(bucketFileDigests, make([]byte, 40), nil), Finding{"index", "file_digests", "names no record"}},
 		{"a key hash without its key", put(bucketKeyHashes, make([]byte, 32), encodeUint64(9)), Finding{"index", "key_hashes", "names no record"}},
 		{"a counter", put(bucketCounters, []byte("files"), encodeUint64(3)), Finding{"counter", "files", "says 3, there are 2"}},
-		{"a counter of nothing", put(bucketCounters, []byte("filez"), encodeUint64(0)), Finding{"database", "counters", `an entry "filez"`}},
+		{"an unknown counter", put(bucketCounters, []byte("filez"), encodeUint64(0)), Finding{"database", "counters", `an entry "filez"`}},
 		{"the secret", put(bucketMeta, keySecret, []byte("fq")), Finding{"database", "secret", "secret.key"}},
 		{"the schema", put(bucketMeta, keySchema, encodeUint64(0)), Finding{"database", "schema", fmt.Sprintf("says 0, this is %d", Schema)}},
 		{"the time of creation", put(bucketMeta, keyCreated, []byte("2026-05-29T04:00:01Z")), Finding{"database", "created", "differs"}},
 		{"the order fields", remove(bucketWorkspace, keyOrderFields), Finding{"workspace", "order_fields", "missing"}},
 		{"the order statuses", put(bucketWorkspace, keyOrderStatuses, []byte("x")), Finding{"workspace", "order_statuses", "damaged"}},
 		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, encodeUint64(2)), Finding{"workspace", "default_template", "damaged"}},
-		{"an abstract in the trash without its file", record(bucketAbstracts, 1, model.Abstract{ID: 1, Files: []uint64{1}, Trashed: gone(1, "")}), Finding{"file", "1", "are not in the trash together"}},
-		{"a file in the trash by itself, and listed", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
-		{"a file in the trash with another abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
-		{"a file in the trash with an abstract that is not", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
-		{"a file in the trash with an abstract that is gone", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: gone(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
-		{"an order's status behind its index", record(bucketOrders, 1, model.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
+		{"an abstract in the trash without its file", record(bucketAbstracts, 1, model.Abstract{ID: 1, Files: []uint64{1}, Trashed: trashedAt(1, "")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file deleted alone but still listed", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
+		{"a file in the trash with another abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
+		{"a file in the trash with a live abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file in the trash with a missing abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: trashedAt(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
+		{"an order whose status differs from its index", record(bucketOrders, 1, model.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
 		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), encodeUint64(3)), Finding{"counter", "order status active", "there are 2"}},
 		{"a count that is missing", remove(bucketCounts, []byte("order\x00status\x00active")), Finding{"counter", "order status active", "is missing, there are 2"}},
-		{"a count of nothing", put(bucketCounts, []byte("order\x00status\x00gone"), encodeUint64(1)), Finding{"counter", "order status gone", "there are 0"}},
-		{"a kept answer that is damaged", put(bucketStoredResponses, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
-		{"a kept answer without its time", func(tx *bolt.Tx) error {
+		{"a count for a value without records", put(bucketCounts, []byte("order\x00status\x00gone"), encodeUint64(1)), Finding{"counter", "order status gone", "there are 0"}},
+		{"a damaged stored response", put(bucketStoredResponses, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
+		{"a stored response without its time", func(tx *bolt.Tx) error {
 			raw, err := encodeRecord(bucketStoredResponses, make([]byte, 32), model.StoredResponse{Status: 201})
 			return errors.Join(err, tx.Bucket(bucketStoredResponses).Put(make([]byte, 32), raw))
 		}, Finding{"replay", strings.Repeat("00", 32), "missing in the index replay_times"}},
-		{"a time without its answer", put(bucketStoredResponseTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
-		{"an entry of the trash of no noun", put(bucketTrash, append([]byte("caaaaaaaa"), encodeUint64(1)...), nil), Finding{"index", "trash", "names no record"}},
-		{"a rebuilding under way", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `an entry "rebuilding"`}},
-		{"a bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) }, Finding{"database", "tasks", "the bucket is missing"}},
+		{"a time without its stored response", put(bucketStoredResponseTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
+		{"a trash entry without a type", put(bucketTrash, append([]byte("caaaaaaaa"), encodeUint64(1)...), nil), Finding{"index", "trash", "names no record"}},
+		{"a rebuild in progress", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `an entry "rebuilding"`}},
+		{"a missing bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) }, Finding{"database", "tasks", "the bucket is missing"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 			fill(t, s, 2)
 			update(t, s, func(tx *Tx) error { return tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}) })
 			if err := s.db.Update(row.change); err != nil {
-				t.Fatal(err)
+				t.Fatalf("change database: %v", err)
 			}
 			findings := check(t, s)
 			for _, f := range findings {
@@ -120,12 +120,12 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("found %+v\nwant %+v", findings, row.want)
+			t.Errorf("got findings %+v\nwant %+v", findings, row.want)
 		})
 	}
 }
 
-func TestAnEventAfterALostTailIsFound(t *testing.T) {
+func TestCheckReportsEventAfterLostTail(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	fill(t, s, 2)
 	update(t, s, func(tx *Tx) error {
@@ -133,12 +133,12 @@ func TestAnEventAfterALostTailIsFound(t *testing.T) {
 		return errors.Join(err, events.purge(tx, 3, &e), tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}))
 	})
 	if findings := check(t, s); len(findings) != 1 || findings[0].Subject != "3" {
-		t.Errorf("found %+v", findings)
+		t.Errorf("got findings %+v, want one about entry 3", findings)
 	}
 }
 
-// A name that is not UTF-8 once made the chain look tampered with.
-func TestAnEventWithOddTextHolds(t *testing.T) {
+// A name that isn't UTF-8 once made the hash chain look damaged.
+func TestEventWithInvalidUTF8KeepsItsHash(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
 		return tx.AddEvent(model.Event{At: testTime.In(time.FixedZone("x", 3600)), Actor: model.Actor{Kind: "key", Name: "caf\xe9"}, Kind: "file.filed", Detail: map[string]string{"<&>": "\xff"}})

@@ -14,21 +14,22 @@ import (
 	"deedkeep/app/model"
 )
 
-// A real disk of one megabyte: go test -tags root ./app/store (as root).
-func TestAFullDisk(t *testing.T) {
+// TestFullDisk uses a file system of one megabyte. Run as root: go test -tags root
+// ./app/store
+func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("mount tmpfs: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
+			t.Errorf("unmount tmpfs: %v", err)
 		}
 	})
 	s := open(t, filepath.Join(dir, "vault.db"))
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 400_000), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	write := func(n int) error {
 		return s.Update(t.Context(), nil, func(tx *Tx) error {
@@ -47,28 +48,28 @@ func TestAFullDisk(t *testing.T) {
 		}
 	}
 	if errs.KindOf(err) != errs.InsufficientStorage || written == 0 {
-		t.Fatalf("after %d: %v", written, err)
+		t.Fatalf("update %d: got %v, want errs.InsufficientStorage after some updates", written, err)
 	}
 	if err := write(0); errs.KindOf(err) != errs.InsufficientStorage {
-		t.Errorf("again: %v", err)
+		t.Errorf("next update: got %v, want errs.InsufficientStorage", err)
 	}
 	view(t, s, func(tx *Tx) error {
 		if n := tx.Count(CountOrders); n != uint64(written) {
-			t.Errorf("%d are there, %d were written", n, written)
+			t.Errorf("got %d orders, want %d", n, written)
 		}
 		_, err := tx.Order(uint64(written))
 		return err
 	})
 	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); errs.KindOf(err) != errs.InsufficientStorage {
-		t.Errorf("a snapshot: %v", err)
+		t.Errorf("Snapshot: got %v, want errs.InsufficientStorage", err)
 	}
 	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	if err := write(written); err != nil {
-		t.Errorf("with room again: %v", err)
+		t.Errorf("update with free space: %v", err)
 	}
 	if findings := check(t, s); len(findings) > 0 {
-		t.Errorf("found %+v", findings)
+		t.Errorf("got findings %+v, want none", findings)
 	}
 }

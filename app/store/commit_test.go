@@ -17,8 +17,9 @@ import (
 	"deedkeep/app/model"
 )
 
-// counted counts the commits of a store, and fails those that fail says an error of.
-func counted(s *Store, fail func(n int64) error) *atomic.Int64 {
+// interceptCommits counts the commits of a store. A commit for which fail returns an error
+// is rolled back and fails.
+func interceptCommits(s *Store, fail func(n int64) error) *atomic.Int64 {
 	var n atomic.Int64
 	s.commitTx = func(tx *bolt.Tx) error {
 		if err := fail(n.Add(1)); err != nil {
@@ -29,26 +30,28 @@ func counted(s *Store, fail func(n int64) error) *atomic.Int64 {
 	return &n
 }
 
-func never(int64) error { return nil }
+// neverFail is an argument of interceptCommits.
+func neverFail(int64) error { return nil }
 
-// queue holds the writer inside a first Update until it is released, so that what
-// a test adds meanwhile is one batch, in the order added.
-type queue struct {
+// pausedWriter blocks the writer inside a first Update until release, so that all updates
+// added before then form one batch, in order.
+type pausedWriter struct {
 	t       *testing.T
 	s       *Store
-	hold    chan struct{}
-	held    chan error
+	resume  chan struct{}
+	first   chan error
 	results []chan error
 }
 
-func holdWriter(t *testing.T, s *Store) *queue {
+// pauseWriter returns when the writer is blocked.
+func pauseWriter(t *testing.T, s *Store) *pausedWriter {
 	t.Helper()
-	q := &queue{t: t, s: s, hold: make(chan struct{}), held: make(chan error, 1)}
+	q := &pausedWriter{t: t, s: s, resume: make(chan struct{}), first: make(chan error, 1)}
 	inside := make(chan struct{})
 	go func() {
-		q.held <- s.Update(context.Background(), func(*Tx) error {
+		q.first <- s.Update(context.Background(), func(*Tx) error {
 			close(inside)
-			<-q.hold
+			<-q.resume
 			return nil
 		}, nil)
 	}()
@@ -56,7 +59,8 @@ func holdWriter(t *testing.T, s *Store) *queue {
 	return q
 }
 
-func (q *queue) add(ctx context.Context, check, write func(*Tx) error) {
+// add starts an Update and waits until it is in the queue.
+func (q *pausedWriter) add(ctx context.Context, check, write func(*Tx) error) {
 	result := make(chan error, 1)
 	q.results = append(q.results, result)
 	go func() { result <- q.s.Update(ctx, check, write) }()
@@ -67,11 +71,11 @@ func (q *queue) add(ctx context.Context, check, write func(*Tx) error) {
 	}
 }
 
-// release lets the batch run and gives its results in the order added.
-func (q *queue) release() (results []error) {
-	close(q.hold)
-	if err := <-q.held; err != nil {
-		q.t.Errorf("the first: %v", err)
+// release lets the batch run and returns its results in the order in which they were added.
+func (q *pausedWriter) release() (results []error) {
+	close(q.resume)
+	if err := <-q.first; err != nil {
+		q.t.Errorf("first update: %v", err)
 	}
 	for _, result := range q.results {
 		results = append(results, <-result)
@@ -87,50 +91,50 @@ func putAbstract(tx *Tx) error {
 	return tx.PutAbstract(model.Abstract{ID: id})
 }
 
-func abstractsIn(t *testing.T, s *Store) (n uint64) {
+func countAbstracts(t *testing.T, s *Store) (n uint64) {
 	t.Helper()
 	view(t, s, func(tx *Tx) error { n = tx.Count(CountAbstracts); return nil })
 	return n
 }
 
-func TestALoneWriterPaysOneCommit(t *testing.T) {
+func TestSingleWriterCommitsOncePerUpdate(t *testing.T) {
 	s := openNew(t)
-	commits := counted(s, never)
+	commits := interceptCommits(s, neverFail)
 	before := s.db.Stats().TxStats
 	for i := range int64(5) {
 		update(t, s, putAbstract)
 		if n := commits.Load(); n != i+1 {
-			t.Fatalf("%d commits after %d updates", n, i+1)
+			t.Fatalf("got %d commits after %d updates, want one per update", n, i+1)
 		}
 	}
 	after := s.db.Stats().TxStats
 	if spent := after.Sub(&before); spent.GetWrite() == 0 {
-		t.Error("nothing was written")
+		t.Error("got no page writes, want some")
 	}
 }
 
-func TestOnlyReadingCommitsNothing(t *testing.T) {
+func TestUpdateWithoutWriteDoesNotCommit(t *testing.T) {
 	s := openNew(t)
-	commits := counted(s, never)
+	commits := interceptCommits(s, neverFail)
 	if err := s.Update(t.Context(), func(*Tx) error { return nil }, nil); err != nil {
-		t.Error(err)
+		t.Errorf("update: %v", err)
 	}
 	if err := s.Update(t.Context(), nil, nil); err != nil {
-		t.Error(err)
+		t.Errorf("update: %v", err)
 	}
-	refusal := errors.New("refused")
-	if err := s.Update(t.Context(), func(*Tx) error { return refusal }, putAbstract); err != refusal {
-		t.Error(err)
+	rejected := errors.New("rejected")
+	if err := s.Update(t.Context(), func(*Tx) error { return rejected }, putAbstract); err != rejected {
+		t.Errorf("update: %v", err)
 	}
 	if n := commits.Load(); n != 0 {
-		t.Errorf("%d commits", n)
+		t.Errorf("got %d commits, want 0", n)
 	}
 }
 
-func TestWaitingWritersShareACommit(t *testing.T) {
+func TestWaitingWritersShareOneCommit(t *testing.T) {
 	s := openNew(t)
-	commits := counted(s, never)
-	q := holdWriter(t, s)
+	commits := interceptCommits(s, neverFail)
+	q := pauseWriter(t, s)
 	const writers = 64
 	numbers := make([]uint64, writers)
 	for i := range writers {
@@ -146,50 +150,50 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 			t.Errorf("writer %d: %v", i, err)
 		}
 		if numbers[i] != uint64(i)+1 {
-			t.Errorf("writer %d came as number %d", i, numbers[i])
+			t.Errorf("writer %d got ID %d, want %d", i, numbers[i], i+1)
 		}
 	}
 	if n := commits.Load(); n != 1 {
-		t.Errorf("%d commits for %d writers", n, writers)
+		t.Errorf("got %d commits for %d writers, want 1", n, writers)
 	}
 }
 
-func TestABatchHasALimit(t *testing.T) {
+func TestBatchSizeIsLimited(t *testing.T) {
 	s := openNew(t)
-	commits := counted(s, never)
-	q := holdWriter(t, s)
+	commits := interceptCommits(s, neverFail)
+	q := pauseWriter(t, s)
 	for range maxBatch + 1 {
 		q.add(t.Context(), nil, putAbstract)
 	}
 	if err := errors.Join(q.release()...); err != nil {
-		t.Error(err)
+		t.Errorf("run batch: %v", err)
 	}
-	if n := commits.Load(); n != 2 || abstractsIn(t, s) != maxBatch+1 {
-		t.Errorf("%d commits, %d written", n, abstractsIn(t, s))
+	if n := commits.Load(); n != 2 || countAbstracts(t, s) != maxBatch+1 {
+		t.Errorf("got %d commits and %d abstracts, want 2 and %d", n, countAbstracts(t, s), maxBatch+1)
 	}
 }
 
-// Every row is a batch of one commit, member by member.
-func TestAMemberHarmsNobody(t *testing.T) {
-	refusal, broken := errors.New("refused"), errors.New("broken")
-	refuse := func(*Tx) error { return refusal }
+// In each row, one member of a batch fails.
+func TestFailedMemberDoesNotAffectOthers(t *testing.T) {
+	rejected, broken := errors.New("rejected"), errors.New("broken")
+	reject := func(*Tx) error { return rejected }
 	breaks := func(tx *Tx) error { return errors.Join(putAbstract(tx), broken) }
 	for _, row := range []struct {
 		name         string
 		check, write func(*Tx) error
-		says         string
+		want         string // in the error
 		commits      int64
 	}{
-		{"a refused check", refuse, putAbstract, "refused", 1},
-		{"a check that panics", func(*Tx) error { panic("bad check") }, putAbstract, "panic in a transaction: bad check", 1},
-		{"a check that follows nil", func(*Tx) error { var s *Store; return s.failure }, putAbstract, "nil pointer", 1},
-		{"a write that fails", nil, breaks, "broken", 4},
-		{"a write that panics", nil, func(tx *Tx) error { panic(errors.Join(putAbstract(tx), broken)) }, "panic in a transaction: broken", 4},
+		{"check rejects", reject, putAbstract, "rejected", 1},
+		{"check panics", func(*Tx) error { panic("bad check") }, putAbstract, "panic in a transaction: bad check", 1},
+		{"check dereferences nil", func(*Tx) error { var s *Store; return s.failure }, putAbstract, "nil pointer", 1},
+		{"write fails", nil, breaks, "broken", 4},
+		{"write panics", nil, func(tx *Tx) error { panic(errors.Join(putAbstract(tx), broken)) }, "panic in a transaction: broken", 4},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
-			commits := counted(s, never)
-			q := holdWriter(t, s)
+			commits := interceptCommits(s, neverFail)
+			q := pauseWriter(t, s)
 			runs := make([]int, 5)
 			for i := range runs {
 				write := func(tx *Tx) error { runs[i]++; return putAbstract(tx) }
@@ -200,20 +204,20 @@ func TestAMemberHarmsNobody(t *testing.T) {
 				}
 			}
 			for i, err := range q.release() {
-				if i == 2 && (err == nil || !strings.Contains(err.Error(), row.says)) || i != 2 && err != nil {
-					t.Errorf("member %d: %v", i, err)
+				if i == 2 && (err == nil || !strings.Contains(err.Error(), row.want)) || i != 2 && err != nil {
+					t.Errorf("member %d: got %v, want %q for member 2 only", i, err, row.want)
 				}
 			}
-			if n := abstractsIn(t, s); n != 4 {
-				t.Errorf("%d neighbors are written, want 4", n)
+			if n := countAbstracts(t, s); n != 4 {
+				t.Errorf("got %d abstracts of the other members, want 4", n)
 			}
 			if n := commits.Load(); n != row.commits {
-				t.Errorf("%d commits, want %d (runs %v)", n, row.commits, runs)
+				t.Errorf("got %d commits, want %d (runs %v)", n, row.commits, runs)
 			}
 			view(t, s, func(tx *Tx) error {
 				for id := range uint64(4) {
 					if _, err := tx.Abstract(id + 1); err != nil {
-						t.Errorf("numbers are not 1 to 4: %v", err)
+						t.Errorf("Abstract(%d): %v, want IDs 1 to 4", id+1, err)
 					}
 				}
 				return nil
@@ -222,9 +226,9 @@ func TestAMemberHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestACheckSeesItsNeighbors(t *testing.T) {
+func TestCheckSeesEarlierMembersOfBatch(t *testing.T) {
 	s := openNew(t)
-	q := holdWriter(t, s)
+	q := pauseWriter(t, s)
 	taken := errors.New("taken")
 	for range 3 {
 		q.add(t.Context(), func(tx *Tx) error {
@@ -238,36 +242,36 @@ func TestACheckSeesItsNeighbors(t *testing.T) {
 		})
 	}
 	if got := q.release(); !slices.Equal(got, []error{nil, taken, taken}) {
-		t.Errorf("results %v", got)
+		t.Errorf("got %v, want nil, taken, taken", got)
 	}
 }
 
-func TestACanceledContextCountsUntilTakenUp(t *testing.T) {
+func TestCanceledContextIsIgnoredOnceUpdateRuns(t *testing.T) {
 	s := openNew(t)
-	commits := counted(s, never)
-	q := holdWriter(t, s)
+	commits := interceptCommits(s, neverFail)
+	q := pauseWriter(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	q.add(ctx, nil, putAbstract)
 	q.add(t.Context(), nil, putAbstract)
 	cancel()
 	results := q.release()
-	if !errors.Is(results[0], context.Canceled) || results[1] != nil || abstractsIn(t, s) != 1 || commits.Load() != 1 {
-		t.Errorf("results %v, %d written in %d commits", results, abstractsIn(t, s), commits.Load())
+	if !errors.Is(results[0], context.Canceled) || results[1] != nil || countAbstracts(t, s) != 1 || commits.Load() != 1 {
+		t.Errorf("got %v, %d abstracts in %d commits; want canceled and nil, 1 in 1", results, countAbstracts(t, s), commits.Load())
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	err := s.Update(ctx, func(*Tx) error { cancel(); return nil }, putAbstract)
-	if err != nil || abstractsIn(t, s) != 2 {
-		t.Errorf("cancelled after it was taken up: %v", err)
+	if err != nil || countAbstracts(t, s) != 2 {
+		t.Errorf("canceled during check: got %v, want nil", err)
 	}
 	if err := s.View(ctx, func(*Tx) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("view: %v", err)
+		t.Errorf("View with a canceled context: got %v, want %v", err, context.Canceled)
 	}
 }
 
-func TestCloseCommitsWhatWaits(t *testing.T) {
+func TestCloseCommitsQueuedUpdates(t *testing.T) {
 	s := open(t, t.TempDir()+"/vault.db")
 	path := s.db.Path()
-	q := holdWriter(t, s)
+	q := pauseWriter(t, s)
 	for range 5 {
 		q.add(t.Context(), nil, putAbstract)
 	}
@@ -281,136 +285,137 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 		s.mu.Unlock()
 	}
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("while closing: %v", err)
+		t.Errorf("Update during Close: got %v, want errs.Unavailable", err)
 	}
 	if err := errors.Join(q.release()...); err != nil {
-		t.Errorf("those who waited: %v", err)
+		t.Errorf("queued updates: %v", err)
 	}
-	if err := errors.Join(<-closed, <-closed); err != nil {
-		t.Error(err)
+	if err := errors.Join(<-closed, <-closed); err != nil { // both calls
+		t.Errorf("close store: %v", err)
 	}
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("after: %v", err)
 	}
 	if err := s.View(t.Context(), func(*Tx) error { return nil }); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("a view after: %v", err)
+		t.Errorf("View after Close: got %v, want errs.Unavailable", err)
 	}
 	if _, err := s.Snapshot(t.Context(), t.TempDir()+"/copy.db"); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("a snapshot after: %v", err)
+		t.Errorf("Snapshot after Close: got %v, want errs.Unavailable", err)
 	}
-	if s.Size() != 0 {
-		t.Error("a closed store has a size")
+	if size := s.Size(); size != 0 {
+		t.Errorf("Size after Close = %d, want 0", size)
 	}
-	if n := abstractsIn(t, open(t, path)); n != 5 {
-		t.Errorf("%d were written", n)
+	if n := countAbstracts(t, open(t, path)); n != 5 {
+		t.Errorf("got %d abstracts, want 5", n)
 	}
 }
 
-func TestAViewThatPanics(t *testing.T) {
+func TestViewRecoversPanic(t *testing.T) {
 	s := openNew(t)
-	if err := s.View(t.Context(), func(*Tx) error { panic("bad view") }); err == nil || !strings.Contains(err.Error(), "bad view") {
-		t.Errorf("said %v", err)
+	if err := s.View(t.Context(), func(*Tx) error { panic("bad view") }); err == nil || !strings.Contains(err.Error(), "bad view") { // the panic is an error
+		t.Errorf("got %v, want the panic as an error", err)
 	}
 	update(t, s, putAbstract)
 }
 
-func TestFailMakesReadOnly(t *testing.T) {
+func TestFailMakesStoreReadOnly(t *testing.T) {
 	s := openNew(t)
 	update(t, s, putAbstract)
-	commits := counted(s, never)
-	q := holdWriter(t, s)
+	commits := interceptCommits(s, neverFail)
+	q := pauseWriter(t, s)
 	q.add(t.Context(), nil, putAbstract)
 	first := errors.New("first")
 	s.Fail(first)
 	s.Fail(errors.New("second"))
 	if results := q.release(); errs.KindOf(results[0]) != errs.Unavailable {
-		t.Errorf("one that waited: %v", results[0])
+		t.Errorf("queued update: got %v, want errs.Unavailable", results[0])
 	}
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("after: %v", err)
 	}
-	if s.Failure() != first || abstractsIn(t, s) != 1 || commits.Load() != 0 {
-		t.Errorf("failed %v, %d written, %d commits", s.Failure(), abstractsIn(t, s), commits.Load())
+	if s.Failure() != first || countAbstracts(t, s) != 1 || commits.Load() != 0 {
+		t.Errorf("got failure %v, %d abstracts, %d commits; want %v, 1, 0", s.Failure(), countAbstracts(t, s), commits.Load(), first)
 	}
 }
 
-func TestAFailedCommit(t *testing.T) {
+func TestCommitErrors(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "vault.db", Err: syscall.ENOSPC}
 	for _, row := range []struct {
 		name string
 		err  error
 		kind errs.Kind
 	}{
-		{"the disk is full", full, errs.InsufficientStorage},
-		{"a sync says the disk is full", syscall.ENOSPC, errs.Unavailable},
-		{"a sync of the file says so", &fs.PathError{Op: "sync", Path: "vault.db", Err: syscall.ENOSPC}, errs.Unavailable},
-		{"the disk cannot write", &fs.PathError{Op: "write", Path: "vault.db", Err: syscall.EIO}, errs.Unavailable},
-		{"the disk cannot sync", syscall.EIO, errs.Unavailable},
-		{"anything else", errors.New("odd"), errs.Unavailable},
+		{"write: disk full", full, errs.InsufficientStorage},
+		{"sync: disk full", syscall.ENOSPC, errs.Unavailable},
+		{"sync with path: disk full", &fs.PathError{Op: "sync", Path: "vault.db", Err: syscall.ENOSPC}, errs.Unavailable},
+		{"write: I/O error", &fs.PathError{Op: "write", Path: "vault.db", Err: syscall.EIO}, errs.Unavailable},
+		{"sync: I/O error", syscall.EIO, errs.Unavailable},
+		{"other error", errors.New("other"), errs.Unavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
-			counted(s, func(n int64) error {
+			interceptCommits(s, func(n int64) error {
 				if n == 1 {
 					return row.err
 				}
 				return nil
 			})
-			q := holdWriter(t, s)
+			q := pauseWriter(t, s)
 			q.add(t.Context(), nil, putAbstract)
 			q.add(t.Context(), nil, putAbstract)
 			for _, err := range q.release() {
 				if errs.KindOf(err) != row.kind || !errors.Is(err, row.err) {
-					t.Errorf("said %v", err)
+					t.Errorf("got %v, want kind %v and %v", err, row.kind, row.err)
 				}
 			}
-			if abstractsIn(t, s) != 0 {
-				t.Error("it is there all the same")
+			if countAbstracts(t, s) != 0 {
+				t.Error("got an abstract after a failed commit, want none")
 			}
-			goesOn := row.kind == errs.InsufficientStorage
-			if err := s.Update(t.Context(), nil, putAbstract); (err == nil) != goesOn || (s.Failure() == nil) != goesOn {
-				t.Errorf("the next: %v, failed %v", err, s.Failure())
+			writable := row.kind == errs.InsufficientStorage
+			if err := s.Update(t.Context(), nil, putAbstract); (err == nil) != writable || (s.Failure() == nil) != writable {
+				t.Errorf("next update: got %v, failure %v; want writable %v", err, s.Failure(), writable)
 			}
 		})
 	}
 }
 
-// A refusal may rest on what a neighbor wrote; when that is lost, so is the refusal.
-func TestARefusalIsNotFinalWhenItsCommitIsLost(t *testing.T) {
+// A check may return an error because of what another member wrote. If that is lost, so is
+// the error.
+func TestCheckErrorIsNotFinalIfCommitFails(t *testing.T) {
 	s := openNew(t)
-	counted(s, func(int64) error { return &fs.PathError{Op: "write", Err: syscall.ENOSPC} })
-	refusal := errors.New("refused")
-	refuse := func(*Tx) error { return refusal }
-	q := holdWriter(t, s)
-	q.add(t.Context(), refuse, putAbstract)
+	interceptCommits(s, func(int64) error { return &fs.PathError{Op: "write", Err: syscall.ENOSPC} })
+	rejected := errors.New("rejected")
+	reject := func(*Tx) error { return rejected }
+	q := pauseWriter(t, s)
+	q.add(t.Context(), reject, putAbstract)
 	q.add(t.Context(), nil, putAbstract)
-	q.add(t.Context(), refuse, putAbstract)
+	q.add(t.Context(), reject, putAbstract)
 	results := q.release()
-	if results[0] != refusal || errs.KindOf(results[1]) != errs.InsufficientStorage || errs.KindOf(results[2]) != errs.InsufficientStorage {
-		t.Errorf("results %v", results)
+	if results[0] != rejected || errs.KindOf(results[1]) != errs.InsufficientStorage || errs.KindOf(results[2]) != errs.InsufficientStorage {
+		t.Errorf("got %v, want rejected and two errors of kind InsufficientStorage", results)
 	}
 }
 
-// The first run of a batch says nothing about a second one that never came to be.
-func TestAFailureBetweenTwoRuns(t *testing.T) {
+// The result of the first run of a batch doesn't count if the second run can't start.
+func TestFailureBeforeBatchRunsAgain(t *testing.T) {
 	s := openNew(t)
-	q := holdWriter(t, s)
+	q := pauseWriter(t, s)
 	q.add(t.Context(), nil, putAbstract)
 	q.add(t.Context(), nil, func(*Tx) error { s.Fail(syscall.EIO); return errors.New("broken") })
 	for i, err := range q.release() {
 		if errs.KindOf(err) != errs.Unavailable {
-			t.Errorf("member %d: %v", i, err)
+			t.Errorf("member %d: got %v, want errs.Unavailable", i, err)
 		}
 	}
 }
 
-func TestACommitThatPanicsHoldsNoLock(t *testing.T) {
+func TestCommitThatPanicsReleasesLocks(t *testing.T) {
 	s := openNew(t)
 	s.commitTx = func(*bolt.Tx) error { panic("page 7: bad") }
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || s.Failure() == nil {
-		t.Errorf("said %v", err)
+		t.Errorf("got %v, failure %v; want errs.Unavailable and a failure", err, s.Failure())
 	}
-	if abstractsIn(t, s) != 0 {
-		t.Error("it is there all the same")
+	if countAbstracts(t, s) != 0 {
+		t.Error("got an abstract after a failed commit, want none")
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"deedkeep/app/model"
 )
 
-// A store that is read itself is sound while changes are committed: the pages of the
-// moment stay as they are, though both pages that say where the records begin change.
-func TestLiveWhileChangesAreCommitted(t *testing.T) {
+// A LiveCopy reads a consistent snapshot while commits continue, although both meta pages
+// change.
+func TestLiveCopyDuringCommits(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 200)
 	c := s.LiveCopy()
 	commits := 0
 	err := c.viewFile(t.Context(), func(tx *Tx, file io.ReaderAt, length int64) error {
-		had := tx.Count(CountOrders)
+		want := tx.Count(CountOrders)
 		for ; commits < 5; commits++ {
 			update(t, s, func(tx *Tx) error {
 				id, err := tx.NewOrderID()
@@ -30,27 +30,27 @@ func TestLiveWhileChangesAreCommitted(t *testing.T) {
 		if newest := newestMeta(metas).transaction; err != nil || newest != uint64(tx.tx.ID()) {
 			t.Errorf("got transaction %d, %v; want %d", newest, err, tx.tx.ID())
 		}
-		sound, err := checkPages(file, length, func(subject, problem string) { t.Errorf("%s: %s", subject, problem) })
-		if now := tx.Count(CountOrders); err != nil || !sound || now != had {
-			t.Errorf("got sound %v, %v, %d orders; want %d", sound, err, now, had)
+		valid, err := checkPages(file, length, func(subject, problem string) { t.Errorf("%s: %s", subject, problem) })
+		if got := tx.Count(CountOrders); err != nil || !valid || got != want {
+			t.Errorf("got valid %v, %v, %d orders; want %d", valid, err, got, want)
 		}
 		return nil
 	})
 	if err != nil || commits != 5 {
-		t.Fatalf("%d commits, %v", commits, err)
+		t.Fatalf("got %d commits, %v; want 5", commits, err)
 	}
-	report := func(f Finding) { t.Errorf("found %+v", f) }
-	if census, err := c.Check(t.Context(), report); err != nil || census.Files != 200 || census.Corrupt {
-		t.Errorf("got %+v, %v; want 200 files", census, err)
+	report := func(f Finding) { t.Errorf("got finding %+v, want none", f) }
+	if summary, err := c.Check(t.Context(), report); err != nil || summary.Files != 200 || summary.Corrupt {
+		t.Errorf("got %+v, %v; want 200 files", summary, err)
 	}
 	if err := c.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close copy: %v", err)
 	}
-	view(t, s, func(*Tx) error { return nil }) // still open
+	view(t, s, func(*Tx) error { return nil }) // the store is still open
 }
 
-// Digests are read some at a time, and each document's files are handed over together.
-func TestDigestsInParts(t *testing.T) {
+// EachDigest reads files in batches and passes all files of a digest together.
+func TestEachDigestInBatches(t *testing.T) {
 	s := openNew(t)
 	want := map[int]int{0: 1, 1: digestBatch + 7, 2: 1, 3: 3}
 	for n := 10; n < 10+digestBatch; n++ {
@@ -73,13 +73,13 @@ func TestDigestsInParts(t *testing.T) {
 	got := map[string]int{}
 	err := s.LiveCopy().EachDigest(func(d [32]byte, files []model.File) error {
 		if got[fmt.Sprintf("%x", d)] > 0 {
-			t.Errorf("%x came twice", d)
+			t.Errorf("got digest %x twice", d)
 		}
 		got[fmt.Sprintf("%x", d)] = len(files)
 		return nil
 	})
 	if err != nil || len(got) != len(want) {
-		t.Fatalf("%d digests, %v, want %d", len(got), err, len(want))
+		t.Fatalf("got %d digests, %v; want %d", len(got), err, len(want))
 	}
 	for n, files := range want {
 		if got[digest(n)] != files {

@@ -69,8 +69,8 @@
 //	tag o  days (8), 0xFF… without a due date              every open order (model.IsOpenStatus)
 //	tag u  updated (8)                                     every record
 //
-// File numbers and parcels are normalized with model.Squeezed, and addresses, which
-// include city and state, with model.Plain. Sort indexes also serve searches by prefix
+// File numbers and parcels are normalized with model.NormalizeNumber, and addresses, which
+// include city and state, with model.NormalizeText. Sort indexes also serve searches by prefix
 // (find.go).
 //
 // Times are microseconds since 1970 and days are days since 1970, both with the sign

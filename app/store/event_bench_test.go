@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// What an event costs an order of a full commit.
+// BenchmarkBatchOfOrders measures what an audit entry adds to the cost of an order in a full
+// batch.
 func BenchmarkBatchOfOrders(b *testing.B) {
 	for _, row := range []struct {
 		name    string
@@ -33,6 +34,7 @@ func BenchmarkBatchOfOrders(b *testing.B) {
 	}
 }
 
+// putOrder writes an order, optionally with an audit entry and its changes.
 func putOrder(tx *Tx, event, changes bool) error {
 	id, err := tx.NewOrderID()
 	if err != nil {

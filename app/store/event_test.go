@@ -15,35 +15,35 @@ import (
 	"deedkeep/app/model"
 )
 
-// walkLog hands every entry to a chain, in stretches.
-func walkLog(t *testing.T, s *Store, limit int) (c model.ChainVerifier, flaws []model.ChainDefect) {
+// scanChain verifies the complete audit log, limit entries at a time.
+func scanChain(t *testing.T, s *Store, limit int) (c model.ChainVerifier, flaws []model.ChainDefect) {
 	t.Helper()
 	c.Report = func(f model.ChainDefect) { flaws = append(flaws, f) }
-	var place []byte
+	var position []byte
 	for {
 		var log LogPage
-		view(t, s, func(tx *Tx) error { log = tx.ScanLog(place, limit); return nil })
+		view(t, s, func(tx *Tx) error { log = tx.ScanLog(position, limit); return nil })
 		for _, e := range log.Entries {
 			c.Add(e.Seq, e.Event, e.Err)
 		}
-		if place = log.Next; place == nil {
+		if position = log.Next; position == nil {
 			c.Finish(log.Total)
 			return c, flaws
 		}
 	}
 }
 
-// Events that were written before there were changes in them still hold.
-func TestTheChainOfEveryPastSchemaHolds(t *testing.T) {
+// Entries without the field Changes, which old schemas wrote, keep valid hashes.
+func TestHashChainOfEveryPastSchemaIsValid(t *testing.T) {
 	for schema := 1; schema <= Schema; schema++ {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) {
-			z, err := gzip.NewReader(bytes.NewReader(read(t, fixturePath(schema))))
+			z, err := gzip.NewReader(bytes.NewReader(readFile(t, fixtureFile(schema))))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("open fixture: %v", err)
 			}
 			content, err := io.ReadAll(z)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read fixture: %v", err)
 			}
 			path := filepath.Join(t.TempDir(), "vault.db")
 			overwrite(content)(t, path)
@@ -52,39 +52,39 @@ func TestTheChainOfEveryPastSchemaHolds(t *testing.T) {
 				return tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "order.changed", Record: "order:1",
 					Changes: []model.Change{{Field: "county", From: []byte(`"Essex"`), To: []byte(`"<Kent>"`)}}})
 			})
-			c, flaws := walkLog(t, s, 3)
+			c, flaws := scanChain(t, s, 3)
 			if len(flaws) > 0 || c.Entries != 5 || c.LastSeq != 5 || len(c.LastHash) != 64 {
-				t.Errorf("%d entries to %d, head %q, flaws %v", c.Entries, c.LastSeq, c.LastHash, flaws)
+				t.Errorf("got %d entries up to %d, head %q, flaws %v; want 5 up to 5", c.Entries, c.LastSeq, c.LastHash, flaws)
 			}
 		})
 	}
 }
 
-func TestLogFrom(t *testing.T) {
+func TestScanLog(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 4)
 	view(t, s, func(tx *Tx) error {
 		log := tx.ScanLog(LogPosition(2), 2)
 		if len(log.Entries) != 2 || log.Entries[0].Seq != 2 || log.Entries[1].Event.Seq != 3 || log.Total != 5 || !bytes.Equal(log.Next, LogPosition(4)) {
-			t.Errorf("%+v", log)
+			t.Errorf("ScanLog(2, 2) = %+v, want entries 2 and 3", log)
 		}
 		if log := tx.ScanLog(LogPosition(6), 2); len(log.Entries) != 0 || log.Next != nil {
-			t.Errorf("behind the end: %+v", log)
+			t.Errorf("ScanLog after the end = %+v, want nothing", log)
 		}
 		if last, err := tx.LastEvent(); err != nil || last.Seq != 5 {
-			t.Errorf("last %+v, %v", last, err)
+			t.Errorf("LastEvent() = %+v, %v; want entry 5", last, err)
 		}
 		return nil
 	})
-	// Whatever its key, nothing that stands in the log is passed over.
-	strange := [][]byte{{0}, append(encodeUint64(3), 0), append(encodeUint64(5), 'x'), []byte("zzz")}
+	// Entries with invalid keys are returned, too.
+	invalidKeys := [][]byte{{0}, append(encodeUint64(3), 0), append(encodeUint64(5), 'x'), []byte("zzz")}
 	alter := func(change func(*bolt.Bucket) error) {
 		if err := s.db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket(bucketEvents)) }); err != nil {
-			t.Fatal(err)
+			t.Fatalf("change database: %v", err)
 		}
 	}
 	alter(func(b *bolt.Bucket) error {
-		for _, key := range strange {
+		for _, key := range invalidKeys {
 			if err := b.Put(key, []byte("x")); err != nil {
 				return err
 			}
@@ -92,12 +92,12 @@ func TestLogFrom(t *testing.T) {
 		return nil
 	})
 	for limit := 1; limit < 12; limit++ {
-		if c, flaws := walkLog(t, s, limit); c.Entries != 9 || len(flaws) != 4 {
-			t.Errorf("by %d: %d entries, %v", limit, c.Entries, flaws)
+		if c, flaws := scanChain(t, s, limit); c.Entries != 9 || len(flaws) != 4 {
+			t.Errorf("limit %d: got %d entries, flaws %v; want 9 and 4 flaws", limit, c.Entries, flaws)
 		}
 	}
 	alter(func(b *bolt.Bucket) error {
-		for _, key := range strange {
+		for _, key := range invalidKeys {
 			if err := b.Delete(key); err != nil {
 				return err
 			}
@@ -106,14 +106,14 @@ func TestLogFrom(t *testing.T) {
 	})
 }
 
-// The log in sequence: what is asked for and nothing twice, by pages that end at their
-// limit, their bytes or their steps, whatever the times of the entries say.
-func TestFollowEvents(t *testing.T) {
+// The pages of the audit log in sequence contain every match once, whether they end because
+// of Limit, MaxBytes, or MaxScanned, and whatever the times of the entries.
+func TestListEventsInSequence(t *testing.T) {
 	s := openNew(t)
 	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	update(t, s, func(tx *Tx) error {
 		for i := range 60 {
-			// A clock that goes back makes no difference.
+			// The clock runs backward, which doesn't matter.
 			e := model.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: model.SystemActor(), Kind: "a.b", Record: "order:1"}
 			if i%20 == 19 {
 				e.Kind, e.Record = "c.d", "order:2"
@@ -124,16 +124,16 @@ func TestFollowEvents(t *testing.T) {
 		}
 		return nil
 	})
-	// One entry is damaged, until the end: it is passed over.
-	var sound []byte
+	// One entry is damaged and skipped.
+	var intact []byte
 	update(t, s, func(tx *Tx) error {
 		b := tx.bucket(bucketEvents)
-		sound = slices.Clone(b.Get(encodeUint64(31)))
-		return b.Put(encodeUint64(31), append(slices.Clone(sound), 'x'))
+		intact = slices.Clone(b.Get(encodeUint64(31)))
+		return b.Put(encodeUint64(31), append(slices.Clone(intact), 'x'))
 	})
-	defer update(t, s, func(tx *Tx) error { return tx.bucket(bucketEvents).Put(encodeUint64(31), sound) })
+	defer update(t, s, func(tx *Tx) error { return tx.bucket(bucketEvents).Put(encodeUint64(31), intact) })
 	var all []uint64
-	for seq := uint64(1); seq <= 61; seq++ { // the first is that of the new vault
+	for seq := uint64(1); seq <= 61; seq++ { // entry 1 is from the creation of the vault
 		if seq != 31 {
 			all = append(all, seq)
 		}
@@ -146,15 +146,15 @@ func TestFollowEvents(t *testing.T) {
 	}{
 		{"all", Query{Limit: 100}, all},
 		{"small pages", Query{Limit: 7}, all},
-		{"small pages of few bytes", Query{Limit: 100, MaxBytes: 1}, all},
-		{"few steps", Query{Limit: 100, MaxScanned: 9}, all},
-		{"of a kind", Query{Limit: 2, Filters: rare}, []uint64{21, 41, 61}},
-		{"of a kind, few steps", Query{Limit: 2, Filters: rare, MaxScanned: 5}, []uint64{21, 41, 61}},
-		{"of a time", Query{Limit: 2, CreatedFrom: at.Add(-3 * time.Second), CreatedTo: at.Add(-time.Second)}, []uint64{3, 4, 5}},
-		{"of what cannot be", Query{Limit: 2, Filters: []Filter{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
+		{"few bytes", Query{Limit: 100, MaxBytes: 1}, all},
+		{"few entries scanned", Query{Limit: 100, MaxScanned: 9}, all},
+		{"kind", Query{Limit: 2, Filters: rare}, []uint64{21, 41, 61}},
+		{"kind, few entries scanned", Query{Limit: 2, Filters: rare, MaxScanned: 5}, []uint64{21, 41, 61}},
+		{"time range", Query{Limit: 2, CreatedFrom: at.Add(-3 * time.Second), CreatedTo: at.Add(-time.Second)}, []uint64{3, 4, 5}},
+		{"contradicting filters", Query{Limit: 2, Filters: []Filter{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
 		{"from the middle", Query{Limit: 3, Position: encodeUint64(59)}, []uint64{60, 61}},
 		{"from the end", Query{Limit: 3, Position: encodeUint64(61)}, nil},
-		{"from beyond", Query{Limit: 3, Position: encodeUint64(99)}, nil},
+		{"from after the end", Query{Limit: 3, Position: encodeUint64(99)}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			q, got := row.q, []uint64(nil)
@@ -167,7 +167,7 @@ func TestFollowEvents(t *testing.T) {
 					got = append(got, e.Seq)
 				}
 				if page.Prev != nil || page.End == nil || page.Next != nil && string(page.Next) != string(page.End) || pages > 100 {
-					t.Fatalf("page %d: next %x, end %x", pages, page.Next, page.End)
+					t.Fatalf("page %d: got prev %x, next %x, end %x; want no prev, and next equal to end or nil", pages, page.Prev, page.Next, page.End)
 				}
 				if end = page.End; page.Next == nil {
 					break
@@ -178,12 +178,13 @@ func TestFollowEvents(t *testing.T) {
 				t.Errorf("got %v, want %v", got, row.want)
 			}
 			if want := encodeUint64(max(61, seqOf(row.q.Position))); fmt.Sprintf("%x", end) != fmt.Sprintf("%x", want) {
-				t.Errorf("the end is %x, want %x", end, want)
+				t.Errorf("got end %x, want %x", end, want)
 			}
 		})
 	}
 }
 
+// seqOf returns the sequence number of a position.
 func seqOf(position []byte) uint64 {
 	n, _ := decodeUint64(position)
 	return n

@@ -11,15 +11,15 @@ import (
 	"deedkeep/app/model"
 )
 
-// The model against what is found: every text there is, cut anywhere, by every way.
-func TestFindAgainstAModel(t *testing.T) {
+// The found records match the oracle for every kind of text, complete and truncated.
+func TestFindMatchesOracle(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // no power cut is meant
-	w := newWorld(t, s)
+	s.db.NoSync = true // speed: no power failure is simulated
+	o := newOracle(t, s)
 	for range 8 {
 		update(t, s, func(tx *Tx) (err error) {
 			for range 60 {
-				err = errors.Join(err, w.step(tx))
+				err = errors.Join(err, o.step(tx))
 			}
 			return err
 		})
@@ -30,14 +30,14 @@ func TestFindAgainstAModel(t *testing.T) {
 		view(t, s, func(tx *Tx) error {
 			list, more, err := tx.FindOrders(text, 1000)
 			if err != nil || more {
-				t.Errorf("orders by %q: more %v, %v", text, more, err)
+				t.Errorf("FindOrders(%q): got more %v, error %v", text, more, err)
 			}
 			for _, k := range list {
 				orders = append(orders, fmt.Sprint(k.Record.ID, " ", k.Exact))
 			}
 			found, more, err := tx.FindAbstracts(text, 1000)
 			if err != nil || more {
-				t.Errorf("abstracts by %q: more %v, %v", text, more, err)
+				t.Errorf("FindAbstracts(%q): got more %v, error %v", text, more, err)
 			}
 			for _, k := range found {
 				abstracts = append(abstracts, fmt.Sprint(k.Record.ID, " ", k.Exact))
@@ -45,16 +45,16 @@ func TestFindAgainstAModel(t *testing.T) {
 			return nil
 		})
 		var wantOrders, wantAbstracts []string
-		for _, o := range orderLister.records(w) {
-			number, want := model.Fold(o.Number), model.Fold(text)
-			begins, exact := calledBy(text, []string{o.ParcelID()}, o.Property)
+		for _, order := range orderModel.records(o) {
+			number, want := model.Fold(order.Number), model.Fold(text)
+			begins, exact := matchesText(text, []string{order.ParcelID()}, order.Property)
 			begins, exact = begins || want != "" && strings.HasPrefix(number, want), exact || want != "" && number == want
 			if begins {
-				wantOrders = append(wantOrders, fmt.Sprint(o.ID, " ", exact))
+				wantOrders = append(wantOrders, fmt.Sprint(order.ID, " ", exact))
 			}
 		}
-		for _, a := range abstractLister.records(w) {
-			if begins, exact := calledBy(text, []string{a.ParcelID(), a.FileNumber()}, a.Property); begins {
+		for _, a := range abstractModel.records(o) {
+			if begins, exact := matchesText(text, []string{a.ParcelID(), a.FileNumber()}, a.Property); begins {
 				wantAbstracts = append(wantAbstracts, fmt.Sprint(a.ID, " ", exact))
 			}
 		}
@@ -62,41 +62,41 @@ func TestFindAgainstAModel(t *testing.T) {
 			if !slices.IsSortedFunc(list.got, func(a, b string) int {
 				return strings.Compare(b[strings.IndexByte(b, ' '):], a[strings.IndexByte(a, ' '):])
 			}) {
-				t.Errorf("%q: those that are it are not first: %v", text, list.got)
+				t.Errorf("%q: got %v, want exact matches first", text, list.got)
 			}
 			slices.Sort(list.got)
 			slices.Sort(list.want)
 			if !slices.Equal(list.got, list.want) {
-				t.Errorf("%q: found %v\nwant %v", text, list.got, list.want)
+				t.Errorf("%q: got %v\nwant %v", text, list.got, list.want)
 			}
 		}
 	}
 }
 
-// calledBy is whether a text is one of the numbers or the place, or begins one.
-func calledBy(text string, numbers []string, p model.Property) (begins, exact bool) {
+// matchesText reports whether a text is a prefix of one of the numbers or the address, or
+// equals one.
+func matchesText(text string, numbers []string, p model.Property) (prefix, exact bool) {
 	squeezed, plain := model.NormalizeNumber(text), model.NormalizeText(text)
 	if squeezed == "" {
 		return false, false
 	}
 	for _, n := range numbers {
 		n = model.NormalizeNumber(n)
-		begins, exact = begins || strings.HasPrefix(n, squeezed), exact || n == squeezed
+		prefix, exact = prefix || strings.HasPrefix(n, squeezed), exact || n == squeezed
 	}
-	begins = begins || strings.HasPrefix(model.NormalizeText(p.LookupAddress()), plain)
+	prefix = prefix || strings.HasPrefix(model.NormalizeText(p.LookupAddress()), plain)
 	if p.Address != "" {
-		for _, whole := range p.LookupAddresses() {
-			exact = exact || model.NormalizeText(whole) == plain
+		for _, address := range p.LookupAddresses() {
+			exact = exact || model.NormalizeText(address) == plain
 		}
 	}
-	return begins, exact
+	return prefix, exact
 }
 
-// However many begin with a text, a bounded number is read, and the one that is it is
-// first.
+// The number of records read is limited, however many match, and an exact match is first.
 func TestFindIsBounded(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // no power cut is meant
+	s.db.NoSync = true // speed: no power failure is simulated
 	update(t, s, func(tx *Tx) (err error) {
 		for i := range 3 * maxFindScan {
 			id, e := tx.NewOrderID()
@@ -110,14 +110,14 @@ func TestFindIsBounded(t *testing.T) {
 		for text, first := range map[string]string{"7": "last", "7 elm st": "70", "71": "71"} {
 			list, more, err := tx.FindOrders(text, 20)
 			if err != nil || len(list) != 20 || !more || list[0].Record.Number != first {
-				t.Errorf("%q: %d found, more %v, %v, first %+v", text, len(list), more, err, list[:min(len(list), 1)])
+				t.Errorf("%q: got %d, more %v, %v, first %+v; want 20 and more, first %s", text, len(list), more, err, list[:min(len(list), 1)], first)
 			}
 		}
 		return nil
 	})
 }
 
-func TestTallies(t *testing.T) {
+func TestValueCounts(t *testing.T) {
 	s := openNew(t)
 	put := func(tx *Tx, status string) error {
 		id, err := tx.NewOrderID()
@@ -129,16 +129,16 @@ func TestTallies(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		err := errors.Join(put(tx, "late"), tx.RemoveOrder(3))
 		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
-			t.Errorf("within the commit: %s", got)
+			t.Errorf("within the transaction: got %s", got)
 		}
 		return err
 	})
 	view(t, s, func(tx *Tx) error {
 		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
-			t.Errorf("after it: %s", got)
+			t.Errorf("after the commit: got %s", got)
 		}
 		if list := tx.ValueCounts("abstract", ColumnStatus); len(list) > 0 {
-			t.Errorf("abstracts: %v", list)
+			t.Errorf("abstracts: got %v, want none", list)
 		}
 		return nil
 	})

@@ -33,7 +33,7 @@ func TestValues(t *testing.T) {
 		"12x":                 {prefix: "12x"},
 	} {
 		if got := parseValue(text); got != want || got.String() != model.Fold(text) {
-			t.Errorf("%q is %+v, said %q; want %+v", text, got, got, want)
+			t.Errorf("parseValue(%q) = %+v (%q), want %+v", text, got, got, want)
 		}
 	}
 }
@@ -52,12 +52,12 @@ func TestWords(t *testing.T) {
 	for _, v := range []columnValue{{}, {prefix: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1}, {number: 1 << 40}, {"key", 1 << 50}} {
 		w := tx.hashValue(v)
 		if other, known := seen[w]; known || (w == 0) != (v == columnValue{}) {
-			t.Errorf("%+v has the word %x, as %+v", v, w, other)
+			t.Errorf("%+v has the hash %x, like %+v", v, w, other)
 		}
 		seen[w] = v
 	}
 	if a, b := tx.hashValue(columnValue{"order", 255}), tx.hashValue(columnValue{"order", 256}); a+1 != b {
-		t.Errorf("numbers are not neighbors: %x, %x", a, b)
+		t.Errorf("got hashes %x and %x, want consecutive ones", a, b)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestTimesAndDaysSort(t *testing.T) {
 	last := uint64(0)
 	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), testTime, testTime.Add(time.Microsecond), testTime.Add(1e6 * time.Hour)} {
 		if n := sortableMicros(at); n <= last || !timeFromMicros(n).Equal(at.Truncate(time.Microsecond)) {
-			t.Errorf("%v is %x, after %x", at, n, last)
+			t.Errorf("sortableMicros(%v) = %x, want more than %x", at, n, last)
 		} else {
 			last = n
 		}
@@ -73,19 +73,19 @@ func TestTimesAndDaysSort(t *testing.T) {
 	last = 0
 	for _, date := range []string{"0001-01-01", "1969-12-31", "1970-01-01", "2026-06-15", "9999-12-31", ""} {
 		if n := sortableDays(date); n <= last {
-			t.Errorf("%q is %x, after %x", date, n, last)
+			t.Errorf("sortableDays(%q) = %x, want more than %x", date, n, last)
 		} else {
 			last = n
 		}
 	}
 }
 
-// A change of what no list asks for writes no index.
-func TestAnIndexThatStaysIsNotWritten(t *testing.T) {
+// A change of a field that no list uses doesn't write to an index.
+func TestUnchangedIndexIsNotWritten(t *testing.T) {
 	s := openNew(t)
 	fillAll(t, s)
-	many(t, s)
-	// A page that is written gets another place, and so does all that leads to it.
+	fillMany(t, s)
+	// bbolt writes a changed page and all pages above it to new places.
 	roots := func() (all [4]uint64) {
 		view(t, s, func(tx *Tx) error {
 			for i, name := range [][]byte{bucketOrderIndex, bucketOrders, bucketCounters, bucketCounts} {
@@ -102,7 +102,7 @@ func TestAnIndexThatStaysIsNotWritten(t *testing.T) {
 		return errors.Join(err, tx.PutOrder(o))
 	})
 	if after := roots(); after[0] != before[0] || after[1] == before[1] {
-		t.Errorf("roots were %v, are %v", before, after)
+		t.Errorf("got roots %v, were %v; want the same index and other records", after, before)
 	}
 	before = roots()
 	update(t, s, func(tx *Tx) error {
@@ -111,18 +111,18 @@ func TestAnIndexThatStaysIsNotWritten(t *testing.T) {
 		return errors.Join(err, tx.PutOrder(o))
 	})
 	if after := roots(); after[0] == before[0] {
-		t.Error("a column changed, and the index did not")
+		t.Error("the index has the same root after a column changed")
 	}
 }
 
-// What was counted is seen at once, by those of the same commit too, and only what
-// is committed is kept.
-func TestCountsWithinACommit(t *testing.T) {
+// Counts are visible immediately, also to later members of a batch, and are stored only if
+// the batch is committed.
+func TestCountsWithinCommit(t *testing.T) {
 	s := openNew(t)
 	counts := func(want uint64) func(*Tx) error {
 		return func(tx *Tx) error {
 			if a, b := tx.Count(CountAbstracts), tx.CountBy("abstract", ColumnStatus, "new"); a != want || b != want {
-				return fmt.Errorf("%d abstracts, %d new; want %d", a, b, want)
+				return fmt.Errorf("got %d abstracts, %d new; want %d", a, b, want)
 			}
 			return nil
 		}
@@ -131,18 +131,18 @@ func TestCountsWithinACommit(t *testing.T) {
 		id, err := tx.NewAbstractID()
 		return errors.Join(err, tx.PutAbstract(model.Abstract{ID: id, Status: "New"}))
 	}
-	q := holdWriter(t, s)
+	q := pauseWriter(t, s)
 	q.add(t.Context(), counts(0), add)
 	q.add(t.Context(), counts(1), add)
 	q.add(t.Context(), counts(2), nil)
 	for i, err := range q.release() {
 		if err != nil {
-			t.Errorf("%d: %v", i, err)
+			t.Errorf("member %d: %v", i, err)
 		}
 	}
 	broken := errors.New("broken")
 	if err := s.Update(t.Context(), nil, func(tx *Tx) error { return errors.Join(add(tx), counts(3)(tx), broken) }); !errors.Is(err, broken) {
-		t.Error(err)
+		t.Errorf("got %v, want %v", err, broken)
 	}
 	view(t, s, counts(2))
 	update(t, s, func(tx *Tx) error {
@@ -150,21 +150,21 @@ func TestCountsWithinACommit(t *testing.T) {
 	})
 	view(t, s, func(tx *Tx) error {
 		if k, _ := tx.bucket(bucketCounts).Cursor().First(); k != nil {
-			t.Errorf("%q is counted, and there is none", k)
+			t.Errorf("got a count for %q, want none", k)
 		}
 		return counts(0)(tx)
 	})
 }
 
-// Whatever a position is made of, the pages go on in their order and end.
+// Whatever the position contains, the pages are in order and the list ends.
 func FuzzPosition(f *testing.F) {
 	s, err := Open(context.Background(), filepath.Join(f.TempDir(), "vault.db"), testOptions())
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("open store: %v", err)
 	}
 	f.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			f.Error(err)
+			f.Errorf("close store: %v", err)
 		}
 	})
 	fillAll(f, s)
@@ -185,9 +185,9 @@ func FuzzPosition(f *testing.F) {
 			q.MaxScanned = 1
 		}
 		view(t, s, func(tx *Tx) error {
-			ids, err := orderLister.walk(tx, q)
+			ids, err := orderModel.readPages(tx, q)
 			if err != nil || len(ids) > 5 {
-				t.Errorf("%+v: %v, %v", q, ids, err)
+				t.Errorf("%+v: got %v, %v; want up to 5 records", q, ids, err)
 			}
 			return nil
 		})

@@ -13,7 +13,7 @@ import (
 type Sort string
 
 // The sort orders. Each list function says which ones it accepts. The last three compare the
-// first 64 bytes of normalized texts (model.Squeezed, model.Plain); records without a text
+// first 64 bytes of normalized texts (model.NormalizeNumber, model.NormalizeText); records without a text
 // come last.
 const (
 	SortCreated     Sort = "created_at"

@@ -13,56 +13,58 @@ import (
 	"deedkeep/app/model"
 )
 
-// hall makes records as a firm has them: made one after the other, in some sixty
-// counties, in a handful of statuses.
-type hall struct {
+// recordGenerator writes records like those of a real firm: in order of time, from about
+// sixty counties, with a handful of statuses.
+type recordGenerator struct {
 	rng *rand.Rand
 	at  time.Time
 	n   int
 }
 
-func newHall() *hall { return &hall{rng: rand.New(rand.NewPCG(3, 4)), at: testTime} }
-
-func (h *hall) property() model.Property {
-	return model.Property{Address: fmt.Sprint(h.rng.IntN(9000), " Maple Street"), City: "Troy", County: fmt.Sprint("County ", h.rng.IntN(62)), State: pick(h.rng, "NY", "NY", "NY", "VT")}
+func newRecordGenerator() *recordGenerator {
+	return &recordGenerator{rng: rand.New(rand.NewPCG(3, 4)), at: testTime}
 }
 
-func (h *hall) parcel() string {
-	return fmt.Sprintf("%d.-%d-%d", h.rng.IntN(200), h.rng.IntN(40), h.rng.IntN(99))
+func (g *recordGenerator) property() model.Property {
+	return model.Property{Address: fmt.Sprint(g.rng.IntN(9000), " Maple Street"), City: "Troy", County: fmt.Sprint("County ", g.rng.IntN(62)), State: pick(g.rng, "NY", "NY", "NY", "VT")}
 }
 
-func (h *hall) tick() time.Time {
-	h.at = h.at.Add(time.Second)
-	return h.at
+func (g *recordGenerator) parcel() string {
+	return fmt.Sprintf("%d.-%d-%d", g.rng.IntN(200), g.rng.IntN(40), g.rng.IntN(99))
 }
 
-func (h *hall) order(t *Tx) error {
+func (g *recordGenerator) nextTime() time.Time {
+	g.at = g.at.Add(time.Second)
+	return g.at
+}
+
+func (g *recordGenerator) order(t *Tx) error {
 	id, err := t.NewOrderID()
-	h.n++
-	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", h.n), Status: pick(h.rng, "active", "active", "active", "on_hold", "completed", "completed"),
-		DueDate: testTime.AddDate(0, 0, h.rng.IntN(400)).Format(time.DateOnly), Property: h.property(), Custom: model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + h.parcel() + `"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
+	g.n++
+	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", g.n), Status: pick(g.rng, "active", "active", "active", "on_hold", "completed", "completed"),
+		DueDate: testTime.AddDate(0, 0, g.rng.IntN(400)).Format(time.DateOnly), Property: g.property(), Custom: model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + g.parcel() + `"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 
-func (h *hall) abstract(t *Tx) error {
+func (g *recordGenerator) abstract(t *Tx) error {
 	id, err := t.NewAbstractID()
-	h.n++
-	return errors.Join(err, t.PutAbstract(model.Abstract{ID: id, TemplateID: 1 + h.rng.Uint64N(4), Status: pick(h.rng, "New", "In Search", "Complete"), Property: h.property(), TaxMap: h.parcel(),
-		Custom: model.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, h.n), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
+	g.n++
+	return errors.Join(err, t.PutAbstract(model.Abstract{ID: id, TemplateID: 1 + g.rng.Uint64N(4), Status: pick(g.rng, "New", "In Search", "Complete"), Property: g.property(), TaxMap: g.parcel(),
+		Custom: model.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, g.n), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 
-func (h *hall) file(t *Tx) error {
+func (g *recordGenerator) file(t *Tx) error {
 	id, err := t.NewFileID()
-	h.n++
-	return errors.Join(err, t.PutFile(model.File{ID: id, Filename: "deed.pdf", MIME: "application/pdf", Size: 100_000, Digest: fmt.Sprintf("%064x", h.rng.Uint64()), FolderID: 1 + h.rng.Uint64N(4), Processing: true, Version: 1, CreatedAt: h.tick()}))
+	g.n++
+	return errors.Join(err, t.PutFile(model.File{ID: id, Filename: "deed.pdf", MIME: "application/pdf", Size: 100_000, Digest: fmt.Sprintf("%064x", g.rng.Uint64()), FolderID: 1 + g.rng.Uint64N(4), Processing: true, Version: 1, CreatedAt: g.nextTime()}))
 }
 
-func (h *hall) event(t *Tx) error {
-	h.n++
-	return t.AddEvent(model.Event{At: h.tick(), Actor: model.Actor{Kind: "key", ID: 7, Address: "10.0.0.7"}, Kind: "order.created", Record: fmt.Sprint("order:", h.n)})
+func (g *recordGenerator) event(t *Tx) error {
+	g.n++
+	return t.AddEvent(model.Event{At: g.nextTime(), Actor: model.Actor{Kind: "key", ID: 7, Address: "10.0.0.7"}, Kind: "order.created", Record: fmt.Sprint("order:", g.n)})
 }
 
-// furnish writes n of a noun, without waiting for the disk.
-func furnish(b *testing.B, s *Store, n int, put func(*Tx) error) {
+// insertMany writes n records without fsync.
+func insertMany(b *testing.B, s *Store, n int, put func(*Tx) error) {
 	b.Helper()
 	s.db.NoSync = true
 	for i := 0; i < n; i += 5_000 {
@@ -77,26 +79,26 @@ func furnish(b *testing.B, s *Store, n int, put func(*Tx) error) {
 	}
 	s.db.NoSync = false
 	if err := s.db.Sync(); err != nil {
-		b.Fatal(err)
+		b.Fatalf("sync database: %v", err)
 	}
 }
 
 const manyOrders = 200_000
 
-// What creating costs, alone and in full batches, on an empty vault and on a large
-// one. Syncs are left out: they cost the same on both.
+// BenchmarkPut measures writes, alone and in full batches, to an empty and to a large
+// database, without fsync, which costs the same for both.
 func BenchmarkPut(b *testing.B) {
 	for _, size := range []int{0, manyOrders} {
 		s := open(b, filepath.Join(b.TempDir(), "vault.db"))
-		h := newHall()
-		for _, put := range []func(*Tx) error{h.order, h.abstract, h.file, h.event} {
-			furnish(b, s, size, put)
+		g := newRecordGenerator()
+		for _, put := range []func(*Tx) error{g.order, g.abstract, g.file, g.event} {
+			insertMany(b, s, size, put)
 		}
 		s.db.NoSync = true
 		for _, row := range []struct {
 			name string
 			put  func(*Tx) error
-		}{{"order", h.order}, {"abstract", h.abstract}, {"file", h.file}, {"event", h.event}} {
+		}{{"order", g.order}, {"abstract", g.abstract}, {"file", g.file}, {"event", g.event}} {
 			for _, batch := range []int{1, maxBatch} {
 				b.Run(fmt.Sprintf("%s/batch=%d/orders=%d", row.name, batch, size), func(b *testing.B) {
 					before := s.db.Stats()
@@ -109,7 +111,7 @@ func BenchmarkPut(b *testing.B) {
 							return err
 						})
 						if err != nil {
-							b.Fatal(err)
+							b.Fatalf("update: %v", err)
 						}
 						n++
 					}
@@ -123,11 +125,11 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// A page from the middle of a list, for every filter.
+// BenchmarkList reads pages from the middle of a list, for every filter.
 func BenchmarkList(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "vault.db"))
-	h := newHall()
-	furnish(b, s, manyOrders, h.order)
+	g := newRecordGenerator()
+	insertMany(b, s, manyOrders, g.order)
 	for _, row := range []struct {
 		name string
 		q    Query
@@ -169,12 +171,12 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// What is found of many by their beginnings, or not at all.
+// BenchmarkFind searches many records by prefix, with and without matches.
 func BenchmarkFind(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "vault.db"))
-	h := newHall()
-	furnish(b, s, manyOrders/2, h.order)
-	furnish(b, s, manyOrders/2, h.abstract)
+	g := newRecordGenerator()
+	insertMany(b, s, manyOrders/2, g.order)
+	insertMany(b, s, manyOrders/2, g.abstract)
 	for _, text := range []string{"1", "2026-0050000", "12.-3", "4711 Maple Street", "maple", "26-15"} {
 		b.Run(text, func(b *testing.B) {
 			n := 0

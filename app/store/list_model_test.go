@@ -13,10 +13,10 @@ import (
 	"deedkeep/app/model"
 )
 
-// lister is a list of the store beside what it should be.
-type lister[T any] struct {
+// listModel describes a list of the store and computes its expected content.
+type listModel[T any] struct {
 	list    func(*Tx, Query) (Page[T], error)
-	records func(*world) []T
+	records func(*oracle) []T
 	id      func(T) uint64
 	created func(T) time.Time
 	updated func(T) time.Time
@@ -24,18 +24,20 @@ type lister[T any] struct {
 	due     func(T) string
 	number  func(T) string
 	open    func(T) bool
-	texts   map[Sort]func(T) string // in their forms
+	texts   map[Sort]func(T) string // normalized
 }
 
-// cut is as much of a text as lists are sorted by; those without one are last.
-func cut(form string) string {
-	if form == "" {
+// truncateKey returns the part of a normalized text that lists sort by. Records without a
+// text come last.
+func truncateKey(normalized string) string {
+	if normalized == "" {
 		return "\xff"
 	}
-	return form[:min(len(form), 64)]
+	return normalized[:min(len(normalized), 64)]
 }
 
-func live[T any](m map[uint64]T, trashed func(T) *model.Trashed) (list []T) {
+// liveRecords returns the records that are not in the trash.
+func liveRecords[T any](m map[uint64]T, trashed func(T) *model.Trashed) (list []T) {
 	for _, v := range m {
 		if trashed(v) == nil {
 			list = append(list, v)
@@ -44,20 +46,20 @@ func live[T any](m map[uint64]T, trashed func(T) *model.Trashed) (list []T) {
 	return list
 }
 
-var abstractLister = lister[model.Abstract]{
+var abstractModel = listModel[model.Abstract]{
 	list: (*Tx).ListAbstracts,
-	records: func(w *world) []model.Abstract {
-		return live(w.abstracts, func(a model.Abstract) *model.Trashed { return a.Trashed })
+	records: func(o *oracle) []model.Abstract {
+		return liveRecords(o.abstracts, func(a model.Abstract) *model.Trashed { return a.Trashed })
 	},
 	id:      func(a model.Abstract) uint64 { return a.ID },
 	created: func(a model.Abstract) time.Time { return a.CreatedAt },
 	updated: func(a model.Abstract) time.Time { return a.UpdatedAt },
-	has: func(a model.Abstract, w Filter) bool {
+	has: func(a model.Abstract, filter Filter) bool {
 		template := fmt.Sprint(a.TemplateID)
 		if a.TemplateID == 0 {
 			template = ""
 		}
-		return same(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, w)
+		return matchesFilter(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, filter)
 	},
 	texts: map[Sort]func(model.Abstract) string{
 		SortFileNumber: func(a model.Abstract) string { return model.NormalizeNumber(a.FileNumber()) },
@@ -66,18 +68,18 @@ var abstractLister = lister[model.Abstract]{
 	},
 }
 
-var orderLister = lister[model.Order]{
+var orderModel = listModel[model.Order]{
 	list: (*Tx).ListOrders,
-	records: func(w *world) []model.Order {
-		return live(w.orders, func(o model.Order) *model.Trashed { return o.Trashed })
+	records: func(o *oracle) []model.Order {
+		return liveRecords(o.orders, func(o model.Order) *model.Trashed { return o.Trashed })
 	},
 	id:      func(o model.Order) uint64 { return o.ID },
 	created: func(o model.Order) time.Time { return o.CreatedAt },
 	updated: func(o model.Order) time.Time { return o.UpdatedAt },
 	due:     func(o model.Order) string { return cmp.Or(o.DueDate, "9999") },
 	number:  func(o model.Order) string { return model.Fold(o.Number) },
-	has: func(o model.Order, w Filter) bool {
-		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnOrderNumber: o.Number}, w)
+	has: func(o model.Order, filter Filter) bool {
+		return matchesFilter(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnOrderNumber: o.Number}, filter)
 	},
 	open: func(o model.Order) bool { return o.IsOpen() },
 	texts: map[Sort]func(model.Order) string{
@@ -86,45 +88,45 @@ var orderLister = lister[model.Order]{
 	},
 }
 
-var fileLister = lister[model.File]{
+var fileModel = listModel[model.File]{
 	list: (*Tx).ListFiles,
-	records: func(w *world) []model.File {
-		return live(w.files, func(f model.File) *model.Trashed { return f.Trashed })
+	records: func(o *oracle) []model.File {
+		return liveRecords(o.files, func(f model.File) *model.Trashed { return f.Trashed })
 	},
 	id:      func(f model.File) uint64 { return f.ID },
 	created: func(f model.File) time.Time { return f.CreatedAt },
-	has: func(f model.File, w Filter) bool {
-		switch w.Column {
+	has: func(f model.File, filter Filter) bool {
+		switch filter.Column {
 		case ColumnUnassigned:
 			return f.FolderID == 0 && f.AbstractID == 0
 		case ColumnProcessing:
-			return fmt.Sprint(f.Processing) == w.Value
+			return fmt.Sprint(f.Processing) == filter.Value
 		}
-		return fmt.Sprint(f.FolderID) == w.Value
+		return fmt.Sprint(f.FolderID) == filter.Value
 	},
 }
 
-var eventLister = lister[model.Event]{
+var eventModel = listModel[model.Event]{
 	list:    (*Tx).ListEvents,
-	records: func(w *world) []model.Event { return slices.Clone(w.events) },
+	records: func(o *oracle) []model.Event { return slices.Clone(o.events) },
 	id:      func(e model.Event) uint64 { return e.Seq },
 	created: func(e model.Event) time.Time { return e.At },
-	has: func(e model.Event, w Filter) bool {
-		return same(map[Column]string{ColumnActor: e.Actor.Record(), ColumnKind: e.Kind, ColumnRecord: e.Record}, w)
+	has: func(e model.Event, filter Filter) bool {
+		return matchesFilter(map[Column]string{ColumnActor: e.Actor.Record(), ColumnKind: e.Kind, ColumnRecord: e.Record}, filter)
 	},
 }
 
-var trashLister = lister[TrashEntry]{
+var trashModel = listModel[TrashEntry]{
 	list: (*Tx).ListTrash,
-	records: func(w *world) (list []TrashEntry) {
-		for id, a := range w.abstracts {
-			list = thrownAway(list, "abstract", id, a.Trashed)
+	records: func(o *oracle) (list []TrashEntry) {
+		for id, a := range o.abstracts {
+			list = appendTrashed(list, "abstract", id, a.Trashed)
 		}
-		for id, o := range w.orders {
-			list = thrownAway(list, "order", id, o.Trashed)
+		for id, o := range o.orders {
+			list = appendTrashed(list, "order", id, o.Trashed)
 		}
-		for id, f := range w.files {
-			list = thrownAway(list, "file", id, f.Trashed)
+		for id, f := range o.files {
+			list = appendTrashed(list, "file", id, f.Trashed)
 		}
 		return list
 	},
@@ -132,23 +134,25 @@ var trashLister = lister[TrashEntry]{
 		return uint64(slices.Index([]string{"abstract", "order", "file"}, e.Type))<<32 | e.ID
 	},
 	created: func(e TrashEntry) time.Time { return e.At },
-	has:     func(e TrashEntry, w Filter) bool { return e.Type == w.Value },
+	has:     func(e TrashEntry, filter Filter) bool { return e.Type == filter.Value },
 }
 
-func thrownAway(list []TrashEntry, noun string, id uint64, t *model.Trashed) []TrashEntry {
+// appendTrashed adds a record that the list of the trash contains.
+func appendTrashed(list []TrashEntry, typeName string, id uint64, t *model.Trashed) []TrashEntry {
 	if t == nil || t.With != "" {
 		return list
 	}
-	return append(list, TrashEntry{noun, id, t.At})
+	return append(list, TrashEntry{typeName, id, t.At})
 }
 
-func same(has map[Column]string, w Filter) bool {
-	return model.Fold(has[w.Column]) == model.Fold(w.Value)
+// matchesFilter reports whether a record with these column values matches a filter.
+func matchesFilter(columns map[Column]string, filter Filter) bool {
+	return model.Fold(columns[filter.Column]) == model.Fold(filter.Value)
 }
 
-// want is the whole list of a query, by the model.
-func (l lister[T]) want(w *world, q Query) (ids []uint64) {
-	list := slices.DeleteFunc(l.records(w), func(v T) bool {
+// expectedIDs returns the complete list for a query according to the oracle.
+func (l listModel[T]) expectedIDs(o *oracle, q Query) (ids []uint64) {
+	list := slices.DeleteFunc(l.records(o), func(v T) bool {
 		at := l.created(v).UnixMicro()
 		if !q.CreatedFrom.IsZero() && at < q.CreatedFrom.UnixMicro() || !q.CreatedTo.IsZero() && at > q.CreatedTo.UnixMicro() {
 			return true
@@ -159,25 +163,25 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 		if q.OpenOnly && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") && (l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
 			return true
 		}
-		return slices.ContainsFunc(q.Filters, func(w Filter) bool { return !l.has(v, w) })
+		return slices.ContainsFunc(q.Filters, func(f Filter) bool { return !l.has(v, f) })
 	})
 	slices.SortFunc(list, func(a, b T) int {
-		by := 0
+		order := 0
 		switch q.Sort {
 		case SortDue:
-			by = cmp.Compare(l.due(a), l.due(b))
+			order = cmp.Compare(l.due(a), l.due(b))
 		case SortUpdated:
-			by = cmp.Compare(l.updated(a).UnixMicro(), l.updated(b).UnixMicro())
+			order = cmp.Compare(l.updated(a).UnixMicro(), l.updated(b).UnixMicro())
 		case SortOrderNumber:
-			by = cmp.Compare(l.number(a), l.number(b))
+			order = cmp.Compare(l.number(a), l.number(b))
 		case SortFileNumber, SortParcel, SortAddress:
-			by = cmp.Compare(cut(l.texts[q.Sort](a)), cut(l.texts[q.Sort](b)))
+			order = cmp.Compare(truncateKey(l.texts[q.Sort](a)), truncateKey(l.texts[q.Sort](b)))
 		}
-		by = cmp.Or(by, cmp.Compare(l.created(a).UnixMicro(), l.created(b).UnixMicro()), cmp.Compare(l.id(a), l.id(b)))
+		order = cmp.Or(order, cmp.Compare(l.created(a).UnixMicro(), l.created(b).UnixMicro()), cmp.Compare(l.id(a), l.id(b)))
 		if q.Descending {
-			return -by
+			return -order
 		}
-		return by
+		return order
 	})
 	for _, v := range list {
 		ids = append(ids, l.id(v))
@@ -185,45 +189,45 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 	return ids
 }
 
-// walk reads a whole list page by page and says what is wrong with the pages.
-func (l lister[T]) walk(tx *Tx, q Query) (ids []uint64, err error) {
+// readPages reads a complete list page by page and returns an error for invalid pages.
+func (l listModel[T]) readPages(tx *Tx, q Query) (ids []uint64, err error) {
 	for pages := 0; ; pages++ {
 		page, err := l.list(tx, q)
 		if err != nil {
 			return nil, err
 		}
-		var on []uint64
+		var pageIDs []uint64
 		for _, v := range page.Items {
-			on = append(on, l.id(v))
+			pageIDs = append(pageIDs, l.id(v))
 		}
 		next := page.Next
 		if q.Backward {
-			ids, next = append(on, ids...), page.Prev
+			ids, next = append(pageIDs, ids...), page.Prev
 		} else {
-			ids = append(ids, on...)
+			ids = append(ids, pageIDs...)
 		}
 		switch {
-		case len(on) > max(q.Limit, 1), pages > 5000:
-			return nil, fmt.Errorf("%d on page %d", len(on), pages)
+		case len(pageIDs) > max(q.Limit, 1), pages > 5000:
+			return nil, fmt.Errorf("got %d records on page %d, want up to %d", len(pageIDs), pages, q.Limit)
 		case next == nil:
 			return ids, nil
-		case len(on) < q.Limit && q.MaxScanned == 0:
-			return nil, errors.New("a short page that is not the last")
-		case len(on) == 0 && q.MaxScanned == 0:
-			return nil, errors.New("an empty page")
+		case len(pageIDs) < q.Limit && q.MaxScanned == 0:
+			return nil, errors.New("got a short page that is not the last")
+		case len(pageIDs) == 0 && q.MaxScanned == 0:
+			return nil, errors.New("got an empty page")
 		}
 		q.Position = next
 	}
 }
 
-// holds checks a list for one query, in both directions.
-func (l lister[T]) holds(t *testing.T, w *world, q Query) {
+// check compares a list with the oracle, in both directions.
+func (l listModel[T]) check(t *testing.T, o *oracle, q Query) {
 	t.Helper()
-	want := l.want(w, q)
-	view(t, w.s, func(tx *Tx) error {
-		for _, back := range []bool{false, true} {
-			q.Backward = back
-			ids, err := l.walk(tx, q)
+	want := l.expectedIDs(o, q)
+	view(t, o.store, func(tx *Tx) error {
+		for _, backward := range []bool{false, true} {
+			q.Backward = backward
+			ids, err := l.readPages(tx, q)
 			if err != nil || !slices.Equal(ids, want) {
 				t.Errorf("%+v: got %v, %v\nwant %v", q, ids, err, want)
 			}
@@ -232,38 +236,39 @@ func (l lister[T]) holds(t *testing.T, w *world, q Query) {
 	})
 }
 
-// opposite turns around on every page: the page before the next one is this one.
-func (l lister[T]) opposite(t *testing.T, w *world, q Query) {
+// checkBackward verifies on every page that the page before the next one is this page.
+func (l listModel[T]) checkBackward(t *testing.T, o *oracle, q Query) {
 	t.Helper()
-	view(t, w.s, func(tx *Tx) error {
-		var before Page[T]
+	view(t, o.store, func(tx *Tx) error {
+		var want Page[T]
 		for first := true; ; first = false {
 			page, err := l.list(tx, q)
 			if err != nil || first != (page.Prev == nil) {
-				t.Errorf("%+v: %v, has a page before it: %v", q, err, page.Prev != nil)
+				t.Errorf("%+v: got %v, previous page %v; want previous page %v", q, err, page.Prev != nil, !first)
 			}
 			if !first {
-				back := q
-				back.Backward, back.Position = true, page.Prev
-				if again, err := l.list(tx, back); err != nil || !reflect.DeepEqual(again, before) {
-					t.Errorf("%+v: back is %+v, %v\nwas %+v", q, again, err, before)
+				previous := q
+				previous.Backward, previous.Position = true, page.Prev
+				if got, err := l.list(tx, previous); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%+v: got previous page %+v, %v\nwant %+v", q, got, err, want)
 				}
 			}
 			if page.Next == nil || t.Failed() {
 				return nil
 			}
-			before, q.Position = page, page.Next
+			want, q.Position = page, page.Next
 		}
 	})
 }
 
-// queries are filters of every kind and some pairs, in every order and direction.
+// queries returns queries with the given filters and without, in every sort order and
+// direction, with and without bounds of creation.
 func queries(sorts []Sort, filters ...[]Filter) (list []Query) {
 	filters = append(filters, nil)
-	for _, where := range filters {
+	for _, filter := range filters {
 		for _, sort := range sorts {
-			for _, down := range []bool{false, true} {
-				q := Query{Sort: sort, Descending: down, Filters: where}
+			for _, descending := range []bool{false, true} {
+				q := Query{Sort: sort, Descending: descending, Filters: filter}
 				list = append(list, q)
 				q.CreatedFrom = testTime.Add(-5 * time.Hour)
 				list = append(list, q)
@@ -277,8 +282,8 @@ func queries(sorts []Sort, filters ...[]Filter) (list []Query) {
 	return list
 }
 
-// dueQueries are the queries, and some of them with bounds of the due date, for open
-// orders alone, or both.
+// dueQueries appends variants of some queries with bounds of the due date, OpenOnly, or
+// both.
 func dueQueries(list []Query) []Query {
 	for i, q := range list {
 		switch i % 8 {
@@ -300,7 +305,7 @@ func dueQueries(list []Query) []Query {
 	return list
 }
 
-// updatedQueries are the queries, and some of them with bounds of the last change.
+// updatedQueries appends variants of some queries with bounds of the last change.
 func updatedQueries(list []Query) []Query {
 	for i, q := range list {
 		switch i % 30 {
@@ -333,52 +338,53 @@ var (
 	trashQueries = queries(created, []Filter{{ColumnKind, "file"}}, []Filter{{ColumnKind, "abstract"}}, []Filter{{ColumnKind, "order"}})
 )
 
-// some takes a part of the queries by chance, or all.
-func some(w *world, list []Query, part int) (chosen []Query) {
+// sampleQueries returns a random sample of 1/part of the queries with random limits.
+func sampleQueries(o *oracle, list []Query, part int) (chosen []Query) {
 	for _, q := range list {
-		if w.rng.IntN(part) == 0 {
-			q.Limit = pick(w.rng, 1, 3, 25, 1000)
-			q.MaxScanned = pick(w.rng, 0, 0, 0, 1, 7, 40)
-			q.sortLimit = pick(w.rng, 0, -1, 5)
+		if o.rng.IntN(part) == 0 {
+			q.Limit = pick(o.rng, 1, 3, 25, 1000)
+			q.MaxScanned = pick(o.rng, 0, 0, 0, 1, 7, 40)
+			q.sortLimit = pick(o.rng, 0, -1, 5)
 			chosen = append(chosen, q)
 		}
 	}
 	return chosen
 }
 
-func (w *world) holds(t *testing.T, part int) {
+// checkLists compares a sample of queries of all lists with the oracle.
+func (o *oracle) checkLists(t *testing.T, part int) {
 	t.Helper()
-	for _, q := range some(w, abstractQueries, part) {
-		abstractLister.holds(t, w, q)
+	for _, q := range sampleQueries(o, abstractQueries, part) {
+		abstractModel.check(t, o, q)
 	}
-	for _, q := range some(w, orderQueries, part) {
-		orderLister.holds(t, w, q)
+	for _, q := range sampleQueries(o, orderQueries, part) {
+		orderModel.check(t, o, q)
 	}
-	for _, q := range some(w, fileQueries, part) {
-		fileLister.holds(t, w, q)
+	for _, q := range sampleQueries(o, fileQueries, part) {
+		fileModel.check(t, o, q)
 	}
-	for _, q := range some(w, eventQueries, part) {
-		eventLister.holds(t, w, q)
+	for _, q := range sampleQueries(o, eventQueries, part) {
+		eventModel.check(t, o, q)
 	}
-	for _, q := range some(w, trashQueries, part) {
-		trashLister.holds(t, w, q)
+	for _, q := range sampleQueries(o, trashQueries, part) {
+		trashModel.check(t, o, q)
 	}
 }
 
-// counted holds the kept counts against the model.
-func (w *world) counted(t *testing.T) {
+// checkCounts compares the counters with the oracle.
+func (o *oracle) checkCounts(t *testing.T) {
 	t.Helper()
-	want := map[Counter]uint64{CountFileRecords: uint64(len(w.files)), CountTrashed: uint64(len(trashLister.records(w)))}
+	want := map[Counter]uint64{CountFileRecords: uint64(len(o.files)), CountTrashed: uint64(len(trashModel.records(o)))}
 	by := map[[3]string]uint64{}
-	for _, a := range abstractLister.records(w) {
+	for _, a := range abstractModel.records(o) {
 		want[CountAbstracts]++
 		by[[3]string{"abstract", string(ColumnStatus), model.Fold(a.Status)}]++
 	}
-	for _, o := range orderLister.records(w) {
+	for _, o := range orderModel.records(o) {
 		want[CountOrders]++
 		by[[3]string{"order", string(ColumnStatus), model.Fold(o.Status)}]++
 	}
-	for _, f := range fileLister.records(w) {
+	for _, f := range fileModel.records(o) {
 		want[CountFiles]++
 		want[CountBytes] += uint64(f.Size)
 		by[[3]string{"file", string(ColumnFolder), fmt.Sprint(f.FolderID)}]++
@@ -386,20 +392,20 @@ func (w *world) counted(t *testing.T) {
 			want[CountFailed]++
 		}
 	}
-	view(t, w.s, func(tx *Tx) error {
+	view(t, o.store, func(tx *Tx) error {
 		for c, n := range want {
 			if tx.Count(c) != n {
-				t.Errorf("%s: %d, want %d", c, tx.Count(c), n)
+				t.Errorf("Count(%s) = %d, want %d", c, tx.Count(c), n)
 			}
 		}
 		for c, n := range by {
 			if got := tx.CountBy(c[0], Column(c[1]), strings.ToUpper(c[2])); c[2] != "0" && got != n {
-				t.Errorf("%v: %d, want %d", c, got, n)
+				t.Errorf("CountBy(%v) = %d, want %d", c, got, n)
 			}
 		}
 		for id := range uint64(4) {
-			if used := by[[3]string{"file", string(ColumnFolder), fmt.Sprint(id)}] > 0; id > 0 && tx.FolderInUse(id) != used {
-				t.Errorf("folder %d in use: %v", id, !used)
+			if want := by[[3]string{"file", string(ColumnFolder), fmt.Sprint(id)}] > 0; id > 0 && tx.FolderInUse(id) != want {
+				t.Errorf("FolderInUse(%d) = %v, want %v", id, !want, want)
 			}
 		}
 		return nil

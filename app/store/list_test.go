@@ -13,24 +13,24 @@ import (
 	"deedkeep/app/model"
 )
 
-// The model against the store: thousands of steps, and after them every filter in
-// every order, direction and size of page, by every way to answer it.
-func TestListsAgainstAModel(t *testing.T) {
+// The lists match the oracle after thousands of random steps, for every filter, sort order,
+// direction, and page size, and for every way to choose a source.
+func TestListsMatchOracle(t *testing.T) {
 	for name, hash := range map[string]func(string) uint64{
-		"as it is":        nil,
-		"words collide":   func(text string) uint64 { return fnv1a(text) & 1 },
-		"all are one":     func(string) uint64 { return 0 },
-		"columns are one": func(text string) uint64 { return fnv1a(text)<<32 | fnv1a(text)&(1<<32-1) },
+		"real hash":           nil,
+		"frequent collisions": func(text string) uint64 { return fnv1a(text) & 1 },
+		"constant hash":       func(string) uint64 { return 0 },
+		"hash32 is constant":  func(text string) uint64 { return fnv1a(text)<<32 | fnv1a(text)&(1<<32-1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t)
-			s.db.NoSync = true // no power cut is meant
+			s.db.NoSync = true // speed: no power failure is simulated
 			s.hash = hash
 			// The first event was written without the hash of this test.
 			if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
-				t.Fatal(err)
+				t.Fatalf("rebuild: %v", err)
 			}
-			w := newWorld(t, s)
+			o := newOracle(t, s)
 			rounds := 40
 			if hash != nil {
 				rounds = 15
@@ -38,21 +38,21 @@ func TestListsAgainstAModel(t *testing.T) {
 			for range rounds {
 				update(t, s, func(tx *Tx) (err error) {
 					for range 50 {
-						err = errors.Join(err, w.step(tx))
+						err = errors.Join(err, o.step(tx))
 					}
 					return err
 				})
-				w.holds(t, 120)
-				w.counted(t)
+				o.checkLists(t, 120)
+				o.checkCounts(t)
 			}
 			if hash == nil {
-				w.holds(t, 1)
+				o.checkLists(t, 1)
 			} else {
-				w.holds(t, 8)
+				o.checkLists(t, 8)
 			}
-			for _, q := range some(w, orderQueries, 12) {
+			for _, q := range sampleQueries(o, orderQueries, 12) {
 				q.MaxScanned = 0
-				if orderLister.opposite(t, w, q); t.Failed() {
+				if orderModel.checkBackward(t, o, q); t.Failed() {
 					return
 				}
 			}
@@ -60,9 +60,9 @@ func TestListsAgainstAModel(t *testing.T) {
 	}
 }
 
-// Between two pages a hundred orders come and another hundred go: those that stay are each seen
-// once, and nothing twice.
-func TestPagesWhileRecordsComeAndGo(t *testing.T) {
+// Between two pages, a hundred orders are added and a hundred others removed. Those that
+// stay are seen exactly once, and none twice.
+func TestPagesWhileRecordsChange(t *testing.T) {
 	for _, q := range []Query{
 		{Limit: 20},
 		{Limit: 20, Descending: true, Sort: SortDue},
@@ -72,22 +72,22 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
 			s := openNew(t)
-			s.db.NoSync = true // no power cut is meant
-			w := newWorld(t, s)
+			s.db.NoSync = true // speed: no power failure is simulated
+			o := newOracle(t, s)
 			order := func(tx *Tx, id uint64) error {
-				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(w.rng.IntN(90)), Status: "active", DueDate: fmt.Sprintf("2026-06-%02d", 1+w.rng.IntN(28)),
-					Property: model.Property{State: "NY"}, CreatedAt: w.at()})
+				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(o.rng.IntN(90)), Status: "active", DueDate: fmt.Sprintf("2026-06-%02d", 1+o.rng.IntN(28)),
+					Property: model.Property{State: "NY"}, CreatedAt: o.randomTime()})
 			}
-			const staying = 300
+			const stable = 300
 			update(t, s, func(tx *Tx) (err error) {
 				err = tx.bucket(bucketOrders).SetSequence(100_000)
-				for id := uint64(1); id <= staying; id++ {
+				for id := uint64(1); id <= stable; id++ {
 					err = errors.Join(err, order(tx, id))
 				}
 				return err
 			})
 			seen := map[uint64]int{}
-			last, passing := uint64(staying), []uint64(nil)
+			last, temporary := uint64(stable), []uint64(nil)
 			for first := true; first || q.Position != nil; first = false {
 				var page Page[model.Order]
 				view(t, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(q); return err })
@@ -98,36 +98,36 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 					q.Position = page.Prev
 				}
 				update(t, s, func(tx *Tx) (err error) {
-					for _, id := range passing {
+					for _, id := range temporary {
 						err = errors.Join(err, tx.RemoveOrder(id))
 					}
-					passing = nil
+					temporary = nil
 					for range 100 {
 						last++
-						passing = append(passing, last)
+						temporary = append(temporary, last)
 						err = errors.Join(err, order(tx, last))
 					}
 					return err
 				})
 				if len(seen) > 100_000 {
-					t.Fatal("it does not end")
+					t.Fatal("the list doesn't end")
 				}
 			}
-			for id := range uint64(staying) {
+			for id := range uint64(stable) {
 				if seen[id+1] != 1 {
-					t.Errorf("order %d was seen %d times", id+1, seen[id+1])
+					t.Errorf("got order %d %d times, want once", id+1, seen[id+1])
 				}
 			}
 			for id, n := range seen {
 				if n > 1 {
-					t.Errorf("order %d was seen %d times", id, n)
+					t.Errorf("got order %d %d times, want at most once", id, n)
 				}
 			}
 		})
 	}
 }
 
-func TestAPageAroundWhatIsGone(t *testing.T) {
+func TestPageNextToRemovedRecords(t *testing.T) {
 	s := openNew(t)
 	put := func(tx *Tx, id uint64) error {
 		return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime.Add(time.Duration(id) * time.Second)})
@@ -146,35 +146,35 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 		}
 		return ids, page
 	}
-	for _, down := range []bool{false, true} {
-		q := Query{Limit: 3, Descending: down}
-		_, one := list(q)
-		q.Position = one.Next
-		_, two := list(q)
-		ends := map[bool]string{false: "456", true: "654"}[down]
+	for _, descending := range []bool{false, true} {
+		q := Query{Limit: 3, Descending: descending}
+		_, first := list(q)
+		q.Position = first.Next
+		_, second := list(q)
+		want := map[bool]string{false: "456", true: "654"}[descending]
 		update(t, s, func(tx *Tx) (err error) {
 			for _, o := range []uint64{1, 2, 3, 7, 8, 9} {
 				err = errors.Join(err, tx.RemoveOrder(o))
 			}
 			return err
 		})
-		q.Position = two.Next
-		ids, three := list(q)
-		if ids != "" || three.Next != nil || three.Prev == nil {
-			t.Errorf("down %v: after the end: %q, %+v", down, ids, three)
+		q.Position = second.Next
+		ids, afterEnd := list(q)
+		if ids != "" || afterEnd.Next != nil || afterEnd.Prev == nil {
+			t.Errorf("descending %v: after the end: got %q, %+v; want an empty page with a previous one", descending, ids, afterEnd)
 		}
-		q.Position, q.Backward = three.Prev, true
-		if ids, page := list(q); ids != ends || page.Prev != nil {
-			t.Errorf("down %v: back from the end: %q, %+v", down, ids, page)
+		q.Position, q.Backward = afterEnd.Prev, true
+		if ids, page := list(q); ids != want || page.Prev != nil {
+			t.Errorf("descending %v: back from the end: got %q, %+v; want %q", descending, ids, page, want)
 		}
-		q.Position = two.Prev
-		ids, zero := list(q)
-		if ids != "" || zero.Prev != nil || zero.Next == nil {
-			t.Errorf("down %v: before the beginning: %q, %+v", down, ids, zero)
+		q.Position = second.Prev
+		ids, beforeStart := list(q)
+		if ids != "" || beforeStart.Prev != nil || beforeStart.Next == nil {
+			t.Errorf("descending %v: before the start: got %q, %+v; want an empty page with a next one", descending, ids, beforeStart)
 		}
-		q.Position, q.Backward = zero.Next, false
-		if ids, _ := list(q); ids != ends {
-			t.Errorf("down %v: on from before the beginning: %q", down, ids)
+		q.Position, q.Backward = beforeStart.Next, false
+		if ids, _ := list(q); ids != want {
+			t.Errorf("descending %v: forward from before the start: got %q, want %q", descending, ids, want)
 		}
 		update(t, s, func(tx *Tx) (err error) {
 			for _, id := range []uint64{1, 2, 3, 7, 8, 9} {
@@ -185,26 +185,26 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestListsRefuse(t *testing.T) {
+func TestListsRejectUnsupportedQueries(t *testing.T) {
 	s := openNew(t)
 	for name, list := range map[string]func(*Tx) error{
 		"a column of another list": func(tx *Tx) error {
 			_, err := tx.ListAbstracts(Query{Filters: []Filter{{ColumnOrderNumber, "1"}}})
 			return err
 		},
-		"a sort of another list": func(tx *Tx) error { _, err := tx.ListFiles(Query{Sort: SortDue}); return err },
-		"a number in the trash":  func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: SortOrderNumber}); return err },
-		"no sort":                func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
+		"a sort of another list":       func(tx *Tx) error { _, err := tx.ListFiles(Query{Sort: SortDue}); return err },
+		"an order number in the trash": func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: SortOrderNumber}); return err },
+		"an unknown sort":              func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
 	} {
 		if err := s.View(context.Background(), list); err == nil || !strings.Contains(err.Error(), "list of") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want an error about the list", name, err)
 		}
 	}
 }
 
-// A damaged record does not stop the list that it is in.
-func TestAListPassesOverDamage(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+// A damaged record doesn't block the list that contains it.
+func TestListSkipsDamagedRecords(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
 		return errors.Join(tx.bucket(bucketOrders).Put(encodeUint64(1), []byte("x")), tx.bucket(bucketOrders).Delete(encodeUint64(3)),
@@ -212,10 +212,10 @@ func TestAListPassesOverDamage(t *testing.T) {
 	})
 	view(t, s, func(tx *Tx) error {
 		for _, sort := range []Sort{SortCreated, SortOrderNumber, SortDue} {
-			for _, where := range [][]Filter{nil, {{ColumnStatus, "active"}}} {
-				page, err := tx.ListOrders(Query{Limit: 9, Sort: sort, Filters: where})
+			for _, filters := range [][]Filter{nil, {{ColumnStatus, "active"}}} {
+				page, err := tx.ListOrders(Query{Limit: 9, Sort: sort, Filters: filters})
 				if err != nil || len(page.Items) != 1 || page.Items[0].ID != 2 {
-					t.Errorf("%s: %+v, %v", sort, page, err)
+					t.Errorf("%s: got %+v, %v; want order 2", sort, page, err)
 				}
 			}
 		}
@@ -223,17 +223,17 @@ func TestAListPassesOverDamage(t *testing.T) {
 	})
 }
 
-// A page ends where the records would be more bytes than were asked for; whoever goes
-// on, forth or back, sees each once.
-func TestPageOfBytes(t *testing.T) {
+// A page ends before its records exceed MaxBytes. Following the positions, forward or
+// backward, returns each record once.
+func TestMaxBytes(t *testing.T) {
 	s := openNew(t)
 	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
-	const most = 9
+	const count = 9
 	update(t, s, func(tx *Tx) (err error) {
-		err = errors.Join(tx.bucket(bucketFiles).SetSequence(100), tx.bucket(bucketAbstracts).SetSequence(most))
-		for id := uint64(1); id <= most; id++ {
+		err = errors.Join(tx.bucket(bucketFiles).SetSequence(100), tx.bucket(bucketAbstracts).SetSequence(count))
+		for id := uint64(1); id <= count; id++ {
 			a := model.Abstract{ID: id, CreatedAt: at.Add(time.Duration(id) * time.Minute)}
-			if id%2 == 0 { // its weight is its own, or its files'
+			if id%2 == 0 { // the size is mostly its own, or that of its files
 				a.Address = strings.Repeat("x", 4000)
 			} else {
 				for n := range uint64(4) {
@@ -246,44 +246,44 @@ func TestPageOfBytes(t *testing.T) {
 		return err
 	})
 	for _, row := range []struct{ limit, bytes, items int }{
-		{100, 0, most}, {100, 1, 1}, {100, 6000, 1}, {100, 11_000, 2}, {100, 15_500, 3}, {2, 1 << 20, 2},
+		{100, 0, count}, {100, 1, 1}, {100, 6000, 1}, {100, 11_000, 2}, {100, 15_500, 3}, {2, 1 << 20, 2},
 	} {
-		for _, back := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%+v back %v", row, back), func(t *testing.T) {
-				q := Query{Limit: row.limit, MaxBytes: row.bytes, Backward: back}
+		for _, backward := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%+v back %v", row, backward), func(t *testing.T) {
+				q := Query{Limit: row.limit, MaxBytes: row.bytes, Backward: backward}
 				var seen []uint64
 				for first := true; first || q.Position != nil; first = false {
 					var page Page[model.Abstract]
 					view(t, s, func(tx *Tx) (err error) { page, err = tx.ListAbstracts(q); return err })
 					if len(page.Items) > row.items || first && len(page.Items) != row.items {
-						t.Fatalf("%d items on a page", len(page.Items))
+						t.Fatalf("got %d items on a page, want %d", len(page.Items), row.items)
 					}
 					if row.bytes > 10_000 && page.Bytes > row.bytes || page.Bytes < 4000*len(page.Items) {
-						t.Errorf("%d bytes of %d items", page.Bytes, len(page.Items))
+						t.Errorf("got %d bytes for %d items, want up to %d", page.Bytes, len(page.Items), row.bytes)
 					}
 					var ids []uint64
 					for _, a := range page.Items {
 						ids = append(ids, a.ID)
 					}
-					if q.Position = page.Next; back {
+					if q.Position = page.Next; backward {
 						q.Position, seen = page.Prev, append(ids, seen...)
 					} else {
 						seen = append(seen, ids...)
 					}
 					if page.Truncated != (row.bytes > 0 && row.limit == 100 && q.Position != nil) {
-						t.Errorf("cut %v, position %x", page.Truncated, q.Position)
+						t.Errorf("got truncated %v at position %x", page.Truncated, q.Position)
 					}
 				}
 				if want := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(seen, want) {
-					t.Errorf("seen %v", seen)
+					t.Errorf("got %v, want %v", seen, want)
 				}
 			})
 		}
 	}
 }
 
-// Whoever has gone is read nothing more for.
-func TestListEndsWithItsContext(t *testing.T) {
+// A list reads nothing more after its context is canceled.
+func TestListStopsWhenContextIsCanceled(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) (err error) {
 		err = tx.bucket(bucketOrders).SetSequence(5)
@@ -292,19 +292,19 @@ func TestListEndsWithItsContext(t *testing.T) {
 		}
 		return err
 	})
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	err := s.View(ctx, func(tx *Tx) error {
 		if page, err := tx.ListOrders(Query{Limit: 5}); err != nil || len(page.Items) != 5 {
-			t.Errorf("%d items, %v", len(page.Items), err)
+			t.Errorf("got %d items, %v; want 5", len(page.Items), err)
 		}
-		leave()
+		cancel()
 		page, err := tx.ListOrders(Query{Limit: 5})
 		if len(page.Items) != 0 {
-			t.Errorf("%d items for nobody", len(page.Items))
+			t.Errorf("got %d items after cancel, want 0", len(page.Items))
 		}
 		return err
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

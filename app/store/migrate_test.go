@@ -27,26 +27,26 @@ func TestMigrations(t *testing.T) {
 		name  string
 		want  uint64
 		list  []migration
-		says  string
+		err   string // in the error
 		trail string
 	}{
-		{"nothing to do", 1, nil, errUpToDate.Error(), ""},
+		{"up to date", 1, nil, errUpToDate.Error(), ""},
 		{"one step", 2, []migration{step(2, nil)}, "", "2"},
-		{"those before are left out", 3, []migration{step(1, nil), step(2, nil), step(3, nil)}, "", "23"},
+		{"earlier steps are skipped", 3, []migration{step(1, nil), step(2, nil), step(3, nil)}, "", "23"},
 		{"a gap", 4, []migration{step(2, nil), step(4, nil)}, "no way leads from schema 2", ""},
-		{"no list", 2, nil, "no way leads from schema 1", ""},
+		{"no migrations", 2, nil, "no way leads from schema 1", ""},
 		{"out of order", 3, []migration{step(3, nil), step(2, nil)}, "no way leads from schema 2", ""},
-		{"a step that fails undoes all", 3, []migration{step(2, nil), step(3, broken)}, "migrate to schema 3: broken step", ""},
+		{"a failed step undoes all", 3, []migration{step(2, nil), step(3, broken)}, "migrate to schema 3: broken step", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
 			err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(1)) })
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("change database: %v", err)
 			}
 			err = s.db.Update(func(tx *bolt.Tx) error { return applyMigrations(tx, "fp", row.want, row.list) })
-			if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
-				t.Errorf("said %v, want %q", err, row.says)
+			if row.err == "" && err != nil || row.err != "" && (err == nil || !strings.Contains(err.Error(), row.err)) {
+				t.Errorf("got error %v, want %q", err, row.err)
 			}
 			err = s.db.Update(func(tx *bolt.Tx) error {
 				b := tx.Bucket(bucketMeta)
@@ -56,31 +56,31 @@ func TestMigrations(t *testing.T) {
 					want = row.want
 				}
 				if string(b.Get([]byte("trail"))) != row.trail || schema != want {
-					t.Errorf("trail %s, schema %d", b.Get([]byte("trail")), schema)
+					t.Errorf("got trail %s, schema %d; want %s, %d", b.Get([]byte("trail")), schema, row.trail, want)
 				}
 				return errors.Join(b.Delete([]byte("trail")), b.Put(keySchema, encodeUint64(Schema)))
 			})
 			if err != nil {
-				t.Error(err)
+				t.Errorf("reset schema: %v", err)
 			}
 		})
 	}
 	for i, m := range migrations {
 		if m.schema != uint64(i)+2 {
-			t.Errorf("migration %d leads to schema %d", i, m.schema)
+			t.Errorf("migration %d has schema %d, want %d", i, m.schema, i+2)
 		}
 	}
 	if Schema != uint64(len(migrations))+1 {
-		t.Errorf("schema %d, %d migrations", Schema, len(migrations))
+		t.Errorf("got %d migrations for schema %d, want one fewer than the schema", len(migrations), Schema)
 	}
 }
 
-// lower makes a file of schema 6 one of schema 5, 4, 3 or 2, with what that had.
-func lower(t *testing.T, path string, schema uint64) {
+// downgrade turns a database of schema 6 into one of schema 5, 4, 3, or 2.
+func downgrade(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open database with bbolt: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
 		for i, name := range sortIndexBuckets() {
@@ -121,24 +121,25 @@ func lower(t *testing.T, path string, schema uint64) {
 			return err
 		}
 		return tx.Bucket(bucketOrders).ForEach(func(k, raw []byte) error {
-			return numbers.Put(append([]byte("n\x00"), k...), nil) // what else it says is nobody's concern
+			return numbers.Put(append([]byte("n\x00"), k...), nil) // the rest of the key doesn't matter
 		})
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close database: %v", err)
 	}
 }
 
+// isSortIndex reports whether a bucket is a sort index.
 func isSortIndex(name []byte) bool {
 	return slices.ContainsFunc(sortIndexBuckets(), func(other []byte) bool { return bytes.Equal(name, other) })
 }
 
-// content is all that is in a file, by bucket and key.
-func content(t *testing.T, path string) map[string]string {
+// readAll returns all entries of a file by bucket and key.
+func readAll(t *testing.T, path string) map[string]string {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open database with bbolt: %v", err)
 	}
 	all := map[string]string{}
 	err = db.View(func(tx *bolt.Tx) error {
@@ -147,91 +148,92 @@ func content(t *testing.T, path string) map[string]string {
 		})
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close database: %v", err)
 	}
 	return all
 }
 
-// A vault of more records than one transaction of the migration takes, of which a
-// crash cuts the migration off after any number of transactions: the file is still
-// what a program of the schema before wrote, and the next one that opens it ends
-// with what it would have, had it kept the indexes from the beginning.
-func TestAMigrationCutOff(t *testing.T) {
+// A migration that needs several transactions is interrupted after any of them. The file is
+// still valid for the previous schema, and the next Open completes the migration with the
+// same indexes as a database that always had them.
+func TestInterruptedMigration(t *testing.T) {
 	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99}} {
-		t.Run(fmt.Sprint(schema), func(t *testing.T) { cutOff(t, schema, cuts) })
+		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }
 
-func cutOff(t *testing.T, schema uint64, cuts []int) {
-	made := filepath.Join(t.TempDir(), "vault.db")
-	s := open(t, made)
+// interruptMigration interrupts the migration from a schema after each number of commits in
+// cuts; 99 means not at all.
+func interruptMigration(t *testing.T, schema uint64, cuts []int) {
+	original := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, original)
 	fill(t, s, 3)
-	many(t, s)
-	want := contents(t, s)
+	fillMany(t, s)
+	want := derivedContents(t, s)
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
-	lower(t, made, schema)
-	before, file := content(t, made), read(t, made)
+	downgrade(t, original, schema)
+	before, file := readAll(t, original), readFile(t, original)
 	for _, after := range cuts {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		overwrite(file)(t, path)
 		db, err := new(fileOpener).openFile(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open database: %v", err)
 		}
-		cut := &Store{db: db, fingerprint: "fp", rebuildBatch: fewAtOnce}
+		cut := &Store{db: db, fingerprint: "fp", rebuildBatch: smallBatch}
 		commits := 0
 		cut.commitTx = func(tx *bolt.Tx) error {
 			if commits++; commits > after {
-				return errors.Join(tx.Rollback(), errors.New("cut off"))
+				return errors.Join(tx.Rollback(), errors.New("interrupted"))
 			}
 			return tx.Commit()
 		}
 		if err := cut.upgrade(t.Context()); (err == nil) != (after == 99) {
-			t.Errorf("after %d commits: %v", after, err)
+			t.Errorf("after %d commits: got %v, want an error: %v", after, err, after != 99)
 		}
 		if err := db.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close database: %v", err)
 		}
-		if now := content(t, path); after != 99 {
+		if now := readAll(t, path); after != 99 {
 			maps.DeleteFunc(now, func(k, _ string) bool { _, known := before[k]; return !known })
 			if !maps.Equal(now, before) {
-				t.Errorf("after %d commits the old part of the file has changed", after)
+				t.Errorf("after %d commits: the entries of the old schema changed", after)
 			}
 		}
 		s = open(t, path)
-		if now := contents(t, s); !maps.Equal(now, want) {
-			t.Errorf("after %d commits: %d entries, want %d", after, len(now), len(want))
+		if now := derivedContents(t, s); !maps.Equal(now, want) {
+			t.Errorf("after %d commits: got %d index entries, want %d, all equal", after, len(now), len(want))
 		}
 		if findings := check(t, s); len(findings) > 0 {
-			t.Errorf("after %d commits: found %+v", after, findings)
+			t.Errorf("after %d commits: got findings %+v, want none", after, findings)
 		}
 		if err := s.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close store: %v", err)
 		}
 	}
 }
 
-func TestAMigrationIsStopped(t *testing.T) {
+func TestMigrationWithCanceledContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	if err := open(t, path).Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
-	lower(t, path, 2)
+	downgrade(t, path, 2)
 	db, err := new(fileOpener).openFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open database: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &Store{db: db, fingerprint: "fp", rebuildBatch: fewAtOnce, commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
+	s := &Store{db: db, fingerprint: "fp", rebuildBatch: smallBatch, commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
 	if err := s.upgrade(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("said %v", err)
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 	if err := db.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close database: %v", err)
 	}
 	if findings := check(t, open(t, path)); len(findings) > 0 {
-		t.Errorf("found %+v", findings)
+		t.Errorf("got findings %+v, want none", findings)
 	}
 }

@@ -23,15 +23,17 @@ import (
 
 var testTime = time.Date(2026, 5, 29, 4, 0, 0, 123456000, time.UTC)
 
+// testOptions returns options with a fixed clock and the workspace of a new vault.
 func testOptions() Options {
 	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: model.NewWorkspace(), LockTimeout: 50 * time.Millisecond}
 }
 
+// open opens a store that is closed when the test ends.
 func open(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, testOptions())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open store: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -41,50 +43,54 @@ func open(t testing.TB, path string) *Store {
 	return s
 }
 
-// openNew opens a new store whose file is held against Check when the test ends.
+// openNew opens a new store, which is checked when the test ends.
 func openNew(t testing.TB) *Store {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	t.Cleanup(func() {
 		for _, f := range check(t, s) {
-			t.Errorf("at the end: %+v", f)
+			t.Errorf("at the end of the test: got finding %+v, want none", f)
 		}
 	})
 	return s
 }
 
+// update runs write in an Update.
 func update(t testing.TB, s *Store, write func(*Tx) error) {
 	t.Helper()
 	if err := s.Update(context.Background(), nil, write); err != nil {
-		t.Fatal(err)
+		t.Fatalf("update: %v", err)
 	}
 }
 
+// view runs fn in a View.
 func view(t testing.TB, s *Store, fn func(*Tx) error) {
 	t.Helper()
 	if err := s.View(context.Background(), fn); err != nil {
-		t.Fatal(err)
+		t.Fatalf("view: %v", err)
 	}
 }
 
+// check returns the findings for a snapshot of the store.
 func check(t testing.TB, s *Store) (findings []Finding) {
 	t.Helper()
 	c, err := s.Snapshot(context.Background(), filepath.Join(t.TempDir(), "copy.db"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("snapshot: %v", err)
 	}
 	if _, err := c.Check(context.Background(), func(f Finding) { findings = append(findings, f) }); err != nil {
-		t.Error(err)
+		t.Errorf("check: %v", err)
 	}
 	if err := c.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close copy: %v", err)
 	}
 	return findings
 }
 
+// digest returns a SHA-256 digest that contains n.
 func digest(n int) string { return fmt.Sprintf("%064x", n) }
 
-// fill writes one or more of everything.
+// fill writes n records of most types.
 func fill(t testing.TB, s *Store, n int) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {
@@ -110,47 +116,47 @@ func fill(t testing.TB, s *Store, n int) {
 	})
 }
 
-func TestOpenMakesAWorkspaceAndFindsItAgain(t *testing.T) {
+func TestOpenCreatesAndReopensWorkspace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, path)
 	if findings := check(t, s); len(findings) > 0 {
-		t.Errorf("a new vault: %v", findings)
+		t.Errorf("new vault: got findings %v, want none", findings)
 	}
 	fill(t, s, 2)
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+		t.Errorf("got mode %v, %v; want owner only", info.Mode(), err)
 	}
 	s = open(t, path)
 	view(t, s, func(tx *Tx) error {
 		templates, err := tx.Templates()
 		if err != nil || len(templates) != 4 || !templates[0].Default || templates[1].Default {
-			t.Errorf("templates %+v, %v", templates, err)
+			t.Errorf("got templates %+v, %v; want 4", templates, err)
 		}
-		standard, found, err := tx.DefaultTemplate()
-		if err != nil || !found || standard.ID != 1 || !standard.Default || standard.Name != "Residential Abstract" {
-			t.Errorf("default %+v %v, %v", standard, found, err)
+		template, found, err := tx.DefaultTemplate()
+		if err != nil || !found || template.ID != 1 || !template.Default || template.Name != "Residential Abstract" {
+			t.Errorf("DefaultTemplate() = %+v, %v, %v; want template 1", template, found, err)
 		}
 		folders, err := tx.Folders()
 		if err != nil || len(folders) != 6 || folders[0].Name != "Inbox" || folders[5].Name != "Box 1" {
-			t.Errorf("folders %+v, %v", folders, err)
+			t.Errorf("got folders %+v, %v; want 6", folders, err)
 		}
 		fields, err := tx.OrderFields()
 		if statuses, err2 := tx.OrderStatuses(); err != nil || err2 != nil || len(fields) != 10 || statuses[0] != "active" {
-			t.Errorf("orders %v %v, %v, %v", fields, statuses, err, err2)
+			t.Errorf("got order fields %v, %v, statuses %v, %v", fields, err, statuses, err2)
 		}
 		if a, err := tx.Abstract(2); err != nil || string(a.Custom["vesting"]) != `"fee"` || !a.CreatedAt.Equal(testTime) {
-			t.Errorf("abstract %+v, %v", a, err)
+			t.Errorf("Abstract(2) = %+v, %v", a, err)
 		}
 		return nil
 	})
 	if findings := check(t, s); len(findings) > 0 {
-		t.Errorf("after reopening: %v", findings)
+		t.Errorf("after reopening: got findings %v, want none", findings)
 	}
-	if s.Size() <= 0 {
-		t.Error("it has no size")
+	if size := s.Size(); size <= 0 {
+		t.Errorf("Size() = %d, want more than 0", size)
 	}
 }
 
@@ -159,51 +165,51 @@ func TestOpenWithoutTemplates(t *testing.T) {
 	opts.Workspace = model.Workspace{}
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "vault.db"), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open store: %v", err)
 	}
 	view(t, s, func(tx *Tx) error {
 		if _, found, err := tx.DefaultTemplate(); found || err != nil {
-			t.Errorf("default template: %v, %v", found, err)
+			t.Errorf("default template: got %v, %v; want none", found, err)
 		}
 		return nil
 	})
 	if findings := check(t, s); len(findings) > 0 {
-		t.Error(findings)
+		t.Errorf("got findings %v, want none", findings)
 	}
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
 }
 
-func TestOpenAfterACrashWhileCreating(t *testing.T) {
-	for name, left := range map[string][]byte{"nothing yet": {}, "garbage": []byte("half a page"), "pages": make([]byte, 20_000)} {
+func TestOpenAfterCrashDuringCreation(t *testing.T) {
+	for name, content := range map[string][]byte{"nothing yet": {}, "garbage": []byte("half a page"), "pages": make([]byte, 20_000)} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			for _, leftover := range []string{"vault.db.new", "vault.db.new123"} {
-				if err := os.WriteFile(filepath.Join(dir, leftover), left, 0o600); err != nil {
-					t.Fatal(err)
+			for _, name := range []string{"vault.db.new", "vault.db.new123"} {
+				if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+					t.Fatalf("write file: %v", err)
 				}
 			}
 			s := open(t, filepath.Join(dir, "vault.db"))
 			if findings := check(t, s); len(findings) > 0 {
-				t.Error(findings)
+				t.Errorf("got findings %v, want none", findings)
 			}
 			entries, err := os.ReadDir(dir)
 			if err != nil || len(entries) != 1 {
-				t.Errorf("left in the directory: %v, %v", entries, err)
+				t.Errorf("got files %v, %v; want only vault.db", entries, err)
 			}
 		})
 	}
 }
 
-// Two commands on a new machine: one makes the vault, and what it writes is there
-// for whoever comes later.
-func TestOpenAtTheSameTimeMakesOneVault(t *testing.T) {
+// Several processes create a vault at the same time: one creates it, and all writes end up
+// in it.
+func TestConcurrentOpenCreatesOneVault(t *testing.T) {
 	for range 5 {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		var group sync.WaitGroup
 		var mu sync.Mutex
-		made := 0
+		written := 0
 		for i := range 4 {
 			group.Add(1)
 			go func() {
@@ -212,67 +218,67 @@ func TestOpenAtTheSameTimeMakesOneVault(t *testing.T) {
 				opts.LockTimeout = 10 * time.Second
 				s, err := Open(context.Background(), path, opts)
 				if err != nil {
-					t.Errorf("open: %v", err)
+					t.Errorf("open store: %v", err)
 					return
 				}
 				err = s.Update(context.Background(), nil, func(tx *Tx) error {
 					return tx.PutAbstract(model.Abstract{ID: uint64(i + 1)})
 				})
 				if err := errors.Join(err, s.Close()); err != nil {
-					t.Error(err)
+					t.Errorf("close store: %v", err)
 					return
 				}
 				mu.Lock()
-				made++
+				written++
 				mu.Unlock()
 			}()
 		}
 		group.Wait()
 		s := open(t, path)
 		view(t, s, func(tx *Tx) error {
-			if n := tx.Count(CountAbstracts); n != uint64(made) || made != 4 {
-				t.Errorf("%d wrote, %d are there", made, n)
+			if n := tx.Count(CountAbstracts); n != uint64(written) || written != 4 {
+				t.Errorf("got %d abstracts of %d written, want 4", n, written)
 			}
 			return nil
 		})
 	}
 }
 
-func TestOpenWhatAnotherHas(t *testing.T) {
+func TestOpenLockedDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, path)
 	_, err := Open(t.Context(), path, testOptions())
 	if errs.KindOf(err) != errs.Locked {
-		t.Errorf("a second open: %v", err)
+		t.Errorf("second Open: got %v, want errs.Locked", err)
 	}
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
 	open(t, path)
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRejectsInvalidFiles(t *testing.T) {
 	meta := func(fn func(*bolt.Bucket) error) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
-			raw(t, path, func(tx *bolt.Tx) error { return fn(tx.Bucket(bucketMeta)) })
+			updateRaw(t, path, func(tx *bolt.Tx) error { return fn(tx.Bucket(bucketMeta)) })
 		}
 	}
 	for _, row := range []struct {
-		name string
-		make func(*testing.T, string)
-		says string
+		name   string
+		damage func(*testing.T, string)
+		want   string // in the error
 	}{
 		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }), fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
 		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }), "secret.key does not belong to this vault"},
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key does not belong to this vault"},
 		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is no vault"},
 		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is no vault"},
-		{"a schema before the first", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "no way leads from schema 0"},
+		{"a schema of zero", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "no way leads from schema 0"},
 		{"another program's database", func(t *testing.T, path string) {
 			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
+				t.Fatalf("remove file: %v", err)
 			}
-			raw(t, path, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("widgets")); return err })
+			updateRaw(t, path, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("widgets")); return err })
 		}, "this file is no vault"},
 		{"an empty file", overwrite(nil), "is empty"},
 		{"a text", overwrite([]byte(strings.Repeat("deed ", 10_000))), "invalid database"},
@@ -281,100 +287,102 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "vault.db")
 			if err := open(t, path).Close(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("close store: %v", err)
 			}
-			row.make(t, path)
-			before := read(t, path)
+			row.damage(t, path)
+			before := readFile(t, path)
 			s, err := Open(t.Context(), path, testOptions())
 			if err == nil {
-				t.Fatal(errors.Join(errors.New("it was opened"), s.Close()))
+				t.Fatalf("Open succeeded, want an error; close: %v", s.Close())
 			}
-			if !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "goroutine") {
-				t.Errorf("said: %v", err)
+			if !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "goroutine") {
+				t.Errorf("got %v, want %q without a stack trace", err, row.want)
 			}
-			if !bytes.HasPrefix(read(t, path), before) { // bbolt lengthens it on Windows
+			if !bytes.HasPrefix(readFile(t, path), before) { // bbolt extends it on Windows
 				t.Error("the file was changed")
 			}
 			if _, again := Open(t.Context(), path, testOptions()); again == nil || again.Error() != err.Error() {
-				t.Errorf("again: %v", again)
+				t.Errorf("second Open: got %v, want %v", again, err)
 			}
 		})
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := Open(ended, filepath.Join(t.TempDir(), "vault.db"), testOptions()); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, filepath.Join(t.TempDir(), "vault.db"), testOptions()); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled context: got %v, want %v", err, context.Canceled)
 	}
 	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none", "vault.db"), testOptions()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no directory: %v", err)
+		t.Errorf("no directory: got %v, want %v", err, os.ErrNotExist)
 	}
 }
 
+// overwrite returns a function that replaces a file's content.
 func overwrite(content []byte) func(*testing.T, string) {
 	return func(t *testing.T, path string) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+// readFile returns the content of a file.
+func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	return b
 }
 
-// raw changes a closed file behind the store's back.
-func raw(t testing.TB, path string, fn func(*bolt.Tx) error) {
+// updateRaw changes a closed database with bbolt directly.
+func updateRaw(t testing.TB, path string, fn func(*bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open database with bbolt: %v", err)
 	}
 	if err := errors.Join(db.Update(fn), db.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("change database: %v", err)
 	}
 }
 
-func TestOpenWithADamagedFreelist(t *testing.T) {
+func TestOpenWithDamagedFreelist(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, path)
 	fill(t, s, 1)
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
-	content := read(t, path)
+	content := readFile(t, path)
 	_, freelist, err := (&pageChecker{file: bytes.NewReader(content), report: func(string, string) {}}).checkMeta(int64(len(content)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open fixture: %v", err)
 	}
 	content[int(freelist)*os.Getpagesize()+8] ^= 0x01 // its flags
 	overwrite(content)(t, path)
 	if _, err := Open(t.Context(), path, testOptions()); !errors.Is(err, errBrokenPages) || strings.Contains(err.Error(), "goroutine") {
-		t.Errorf("said: %v", err)
+		t.Errorf("got %v, want %v without a stack trace", err, errBrokenPages)
 	}
 }
 
-func TestTakeNumbersFromHex(t *testing.T) {
+func TestEncodeUint64(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0000000000000000", 258: "0000000000000102"} {
 		back, ok := decodeUint64(encodeUint64(n))
 		if hex.EncodeToString(encodeUint64(n)) != want || back != n || !ok {
-			t.Errorf("%d: %x", n, encodeUint64(n))
+			t.Errorf("encodeUint64(%d) = %x, want %s; decoded %d, %v", n, encodeUint64(n), want, back, ok)
 		}
 	}
 	if _, ok := decodeUint64([]byte{1}); ok {
-		t.Error("a byte is a number")
+		t.Error("decodeUint64 of one byte succeeded, want false")
 	}
 }
 
-func TestDamage(t *testing.T) {
+func TestDescribeDamage(t *testing.T) {
 	caught := recoverPanic(func() error { panic("page 3") })
 	for name, row := range map[string]struct {
-		err      error
-		sentence string
+		err     error
+		message string
 	}{
 		"a caught panic":       {fmt.Errorf("walk: %w", caught), "page 3"},
 		"no database":          {fmt.Errorf("open x: %w", berrors.ErrInvalid), "invalid database"},
@@ -387,9 +395,9 @@ func TestDamage(t *testing.T) {
 		"anything else":        {errors.New("no"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sentence, damaged := DescribeDamage(row.err)
-			if sentence != row.sentence || damaged != (row.sentence != "") {
-				t.Errorf("%q, %v", sentence, damaged)
+			message, damaged := DescribeDamage(row.err)
+			if message != row.message || damaged != (row.message != "") {
+				t.Errorf("got %q, %v; want %q", message, damaged, row.message)
 			}
 		})
 	}

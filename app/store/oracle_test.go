@@ -13,60 +13,65 @@ import (
 	"deedkeep/app/model"
 )
 
-// world is a model of a store: what was put there, in maps.
-type world struct {
-	s         *Store
+// oracle keeps in maps what was written to a store, to compute what its lists should
+// contain.
+type oracle struct {
+	store     *Store
 	rng       *rand.Rand
 	abstracts map[uint64]model.Abstract
 	orders    map[uint64]model.Order
 	files     map[uint64]model.File
-	queued    map[uint64]bool // files that have a task, and so are Processing
+	hasTask   map[uint64]bool // by file; files with a task are Processing
 	events    []model.Event
 	digests   int
 }
 
-func newWorld(t *testing.T, s *Store) *world {
+// newOracle returns an oracle for a new store.
+func newOracle(t *testing.T, s *Store) *oracle {
 	t.Helper()
-	w := &world{s: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]model.Abstract{}, orders: map[uint64]model.Order{}, files: map[uint64]model.File{}, queued: map[uint64]bool{}}
+	o := &oracle{store: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]model.Abstract{}, orders: map[uint64]model.Order{}, files: map[uint64]model.File{}, hasTask: map[uint64]bool{}}
 	view(t, s, func(tx *Tx) error {
-		e, err := events.get(tx, 1) // the store itself wrote it
-		w.events = append(w.events, e)
+		e, err := events.get(tx, 1) // from the creation of the store
+		o.events = append(o.events, e)
 		return err
 	})
-	return w
+	return o
 }
 
+// pick returns a random element.
 func pick[T any](rng *rand.Rand, list ...T) T { return list[rng.IntN(len(list))] }
 
-// at is a time among few, so that many are equal and none follows the ids.
-func (w *world) at() time.Time {
-	return testTime.Add(time.Duration(w.rng.IntN(40)-20) * time.Hour).Add(time.Duration(w.rng.IntN(2)) * time.Microsecond)
+// randomTime returns one of few times, so that many are equal and their order isn't that of
+// the IDs.
+func (o *oracle) randomTime() time.Time {
+	return testTime.Add(time.Duration(o.rng.IntN(40)-20) * time.Hour).Add(time.Duration(o.rng.IntN(2)) * time.Microsecond)
 }
 
-func (w *world) property() model.Property {
-	return model.Property{Address: pick(w.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"), City: pick(w.rng, "", "Troy"), County: pick(w.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(w.rng, "NY", "ny", "NM", "")}
+func (o *oracle) randomProperty() model.Property {
+	return model.Property{Address: pick(o.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"), City: pick(o.rng, "", "Troy"), County: pick(o.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(o.rng, "NY", "ny", "NM", "")}
 }
 
-// custom has numbers that are told apart behind what a key has of them, too.
-func (w *world) custom(keys ...string) model.Values {
+// randomFields returns custom fields, some of which differ only after the part of a text
+// that is in a key.
+func (o *oracle) randomFields(keys ...string) model.Values {
 	v := model.Values{}
 	for _, key := range keys {
-		if text := pick(w.rng, "", "12-3", "123", "12.34", "A 7", strings.Repeat("x", 64), strings.Repeat("x", 64)+"y"); text != "" {
+		if text := pick(o.rng, "", "12-3", "123", "12.34", "A 7", strings.Repeat("x", 64), strings.Repeat("x", 64)+"y"); text != "" {
 			v[key], _ = json.Marshal(text)
 		}
 	}
 	return v
 }
 
-func (w *world) trashed(with string) *model.Trashed {
-	if w.rng.IntN(4) > 0 {
+func (o *oracle) randomTrashed(with string) *model.Trashed {
+	if o.rng.IntN(4) > 0 {
 		return nil
 	}
-	return &model.Trashed{At: w.at(), By: model.SystemActor(), With: with}
+	return &model.Trashed{At: o.randomTime(), By: model.SystemActor(), With: with}
 }
 
-// key gives a number that is there, or 0.
-func key[T any](w *world, m map[uint64]T) uint64 {
+// randomID returns the ID of a record, or 0 if there is none.
+func randomID[T any](o *oracle, m map[uint64]T) uint64 {
 	ids := make([]uint64, 0, len(m))
 	for id := range m {
 		ids = append(ids, id)
@@ -75,86 +80,88 @@ func key[T any](w *world, m map[uint64]T) uint64 {
 	if len(ids) == 0 {
 		return 0
 	}
-	return ids[w.rng.IntN(len(ids))]
+	return ids[o.rng.IntN(len(ids))]
 }
 
-// step does one thing to one record, in the store and in the model.
-func (w *world) step(tx *Tx) error {
-	remove := w.rng.IntN(8) == 0
-	isNew := w.rng.IntN(3) == 0
-	switch w.rng.IntN(4) {
+// step creates, updates, or removes one random record in the store and in the oracle.
+func (o *oracle) step(tx *Tx) error {
+	remove := o.rng.IntN(8) == 0
+	isNew := o.rng.IntN(3) == 0
+	switch o.rng.IntN(4) {
 	case 0:
-		return w.stepAbstract(tx, isNew, remove)
+		return o.stepAbstract(tx, isNew, remove)
 	case 1:
-		return w.stepOrder(tx, isNew, remove)
+		return o.stepOrder(tx, isNew, remove)
 	case 2:
-		return w.stepFile(tx, isNew, remove)
+		return o.stepFile(tx, isNew, remove)
 	}
-	e := model.Event{At: w.at(), Actor: model.Actor{Kind: pick(w.rng, "key", "system"), ID: w.rng.Uint64N(3)}, Kind: pick(w.rng, "order.created", "file.filed"), Record: pick(w.rng, "", "order:7", "order:8", "file:7")}
+	e := model.Event{At: o.randomTime(), Actor: model.Actor{Kind: pick(o.rng, "key", "system"), ID: o.rng.Uint64N(3)}, Kind: pick(o.rng, "order.created", "file.filed"), Record: pick(o.rng, "", "order:7", "order:8", "file:7")}
 	err := tx.AddEvent(e)
-	w.events = append(w.events, *tx.lastEntry)
+	o.events = append(o.events, *tx.lastEntry)
 	return err
 }
 
-func (w *world) stepAbstract(tx *Tx, isNew, remove bool) (err error) {
-	a := w.abstracts[key(w, w.abstracts)]
+func (o *oracle) stepAbstract(tx *Tx, isNew, remove bool) (err error) {
+	a := o.abstracts[randomID(o, o.abstracts)]
 	switch {
 	case isNew || a.ID == 0:
-		a = model.Abstract{CreatedAt: w.at()}
+		a = model.Abstract{CreatedAt: o.randomTime()}
 		if a.ID, err = tx.NewAbstractID(); err != nil {
 			return err
 		}
 	case remove:
-		delete(w.abstracts, a.ID)
+		delete(o.abstracts, a.ID)
 		return tx.RemoveAbstract(a.ID)
 	}
-	a.Property, a.TemplateID, a.Status, a.Trashed = w.property(), w.rng.Uint64N(4), pick(w.rng, "", "New", "In Search", "new"), w.trashed("")
-	a.TaxMap, a.Custom = pick(w.rng, "", "12.-3", "9"), w.custom("file_number", "parcel_id")
-	a.UpdatedAt = w.at()
-	w.abstracts[a.ID] = a
+	a.Property, a.TemplateID, a.Status, a.Trashed = o.randomProperty(), o.rng.Uint64N(4), pick(o.rng, "", "New", "In Search", "new"), o.randomTrashed("")
+	a.TaxMap, a.Custom = pick(o.rng, "", "12.-3", "9"), o.randomFields("file_number", "parcel_id")
+	a.UpdatedAt = o.randomTime()
+	o.abstracts[a.ID] = a
 	return tx.PutAbstract(a)
 }
 
-func (w *world) stepOrder(tx *Tx, isNew, remove bool) (err error) {
-	o := w.orders[key(w, w.orders)]
+func (o *oracle) stepOrder(tx *Tx, isNew, remove bool) (err error) {
+	order := o.orders[randomID(o, o.orders)]
 	switch {
-	case isNew || o.ID == 0:
-		o = model.Order{CreatedAt: w.at()}
-		if o.ID, err = tx.NewOrderID(); err != nil {
+	case isNew || order.ID == 0:
+		order = model.Order{CreatedAt: o.randomTime()}
+		if order.ID, err = tx.NewOrderID(); err != nil {
 			return err
 		}
 	case remove:
-		delete(w.orders, o.ID)
-		return tx.RemoveOrder(o.ID)
+		delete(o.orders, order.ID)
+		return tx.RemoveOrder(order.ID)
 	}
-	o.Property, o.Status, o.Trashed = w.property(), pick(w.rng, "active", "on_hold", "completed", "Cancelled (by client)", ""), w.trashed("")
-	o.Number = pick(w.rng, "A-1", "a-1", "A-10", "É 7", "é 7", "12", "12:3", fmt.Sprint("N-", w.rng.IntN(50)))
-	o.DueDate = pick(w.rng, "", "2026-06-15", "2026-06-14", "1969-12-31", "2031-01-01")
-	o.Custom = w.custom("parcel_id")
-	o.UpdatedAt = w.at()
-	w.orders[o.ID] = o
-	return tx.PutOrder(o)
+	order.Property = o.randomProperty()
+	order.Status = pick(o.rng, "active", "on_hold", "completed", "Cancelled (by client)", "")
+	order.Trashed = o.randomTrashed("")
+	order.Number = pick(o.rng, "A-1", "a-1", "A-10", "É 7", "é 7", "12", "12:3", fmt.Sprint("N-", o.rng.IntN(50)))
+	order.DueDate = pick(o.rng, "", "2026-06-15", "2026-06-14", "1969-12-31", "2031-01-01")
+	order.Custom = o.randomFields("parcel_id")
+	order.UpdatedAt = o.randomTime()
+	o.orders[order.ID] = order
+	return tx.PutOrder(order)
 }
 
-func (w *world) stepFile(tx *Tx, isNew, remove bool) (err error) {
-	f := w.files[key(w, w.files)]
+func (o *oracle) stepFile(tx *Tx, isNew, remove bool) (err error) {
+	f := o.files[randomID(o, o.files)]
 	switch {
 	case isNew || f.ID == 0:
-		w.digests++
-		f = model.File{CreatedAt: w.at(), Digest: digest(w.digests), Size: int64(w.rng.IntN(9))}
+		o.digests++
+		f = model.File{CreatedAt: o.randomTime(), Digest: digest(o.digests), Size: int64(o.rng.IntN(9))}
 		if f.ID, err = tx.NewFileID(); err != nil {
 			return err
 		}
 	case remove:
-		delete(w.files, f.ID)
+		delete(o.files, f.ID)
 		return tx.RemoveFile(f.ID)
 	}
-	if w.rng.IntN(5) == 0 {
+	if o.rng.IntN(5) == 0 {
 		err = tx.AddTask(model.ProcessingTask{FileID: f.ID, DueAt: testTime})
-		w.queued[f.ID] = true
+		o.hasTask[f.ID] = true
 	}
-	f.FolderID, f.Processing, f.Failure = w.rng.Uint64N(4), w.rng.IntN(2) == 0 || w.queued[f.ID], pick(w.rng, "", "", "no")
-	f.Trashed = w.trashed("")
-	w.files[f.ID] = f
+	f.FolderID, f.Processing, f.Failure = o.rng.Uint64N(4), o.rng.IntN(2) == 0 || o.hasTask[f.ID], pick(o.rng, "", "", "no")
+	f.Trashed = o.randomTrashed("")
+	o.files[f.ID] = f
 	return errors.Join(err, tx.PutFile(f))
 }

@@ -20,7 +20,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// fillAll writes some of everything there is, in the trash and out of it.
+// fillAll writes records of all types, live and in the trash.
 func fillAll(t testing.TB, s *Store) {
 	t.Helper()
 	fill(t, s, 6)
@@ -32,13 +32,13 @@ func fillAll(t testing.TB, s *Store) {
 			abstract := model.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
 			file := model.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2, Processing: i == 2, CreatedAt: testTime}
 			if i == 4 {
-				order.Trashed, abstract.Trashed, file.Trashed = gone(1, ""), gone(2, ""), gone(2, "abstract:5")
+				order.Trashed, abstract.Trashed, file.Trashed = trashedAt(1, ""), trashedAt(2, ""), trashedAt(2, "abstract:5")
 			}
 			if i == 3 {
 				abstract.Files, file.AbstractID, file.FolderID, file.Failure = nil, 0, 0, "no"
 			}
 			if i == 5 {
-				abstract.Files, file.Trashed = nil, gone(3, "")
+				abstract.Files, file.Trashed = nil, trashedAt(3, "")
 			}
 			err = errors.Join(err, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutFile(file))
 		}
@@ -46,17 +46,17 @@ func fillAll(t testing.TB, s *Store) {
 	})
 }
 
-// derived are the buckets that hold nothing but what records say.
-func derived() [][]byte {
+// derivedBuckets returns the buckets that a rebuild regenerates.
+func derivedBuckets() [][]byte {
 	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes, bucketStoredResponseTimes)
 }
 
-// contents are all entries of the derived buckets.
-func contents(t testing.TB, s *Store) map[string]string {
+// derivedContents returns all entries of the derived buckets, without counters of 0.
+func derivedContents(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	view(t, s, func(tx *Tx) error {
-		for _, name := range derived() {
+		for _, name := range derivedBuckets() {
 			err := tx.bucket(name).ForEach(func(k, v []byte) error {
 				if n, ok := decodeUint64(v); !bytes.Equal(name, bucketCounters) || !ok || n > 0 {
 					all[fmt.Sprintf("%s %x", name, k)] = fmt.Sprintf("%x", v)
@@ -72,33 +72,33 @@ func contents(t testing.TB, s *Store) map[string]string {
 	return all
 }
 
-// Every entry of every index and every counter is missed when it is gone, noticed
-// when it is changed, and no other is taken for one; a rebuilding makes all good.
-func TestEveryDamageOfAnIndexIsFoundAndMended(t *testing.T) {
+// Check finds a missing, changed, moved, or additional entry of every index and every
+// counter, and a rebuild repairs it.
+func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // hundreds of commits, none of which meets a power cut
+	s.db.NoSync = true // speed: no power failure is simulated
 	fillAll(t, s)
 	if findings := check(t, s); len(findings) > 0 {
-		t.Fatalf("found %+v", findings)
+		t.Fatalf("got findings %+v, want none", findings)
 	}
-	whole := contents(t, s)
-	raw := func(fn func(*bolt.Tx) error) {
+	want := derivedContents(t, s)
+	damageStore := func(fn func(*bolt.Tx) error) {
 		t.Helper()
 		if err := s.db.Update(fn); err != nil {
-			t.Fatal(err)
+			t.Fatalf("change database: %v", err)
 		}
 	}
-	finds := func(bucket []byte, what string) {
+	expectFinding := func(bucket []byte, label string) {
 		t.Helper()
 		findings := check(t, s)
 		if !slices.ContainsFunc(findings, func(f Finding) bool {
 			return strings.Contains(f.Problem, string(bucket)) || f.Subject == string(bucket) || f.Kind == "counter"
 		}) {
-			t.Errorf("%s of %s: found %+v", what, bucket, findings)
+			t.Errorf("%s of %s: got findings %+v, want one about it", label, bucket, findings)
 		}
 	}
-	rebuilt := false
-	for _, name := range derived() {
+	damaged := false
+	for _, name := range derivedBuckets() {
 		var keys, values [][]byte
 		view(t, s, func(tx *Tx) error {
 			return tx.bucket(name).ForEach(func(k, v []byte) error {
@@ -121,7 +121,7 @@ func TestEveryDamageOfAnIndexIsFoundAndMended(t *testing.T) {
 				changed = bytes.Clone(values[i])
 				changed[len(changed)-1] ^= 1
 			}
-			for what, damage := range map[string]func(b *bolt.Bucket) error{
+			for label, damage := range map[string]func(b *bolt.Bucket) error{
 				"a missing entry": func(b *bolt.Bucket) error { return b.Delete(keys[i]) },
 				"another entry":   func(b *bolt.Bucket) error { return b.Put(other, values[i]) },
 				"a moved entry": func(b *bolt.Bucket) error {
@@ -129,28 +129,28 @@ func TestEveryDamageOfAnIndexIsFoundAndMended(t *testing.T) {
 				},
 				"a changed entry": func(b *bolt.Bucket) error { return b.Put(keys[i], changed) },
 			} {
-				if what == "a changed entry" && len(values[i]) == 0 {
+				if label == "a changed entry" && len(values[i]) == 0 {
 					continue
 				}
-				raw(func(tx *bolt.Tx) error { return damage(tx.Bucket(name)) })
-				finds(name, what)
-				if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%s of %s: reported %+v", what, name, f) }); err != nil {
-					t.Fatal(err)
+				damageStore(func(tx *bolt.Tx) error { return damage(tx.Bucket(name)) })
+				expectFinding(name, label)
+				if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%s of %s: Rebuild reported %+v", label, name, f) }); err != nil {
+					t.Fatalf("rebuild: %v", err)
 				}
-				if now := contents(t, s); !maps.Equal(now, whole) {
-					t.Fatalf("%s of %s: made anew as\n%v\nwas\n%v", what, name, now, whole)
+				if got := derivedContents(t, s); !maps.Equal(got, want) {
+					t.Fatalf("%s of %s: got after the rebuild\n%v\nwant\n%v", label, name, got, want)
 				}
-				rebuilt = true
+				damaged = true
 			}
 		}
 	}
-	if !rebuilt {
-		t.Error("nothing was damaged")
+	if !damaged {
+		t.Error("no entry was damaged")
 	}
 }
 
-func TestRebuildLeavesDamagedRecords(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+func TestRebuildKeepsDamagedRecords(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
 	fillAll(t, s)
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
@@ -162,53 +162,53 @@ func TestRebuildLeavesDamagedRecords(t *testing.T) {
 		return errors.Join(tx.Bucket(bucketStoredResponses).Put(slot[:], []byte("torn")), tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("damage records: %v", err)
 	}
-	var told []string
-	if err := s.Rebuild(t.Context(), func(f Finding) { told = append(told, f.Kind+" "+f.Subject) }); err != nil {
-		t.Fatal(err)
+	var reported []string
+	if err := s.Rebuild(t.Context(), func(f Finding) { reported = append(reported, f.Kind+" "+f.Subject) }); err != nil {
+		t.Fatalf("rebuild: %v", err)
 	}
-	slices.Sort(told)
-	if got := strings.Join(told, ", "); got != fmt.Sprintf("abstract 1, file 1, folder 1, key 1, order 0, order 1, replay 01%062d, task 1", 0) {
-		t.Errorf("reported %s", got)
+	slices.Sort(reported)
+	if got := strings.Join(reported, ", "); got != fmt.Sprintf("abstract 1, file 1, folder 1, key 1, order 0, order 1, replay 01%062d, task 1", 0) {
+		t.Errorf("got reports %s, want one for each damaged record", got)
 	}
 	view(t, s, func(tx *Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
 			if string(tx.bucket(name).Get(encodeUint64(1))) != "torn" {
-				t.Errorf("%s: the damaged record was touched", name)
+				t.Errorf("%s: the damaged record was changed", name)
 			}
 		}
 		if !tx.DigestInUse([32]byte{}) {
-			t.Error("the bytes of a damaged file are nobody's")
+			t.Error("DigestInUse of a damaged file = false, want true")
 		}
 		if page, err := tx.ListOrders(Query{Limit: 9}); err != nil || len(page.Items) != 4 || tx.Count(CountOrders) != 4 {
-			t.Errorf("listed %+v, %v; %d counted", page, err, tx.Count(CountOrders))
+			t.Errorf("got list %+v, %v, count %d; want 4 orders", page, err, tx.Count(CountOrders))
 		}
 		return nil
 	})
 }
 
-func TestRebuildOfTwoFoldersOfOneName(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+func TestRebuildReportsDuplicateFolderName(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
 	update(t, s, func(tx *Tx) error { return folders.put(tx, 2, model.Folder{ID: 2, Name: "INBOX"}) })
-	var told []Finding
-	if err := s.Rebuild(t.Context(), func(f Finding) { told = append(told, f) }); err != nil {
-		t.Fatal(err)
+	var reported []Finding
+	if err := s.Rebuild(t.Context(), func(f Finding) { reported = append(reported, f) }); err != nil {
+		t.Fatalf("rebuild: %v", err)
 	}
-	if len(told) != 1 || told[0] != (Finding{"folder", "2", "folder 1 has its name"}) {
-		t.Errorf("reported %+v", told)
+	if len(reported) != 1 || reported[0] != (Finding{"folder", "2", "folder 1 has its name"}) {
+		t.Errorf("got reports %+v, want one about folder 2", reported)
 	}
 }
 
-// fewAtOnce is how many records a test indexes in a transaction.
-const fewAtOnce = 60
+// smallBatch is the number of records per transaction of a rebuild in tests.
+const smallBatch = 60
 
-// many writes more orders than one transaction of a rebuilding takes.
-func many(t testing.TB, s *Store) {
+// fillMany writes more orders than a transaction of a rebuild covers.
+func fillMany(t testing.TB, s *Store) {
 	t.Helper()
-	s.rebuildBatch = fewAtOnce
+	s.rebuildBatch = smallBatch
 	update(t, s, func(tx *Tx) (err error) {
-		for range 2*fewAtOnce + 30 {
+		for range 2*smallBatch + 30 {
 			id, e := tx.NewOrderID()
 			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime}))
 		}
@@ -216,124 +216,124 @@ func many(t testing.TB, s *Store) {
 	})
 }
 
-func TestRebuildOfMany(t *testing.T) {
+func TestRebuildInManyTransactions(t *testing.T) {
 	s := openNew(t)
 	fillAll(t, s)
-	many(t, s)
-	whole := contents(t, s)
-	update(t, s, func(tx *Tx) (err error) { // more stale entries than are mended at once
-		for i := range 2*fewAtOnce + 30 {
+	fillMany(t, s)
+	want := derivedContents(t, s)
+	update(t, s, func(tx *Tx) (err error) { // more stale entries than fit in one transaction
+		for i := range 2*smallBatch + 30 {
 			err = errors.Join(err, putKeyOnly(tx.bucket(bucketFailed), encodeUint64(uint64(i+10))))
 		}
 		return errors.Join(err, tx.recreateBuckets([][]byte{bucketOrderIndex}))
 	})
-	if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
-		t.Fatal(err)
+	if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("Rebuild reported %+v", f) }); err != nil {
+		t.Fatalf("rebuild: %v", err)
 	}
-	if !maps.Equal(contents(t, s), whole) {
-		t.Error("it is not as it was")
+	if !maps.Equal(derivedContents(t, s), want) {
+		t.Error("the rebuilt indexes differ, want the same entries")
 	}
 }
 
-// A rebuilding that is cut off after any of its commits leaves no list that lies,
-// and the next opening ends it.
-func TestARebuildingCutOff(t *testing.T) {
+// After a rebuild is interrupted, lists fail instead of returning incomplete results, and
+// the next Open completes it.
+func TestInterruptedRebuild(t *testing.T) {
 	for after := int64(1); ; after++ {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		s := open(t, path)
-		s.db.NoSync = true // the process ends, the machine does not
+		s.db.NoSync = true // the process ends, but the machine doesn't
 		fillAll(t, s)
-		whole := contents(t, s)
+		want := derivedContents(t, s)
 		commits := int64(0)
 		s.commitTx = func(tx *bolt.Tx) error {
 			if commits++; commits > after {
-				return errors.Join(tx.Rollback(), errors.New("cut off"))
+				return errors.Join(tx.Rollback(), errors.New("interrupted"))
 			}
 			return tx.Commit()
 		}
-		err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) })
+		err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("Rebuild reported %+v", f) })
 		if err == nil {
 			if after < 10 {
-				t.Errorf("it took %d commits", after)
+				t.Errorf("the rebuild took %d commits, want at least 10", after)
 			}
 			return
 		}
-		listed := s.View(t.Context(), func(tx *Tx) error {
+		listErr := s.View(t.Context(), func(tx *Tx) error {
 			_, trashed := tx.TrashedBefore(testTime, TrashEntry{}, 1)
 			_, err := tx.ListOrders(Query{})
 			if errs.KindOf(trashed) != errs.KindOf(err) {
-				t.Errorf("trash: %v", trashed)
+				t.Errorf("TrashedBefore: got %v, want the kind of %v", trashed, err)
 			}
 			return err
 		})
-		written := s.Update(t.Context(), nil, putAbstract)
-		if errs.KindOf(listed) != errs.Unavailable || errs.KindOf(written) != errs.Unavailable {
-			t.Errorf("after %d commits: lists say %v, a write %v", after, listed, written)
+		writeErr := s.Update(t.Context(), nil, putAbstract)
+		if errs.KindOf(listErr) != errs.Unavailable || errs.KindOf(writeErr) != errs.Unavailable {
+			t.Errorf("after %d commits: got list error %v, write error %v; want errs.Unavailable", after, listErr, writeErr)
 		}
 		if err := s.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close store: %v", err)
 		}
 		s = open(t, path)
-		if now := contents(t, s); !maps.Equal(now, whole) {
-			t.Errorf("after %d commits: made anew as\n%v\nwas\n%v", after, now, whole)
+		if got := derivedContents(t, s); !maps.Equal(got, want) {
+			t.Errorf("after %d commits: got\n%v\nwant\n%v", after, got, want)
 		}
 		if findings := check(t, s); len(findings) > 0 {
-			t.Errorf("after %d commits: found %+v", after, findings)
+			t.Errorf("after %d commits: got findings %+v, want none", after, findings)
 		}
 		if err := s.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close store: %v", err)
 		}
 	}
 }
 
-func TestRebuildThatIsNotWanted(t *testing.T) {
+func TestRebuildWithCanceledContext(t *testing.T) {
 	s := openNew(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Rebuild(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("said %v", err)
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 	update(t, s, putAbstract)
 }
 
-func TestRebuildOfAClosedStore(t *testing.T) {
+func TestRebuildAfterClose(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	if err := s.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close store: %v", err)
 	}
 	if err := s.Rebuild(t.Context(), nil); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("said %v", err)
+		t.Errorf("got %v, want errs.Unavailable", err)
 	}
 }
 
-// waited is a context that says when someone waits for its end.
-type waited struct {
+// signalingContext is a context that signals when Done is called first.
+type signalingContext struct {
 	context.Context
-	waits chan struct{}
-	once  *sync.Once
+	waiting chan struct{}
+	once    *sync.Once
 }
 
-func (w waited) Done() <-chan struct{} {
-	w.once.Do(func() { close(w.waits) })
+func (w signalingContext) Done() <-chan struct{} {
+	w.once.Do(func() { close(w.waiting) })
 	return w.Context.Done()
 }
 
-// A copy that is asked for at any commit of a rebuild waits for its end: the indexes
-// of a copy are complete.
-func TestACopyWaitsForARebuild(t *testing.T) {
+// A snapshot that starts at any commit of a rebuild waits for its end, so that the indexes
+// of the copy are complete.
+func TestSnapshotWaitsForRebuild(t *testing.T) {
 	for at, done := 1, false; !done; at++ {
 		s := openNew(t)
-		s.db.NoSync = true // no power cut is tested here
+		s.db.NoSync = true // speed: no power failure is simulated
 		fillAll(t, s)
-		ctx := waited{t.Context(), make(chan struct{}), new(sync.Once)}
-		findings, copied, begun := []Finding(nil), make(chan error, 1), false
+		ctx := signalingContext{t.Context(), make(chan struct{}), new(sync.Once)}
+		findings, copied, started := []Finding(nil), make(chan error, 1), false
 		commits := 0
 		s.commitTx = func(tx *bolt.Tx) error {
 			err := tx.Commit()
 			if commits++; commits != at {
 				return err
 			}
-			begun = true
+			started = true
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
@@ -345,15 +345,15 @@ func TestACopyWaitsForARebuild(t *testing.T) {
 				copied <- err
 			}()
 			select {
-			case <-ctx.waits:
+			case <-ctx.waiting:
 			case <-ended:
 			}
 			return err
 		}
-		if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
-			t.Fatal(err)
+		if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("Rebuild reported %+v", f) }); err != nil {
+			t.Fatalf("rebuild: %v", err)
 		}
-		if done = !begun; done {
+		if done = !started; done {
 			if at < 10 {
 				t.Errorf("a rebuild took %d commits, want at least 10", at-1)
 			}
@@ -365,26 +365,27 @@ func TestACopyWaitsForARebuild(t *testing.T) {
 	}
 }
 
-// Where a disk error ended a rebuild, a copy is refused: it would lack indexes.
-func TestNoCopyAfterARebuildThatFailed(t *testing.T) {
+// If a disk error ended a rebuild, Snapshot returns an error: the copy would lack index
+// entries.
+func TestSnapshotAfterFailedRebuild(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	defer func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close store: %v", err)
 		}
 	}()
 	fillAll(t, s)
 	commits := 0
 	s.commitTx = func(tx *bolt.Tx) error {
 		if commits++; commits == 3 {
-			return errors.Join(tx.Rollback(), errors.New("cut off"))
+			return errors.Join(tx.Rollback(), errors.New("interrupted"))
 		}
 		return tx.Commit()
 	}
 	if err := s.Rebuild(t.Context(), func(Finding) {}); err == nil {
-		t.Fatal("the rebuild succeeded")
+		t.Fatal("Rebuild succeeded, want an error")
 	}
 	if _, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy")); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("got %v, want kind Closing", err)
+		t.Errorf("got %v, want errs.Unavailable", err)
 	}
 }

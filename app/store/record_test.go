@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,17 +16,19 @@ import (
 	"deedkeep/app/model"
 )
 
-func TestRecordIsDrawnAsItIs(t *testing.T) {
+// TestRecordEncoding verifies the format drawn in record.go.
+func TestRecordEncoding(t *testing.T) {
 	raw, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "A & B"})
 	want := "01" + "9e3f2ac6" + `{"id":7,"name":"A & B"}`
 	if got := hexHead(raw); err != nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
 	if _, err := encodeRecord(bucketFolders, encodeUint64(7), func() {}); err == nil {
-		t.Error("a function was encoded")
+		t.Error("encodeRecord of a function succeeded, want an error")
 	}
 }
 
+// hexHead returns a record with its header in hex.
 func hexHead(raw []byte) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
@@ -36,20 +39,20 @@ func hexHead(raw []byte) string {
 	return b.String() + string(raw[recordHeaderSize:])
 }
 
-func TestDecodeRefuses(t *testing.T) {
-	sound, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "Inbox"})
+func TestDecodeRecordRejectsDamage(t *testing.T) {
+	valid, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "Inbox"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode record: %v", err)
 	}
 	var f model.Folder
-	if err := decodeRecord(bucketFolders, encodeUint64(7), sound, &f); err != nil || f.Name != "Inbox" {
-		t.Fatalf("%+v, %v", f, err)
+	if err := decodeRecord(bucketFolders, encodeUint64(7), valid, &f); err != nil || f.Name != "Inbox" {
+		t.Fatalf("valid record: got %+v, %v; want Inbox", f, err)
 	}
-	form := bytes.Clone(sound)
-	form[0] = 2
+	otherVersion := bytes.Clone(valid)
+	otherVersion[0] = 2
 	text, err := encodeRecord(bucketFolders, encodeUint64(7), "text")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode record: %v", err)
 	}
 	for _, row := range []struct {
 		name        string
@@ -57,30 +60,30 @@ func TestDecodeRefuses(t *testing.T) {
 		raw         []byte
 	}{
 		{"nothing", bucketFolders, encodeUint64(7), nil},
-		{"less than a header", bucketFolders, encodeUint64(7), sound[:4]},
-		{"only a header", bucketFolders, encodeUint64(7), sound[:5]},
-		{"cut", bucketFolders, encodeUint64(7), sound[:len(sound)-1]},
-		{"longer", bucketFolders, encodeUint64(7), append(bytes.Clone(sound), ' ')},
-		{"another form", bucketFolders, encodeUint64(7), form},
-		{"under another key", bucketFolders, encodeUint64(8), sound},
-		{"in another bucket", bucketFiles, encodeUint64(7), sound},
+		{"less than a header", bucketFolders, encodeUint64(7), valid[:4]},
+		{"only a header", bucketFolders, encodeUint64(7), valid[:5]},
+		{"truncated", bucketFolders, encodeUint64(7), valid[:len(valid)-1]},
+		{"longer", bucketFolders, encodeUint64(7), append(bytes.Clone(valid), ' ')},
+		{"another version", bucketFolders, encodeUint64(7), otherVersion},
+		{"under another key", bucketFolders, encodeUint64(8), valid},
+		{"in another bucket", bucketFiles, encodeUint64(7), valid},
 		{"of another type", bucketFolders, encodeUint64(7), text},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var f model.Folder
 			if err := decodeRecord(row.bucket, row.key, row.raw, &f); !errors.Is(err, ErrDamaged) {
-				t.Errorf("said %v", err)
+				t.Errorf("got %v, want ErrDamaged", err)
 			}
 		})
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	sound, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "Inbox"})
+	valid, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "Inbox"})
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("encode record: %v", err)
 	}
-	f.Add(sound, uint64(7))
+	f.Add(valid, uint64(7))
 	f.Add([]byte{recordVersion, 0, 0, 0, 0}, uint64(0))
 	f.Add([]byte{}, uint64(1))
 	f.Fuzz(func(t *testing.T, raw []byte, id uint64) {
@@ -88,24 +91,24 @@ func FuzzDecode(f *testing.F) {
 		var folder model.Folder
 		err := decodeRecord(bucketFolders, encodeUint64(id), raw, &folder)
 		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("said %v", err)
+			t.Errorf("got %v, want nil or ErrDamaged", err)
 		}
 		if !bytes.Equal(raw, before) {
-			t.Error("the page was changed")
+			t.Error("decodeRecord changed its input")
 		}
 		again, encodeErr := encodeRecord(bucketFolders, encodeUint64(id), folder)
 		if encodeErr != nil || err == nil && decodeRecord(bucketFolders, encodeUint64(id), again, &folder) != nil {
-			t.Errorf("what was read cannot be written: %v", encodeErr)
+			t.Errorf("decoded record can't be encoded and decoded again: %v", encodeErr)
 		}
 	})
 }
 
-// Every row is one transaction on a filled store.
-func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
+// Each row is one transaction on a filled store.
+func TestIndexesAndCountersMatchRecords(t *testing.T) {
 	count := func(c Counter, want uint64) func(*Tx) string {
 		return func(tx *Tx) string {
 			if tx.Count(c) != want {
-				return string(c) + " is counted wrongly"
+				return fmt.Sprintf("Count(%s) = %d, want %d", c, tx.Count(c), want)
 			}
 			return ""
 		}
@@ -113,7 +116,7 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 	folder := func(name string, parent uint64, want bool) func(*Tx) string {
 		return func(tx *Tx) string {
 			if tx.FolderNameTaken(parent, name) != want {
-				return "name " + name
+				return fmt.Sprintf("FolderNameTaken(%d, %q) = %v, want %v", parent, name, !want, want)
 			}
 			return ""
 		}
@@ -121,7 +124,7 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 	order := func(number string, want bool) func(*Tx) string {
 		return func(tx *Tx) string {
 			if tx.OrderNumberTaken(number) != want {
-				return "order " + number
+				return fmt.Sprintf("OrderNumberTaken(%q) = %v, want %v", number, !want, want)
 			}
 			return ""
 		}
@@ -130,16 +133,16 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		write func(*Tx) error
-		says  string // "" when it is written
-		holds []func(*Tx) string
+		want  string // in the error; "" for none
+		tests []func(*Tx) string
 	}{
-		{"as filled", func(*Tx) error { return nil }, "", []func(*Tx) string{count(CountFolders, 6), count(CountAbstracts, 2), count(CountOrders, 2),
+		{"no change", func(*Tx) error { return nil }, "", []func(*Tx) string{count(CountFolders, 6), count(CountAbstracts, 2), count(CountOrders, 2),
 			count(CountFiles, 2), count(CountBytes, 30), count(CountTasks, 2), folder("BOX 1", 1, true), folder("box 1", 0, false), order("a-1", true), order("a-", false), order("a-10", false)}},
 		{"an order's number changes", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "B-7"}) }, "",
 			[]func(*Tx) string{order("A-0", false), order("b-7", true), count(CountOrders, 2)}},
 		{"an order's number changes its case", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "a-0"}) }, "",
 			[]func(*Tx) string{order("A-0", true), count(CountOrders, 2)}},
-		{"an order's number is another's too", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "A-1"}) }, "",
+		{"an order gets the number of another", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "A-1"}) }, "",
 			[]func(*Tx) string{order("A-0", false), order("A-1", true)}},
 		{"a folder is renamed", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "Deeds", ParentID: 1}) }, "",
 			[]func(*Tx) string{folder("box 0", 1, false), folder("deeds", 1, true), count(CountFolders, 6)}},
@@ -158,7 +161,7 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 			return errors.Join(err, tx.PutFile(model.File{ID: 3, Size: 10, Digest: digest(0)}))
 		}, "",
 			[]func(*Tx) string{count(CountFiles, 3), count(CountBytes, 40)}},
-		{"an abstract again", func(tx *Tx) error { return tx.PutAbstract(model.Abstract{ID: 1, Files: []uint64{1}}) }, "", []func(*Tx) string{count(CountAbstracts, 2)}},
+		{"an abstract is written again", func(tx *Tx) error { return tx.PutAbstract(model.Abstract{ID: 1, Files: []uint64{1}}) }, "", []func(*Tx) string{count(CountAbstracts, 2)}},
 		{"a task is done", func(tx *Tx) error { return tx.RemoveTask(1) }, "", []func(*Tx) string{count(CountTasks, 1)}},
 		{"a task is done twice", func(tx *Tx) error { return errors.Join(tx.RemoveTask(1), tx.RemoveTask(1)) }, "", []func(*Tx) string{count(CountTasks, 1)}},
 		{"a key is used", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(1000), UseCount: 3}) }, "", nil},
@@ -167,16 +170,16 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: "zz"}) }, "no SHA-256", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			s := openNew(t) // Check at the end holds every index against every record
+			s := openNew(t) // checks all indexes at the end
 			fill(t, s, 2)
 			err := s.Update(t.Context(), nil, row.write)
-			if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
-				t.Errorf("said %v, want %q", err, row.says)
+			if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+				t.Errorf("got error %v, want %q", err, row.want)
 			}
 			view(t, s, func(tx *Tx) error {
-				for _, holds := range row.holds {
-					if wrong := holds(tx); wrong != "" {
-						t.Error(wrong)
+				for _, test := range row.tests {
+					if failure := test(tx); failure != "" {
+						t.Error(failure)
 					}
 				}
 				return nil
@@ -185,7 +188,7 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 	}
 }
 
-func TestReadsOfWhatIsNotThere(t *testing.T) {
+func TestReadMissingRecords(t *testing.T) {
 	s := openNew(t)
 	view(t, s, func(tx *Tx) error {
 		_, abstract := tx.Abstract(1)
@@ -196,17 +199,17 @@ func TestReadsOfWhatIsNotThere(t *testing.T) {
 		_, key := tx.Key(1)
 		for name, err := range map[string]error{"abstract": abstract, "order": order, "file": file, "folder": folder, "template": template, "key": key} {
 			if errs.KindOf(err) != errs.NotFound {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v, want errs.NotFound", name, err)
 			}
 		}
 		if _, found, err := tx.KeyByHash([32]byte{}); found || err != nil {
-			t.Errorf("key by hash: %v, %v", found, err)
+			t.Errorf("KeyByHash: got %v, %v; want none", found, err)
 		}
 		if tx.DigestInUse([32]byte{}) || tx.HasFolder(99) || tx.OrderNumberTaken("x") {
-			t.Error("something is there")
+			t.Error("a digest, folder, or order number exists in an empty store")
 		}
 		if list, err := tx.Tasks(5); len(list) > 0 || err != nil {
-			t.Errorf("tasks %v, %v", list, err)
+			t.Errorf("got tasks %v, %v; want none", list, err)
 		}
 		return nil
 	})
@@ -219,38 +222,38 @@ func TestKeysDigestsAndTasks(t *testing.T) {
 		var hash, bytes [32]byte
 		hash[30], hash[31], bytes[31] = 1001>>8, 1001&0xff, 2
 		if key, found, err := tx.KeyByHash(hash); !found || err != nil || key.ID != 2 {
-			t.Errorf("key %+v, %v, %v", key, found, err)
+			t.Errorf("KeyByHash = %+v, %v, %v; want key 2", key, found, err)
 		}
 		if !tx.DigestInUse(bytes) {
-			t.Error("a digest is not found")
+			t.Error("DigestInUse = false, want true")
 		}
-		if list, err := tx.Tasks(2); err != nil || len(list) != 2 || list[0].Seq != 1 || list[1].FileID != 2 {
+		if list, err := tx.Tasks(2); err != nil || len(list) != 2 || list[0].Seq != 1 || list[1].FileID != 2 { // the first two of three
 			t.Errorf("tasks %+v, %v", list, err)
 		}
 		if list, err := tx.Keys(); err != nil || len(list) != 3 {
-			t.Errorf("keys %+v, %v", list, err)
+			t.Errorf("got keys %+v, %v; want 3", list, err)
 		}
 		return nil
 	})
 	c, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("snapshot: %v", err)
 	}
 	var seen []uint64
 	err = c.EachDigest(func(_ [32]byte, f []model.File) error { seen = append(seen, f[0].ID); return nil })
 	if err != nil || len(seen) != 3 {
-		t.Errorf("digests of files %v, %v", seen, err)
+		t.Errorf("got digests of files %v, %v; want 3", seen, err)
 	}
 	stop := errors.New("stop")
 	if err := c.EachDigest(func([32]byte, []model.File) error { return stop }); !errors.Is(err, stop) {
-		t.Error(err)
+		t.Errorf("EachDigest: %v", err)
 	}
 	if err := c.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close copy: %v", err)
 	}
 }
 
-func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
+func TestDamagedRecordsAreErrors(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	fill(t, s, 1)
 	err := s.db.Update(func(tx *bolt.Tx) error {
@@ -264,7 +267,7 @@ func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
 		return errors.Join(tx.Bucket(bucketKeys).Delete(encodeUint64(1)), tx.Bucket(bucketTemplates).Delete(encodeUint64(1)))
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("damage records: %v", err)
 	}
 	for name, read := range map[string]func(*Tx) error{
 		"abstract": func(tx *Tx) error { _, err := tx.Abstract(1); return err },
@@ -284,15 +287,15 @@ func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := s.Update(t.Context(), read, nil); !errors.Is(err, ErrDamaged) || errs.KindOf(err) != errs.Internal {
-				t.Errorf("said %v", err)
+				t.Errorf("got %v, want ErrDamaged", err)
 			}
 		})
 	}
 }
 
-// A task that cannot be read must not keep those behind it waiting.
-func TestDamagedTaskIsPassedOver(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+// A damaged task must not block later ones.
+func TestDamagedTaskIsSkipped(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
 	fill(t, s, 3)
 	err := s.Update(t.Context(), nil, func(tx *Tx) error {
 		b := tx.bucket(bucketTasks)
@@ -300,7 +303,7 @@ func TestDamagedTaskIsPassedOver(t *testing.T) {
 		return b.Put(bytes.Clone(key), append(bytes.Clone(value), 'x'))
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("update: %v", err)
 	}
 	err = s.View(t.Context(), func(tx *Tx) error {
 		list, err := tx.Tasks(9)
@@ -310,21 +313,21 @@ func TestDamagedTaskIsPassedOver(t *testing.T) {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("view: %v", err)
 	}
 }
 
-func TestAMemoryIsNeverStale(t *testing.T) {
+func TestCacheIsNeverStale(t *testing.T) {
 	s := openNew(t)
 	broken := errors.New("broken")
-	standard := func(tx *Tx) (template model.Template) {
+	defaultTemplate := func(tx *Tx) (template model.Template) {
 		template, _, err := tx.DefaultTemplate()
 		if err != nil {
-			t.Error(err)
+			t.Errorf("DefaultTemplate: %v", err)
 		}
 		return template
 	}
-	view(t, s, func(tx *Tx) error { standard(tx); return nil })
+	view(t, s, func(tx *Tx) error { defaultTemplate(tx); return nil })
 	change := func(tx *Tx) error {
 		return errors.Join(tx.PutTemplate(model.Template{ID: 2, Name: "Changed"}), tx.SetDefaultTemplate(2))
 	}
@@ -332,30 +335,30 @@ func TestAMemoryIsNeverStale(t *testing.T) {
 		if err := change(tx); err != nil {
 			return err
 		}
-		if got := standard(tx); got.ID != 2 || got.Name != "Changed" {
-			t.Errorf("inside: %+v", got)
+		if got := defaultTemplate(tx); got.ID != 2 || got.Name != "Changed" {
+			t.Errorf("inside the transaction: got %+v, want template 2", got)
 		}
 		return broken
 	})
 	if !errors.Is(err, broken) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want %v", err, broken)
 	}
 	view(t, s, func(tx *Tx) error {
-		if got := standard(tx); got.ID != 1 {
-			t.Errorf("after it was undone: %+v", got)
+		if got := defaultTemplate(tx); got.ID != 1 {
+			t.Errorf("after the rollback: got %+v, want template 1", got)
 		}
 		return nil
 	})
 	update(t, s, change)
 	view(t, s, func(tx *Tx) error {
-		if got := standard(tx); got.ID != 2 || got.Name != "Changed" {
-			t.Errorf("after it was committed: %+v", got)
+		if got := defaultTemplate(tx); got.ID != 2 || got.Name != "Changed" {
+			t.Errorf("after the commit: got %+v, want template 2", got)
 		}
 		return nil
 	})
 }
 
-func TestValuesOutliveTheirTransaction(t *testing.T) {
+func TestValuesRemainValidAfterTransaction(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 1)
 	var a model.Abstract
@@ -364,38 +367,38 @@ func TestValuesOutliveTheirTransaction(t *testing.T) {
 		update(t, s, putAbstract)
 	}
 	if want := json.RawMessage(`"fee"`); !bytes.Equal(a.Custom["vesting"], want) {
-		t.Errorf("it became %s", a.Custom["vesting"])
+		t.Errorf("got %s, want %s", a.Custom["vesting"], want)
 	}
 }
 
-func TestSnapshotRefuses(t *testing.T) {
+func TestSnapshotErrors(t *testing.T) {
 	s := openNew(t)
 	path := filepath.Join(t.TempDir(), "copy.db")
-	overwrite([]byte("somebody's"))(t, path)
-	if _, err := s.Snapshot(t.Context(), path); err == nil || string(read(t, path)) != "somebody's" {
-		t.Errorf("over another file: %v", err)
+	overwrite([]byte("other content"))(t, path)
+	if _, err := s.Snapshot(t.Context(), path); err == nil || string(readFile(t, path)) != "other content" {
+		t.Errorf("Snapshot to an existing file: got %v, want an error", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	path += "2"
 	if _, err := s.Snapshot(ctx, path); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("Snapshot with a canceled context: got %v, want %v", err, context.Canceled)
 	}
 	if _, err := (&ctxWriter{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled on the way: %v", err)
+		t.Errorf("write with a canceled context: got %v, want %v", err, context.Canceled)
 	}
-	c, err := s.Snapshot(t.Context(), path) // the one that was canceled left nothing behind
+	c, err := s.Snapshot(t.Context(), path) // the canceled one left no file
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("snapshot: %v", err)
 	}
 	if _, err := c.Check(ctx, func(Finding) {}); !errors.Is(err, context.Canceled) {
-		t.Errorf("check: %v", err)
+		t.Errorf("Check with a canceled context: got %v, want %v", err, context.Canceled)
 	}
-	census, err := c.Check(t.Context(), func(f Finding) { t.Errorf("%+v", f) })
-	if err != nil || census.Events != 1 || census.Files != 0 || census.Records != 9 {
-		t.Errorf("census %+v, %v", census, err)
+	summary, err := c.Check(t.Context(), func(f Finding) { t.Errorf("%+v", f) })
+	if err != nil || summary.Events != 1 || summary.Files != 0 || summary.Records != 9 {
+		t.Errorf("got %+v, %v; want 9 records with 1 event", summary, err)
 	}
 	if err := c.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close copy: %v", err)
 	}
 }

@@ -10,33 +10,33 @@ import (
 	"deedkeep/app/model"
 )
 
-func TestReplays(t *testing.T) {
+func TestStoredResponses(t *testing.T) {
 	s := openNew(t)
-	kept := func(n int) model.StoredResponse {
+	response := func(n int) model.StoredResponse {
 		return model.StoredResponse{RequestHash: digest(n), Status: 201, Header: map[string]string{"Location": "x"}, Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
 	}
 	slot := func(n byte) [32]byte { return [32]byte{9 - n, 31: n} }
 	update(t, s, func(tx *Tx) (err error) {
 		for n := range byte(5) {
-			err = errors.Join(err, tx.PutStoredResponse(slot(n), kept(int(n))))
+			err = errors.Join(err, tx.PutStoredResponse(slot(n), response(int(n))))
 		}
-		return errors.Join(err, tx.PutStoredResponse(slot(1), kept(7))) // in place of another
+		return errors.Join(err, tx.PutStoredResponse(slot(1), response(7))) // replaces another
 	})
-	left := func(want ...byte) {
+	checkRemaining := func(want ...byte) {
 		t.Helper()
 		view(t, s, func(tx *Tx) error {
 			for n := range byte(9) {
 				r, found, err := tx.StoredResponse(slot(n))
-				wanted := false
+				expected := false
 				for _, w := range want {
-					wanted = wanted || w == n
+					expected = expected || w == n
 				}
 				at := int(n)
 				if n == 1 {
 					at = 7
 				}
-				if err != nil || found != wanted || found && !reflect.DeepEqual(r, kept(at)) {
-					t.Errorf("%d: %+v, %v, %v", n, r, found, err)
+				if err != nil || found != expected || found && !reflect.DeepEqual(r, response(at)) {
+					t.Errorf("response %d: got %+v, %v, %v; want found %v", n, r, found, err, expected)
 				}
 			}
 			return nil
@@ -52,53 +52,53 @@ func TestReplays(t *testing.T) {
 			return err
 		})
 	}
-	left(0, 1, 2, 3, 4)
+	checkRemaining(0, 1, 2, 3, 4)
 	prune(0, 9, 0)
 	prune(1, 9, 1)
-	left(1, 2, 3, 4)
+	checkRemaining(1, 2, 3, 4)
 	prune(4, 1, 1)
-	left(1, 3, 4)
+	checkRemaining(1, 3, 4)
 	prune(7, 9, 2)
-	left(1)
+	checkRemaining(1)
 	prune(8, 9, 1)
-	left()
+	checkRemaining()
 }
 
-// What answers say again and again is kept once.
-func TestReplaysAreCompressed(t *testing.T) {
+// Long responses are compressed.
+func TestStoredResponsesAreCompressed(t *testing.T) {
 	s := openNew(t)
 	long := model.StoredResponse{RequestHash: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
 	slot := [32]byte{1}
 	update(t, s, func(tx *Tx) error { return tx.PutStoredResponse(slot, long) })
 	view(t, s, func(tx *Tx) error {
 		if n := len(tx.bucket(bucketStoredResponses).Get(slot[:])); n > len(long.Body)/50 {
-			t.Errorf("%d bytes are kept of %d", n, len(long.Body))
+			t.Errorf("got %d stored bytes for %d, want 2%% at most", n, len(long.Body))
 		}
 		r, found, err := tx.StoredResponse(slot)
 		if !found || !reflect.DeepEqual(r, long) {
-			t.Errorf("%d bytes came back, %v", len(r.Body), found)
+			t.Errorf("got %d bytes, found %v; want the same response", len(r.Body), found)
 		}
 		return err
 	})
-	update(t, s, func(tx *Tx) error { // as it was written before
+	update(t, s, func(tx *Tx) error { // uncompressed, as older versions wrote it
 		raw, err := encodeRecord(bucketStoredResponses, slot[:], long)
 		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))
 	})
 	view(t, s, func(tx *Tx) error {
 		r, found, err := tx.StoredResponse(slot)
 		if !found || !reflect.DeepEqual(r, long) {
-			t.Errorf("%d bytes came back of the old form, %v", len(r.Body), found)
+			t.Errorf("old format: got %d bytes, found %v; want the same response", len(r.Body), found)
 		}
 		return err
 	})
-	cut := responseRecord{StoredResponse: model.StoredResponse{RequestHash: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
+	damaged := responseRecord{StoredResponse: model.StoredResponse{RequestHash: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
 	update(t, s, func(tx *Tx) error {
-		raw, err := encodeRecord(bucketStoredResponses, slot[:], cut)
+		raw, err := encodeRecord(bucketStoredResponses, slot[:], damaged)
 		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))
 	})
 	view(t, s, func(tx *Tx) error {
 		if _, found, err := tx.StoredResponse(slot); found || !errors.Is(err, ErrDamaged) {
-			t.Errorf("%v, %v", found, err)
+			t.Errorf("invalid gzip: got %v, %v; want ErrDamaged", found, err)
 		}
 		return nil
 	})

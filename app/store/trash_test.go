@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// gone is a time in the trash, hours after the test's.
-func gone(hours int, with string) *model.Trashed {
+// trashedAt returns the value of Trashed for a deletion some hours after testTime.
+func trashedAt(hours int, with string) *model.Trashed {
 	return &model.Trashed{At: testTime.Add(time.Duration(hours) * time.Hour), By: model.SystemActor(), With: with}
 }
 
@@ -22,7 +22,7 @@ func TestTrash(t *testing.T) {
 		a, errA := tx.Abstract(1)
 		f, errF := tx.File(1)
 		o, errO := tx.Order(2)
-		a.Trashed, f.Trashed, o.Trashed = gone(2, ""), gone(2, "abstract:1"), gone(1, "")
+		a.Trashed, f.Trashed, o.Trashed = trashedAt(2, ""), trashedAt(2, "abstract:1"), trashedAt(1, "")
 		return errors.Join(errA, errF, errO, tx.PutAbstract(a), tx.PutFile(f), tx.PutOrder(o))
 	})
 	entries := []TrashEntry{{"order", 2, testTime.Add(time.Hour)}, {"abstract", 1, testTime.Add(2 * time.Hour)}}
@@ -32,73 +32,73 @@ func TestTrash(t *testing.T) {
 		_, file := tx.File(1)
 		for _, err := range []error{abstract, order, file} {
 			if errs.KindOf(err) != errs.NotFound {
-				t.Errorf("of what is in the trash: %v", err)
+				t.Errorf("record in the trash: got %v, want errs.NotFound", err)
 			}
 		}
 		_, abstract = tx.AbstractIncludingTrash(1)
 		_, order = tx.OrderIncludingTrash(2)
 		_, file = tx.FileIncludingTrash(1)
 		if err := errors.Join(abstract, order, file); err != nil {
-			t.Error(err)
+			t.Errorf("read from the trash: %v", err)
 		}
 		if tx.OrderNumberTaken("A-1") || !tx.OrderNumberTaken("A-2") || !tx.DigestInUse([32]byte{}) {
-			t.Error("a number in the trash is taken, or one that is not is free, or bytes in the trash are nobody's")
+			t.Error("a number in the trash is taken, a live one is free, or a digest in the trash is not in use")
 		}
 		page, err := tx.ListTrash(Query{Limit: 9})
 		if err != nil || !slices.Equal(page.Items, entries) {
-			t.Errorf("listed %+v, %v", page, err)
+			t.Errorf("ListTrash = %+v, %v; want %+v", page, err, entries)
 		}
 		for hours, n := range map[int]int{0: 0, 1: 0, 2: 1, 3: 2} {
 			list, err := tx.TrashedBefore(testTime.Add(time.Duration(hours)*time.Hour), TrashEntry{}, 9)
 			if err != nil || !slices.Equal(list, entries[:n]) && n > 0 || len(list) != n {
-				t.Errorf("trashed before %d: %+v, %v", hours, list, err)
+				t.Errorf("trashed before hour %d: got %+v, %v; want %+v", hours, list, err, entries[:n])
 			}
 		}
 		if list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), TrashEntry{}, 1); err != nil || !slices.Equal(list, entries[:1]) {
-			t.Errorf("the oldest: %+v, %v", list, err)
+			t.Errorf("oldest entry: got %+v, %v; want %+v", list, err, entries[:1])
 		}
-		for i, e := range entries { // those behind each
+		for i, e := range entries { // the entries after each
 			list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), e, 9)
 			if err != nil || len(list) != 1-i || i == 0 && list[0] != entries[1] {
-				t.Errorf("behind %+v: %+v, %v", e, list, err)
+				t.Errorf("entries after %+v: got %+v, %v; want %+v", e, list, err, entries[i+1:])
 			}
 		}
 		if tx.Count(CountTrashed) != 2 || tx.Count(CountAbstracts) != 2 || tx.Count(CountOrders) != 2 || tx.Count(CountFiles) != 2 || tx.Count(CountBytes) != 50 || tx.Count(CountFileRecords) != 3 {
-			t.Error("counted wrongly")
+			t.Error("got wrong counters, want 2 in the trash, 2 abstracts, 2 orders, 2 files of 50 bytes, 3 file records")
 		}
 		return nil
 	})
-	update(t, s, func(tx *Tx) error { // a file of two tasks, and one of the same transaction
+	update(t, s, func(tx *Tx) error { // the file has two tasks, one from this transaction
 		return errors.Join(tx.AddTask(model.ProcessingTask{FileID: 1}), tx.RemoveFile(1), tx.RemoveAbstract(1), tx.RemoveOrder(2))
 	})
 	view(t, s, func(tx *Tx) error {
 		if tx.Count(CountTrashed) != 0 || tx.Count(CountTasks) != 2 || tx.Count(CountFileRecords) != 2 || tx.DigestInUse([32]byte{}) {
-			t.Errorf("after the purge: %d in the trash, %d tasks", tx.Count(CountTrashed), tx.Count(CountTasks))
+			t.Errorf("after the purge: got %d in the trash, %d tasks; want 0 and 2", tx.Count(CountTrashed), tx.Count(CountTasks))
 		}
 		return nil
 	})
-	update(t, s, func(tx *Tx) error { // numbers are not used again
+	update(t, s, func(tx *Tx) error { // IDs are not reused
 		id, err := tx.NewOrderID()
 		if id != 4 {
-			t.Errorf("order %d", id)
+			t.Errorf("NewOrderID() = %d, want 4", id)
 		}
 		return err
 	})
 }
 
-func TestRemoveWhatIsNotThere(t *testing.T) {
+func TestRemoveMissingRecords(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
 		for name, err := range map[string]error{"abstract": tx.RemoveAbstract(9), "order": tx.RemoveOrder(9), "file": tx.RemoveFile(9), "folder": tx.RemoveFolder(9)} {
 			if errs.KindOf(err) != errs.NotFound {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v, want errs.NotFound", name, err)
 			}
 		}
 		return nil
 	})
 }
 
-func TestTasksOfRemovedFiles(t *testing.T) {
+func TestRemoveFileRemovesItsTasks(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
@@ -107,7 +107,7 @@ func TestTasksOfRemovedFiles(t *testing.T) {
 	})
 	view(t, s, func(tx *Tx) error {
 		if list, err := tx.Tasks(9); err != nil || len(list) != 1 || list[0].FileID != 2 || tx.Count(CountTasks) != 1 {
-			t.Errorf("left: %+v, %v", list, err)
+			t.Errorf("got tasks %+v, %v; want one of file 2", list, err)
 		}
 		return nil
 	})
@@ -117,7 +117,7 @@ func TestFolderInUse(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 2) // folders 5 and 6 are in 1
 	file := model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 1, FolderID: 2, CreatedAt: testTime}
-	used := func(want string) {
+	checkUsed := func(want string) {
 		t.Helper()
 		view(t, s, func(tx *Tx) error {
 			got := ""
@@ -127,34 +127,33 @@ func TestFolderInUse(t *testing.T) {
 				}
 			}
 			if got != want {
-				t.Errorf("in use: %s, want %s", got, want)
+				t.Errorf("got folders in use %q, want %q", got, want)
 			}
 			return nil
 		})
 	}
-	used("1")
+	checkUsed("1")
 	update(t, s, func(tx *Tx) error { return tx.PutFile(file) })
-	used("12")
+	checkUsed("12")
 	update(t, s, func(tx *Tx) error { return errors.Join(tx.RemoveFolder(5), tx.RemoveFolder(6)) })
-	used("2")
+	checkUsed("2")
 	update(t, s, func(tx *Tx) error {
 		a, err := tx.Abstract(1)
-		a.Files, file.AbstractID, file.Trashed = nil, 0, gone(1, "")
+		a.Files, file.AbstractID, file.Trashed = nil, 0, trashedAt(1, "")
 		return errors.Join(err, tx.PutAbstract(a), tx.PutFile(file))
 	})
-	used("")
-	update(t, s, func(tx *Tx) error { return tx.RemoveFolder(2) }) // a file in the trash may name it still
+	checkUsed("")
+	update(t, s, func(tx *Tx) error { return tx.RemoveFolder(2) }) // a file in the trash may still refer to it
 	view(t, s, func(tx *Tx) error {
 		if tx.Count(CountFolders) != 3 || tx.FolderNameTaken(1, "Box 0") {
-			t.Error("it is still there")
+			t.Error("removed folders are still counted or taken")
 		}
 		return nil
 	})
 }
 
-// The queue may be long, and is read inside the transaction of a purge only for a file
-// that may have a task.
-func TestRemovingAFileDoesNotReadTheQueue(t *testing.T) {
+// The queue may be long, so RemoveFile reads it only for a file that may have a task.
+func TestRemoveFileDoesNotReadQueue(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 2)
 	update(t, s, func(tx *Tx) error {
@@ -164,13 +163,13 @@ func TestRemovingAFileDoesNotReadTheQueue(t *testing.T) {
 			return err
 		}
 		if tx.tasksByFile != nil {
-			t.Error("the queue was read for a file that is not processed")
+			t.Error("the queue was read for a file that is not Processing")
 		}
 		if err := errors.Join(tx.RemoveFile(1), tx.RemoveAbstract(1)); err != nil {
 			return err
 		}
 		if tx.Count(CountTasks) != 0 {
-			t.Error("the task of a file that is gone stays")
+			t.Error("the task of a removed file remains")
 		}
 		return nil
 	})

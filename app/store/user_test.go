@@ -16,8 +16,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// settled fills a store with two users, one with two sessions.
-func settled(t *testing.T, s *Store) {
+// addUsersAndSessions adds two users, one of them with two sessions.
+func addUsersAndSessions(t *testing.T, s *Store) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {
 		for _, name := range []string{"Kim Lee", "Robin"} {
@@ -35,87 +35,86 @@ func settled(t *testing.T, s *Store) {
 
 func TestUsers(t *testing.T) {
 	s := openNew(t)
-	settled(t, s)
+	addUsersAndSessions(t, s)
 	view(t, s, func(tx *Tx) error {
 		for name, want := range map[string]uint64{"kim lee": 1, " KIM LEE ": 1, "robin": 2, "kim": 0, "": 0} {
 			if u, found, err := tx.UserByName(name); err != nil || found != (want > 0) || u.ID != want {
-				t.Errorf("%q: %+v %v %v", name, u, found, err)
+				t.Errorf("UserByName(%q) = %+v, %v, %v; want user %d", name, u, found, err, want)
 			}
 		}
 		if list, err := tx.Users(); err != nil || len(list) != 2 || list[0].Name != "Kim Lee" {
-			t.Errorf("%+v %v", list, err)
+			t.Errorf("Users() = %+v, %v; want Kim Lee and Robin", list, err)
 		}
 		_, err := tx.User(3)
 		if errs.KindOf(err) != errs.NotFound {
-			t.Errorf("%v", err)
+			t.Errorf("User(3): got %v, want errs.NotFound", err)
 		}
 		return nil
 	})
 	err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutUser(model.User{ID: 2, Name: "KIM lee"}) })
 	if err == nil {
-		t.Error("two users have one name")
+		t.Error("PutUser with the username of another user succeeded, want an error")
 	}
 	update(t, s, func(tx *Tx) error { return tx.PutUser(model.User{ID: 1, Name: "Kim Doe"}) })
 	update(t, s, func(tx *Tx) error { return tx.PutUser(model.User{ID: 2, Name: "Kim Lee"}) })
 	view(t, s, func(tx *Tx) error {
 		if u, found, err := tx.UserByName("kim lee"); err != nil || !found || u.ID != 2 {
-			t.Errorf("%+v %v %v", u, found, err)
+			t.Errorf("UserByName after the rename = %+v, %v, %v; want user 2", u, found, err)
 		}
 		return nil
 	})
 	if findings := check(t, s); len(findings) > 0 {
-		t.Error(findings)
+		t.Errorf("got findings %v, want none", findings)
 	}
 }
 
 func TestSessions(t *testing.T) {
 	s := openNew(t)
-	settled(t, s)
+	addUsersAndSessions(t, s)
 	hash, err := hex.DecodeString(digest(2))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("decode hash: %v", err)
 	}
 	view(t, s, func(tx *Tx) error {
 		if got, found, err := tx.Session(hash); err != nil || !found || got.UserID != 1 || got.Hash != digest(2) {
-			t.Errorf("%+v %v %v", got, found, err)
+			t.Errorf("Session = %+v, %v, %v; want one of user 1", got, found, err)
 		}
 		if _, found, err := tx.Session(hash[:31]); err != nil || found {
-			t.Errorf("%v %v", found, err)
+			t.Errorf("Session of a truncated hash: got %v, %v; want none", found, err)
 		}
 		if one, none := tx.SessionsOfUser(1), tx.SessionsOfUser(2); len(one) != 2 || len(none) != 0 {
-			t.Errorf("%v %v", one, none)
+			t.Errorf("got sessions %v and %v, want 2 and 0", one, none)
 		}
 		return nil
 	})
 	for _, bad := range []string{"", "xyz", digest(1)[2:]} {
 		if err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutSession(model.Session{Hash: bad, UserID: 1}) }); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("PutSession with hash %q succeeded, want an error", bad)
 		}
 	}
 	update(t, s, func(tx *Tx) error { return tx.RemoveSession(model.Session{Hash: digest(2), UserID: 1}) })
 	view(t, s, func(tx *Tx) error {
 		if list := tx.SessionsOfUser(1); len(list) != 1 || list[0].Hash != digest(1) {
-			t.Errorf("%v", list)
+			t.Errorf("SessionsOfUser(1) = %v, want the first session", list)
 		}
 		n := 0
 		tx.EachSession(func(model.Session) bool { n++; return true })
 		if n != 1 {
-			t.Errorf("%d sessions", n)
+			t.Errorf("EachSession: got %d sessions, want 1", n)
 		}
 		return nil
 	})
 	if findings := check(t, s); len(findings) > 0 {
-		t.Error(findings)
+		t.Errorf("got findings %v, want none", findings)
 	}
 }
 
-// What does not hold about users and sessions is found, and a Rebuild mends what is
-// of the indexes.
+// Check finds damage of users and sessions, and Rebuild repairs their indexes.
 func TestCheckAndRebuildOfUsers(t *testing.T) {
 	hash := func(n int) []byte {
 		raw, err := hex.DecodeString(digest(n))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("decode hash: %v", err)
 		}
 		return raw
 	}
@@ -132,18 +131,18 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		}
 	}
 	for _, row := range []struct {
-		name   string
-		change func(*bolt.Tx) error
-		want   Finding // its Problem in part
-		mended bool
+		name     string
+		change   func(*bolt.Tx) error
+		want     Finding // Problem is a substring
+		repaired bool
 	}{
-		{"a name without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
+		{"a user without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
 		{"an index without its user", put(bucketUserNames, []byte("nobody"), encodeUint64(7)), Finding{"index", "user_names", "names no record"}, true},
-		{"an index that names another", put(bucketUserNames, []byte("robin"), encodeUint64(1)), Finding{"user", "2", "missing in the index user_names"}, true},
+		{"an index entry of another user", put(bucketUserNames, []byte("robin"), encodeUint64(1)), Finding{"user", "2", "missing in the index user_names"}, true},
 		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "names user 1, which is missing"}, false},
 		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))), Finding{"session", digest(1)[:16], "missing in the index session_users"}, true},
 		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "names no record"}, true},
-		{"an index that is cut", put(bucketSessionUsers, encodeUint64(1), nil), Finding{"index", "session_users", "names no record"}, true},
+		{"a truncated index key", put(bucketSessionUsers, encodeUint64(1), nil), Finding{"index", "session_users", "names no record"}, true},
 		{"a session under another's hash", session(1, model.Session{Hash: digest(2), UserID: 1}), Finding{"session", digest(2)[:16], "stands under another hash"}, false},
 		{"a damaged session", put(bucketSessions, hash(1), []byte("x")), Finding{"session", digest(1), "record is damaged"}, false},
 		{"a damaged user", put(bucketUsers, encodeUint64(1), []byte("x")), Finding{"user", "1", "record is damaged"}, false},
@@ -151,18 +150,18 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "vault.db")
 			s := open(t, path)
-			settled(t, s)
+			addUsersAndSessions(t, s)
 			if err := s.Close(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("close store: %v", err)
 			}
-			raw(t, path, row.change)
+			updateRaw(t, path, row.change)
 			s = open(t, path)
 			found := false
 			for _, f := range check(t, s) {
 				found = found || f.Kind == row.want.Kind && f.Subject == row.want.Subject && strings.Contains(f.Problem, row.want.Problem)
 			}
 			if !found {
-				t.Errorf("%v", check(t, s))
+				t.Errorf("got findings %v, want %+v", check(t, s), row.want)
 			}
 			view(t, s, func(tx *Tx) error {
 				tx.SessionsOfUser(1)
@@ -170,19 +169,19 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 				return nil
 			})
 			if err := s.Rebuild(context.Background(), func(Finding) {}); err != nil {
-				t.Fatal(err)
+				t.Fatalf("rebuild: %v", err)
 			}
-			if left := check(t, s); row.mended != (len(left) == 0) {
-				t.Errorf("after the rebuild: %v", left)
+			if left := check(t, s); row.repaired != (len(left) == 0) {
+				t.Errorf("after the rebuild: got findings %v, want repaired %v", left, row.repaired)
 			}
 		})
 	}
 }
 
-// An index is made in many transactions; none of a thousand is forgotten.
+// An index is rebuilt completely in more than one transaction.
 func TestRebuildOfManySessions(t *testing.T) {
 	s := openNew(t)
-	settled(t, s)
+	addUsersAndSessions(t, s)
 	update(t, s, func(tx *Tx) error {
 		for n := range defaultRebuildBatch + 10 {
 			if err := tx.PutSession(model.Session{Hash: fmt.Sprintf("%064x", n), UserID: 1}); err != nil {
@@ -191,10 +190,10 @@ func TestRebuildOfManySessions(t *testing.T) {
 		}
 		return nil
 	})
-	if err := s.Rebuild(context.Background(), func(f Finding) { t.Error(f) }); err != nil {
-		t.Fatal(err)
+	if err := s.Rebuild(context.Background(), func(f Finding) { t.Errorf("got finding %+v, want none", f) }); err != nil {
+		t.Fatalf("rebuild: %v", err)
 	}
 	if findings := check(t, s); len(findings) > 0 {
-		t.Error(findings)
+		t.Errorf("got findings %v, want none", findings)
 	}
 }
