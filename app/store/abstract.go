@@ -11,7 +11,8 @@ var abstracts = indexedTable[model.Abstract]{
 	textSorts: []textSort[model.Abstract]{
 		{sort: SortFileNumber, normalize: model.NormalizeNumber, text: (*model.Abstract).FileNumber},
 		{sort: SortParcel, normalize: model.NormalizeNumber, text: (*model.Abstract).ParcelID},
-		{sort: SortAddress, normalize: model.NormalizeText, text: func(a *model.Abstract) string { return a.LookupAddress() }, exactForms: func(a *model.Abstract) []string { return a.LookupAddresses() }},
+		{sort: SortAddress, normalize: model.NormalizeText, text: func(a *model.Abstract) string { return a.LookupAddress() },
+			exactForms: func(a *model.Abstract) []string { return a.LookupAddresses() }},
 	},
 	columns: []indexColumn[model.Abstract]{
 		{name: ColumnCounty, value: func(a *model.Abstract) columnValue { return parseValue(a.County) }},

@@ -59,10 +59,13 @@ func formatCreated(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC
 
 // allBuckets returns the names of all buckets of the current schema.
 func allBuckets() [][]byte {
-	return [][]byte{bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
+	return [][]byte{
+		bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
-		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash, bucketStoredResponses, bucketStoredResponseTimes, bucketKeys, bucketKeyHashes, bucketUsers,
-		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges}
+		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash,
+		bucketStoredResponses, bucketStoredResponseTimes, bucketKeys, bucketKeyHashes, bucketUsers, bucketUserNames,
+		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges,
+	}
 }
 
 // initialize creates the buckets, workspace, and first audit entry of a new vault.

@@ -126,7 +126,8 @@ func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (
 	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
 	page := os.Getpagesize()
 	pages := make([]byte, (size+page-1)/page)
-	if _, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0]))); failed != 0 { // #nosec G103 -- mincore takes addresses
+	if _, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size),
+		uintptr(unsafe.Pointer(&pages[0]))); failed != 0 { // #nosec G103 -- mincore takes addresses
 		return nil, fmt.Errorf("pages of %s in memory: %w", c.Name(), failed)
 	}
 	for i, in := range pages {

@@ -126,24 +126,34 @@ func TestCheckPageCache(t *testing.T) {
 		{name: "one page", file: file(disk[:page]), log: []string{"sync", "drop"}},
 		{name: "less than a page", file: file(disk[:60]), log: []string{"sync", "drop"}},
 		{name: "no meta page", file: file(make([]byte, 8*page)), log: []string{"sync", "drop"}},
-		{name: "first sync fails", file: file(disk), change: func(c *fakePageCache) { c.syncErrs = []error{syscall.EIO} }, log: done, lostWrites: syscall.EIO},
-		{name: "both syncs fail", file: file(disk), change: func(c *fakePageCache) { c.syncErrs = []error{syscall.EIO, syscall.EIO} }, log: done, lostWrites: syscall.EIO, writeErr: syscall.EIO},
-		{name: "write fails", file: file(disk), change: func(c *fakePageCache) { c.writeErr = syscall.EIO }, log: done[:3], writeErr: syscall.EIO},
+		{name: "first sync fails", file: file(disk), change: func(c *fakePageCache) { c.syncErrs = []error{syscall.EIO} }, log: done,
+			lostWrites: syscall.EIO},
+		{name: "both syncs fail", file: file(disk), change: func(c *fakePageCache) { c.syncErrs = []error{syscall.EIO, syscall.EIO} },
+			log: done, lostWrites: syscall.EIO, writeErr: syscall.EIO},
+		{name: "write fails", file: file(disk), change: func(c *fakePageCache) { c.writeErr = syscall.EIO }, log: done[:3],
+			writeErr: syscall.EIO},
 		{name: "the disk is full", file: file(disk), change: func(c *fakePageCache) { c.writeErr = full }, log: done[:3]},
-		{name: "equal pages remain cached", file: file(disk), change: func(c *fakePageCache) { c.remaining = []extent{{2 * page, 3 * page}} }, log: done},
+		{name: "equal pages remain cached", file: file(disk), change: func(c *fakePageCache) { c.remaining = []extent{{2 * page, 3 * page}} },
+			log: done},
 		{name: "different meta page remains cached",
-			file: &fakePageCache{memory: slices.Clone(lostCommit), disk: slices.Clone(disk), remaining: []extent{{0, page}}}, log: done[:2], want: "restart the machine"},
+			file: &fakePageCache{memory: slices.Clone(lostCommit), disk: slices.Clone(disk),
+				remaining: []extent{{0, page}}}, log: done[:2], want: "restart the machine"},
 		{name: "different page remains cached",
-			file: &fakePageCache{memory: slices.Concat(disk[:6*page], make([]byte, 2*page)), disk: slices.Clone(disk), remaining: []extent{{5 * page, page}, {7 * page, page}}},
-			log:  done[:2], want: "near byte 28672"},
+			file: &fakePageCache{memory: slices.Concat(disk[:6*page], make([]byte, 2*page)), disk: slices.Clone(disk),
+				remaining: []extent{{5 * page, page}, {7 * page, page}}},
+			log: done[:2], want: "near byte 28672"},
 		{name: "pages remain cached, no direct reads", file: file(disk),
 			change: func(c *fakePageCache) {
 				c.remaining, c.directErr = []extent{{0, page}}, fmt.Errorf("direct: %w", errNotSupported)
 			}, log: done, skipped: true},
-		{name: "no direct reads", file: file(disk), change: func(c *fakePageCache) { c.directErr = fmt.Errorf("direct: %w", errNotSupported) }, log: done, skipped: true},
-		{name: "disk read fails", file: file(disk), change: func(c *fakePageCache) { c.directErr = syscall.EIO }, log: done[:2], want: "Check the disk"},
-		{name: "dropping not supported", file: file(disk), change: func(c *fakePageCache) { c.dropErr = fmt.Errorf("memory: %w", errNotSupported) }, log: done[:2], skipped: true},
-		{name: "drop fails", file: file(disk), change: func(c *fakePageCache) { c.dropErr = syscall.EBADF }, log: done[:2], want: "bad file descriptor"},
+		{name: "no direct reads", file: file(disk), change: func(c *fakePageCache) { c.directErr = fmt.Errorf("direct: %w", errNotSupported) },
+			log: done, skipped: true},
+		{name: "disk read fails", file: file(disk), change: func(c *fakePageCache) { c.directErr = syscall.EIO }, log: done[:2],
+			want: "Check the disk"},
+		{name: "dropping not supported", file: file(disk),
+			change: func(c *fakePageCache) { c.dropErr = fmt.Errorf("memory: %w", errNotSupported) }, log: done[:2], skipped: true},
+		{name: "drop fails", file: file(disk), change: func(c *fakePageCache) { c.dropErr = syscall.EBADF }, log: done[:2],
+			want: "bad file descriptor"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.change != nil {
@@ -156,7 +166,8 @@ func TestCheckPageCache(t *testing.T) {
 			if !slices.Equal(row.file.log, row.log) {
 				t.Errorf("got calls %q, want %q", row.file.log, row.log)
 			}
-			if (got.SkipReason != "") != row.skipped || !errors.Is(got.LostWrites, row.lostWrites) || !errors.Is(got.WriteError, row.writeErr) || got.Clean {
+			if (got.SkipReason != "") != row.skipped || !errors.Is(got.LostWrites, row.lostWrites) || !errors.Is(got.WriteError, row.writeErr) ||
+				got.Clean {
 				t.Errorf("got %+v, want skipped %v, lost %v, write error %v", got, row.skipped, row.lostWrites, row.writeErr)
 			}
 			if err == nil && !row.skipped && !bytes.Equal(row.file.memory, row.file.disk) {
@@ -310,7 +321,8 @@ func TestCleanMarkOfOtherState(t *testing.T) {
 		name, text string
 		clean      bool
 	}{
-		{"its own", string(mark), true}, {"cut", string(mark[:20]), false}, {"empty", "", false}, {"of a state before", "0000000000000002 0000000000000000\n", false},
+		{"its own", string(mark), true}, {"cut", string(mark[:20]), false}, {"empty", "", false}, {"of a state before",
+			"0000000000000002 0000000000000000\n", false},
 	} {
 		if err := os.WriteFile(two+cleanMarkSuffix, []byte(row.text), 0o600); err != nil {
 			t.Fatalf("write file: %v", err)

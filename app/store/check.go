@@ -45,7 +45,8 @@ type checker struct {
 // chain of the audit log, and the structure of the file's pages. report gets each problem.
 // The error is about the check itself, never about a problem it found.
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, error) {
-	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, valueCounts: map[valueCountKey]uint64{}, expectedEntries: map[string]int{}, fingerprint: c.fingerprint}
+	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, valueCounts: map[valueCountKey]uint64{},
+		expectedEntries: map[string]int{}, fingerprint: c.fingerprint}
 	err := c.viewFile(ctx, func(t *Tx, file io.ReaderAt, length int64) error {
 		// This check must be first: bbolt can't safely read a file with broken pages.
 		valid, err := checkPages(file, length, func(subject, problem string) {

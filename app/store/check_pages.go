@@ -116,7 +116,8 @@ func readValidMetas(file io.ReaderAt) (valid []metaPage, err error) {
 		if u32(raw) != metaMagic || u64(raw[56:]) != sum.Sum64() || offset != 0 && offset != size {
 			continue
 		}
-		valid = append(valid, metaPage{offset: offset, pageSize: size, root: u64(raw[16:]), freelist: u64(raw[32:]), pageCount: u64(raw[40:]), transaction: u64(raw[48:]), checksum: u64(raw[56:])})
+		valid = append(valid, metaPage{offset: offset, pageSize: size, root: u64(raw[16:]), freelist: u64(raw[32:]), pageCount: u64(raw[40:]),
+			transaction: u64(raw[48:]), checksum: u64(raw[56:])})
 	}
 	return valid, nil
 }

@@ -247,7 +247,8 @@ func TestCheckPagesFindsDamageThatCrashesBbolt(t *testing.T) {
 		})
 	}
 	for length := 0; length < len(content); length += size/2 + 1 {
-		if findings, err := checkBytes(t, filepath.Join(t.TempDir(), "cut.db"), content[:length]); length > 0 && len(findings) == 0 && err == nil {
+		if findings, err := checkBytes(t, filepath.Join(t.TempDir(), "cut.db"), content[:length]); length > 0 && len(findings) == 0 &&
+			err == nil {
 			t.Errorf("truncated to %d bytes: got no findings, want some", length)
 		}
 	}

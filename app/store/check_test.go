@@ -40,13 +40,16 @@ func TestCheckReportsDamage(t *testing.T) {
 		change func(*bolt.Tx) error
 		want   Finding // Problem is a substring
 	}{
-		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }), Finding{"event", "2", "changed: it does not hold to its hash"}},
-		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.WithHash(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
+		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }),
+			Finding{"event", "2", "changed: it does not hold to its hash"}},
+		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.WithHash(e.Prev) }),
+			Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
 		{"an event is missing", remove(bucketEvents, encodeUint64(2)), Finding{"event", "2", "missing: it was written and is not there"}},
 		{"the first event is missing", remove(bucketEvents, encodeUint64(1)), Finding{"event", "1", "missing: it was written and is not there"}},
 		{"the last event is missing", remove(bucketEvents, encodeUint64(4)), Finding{"event", "4", "missing: 4 were written"}},
 		{"all events are missing", func(tx *bolt.Tx) error {
-			return errors.Join(remove(bucketEvents, encodeUint64(1))(tx), remove(bucketEvents, encodeUint64(2))(tx), remove(bucketEvents, encodeUint64(3))(tx), remove(bucketEvents, encodeUint64(4))(tx))
+			return errors.Join(remove(bucketEvents, encodeUint64(1))(tx), remove(bucketEvents, encodeUint64(2))(tx),
+				remove(bucketEvents, encodeUint64(3))(tx), remove(bucketEvents, encodeUint64(4))(tx))
 		}, Finding{"event", "1-4", "missing: 4 were written"}},
 		{"an event is added", func(tx *bolt.Tx) error {
 			last, err := events.get(&Tx{tx: tx, caches: new(caches)}, 4)
@@ -60,9 +63,12 @@ func TestCheckReportsDamage(t *testing.T) {
 		{"a file is missing", remove(bucketFiles, encodeUint64(1)), Finding{"abstract", "1", "names file 1, which is missing"}},
 		{"a folder is missing", remove(bucketFolders, encodeUint64(1)), Finding{"folder", "5", "names folder 1, which is missing"}},
 		{"a template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"abstract", "1", "names template 1, which is missing"}},
-		{"the default template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"workspace", "default_template", "names template 1, which is missing"}},
-		{"a file of another abstract", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
-		{"a file its abstract does not list", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"file", "1", "is not listed by abstract 2"}},
+		{"the default template is missing", remove(bucketTemplates, encodeUint64(1)),
+			Finding{"workspace", "default_template", "names template 1, which is missing"}},
+		{"a file of another abstract", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}),
+			Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
+		{"a file its abstract does not list", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}),
+			Finding{"file", "1", "is not listed by abstract 2"}},
 		{"an ID above the sequence", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
 		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "a key of 3 bytes"}},
 		{"a record under another's key", func(tx *bolt.Tx) error {
@@ -74,12 +80,17 @@ func TestCheckReportsDamage(t *testing.T) {
 			c := orders.listFields(&Tx{tx: tx}, &o)
 			return errors.Join(err, tx.Bucket(bucketOrderIndex).Delete(orders.appendKey(nil, &c, 1)))
 		}, Finding{"order", "2", "missing in the index order_index"}},
-		{"an index without its order", put(bucketOrderIndex, append([]byte("nz\x00\x80aaaaaaa"), encodeUint64(2)...), nil), Finding{"index", "order_index", "names no record"}},
-		{"a folder without its index", remove(bucketFolderNames, folderNameKey(0, "Inbox")), Finding{"folder", "1", "missing in the index folder_names"}},
-		{"an index that names another folder", put(bucketFolderNames, folderNameKey(0, "Inbox"), encodeUint64(2)), Finding{"index", "folder_names", "names no record"}},
-		{"a digest without its index", remove(bucketFileDigests, append(make([]byte, 32), encodeUint64(1)...)), Finding{"file", "1", "missing in the index file_digests"}},
+		{"an index without its order", put(bucketOrderIndex, append([]byte("nz\x00\x80aaaaaaa"), encodeUint64(2)...), nil),
+			Finding{"index", "order_index", "names no record"}},
+		{"a folder without its index", remove(bucketFolderNames, folderNameKey(0, "Inbox")),
+			Finding{"folder", "1", "missing in the index folder_names"}},
+		{"an index that names another folder", put(bucketFolderNames, folderNameKey(0, "Inbox"), encodeUint64(2)),
+			Finding{"index", "folder_names", "names no record"}},
+		{"a digest without its index", remove(bucketFileDigests, append(make([]byte, 32), encodeUint64(1)...)),
+			Finding{"file", "1", "missing in the index file_digests"}},
 		{"an index without its file", put(bucketFileDigests, make([]byte, 40), nil), Finding{"index", "file_digests", "names no record"}},
-		{"a key hash without its key", put(bucketKeyHashes, make([]byte, 32), encodeUint64(9)), Finding{"index", "key_hashes", "names no record"}},
+		{"a key hash without its key", put(bucketKeyHashes, make([]byte, 32), encodeUint64(9)),
+			Finding{"index", "key_hashes", "names no record"}},
 		{"a counter", put(bucketCounters, []byte("files"), encodeUint64(3)), Finding{"counter", "files", "says 3, there are 2"}},
 		{"an unknown counter", put(bucketCounters, []byte("filez"), encodeUint64(0)), Finding{"database", "counters", `an entry "filez"`}},
 		{"the secret", put(bucketMeta, keySecret, []byte("fq")), Finding{"database", "secret", "secret.key"}},
@@ -87,25 +98,43 @@ func TestCheckReportsDamage(t *testing.T) {
 		{"the time of creation", put(bucketMeta, keyCreated, []byte("2026-05-29T04:00:01Z")), Finding{"database", "created", "differs"}},
 		{"the order fields", remove(bucketWorkspace, keyOrderFields), Finding{"workspace", "order_fields", "missing"}},
 		{"the order statuses", put(bucketWorkspace, keyOrderStatuses, []byte("x")), Finding{"workspace", "order_statuses", "damaged"}},
-		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, encodeUint64(2)), Finding{"workspace", "default_template", "damaged"}},
-		{"an abstract in the trash without its file", record(bucketAbstracts, 1, model.Abstract{ID: 1, Files: []uint64{1}, Trashed: trashedAt(1, "")}), Finding{"file", "1", "are not in the trash together"}},
-		{"a file deleted alone but still listed", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
-		{"a file in the trash with another abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
-		{"a file in the trash with a live abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
-		{"a file in the trash with a missing abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: trashedAt(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
-		{"an order whose status differs from its index", record(bucketOrders, 1, model.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
-		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), encodeUint64(3)), Finding{"counter", "order status active", "there are 2"}},
-		{"a count that is missing", remove(bucketCounts, []byte("order\x00status\x00active")), Finding{"counter", "order status active", "is missing, there are 2"}},
-		{"a count for a value without records", put(bucketCounts, []byte("order\x00status\x00gone"), encodeUint64(1)), Finding{"counter", "order status gone", "there are 0"}},
-		{"a damaged stored response", put(bucketStoredResponses, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
+		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, encodeUint64(2)),
+			Finding{"workspace", "default_template", "damaged"}},
+		{"an abstract in the trash without its file", record(bucketAbstracts, 1,
+			model.Abstract{ID: 1, Files: []uint64{1}, Trashed: trashedAt(1, "")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file deleted alone but still listed", record(bucketFiles, 1,
+			model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
+		{"a file in the trash with another abstract", record(bucketFiles, 1,
+			model.File{ID: 1, Digest: digest(0), AbstractID: 1,
+				Trashed: trashedAt(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
+		{"a file in the trash with a live abstract", record(bucketFiles, 1,
+			model.File{ID: 1, Digest: digest(0), AbstractID: 1,
+				Trashed: trashedAt(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file in the trash with a missing abstract", record(bucketFiles, 1,
+			model.File{ID: 1, Digest: digest(0), AbstractID: 9,
+				Trashed: trashedAt(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
+		{"an order whose status differs from its index", record(bucketOrders, 1,
+			model.Order{ID: 1, Number: "A-0", Status: "on_hold",
+				CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
+		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), encodeUint64(3)),
+			Finding{"counter", "order status active", "there are 2"}},
+		{"a count that is missing", remove(bucketCounts, []byte("order\x00status\x00active")),
+			Finding{"counter", "order status active", "is missing, there are 2"}},
+		{"a count for a value without records", put(bucketCounts, []byte("order\x00status\x00gone"), encodeUint64(1)),
+			Finding{"counter", "order status gone", "there are 0"}},
+		{"a damaged stored response", put(bucketStoredResponses, make([]byte, 32), []byte("x")),
+			Finding{"replay", strings.Repeat("00", 32), "damaged"}},
 		{"a stored response without its time", func(tx *bolt.Tx) error {
 			raw, err := encodeRecord(bucketStoredResponses, make([]byte, 32), model.StoredResponse{Status: 201})
 			return errors.Join(err, tx.Bucket(bucketStoredResponses).Put(make([]byte, 32), raw))
 		}, Finding{"replay", strings.Repeat("00", 32), "missing in the index replay_times"}},
-		{"a time without its stored response", put(bucketStoredResponseTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
-		{"a trash entry without a type", put(bucketTrash, append([]byte("caaaaaaaa"), encodeUint64(1)...), nil), Finding{"index", "trash", "names no record"}},
+		{"a time without its stored response", put(bucketStoredResponseTimes, make([]byte, 40), nil),
+			Finding{"index", "replay_times", "names no record"}},
+		{"a trash entry without a type", put(bucketTrash, append([]byte("caaaaaaaa"), encodeUint64(1)...), nil),
+			Finding{"index", "trash", "names no record"}},
 		{"a rebuild in progress", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `an entry "rebuilding"`}},
-		{"a missing bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) }, Finding{"database", "tasks", "the bucket is missing"}},
+		{"a missing bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) },
+			Finding{"database", "tasks", "the bucket is missing"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -141,6 +170,7 @@ func TestCheckReportsEventAfterLostTail(t *testing.T) {
 func TestEventWithInvalidUTF8KeepsItsHash(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
-		return tx.AddEvent(model.Event{At: testTime.In(time.FixedZone("x", 3600)), Actor: model.Actor{Kind: "key", Name: "caf\xe9"}, Kind: "file.filed", Detail: map[string]string{"<&>": "\xff"}})
+		return tx.AddEvent(model.Event{At: testTime.In(time.FixedZone("x", 3600)), Actor: model.Actor{Kind: "key", Name: "caf\xe9"},
+			Kind: "file.filed", Detail: map[string]string{"<&>": "\xff"}})
 	})
 }

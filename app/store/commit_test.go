@@ -312,7 +312,8 @@ func TestCloseCommitsQueuedUpdates(t *testing.T) {
 
 func TestViewRecoversPanic(t *testing.T) {
 	s := openNew(t)
-	if err := s.View(t.Context(), func(*Tx) error { panic("bad view") }); err == nil || !strings.Contains(err.Error(), "bad view") { // the panic is an error
+	if err := s.View(t.Context(), func(*Tx) error { panic("bad view") }); err == nil ||
+		!strings.Contains(err.Error(), "bad view") { // the panic is an error
 		t.Errorf("got %v, want the panic as an error", err)
 	}
 	update(t, s, putAbstract)

@@ -28,7 +28,8 @@ const (
 
 // allCounters returns all counters.
 func allCounters() []Counter {
-	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords, CountTextChecked, CountWithoutText}
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed,
+		CountFileRecords, CountTextChecked, CountWithoutText}
 }
 
 // counterKeys returns the keys of the counters bucket.

@@ -65,7 +65,8 @@ func TestScanLog(t *testing.T) {
 	fill(t, s, 4)
 	view(t, s, func(tx *Tx) error {
 		log := tx.ScanLog(LogPosition(2), 2)
-		if len(log.Entries) != 2 || log.Entries[0].Seq != 2 || log.Entries[1].Event.Seq != 3 || log.Total != 5 || !bytes.Equal(log.Next, LogPosition(4)) {
+		if len(log.Entries) != 2 || log.Entries[0].Seq != 2 || log.Entries[1].Event.Seq != 3 || log.Total != 5 ||
+			!bytes.Equal(log.Next, LogPosition(4)) {
 			t.Errorf("ScanLog(2, 2) = %+v, want entries 2 and 3", log)
 		}
 		if log := tx.ScanLog(LogPosition(6), 2); len(log.Entries) != 0 || log.Next != nil {

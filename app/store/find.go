@@ -147,13 +147,14 @@ func (l *indexedTable[T]) matchSources(t *Tx, text string) (sources []matchSourc
 		if want == "" {
 			continue
 		}
-		sources = append(sources, matchSource[T]{sort.sort, t.bucket(l.sortLayout.indexBucket), l.sortLayout.sortTags[i], want[:min(len(want), maxTextKey)], func(v *T) (bool, bool) {
-			exact := sort.normalize(sort.text(v)) == want
-			if sort.exactForms != nil {
-				exact = slices.ContainsFunc(sort.exactForms(v), func(s string) bool { return sort.normalize(s) == want })
-			}
-			return strings.HasPrefix(sort.normalize(sort.text(v)), want), exact
-		}, sort.exactForms != nil})
+		sources = append(sources, matchSource[T]{sort.sort, t.bucket(l.sortLayout.indexBucket), l.sortLayout.sortTags[i],
+			want[:min(len(want), maxTextKey)], func(v *T) (bool, bool) {
+				exact := sort.normalize(sort.text(v)) == want
+				if sort.exactForms != nil {
+					exact = slices.ContainsFunc(sort.exactForms(v), func(s string) bool { return sort.normalize(s) == want })
+				}
+				return strings.HasPrefix(sort.normalize(sort.text(v)), want), exact
+			}, sort.exactForms != nil})
 	}
 	return sources
 }

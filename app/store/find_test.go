@@ -24,7 +24,8 @@ func TestFindMatchesOracle(t *testing.T) {
 			return err
 		})
 	}
-	texts := []string{"", " - ", "1", "12", "12.3", "a-1", "A-10", "é", "1 elm st", "12 Elm St.", "12 elm st apt 4 troy", "1 elm st troy ny", "ñandú", "x", strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("X", 64) + "-y", "none"}
+	texts := []string{"", " - ", "1", "12", "12.3", "a-1", "A-10", "é", "1 elm st", "12 Elm St.", "12 elm st apt 4 troy", "1 elm st troy ny",
+		"ñandú", "x", strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("X", 64) + "-y", "none"}
 	for _, text := range texts {
 		var orders, abstracts []string
 		view(t, s, func(tx *Tx) error {
@@ -100,11 +101,13 @@ func TestFindIsBounded(t *testing.T) {
 	update(t, s, func(tx *Tx) (err error) {
 		for i := range 3 * maxFindScan {
 			id, e := tx.NewOrderID()
-			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("7", i), Property: model.Property{Address: fmt.Sprint("7 Elm St Apt ", i)},
-				Custom: model.Values{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))
+			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("7", i),
+				Property: model.Property{Address: fmt.Sprint("7 Elm St Apt ", i)},
+				Custom:   model.Values{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))
 		}
 		id, e := tx.NewOrderID()
-		return errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "last", Custom: model.Values{"parcel_id": json.RawMessage(`"7"`)}, CreatedAt: testTime}))
+		return errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "last", Custom: model.Values{"parcel_id": json.RawMessage(`"7"`)},
+			CreatedAt: testTime}))
 	})
 	view(t, s, func(tx *Tx) error {
 		for text, first := range map[string]string{"7": "last", "7 elm st": "70", "71": "71"} {

@@ -39,11 +39,15 @@ func TestMakeFixture(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		revoked := testTime.Add(time.Hour)
 		trashed := &model.Trashed{At: revoked, By: model.SystemActor()}
-		return errors.Join(tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7}, model.StoredResponse{RequestHash: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
+		return errors.Join(tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7},
+			model.StoredResponse{RequestHash: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
 			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: trashed}),
-			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
-			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", Custom: model.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
-			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"}, Custom: model.Values{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
+			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime,
+				UpdatedAt: revoked}),
+			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01",
+				Custom: model.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"},
+				Custom: model.Values{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
 			tx.PutKey(model.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
 	})
 	if err := s.Close(); err != nil {
@@ -91,10 +95,13 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if err != nil || string(abstract.Custom["vesting"]) != `"fee"` || abstract.City != "Troy" || abstract.Files[0] != 3 {
 					t.Errorf("Abstract(3) = %+v, %v", abstract, err)
 				}
-				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Filters: []Filter{{ColumnStatus, "on_hold"}, {ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 1 {
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue,
+					Filters: []Filter{{ColumnStatus, "on_hold"}, {ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 ||
+					page.Items[0].ID != 1 {
 					t.Errorf("orders by number and status: got %+v, %v; want order 1", page, err)
 				}
-				if page, err := tx.ListFiles(Query{Limit: 9, Filters: []Filter{{ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 3 {
+				if page, err := tx.ListFiles(Query{Limit: 9, Filters: []Filter{{ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 ||
+					page.Items[0].ID != 3 {
 					t.Errorf("files of abstract 3: got %+v, %v; want file 3", page, err)
 				}
 				if page, err := tx.ListEvents(Query{Limit: 9, Filters: []Filter{{ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
@@ -106,13 +113,15 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 				if key, err := tx.Key(1); err != nil || key.RevokedAt == nil {
 					t.Errorf("Key(1) = %+v, %v; want a revoked key", key, err)
 				}
-				if template, found, err := tx.DefaultTemplate(); err != nil || !found || template.Name != "Residential Abstract" || len(template.Fields) != 14 {
+				if template, found, err := tx.DefaultTemplate(); err != nil || !found || template.Name != "Residential Abstract" ||
+					len(template.Fields) != 14 {
 					t.Errorf("DefaultTemplate() = %+v, %v; want Residential Abstract with 14 fields", template, err)
 				}
 				if tx.Count(CountTasks) != 2 || tx.Count(CountBytes) != 60 || tx.Count(CountFiles) != 3 {
 					t.Errorf("got %d tasks, %d bytes, %d files; want 2, 60, 3", tx.Count(CountTasks), tx.Count(CountBytes), tx.Count(CountFiles))
 				}
-				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, OpenOnly: true}); err != nil || len(page.Items) == 0 || page.Items[0].ID != 1 {
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, OpenOnly: true}); err != nil || len(page.Items) == 0 ||
+					page.Items[0].ID != 1 {
 					t.Errorf("open orders: got %+v, %v; want order 1", page, err)
 				}
 				changes, err := tx.Changes(1, 99)
@@ -163,6 +172,7 @@ func checkSortIndexes(t *testing.T, tx *Tx) {
 func addMoreRecords(t *testing.T, s *Store) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(putAbstract(tx), tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "abstract.created", Record: "abstract:4"}))
+		return errors.Join(putAbstract(tx), tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "abstract.created",
+			Record: "abstract:4"}))
 	})
 }

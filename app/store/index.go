@@ -235,7 +235,8 @@ func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 	if trashed == nil || trashed.With != "" {
 		return indexFields{}
 	}
-	return indexFields{listed: true, created: sortableMicros(trashed.At), id: typedID(l.typeName, l.fields(v).id), hashes: [maxColumns]valueHash{t.hashValue(columnValue{prefix: l.typeName})}}
+	return indexFields{listed: true, created: sortableMicros(trashed.At), id: typedID(l.typeName, l.fields(v).id),
+		hashes: [maxColumns]valueHash{t.hashValue(columnValue{prefix: l.typeName})}}
 }
 
 // reindex updates all index entries and value counts after a change. before is nil for a new
@@ -249,7 +250,8 @@ func (l *indexedTable[T]) reindex(t *Tx, before, after *T) error {
 		newFields, newTrash = l.listFields(t, after), l.trashFields(t, after)
 	}
 	for i := range l.columns {
-		if !l.columns[i].counted || oldFields.listed == newFields.listed && oldFields.hashes[i] == newFields.hashes[i] && before != nil && after != nil && l.columns[i].value(before) == l.columns[i].value(after) {
+		if !l.columns[i].counted || oldFields.listed == newFields.listed && oldFields.hashes[i] == newFields.hashes[i] && before != nil &&
+			after != nil && l.columns[i].value(before) == l.columns[i].value(after) {
 			continue
 		}
 		if oldFields.listed {

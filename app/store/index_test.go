@@ -49,7 +49,8 @@ func TestFoldIsFold(t *testing.T) {
 func TestWords(t *testing.T) {
 	tx := &Tx{}
 	seen := map[valueHash]columnValue{}
-	for _, v := range []columnValue{{}, {prefix: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1}, {number: 1 << 40}, {"key", 1 << 50}} {
+	for _, v := range []columnValue{{}, {prefix: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1},
+		{number: 1 << 40}, {"key", 1 << 50}} {
 		w := tx.hashValue(v)
 		if other, known := seen[w]; known || (w == 0) != (v == columnValue{}) {
 			t.Errorf("%+v has the hash %x, like %+v", v, w, other)
@@ -63,7 +64,8 @@ func TestWords(t *testing.T) {
 
 func TestTimesAndDaysSort(t *testing.T) {
 	last := uint64(0)
-	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), testTime, testTime.Add(time.Microsecond), testTime.Add(1e6 * time.Hour)} {
+	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), testTime, testTime.Add(time.Microsecond),
+		testTime.Add(1e6 * time.Hour)} {
 		if n := sortableMicros(at); n <= last || !timeFromMicros(n).Equal(at.Truncate(time.Microsecond)) {
 			t.Errorf("sortableMicros(%v) = %x, want more than %x", at, n, last)
 		} else {
@@ -177,7 +179,8 @@ func FuzzPosition(f *testing.F) {
 	f.Add([]byte{}, byte(255))
 	f.Add(bytes.Repeat([]byte{255}, 17), byte(7))
 	f.Fuzz(func(t *testing.T, position []byte, flags byte) {
-		q := Query{Limit: 2, Position: position, Descending: flags&1 > 0, Backward: flags&2 > 0, Sort: []Sort{SortCreated, SortDue, SortOrderNumber, SortDue}[flags>>2&3]}
+		q := Query{Limit: 2, Position: position, Descending: flags&1 > 0, Backward: flags&2 > 0,
+			Sort: []Sort{SortCreated, SortDue, SortOrderNumber, SortDue}[flags>>2&3]}
 		if flags&16 > 0 {
 			q.Filters = []Filter{{ColumnStatus, "active"}}
 		}

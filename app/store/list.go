@@ -80,12 +80,16 @@ const (
 	maxLookback       = 1_000 // entries read to find out whether there is a previous page
 )
 
+// A scanFunc gets the ID and time of creation of a candidate, and its position in the sort
+// order. It returns false to end the scan.
+type scanFunc func(id, created uint64, position []byte) bool
+
 // candidateSource returns the candidates for a page in one sort order.
 type candidateSource interface {
 	// scan calls fn with the candidates after a position, or with all if it is nil, until
 	// fn returns false, the range ends, or the budget is used up. It returns the position
 	// of the last entry read and whether the range ended.
-	scan(from []byte, descending bool, budget *int, fn func(id, created uint64, position []byte) bool) (last []byte, ended bool)
+	scan(from []byte, descending bool, budget *int, fn scanFunc) (last []byte, ended bool)
 }
 
 // list returns the page that a query selects.

@@ -26,7 +26,8 @@ func newRecordGenerator() *recordGenerator {
 }
 
 func (g *recordGenerator) property() model.Property {
-	return model.Property{Address: fmt.Sprint(g.rng.IntN(9000), " Maple Street"), City: "Troy", County: fmt.Sprint("County ", g.rng.IntN(62)), State: pick(g.rng, "NY", "NY", "NY", "VT")}
+	return model.Property{Address: fmt.Sprint(g.rng.IntN(9000), " Maple Street"), City: "Troy",
+		County: fmt.Sprint("County ", g.rng.IntN(62)), State: pick(g.rng, "NY", "NY", "NY", "VT")}
 }
 
 func (g *recordGenerator) parcel() string {
@@ -41,26 +42,31 @@ func (g *recordGenerator) nextTime() time.Time {
 func (g *recordGenerator) order(t *Tx) error {
 	id, err := t.NewOrderID()
 	g.n++
-	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", g.n), Status: pick(g.rng, "active", "active", "active", "on_hold", "completed", "completed"),
+	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", g.n),
+		Status:  pick(g.rng, "active", "active", "active", "on_hold", "completed", "completed"),
 		DueDate: testTime.AddDate(0, 0, g.rng.IntN(400)).Format(time.DateOnly), Property: g.property(), Custom: model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + g.parcel() + `"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 
 func (g *recordGenerator) abstract(t *Tx) error {
 	id, err := t.NewAbstractID()
 	g.n++
-	return errors.Join(err, t.PutAbstract(model.Abstract{ID: id, TemplateID: 1 + g.rng.Uint64N(4), Status: pick(g.rng, "New", "In Search", "Complete"), Property: g.property(), TaxMap: g.parcel(),
-		Custom: model.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, g.n), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
+	return errors.Join(err, t.PutAbstract(model.Abstract{ID: id, TemplateID: 1 + g.rng.Uint64N(4),
+		Status: pick(g.rng, "New", "In Search", "Complete"), Property: g.property(), TaxMap: g.parcel(),
+		Custom: model.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, g.n),
+			"current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 
 func (g *recordGenerator) file(t *Tx) error {
 	id, err := t.NewFileID()
 	g.n++
-	return errors.Join(err, t.PutFile(model.File{ID: id, Filename: "deed.pdf", MIME: "application/pdf", Size: 100_000, Digest: fmt.Sprintf("%064x", g.rng.Uint64()), FolderID: 1 + g.rng.Uint64N(4), Processing: true, Version: 1, CreatedAt: g.nextTime()}))
+	return errors.Join(err, t.PutFile(model.File{ID: id, Filename: "deed.pdf", MIME: "application/pdf", Size: 100_000,
+		Digest: fmt.Sprintf("%064x", g.rng.Uint64()), FolderID: 1 + g.rng.Uint64N(4), Processing: true, Version: 1, CreatedAt: g.nextTime()}))
 }
 
 func (g *recordGenerator) event(t *Tx) error {
 	g.n++
-	return t.AddEvent(model.Event{At: g.nextTime(), Actor: model.Actor{Kind: "key", ID: 7, Address: "10.0.0.7"}, Kind: "order.created", Record: fmt.Sprint("order:", g.n)})
+	return t.AddEvent(model.Event{At: g.nextTime(), Actor: model.Actor{Kind: "key", ID: 7, Address: "10.0.0.7"}, Kind: "order.created",
+		Record: fmt.Sprint("order:", g.n)})
 }
 
 // insertMany writes n records without fsync.

@@ -59,7 +59,8 @@ var abstractModel = listModel[model.Abstract]{
 		if a.TemplateID == 0 {
 			template = ""
 		}
-		return matchesFilter(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, filter)
+		return matchesFilter(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template},
+			filter)
 	},
 	texts: map[Sort]func(model.Abstract) string{
 		SortFileNumber: func(a model.Abstract) string { return model.NormalizeNumber(a.FileNumber()) },
@@ -79,7 +80,8 @@ var orderModel = listModel[model.Order]{
 	due:     func(o model.Order) string { return cmp.Or(o.DueDate, "9999") },
 	number:  func(o model.Order) string { return model.Fold(o.Number) },
 	has: func(o model.Order, filter Filter) bool {
-		return matchesFilter(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnOrderNumber: o.Number}, filter)
+		return matchesFilter(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status,
+			ColumnOrderNumber: o.Number}, filter)
 	},
 	open: func(o model.Order) bool { return o.IsOpen() },
 	texts: map[Sort]func(model.Order) string{
@@ -160,7 +162,8 @@ func (l listModel[T]) expectedIDs(o *oracle, q Query) (ids []uint64) {
 		if !q.UpdatedFrom.IsZero() && l.updated(v).Before(q.UpdatedFrom) || !q.UpdatedTo.IsZero() && l.updated(v).After(q.UpdatedTo) {
 			return true
 		}
-		if q.OpenOnly && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") && (l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
+		if q.OpenOnly && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") &&
+			(l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
 			return true
 		}
 		return slices.ContainsFunc(q.Filters, func(f Filter) bool { return !l.has(v, f) })
@@ -325,15 +328,24 @@ func updatedQueries(list []Query) []Query {
 
 var (
 	created         = []Sort{"", SortCreated}
-	abstractQueries = updatedQueries(queries(append(created, SortUpdated, SortFileNumber, SortParcel, SortAddress), []Filter{{ColumnCounty, "rensselaer"}}, []Filter{{ColumnCounty, " doña ana "}}, []Filter{{ColumnCounty, ""}}, []Filter{{ColumnState, "NY"}},
-		[]Filter{{ColumnStatus, "NEW"}}, []Filter{{ColumnStatus, ""}}, []Filter{{ColumnTemplate, "2"}}, []Filter{{ColumnTemplate, "77"}}, []Filter{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
-		[]Filter{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "new"}, {ColumnStatus, "in search"}}))
-	orderQueries = updatedQueries(dueQueries(queries([]Sort{SortCreated, SortUpdated, SortDue, SortOrderNumber, SortParcel, SortAddress}, []Filter{{ColumnOrderNumber, "a-1"}}, []Filter{{ColumnOrderNumber, "É 7"}}, []Filter{{ColumnOrderNumber, "12"}}, []Filter{{ColumnOrderNumber, "12:3"}},
-		[]Filter{{ColumnOrderNumber, "none"}}, []Filter{{ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "active"}}, []Filter{{ColumnState, ""}}, []Filter{{ColumnOrderNumber, "a-1"}, {ColumnStatus, "active"}},
+	abstractQueries = updatedQueries(queries(append(created, SortUpdated, SortFileNumber, SortParcel, SortAddress),
+		[]Filter{{ColumnCounty, "rensselaer"}}, []Filter{{ColumnCounty, " doña ana "}}, []Filter{{ColumnCounty, ""}}, []Filter{{ColumnState,
+			"NY"}},
+		[]Filter{{ColumnStatus, "NEW"}}, []Filter{{ColumnStatus, ""}}, []Filter{{ColumnTemplate, "2"}}, []Filter{{ColumnTemplate,
+			"77"}}, []Filter{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
+		[]Filter{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "new"},
+			{ColumnStatus, "in search"}}))
+	orderQueries = updatedQueries(dueQueries(queries([]Sort{SortCreated, SortUpdated, SortDue, SortOrderNumber, SortParcel, SortAddress},
+		[]Filter{{ColumnOrderNumber, "a-1"}}, []Filter{{ColumnOrderNumber, "É 7"}}, []Filter{{ColumnOrderNumber,
+			"12"}}, []Filter{{ColumnOrderNumber, "12:3"}},
+		[]Filter{{ColumnOrderNumber, "none"}}, []Filter{{ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "active"}}, []Filter{{ColumnState,
+			""}}, []Filter{{ColumnOrderNumber, "a-1"}, {ColumnStatus, "active"}},
 		[]Filter{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})))
-	fileQueries = queries(created, []Filter{{ColumnUnassigned, ""}}, []Filter{{ColumnFolder, "2"}}, []Filter{{ColumnProcessing, "true"}}, []Filter{{ColumnProcessing, "false"}},
+	fileQueries = queries(created, []Filter{{ColumnUnassigned, ""}}, []Filter{{ColumnFolder, "2"}}, []Filter{{ColumnProcessing, "true"}},
+		[]Filter{{ColumnProcessing, "false"}},
 		[]Filter{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Filter{{ColumnUnassigned, "true"}, {ColumnProcessing, "true"}})
-	eventQueries = queries(created, []Filter{{ColumnActor, "key:2"}}, []Filter{{ColumnActor, "system"}}, []Filter{{ColumnKind, "file.filed"}}, []Filter{{ColumnRecord, "order:7"}}, []Filter{{ColumnRecord, ""}},
+	eventQueries = queries(created, []Filter{{ColumnActor, "key:2"}}, []Filter{{ColumnActor, "system"}},
+		[]Filter{{ColumnKind, "file.filed"}}, []Filter{{ColumnRecord, "order:7"}}, []Filter{{ColumnRecord, ""}},
 		[]Filter{{ColumnRecord, "file:7"}, {ColumnActor, "key"}})
 	trashQueries = queries(created, []Filter{{ColumnKind, "file"}}, []Filter{{ColumnKind, "abstract"}}, []Filter{{ColumnKind, "order"}})
 )

@@ -91,10 +91,12 @@ func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candida
 	if part, n := smallestRange(ranges, limit); n <= limit && (!ordered.restricted || n < countKeys(ordered, n+1)) {
 		return l.loadSorted(t, &rangeScan{pred, part}, tag)
 	}
-	if pred.hasDue && !pred.openOnly && tag != tagDue && !ordered.restricted && q.sortLimit == 0 && countKeys(due, maxSortedByDate+1) <= maxSortedByDate {
+	if pred.hasDue && !pred.openOnly && tag != tagDue && !ordered.restricted && q.sortLimit == 0 &&
+		countKeys(due, maxSortedByDate+1) <= maxSortedByDate {
 		return l.loadSorted(t, &rangeScan{pred, due}, tag)
 	}
-	if pred.hasUpdated && tag != tagUpdated && !ordered.restricted && q.sortLimit == 0 && countKeys(updated, maxSortedByDate+1) <= maxSortedByDate {
+	if pred.hasUpdated && tag != tagUpdated && !ordered.restricted && q.sortLimit == 0 &&
+		countKeys(updated, maxSortedByDate+1) <= maxSortedByDate {
 		return l.loadSorted(t, &rangeScan{pred, updated}, tag)
 	}
 	return &rangeScan{pred, ordered}, nil
@@ -155,7 +157,8 @@ func (l *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
 		return keyRange{}
 	}
 	prefix := []byte{tagUpdated}
-	r := keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix), restricted: pred.hasUpdated}
+	r := keyRange{bucket: t.bucket(l.sortLayout.indexBucket), prefix: prefix, low: prefix, high: prefixEnd(prefix),
+		restricted: pred.hasUpdated}
 	if pred.hasUpdated {
 		r.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.updatedFrom)
 		r.high = prefixEnd(binary.BigEndian.AppendUint64(slices.Clip(prefix), pred.updatedTo))
@@ -214,7 +217,7 @@ type rangeScan struct {
 }
 
 // scan implements candidateSource.
-func (s *rangeScan) scan(from []byte, descending bool, budget *int, fn func(id, created uint64, position []byte) bool) (last []byte, ended bool) {
+func (s *rangeScan) scan(from []byte, descending bool, budget *int, fn scanFunc) (last []byte, ended bool) {
 	c := s.keys.bucket.Cursor()
 	k, columns := s.seekFirst(c, from, descending)
 	for ; k != nil; k, columns = s.next(c, descending) {
@@ -317,7 +320,7 @@ func (l *indexedTable[T]) positionOf(v *T, tag byte) []byte {
 }
 
 // scan implements candidateSource.
-func (r sortedCandidates) scan(from []byte, descending bool, budget *int, fn func(id, created uint64, position []byte) bool) (last []byte, ended bool) {
+func (r sortedCandidates) scan(from []byte, descending bool, budget *int, fn scanFunc) (last []byte, ended bool) {
 	i, found := 0, false
 	if descending {
 		i = len(r)

@@ -75,7 +75,8 @@ func TestPagesWhileRecordsChange(t *testing.T) {
 			s.db.NoSync = true // speed: no power failure is simulated
 			o := newOracle(t, s)
 			order := func(tx *Tx, id uint64) error {
-				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(o.rng.IntN(90)), Status: "active", DueDate: fmt.Sprintf("2026-06-%02d", 1+o.rng.IntN(28)),
+				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(o.rng.IntN(90)), Status: "active",
+					DueDate:  fmt.Sprintf("2026-06-%02d", 1+o.rng.IntN(28)),
 					Property: model.Property{State: "NY"}, CreatedAt: o.randomTime()})
 			}
 			const stable = 300
@@ -238,7 +239,8 @@ func TestMaxBytes(t *testing.T) {
 			} else {
 				for n := range uint64(4) {
 					a.Files = append(a.Files, id*10+n)
-					err = errors.Join(err, tx.PutFile(model.File{ID: id*10 + n, AbstractID: id, Filename: strings.Repeat("y", 1000), Size: 1, Digest: digest(0), CreatedAt: at}))
+					err = errors.Join(err, tx.PutFile(model.File{ID: id*10 + n, AbstractID: id, Filename: strings.Repeat("y", 1000), Size: 1,
+						Digest: digest(0), CreatedAt: at}))
 				}
 			}
 			err = errors.Join(err, tx.PutAbstract(a))

@@ -77,8 +77,9 @@ func rebuildSorts[T any](r *rebuilder, l *indexedTable[T]) error {
 // buildListIndexes creates the buckets that are new in schema 3 and fills the list indexes.
 func buildListIndexes(r *rebuilder) error {
 	err := r.update(func(t *Tx) error {
-		return errors.Join(t.recreateBuckets(listIndexBuckets()), t.recreateBuckets([][]byte{bucketCounts, bucketStoredResponses, bucketStoredResponseTimes,
-			bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers}))
+		return errors.Join(t.recreateBuckets(listIndexBuckets()),
+			t.recreateBuckets([][]byte{bucketCounts, bucketStoredResponses, bucketStoredResponseTimes,
+				bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers}))
 	})
 	if err != nil {
 		return err
@@ -149,7 +150,8 @@ func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, e
 	case !ok:
 		return 0, fmt.Errorf("%w: it has no schema", errNotVault)
 	case schema > want:
-		return 0, fmt.Errorf("this vault was written by a newer deedkeep (schema %d; this one knows %d): install that version or a later one", schema, want)
+		return 0, fmt.Errorf("this vault was written by a newer deedkeep (schema %d; this one knows %d): install that version or a later one",
+			schema, want)
 	case string(meta.Get(keySecret)) != fingerprint:
 		return 0, errors.New("secret.key does not belong to this vault: put back the one that was beside it, every id and link depends on it")
 	}

@@ -112,8 +112,10 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		if schema == 3 {
 			return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(3))
 		}
-		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)), tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
-		for _, name := range append(slices.DeleteFunc(listIndexBuckets(), isSortIndex), bucketCounts, bucketStoredResponses, bucketStoredResponseTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
+		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)),
+			tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
+		for _, name := range append(slices.DeleteFunc(listIndexBuckets(), isSortIndex), bucketCounts, bucketStoredResponses,
+			bucketStoredResponseTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
 			err = errors.Join(err, tx.DeleteBucket(name))
 		}
 		numbers, e := tx.CreateBucket([]byte("order_numbers"))

@@ -47,11 +47,11 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, file: opener.file, isNew: isNew, cacheCheck: opener.cacheCheck, failure: opener.cacheCheck.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	s := newStore(db, opts)
+	s.file, s.isNew, s.cacheCheck, s.failure = opener.file, isNew, opener.cacheCheck, opener.cacheCheck.WriteError
 	if s.identity, err = statFile(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -59,6 +59,21 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	removeUnfinished(path)
 	go s.runWriter()
 	return s, nil
+}
+
+// newStore returns a store whose writer isn't running yet.
+func newStore(db *bolt.DB, opts Options) *Store {
+	return &Store{
+		db:            db,
+		fingerprint:   opts.Fingerprint,
+		commitTx:      (*bolt.Tx).Commit,
+		rebuildBatch:  defaultRebuildBatch,
+		batchSizes:    stats.NewHistogram(batchSizeBounds...),
+		commitSeconds: stats.NewHistogram(commitSecondsBounds...),
+		wake:          make(chan struct{}, 1),
+		writerDone:    make(chan struct{}),
+		changed:       make(chan struct{}, 1),
+	}
 }
 
 // openFile opens the database with bbolt. A panic of bbolt over damaged pages becomes an
@@ -86,7 +101,8 @@ func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
 	return db, nil
 }
 
-var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
+var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable,
+	Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
 
 // OpenReadOnly opens the database at path in a directory that can't be written to. The store
 // rejects every update. A database with an older schema can't be migrated and is an error.
@@ -107,8 +123,8 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	s := &Store{db: db, fingerprint: opts.Fingerprint, failure: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
-	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
+	s := newStore(db, opts)
+	s.failure = errReadOnlyDisk
 	close(s.writerDone) // no writer runs
 	err = s.View(ctx, func(t *Tx) error {
 		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
@@ -218,9 +234,11 @@ func (s *Store) CheckFile() error {
 	}
 	switch info, err := os.Stat(s.identity.path); {
 	case err != nil:
-		return &errs.Error{Kind: errs.Unavailable, Err: err, Message: "The data directory is gone: it was moved, or its disk is not mounted. The server accepts no changes until it is back."}
+		return &errs.Error{Kind: errs.Unavailable, Err: err,
+			Message: "The data directory is gone: it was moved, or its disk is not mounted. The server accepts no changes until it is back."}
 	case !os.SameFile(info, s.identity.info):
-		return &errs.Error{Kind: errs.Unavailable, Err: fmt.Errorf("%s is another file", s.identity.path), Message: "Another vault.db is in place of the one that was opened. Restart the server."}
+		return &errs.Error{Kind: errs.Unavailable, Err: fmt.Errorf("%s is another file", s.identity.path),
+			Message: "Another vault.db is in place of the one that was opened. Restart the server."}
 	}
 	return nil
 }

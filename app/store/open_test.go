@@ -25,7 +25,8 @@ var testTime = time.Date(2026, 5, 29, 4, 0, 0, 123456000, time.UTC)
 
 // testOptions returns options with a fixed clock and the workspace of a new vault.
 func testOptions() Options {
-	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: model.NewWorkspace(), LockTimeout: 50 * time.Millisecond}
+	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: model.NewWorkspace(),
+		LockTimeout: 50 * time.Millisecond}
 }
 
 // open opens a store that is closed when the test ends.
@@ -102,9 +103,11 @@ func fill(t testing.TB, s *Store, n int) {
 			key, errKey := tx.NewKeyID()
 			err := errors.Join(errFolder, errAbstract, errOrder, errFile, errKey,
 				tx.PutFolder(model.Folder{ID: folder, Name: fmt.Sprint("Box ", i), ParentID: 1}),
-				tx.PutAbstract(model.Abstract{ID: abstract, TemplateID: 1, Property: model.Property{City: "Troy"}, Custom: model.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
+				tx.PutAbstract(model.Abstract{ID: abstract, TemplateID: 1, Property: model.Property{City: "Troy"},
+					Custom: model.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
 				tx.PutOrder(model.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
-				tx.PutFile(model.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Processing: true, Version: 1, CreatedAt: testTime}),
+				tx.PutFile(model.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract,
+					Processing: true, Version: 1, CreatedAt: testTime}),
 				tx.AddTask(model.ProcessingTask{FileID: file, DueAt: testTime}),
 				tx.PutKey(model.Key{ID: key, Name: "k", Hash: digest(1000 + i), Abilities: []string{"events"}, CreatedAt: testTime}),
 				tx.AddEvent(model.Event{At: testTime, Actor: model.SystemActor(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))
@@ -268,8 +271,10 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 		damage func(*testing.T, string)
 		want   string // in the error
 	}{
-		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }), fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
-		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }), "secret.key does not belong to this vault"},
+		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }),
+			fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
+		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }),
+			"secret.key does not belong to this vault"},
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key does not belong to this vault"},
 		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is no vault"},
 		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is no vault"},

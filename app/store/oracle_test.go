@@ -29,7 +29,8 @@ type oracle struct {
 // newOracle returns an oracle for a new store.
 func newOracle(t *testing.T, s *Store) *oracle {
 	t.Helper()
-	o := &oracle{store: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]model.Abstract{}, orders: map[uint64]model.Order{}, files: map[uint64]model.File{}, hasTask: map[uint64]bool{}}
+	o := &oracle{store: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]model.Abstract{}, orders: map[uint64]model.Order{},
+		files: map[uint64]model.File{}, hasTask: map[uint64]bool{}}
 	view(t, s, func(tx *Tx) error {
 		e, err := events.get(tx, 1) // from the creation of the store
 		o.events = append(o.events, e)
@@ -48,7 +49,9 @@ func (o *oracle) randomTime() time.Time {
 }
 
 func (o *oracle) randomProperty() model.Property {
-	return model.Property{Address: pick(o.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"), City: pick(o.rng, "", "Troy"), County: pick(o.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(o.rng, "NY", "ny", "NM", "")}
+	return model.Property{Address: pick(o.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"),
+		City: pick(o.rng, "", "Troy"), County: pick(o.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana",
+			"DOÑA ANA"), State: pick(o.rng, "NY", "ny", "NM", "")}
 }
 
 // randomFields returns custom fields, some of which differ only after the part of a text
@@ -95,7 +98,8 @@ func (o *oracle) step(tx *Tx) error {
 	case 2:
 		return o.stepFile(tx, isNew, remove)
 	}
-	e := model.Event{At: o.randomTime(), Actor: model.Actor{Kind: pick(o.rng, "key", "system"), ID: o.rng.Uint64N(3)}, Kind: pick(o.rng, "order.created", "file.filed"), Record: pick(o.rng, "", "order:7", "order:8", "file:7")}
+	e := model.Event{At: o.randomTime(), Actor: model.Actor{Kind: pick(o.rng, "key", "system"), ID: o.rng.Uint64N(3)},
+		Kind: pick(o.rng, "order.created", "file.filed"), Record: pick(o.rng, "", "order:7", "order:8", "file:7")}
 	err := tx.AddEvent(e)
 	o.events = append(o.events, *tx.lastEntry)
 	return err
@@ -113,7 +117,8 @@ func (o *oracle) stepAbstract(tx *Tx, isNew, remove bool) (err error) {
 		delete(o.abstracts, a.ID)
 		return tx.RemoveAbstract(a.ID)
 	}
-	a.Property, a.TemplateID, a.Status, a.Trashed = o.randomProperty(), o.rng.Uint64N(4), pick(o.rng, "", "New", "In Search", "new"), o.randomTrashed("")
+	a.Property, a.TemplateID, a.Status, a.Trashed = o.randomProperty(), o.rng.Uint64N(4), pick(o.rng, "", "New", "In Search",
+		"new"), o.randomTrashed("")
 	a.TaxMap, a.Custom = pick(o.rng, "", "12.-3", "9"), o.randomFields("file_number", "parcel_id")
 	a.UpdatedAt = o.randomTime()
 	o.abstracts[a.ID] = a

@@ -12,7 +12,8 @@ var orders = indexedTable[model.Order]{
 	sortLayout:  indexLayout{indexBucket: bucketOrderSorts, columnTags: "nyst", sortTags: "paou"},
 	textSorts: []textSort[model.Order]{
 		{sort: SortParcel, normalize: model.NormalizeNumber, text: (*model.Order).ParcelID},
-		{sort: SortAddress, normalize: model.NormalizeText, text: func(o *model.Order) string { return o.LookupAddress() }, exactForms: func(o *model.Order) []string { return o.LookupAddresses() }},
+		{sort: SortAddress, normalize: model.NormalizeText, text: func(o *model.Order) string { return o.LookupAddress() },
+			exactForms: func(o *model.Order) []string { return o.LookupAddresses() }},
 	},
 	columns: []indexColumn[model.Order]{
 		{name: ColumnOrderNumber, value: func(o *model.Order) columnValue { return parseValue(o.Number) }},
@@ -21,7 +22,8 @@ var orders = indexedTable[model.Order]{
 		{name: ColumnState, value: func(o *model.Order) columnValue { return parseValue(o.State) }},
 	},
 	fields: func(o *model.Order) indexFields {
-		return indexFields{created: sortableMicros(o.CreatedAt), id: o.ID, updated: sortableMicros(o.UpdatedAt), due: sortableDays(o.DueDate), orderNumber: fold(o.Number), open: o.IsOpen()}
+		return indexFields{created: sortableMicros(o.CreatedAt), id: o.ID, updated: sortableMicros(o.UpdatedAt), due: sortableDays(o.DueDate),
+			orderNumber: fold(o.Number), open: o.IsOpen()}
 	},
 	trashed: func(o *model.Order) *model.Trashed { return o.Trashed },
 }

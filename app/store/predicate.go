@@ -40,7 +40,8 @@ func (pred *predicate) matchesEntry(created uint64, columns []byte) bool {
 			return false
 		}
 	}
-	return !pred.openOnly || len(columns) >= 4*pred.statusColumn+4 && slices.Contains(pred.openStatuses, binary.BigEndian.Uint32(columns[4*pred.statusColumn:]))
+	return !pred.openOnly || len(columns) >= 4*pred.statusColumn+4 &&
+		slices.Contains(pred.openStatuses, binary.BigEndian.Uint32(columns[4*pred.statusColumn:]))
 }
 
 // newPredicate returns the predicate for the filters of a query. possible is false if two
@@ -138,5 +139,6 @@ func (l *indexedTable[T]) matches(v *T, pred *predicate) bool {
 		return true
 	}
 	f := l.fields(v)
-	return (!pred.hasUpdated || f.updated >= pred.updatedFrom && f.updated <= pred.updatedTo) && (!pred.openOnly || f.open) && (!pred.hasDue || f.due >= pred.dueFrom && f.due <= pred.dueTo)
+	return (!pred.hasUpdated || f.updated >= pred.updatedFrom && f.updated <= pred.updatedTo) && (!pred.openOnly || f.open) &&
+		(!pred.hasDue || f.due >= pred.dueFrom && f.due <= pred.dueTo)
 }

@@ -147,12 +147,14 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 // corrected: users and API keys can sign in, and no digest is ever missing.
 func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
-		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)), resetChanges(t.tx))
+		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}),
+			t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)), resetChanges(t.tx))
 	})
 	if err != nil {
 		return err
 	}
-	for _, rebuild := range []func() error{r.rebuildKeys, r.rebuildFolders, r.rebuildAbstracts, r.rebuildOrders, r.rebuildFiles, r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildEvents} {
+	for _, rebuild := range []func() error{r.rebuildKeys, r.rebuildFolders, r.rebuildAbstracts, r.rebuildOrders, r.rebuildFiles,
+		r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildEvents} {
 		if err := rebuild(); err != nil {
 			return err
 		}

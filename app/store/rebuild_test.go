@@ -25,12 +25,15 @@ func fillAll(t testing.TB, s *Store) {
 	t.Helper()
 	fill(t, s, 6)
 	update(t, s, func(tx *Tx) error {
-		err := errors.Join(tx.PutStoredResponse([32]byte{1}, model.StoredResponse{Status: 201, At: testTime}), tx.PutStoredResponse([32]byte{2}, model.StoredResponse{Status: 201, At: testTime.Add(time.Hour)}))
+		err := errors.Join(tx.PutStoredResponse([32]byte{1}, model.StoredResponse{Status: 201, At: testTime}),
+			tx.PutStoredResponse([32]byte{2}, model.StoredResponse{Status: 201, At: testTime.Add(time.Hour)}))
 		property := model.Property{County: "Rensselaer", State: "NY"}
 		for i := range uint64(6) {
-			order := model.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property, CreatedAt: testTime}
+			order := model.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property,
+				CreatedAt: testTime}
 			abstract := model.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
-			file := model.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2, Processing: i == 2, CreatedAt: testTime}
+			file := model.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2,
+				Processing: i == 2, CreatedAt: testTime}
 			if i == 4 {
 				order.Trashed, abstract.Trashed, file.Trashed = trashedAt(1, ""), trashedAt(2, ""), trashedAt(2, "abstract:5")
 			}
@@ -48,7 +51,8 @@ func fillAll(t testing.TB, s *Store) {
 
 // derivedBuckets returns the buckets that a rebuild regenerates.
 func derivedBuckets() [][]byte {
-	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes, bucketStoredResponseTimes)
+	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes,
+		bucketStoredResponseTimes)
 }
 
 // derivedContents returns all entries of the derived buckets, without counters of 0.
@@ -159,7 +163,8 @@ func TestRebuildKeepsDamagedRecords(t *testing.T) {
 			}
 		}
 		slot := [32]byte{1}
-		return errors.Join(tx.Bucket(bucketStoredResponses).Put(slot[:], []byte("torn")), tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
+		return errors.Join(tx.Bucket(bucketStoredResponses).Put(slot[:], []byte("torn")),
+			tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
 	})
 	if err != nil {
 		t.Fatalf("damage records: %v", err)

@@ -136,8 +136,10 @@ func TestIndexesAndCountersMatchRecords(t *testing.T) {
 		want  string // in the error; "" for none
 		tests []func(*Tx) string
 	}{
-		{"no change", func(*Tx) error { return nil }, "", []func(*Tx) string{count(CountFolders, 6), count(CountAbstracts, 2), count(CountOrders, 2),
-			count(CountFiles, 2), count(CountBytes, 30), count(CountTasks, 2), folder("BOX 1", 1, true), folder("box 1", 0, false), order("a-1", true), order("a-", false), order("a-10", false)}},
+		{"no change", func(*Tx) error { return nil }, "",
+			[]func(*Tx) string{count(CountFolders, 6), count(CountAbstracts, 2), count(CountOrders, 2),
+				count(CountFiles, 2), count(CountBytes, 30), count(CountTasks, 2), folder("BOX 1", 1, true), folder("box 1", 0, false), order("a-1",
+					true), order("a-", false), order("a-10", false)}},
 		{"an order's number changes", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "B-7"}) }, "",
 			[]func(*Tx) string{order("A-0", false), order("b-7", true), count(CountOrders, 2)}},
 		{"an order's number changes its case", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "a-0"}) }, "",
@@ -150,23 +152,31 @@ func TestIndexesAndCountersMatchRecords(t *testing.T) {
 			[]func(*Tx) string{folder("box 0", 1, false), folder("box 0", 2, true)}},
 		{"a folder changes its case", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "BOX 0", ParentID: 1}) }, "",
 			[]func(*Tx) string{folder("box 0", 1, true)}},
-		{"a folder takes a sibling's name", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "box 1", ParentID: 1}) }, "folder 6 has its name", nil},
-		{"a file is processed", func(tx *Tx) error { f := file; f.Processing = true; return tx.PutFile(f) }, "", []func(*Tx) string{count(CountFiles, 2), count(CountBytes, 30)}},
+		{"a folder takes a sibling's name", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "box 1", ParentID: 1}) },
+			"folder 6 has its name", nil},
+		{"a file is processed", func(tx *Tx) error { f := file; f.Processing = true; return tx.PutFile(f) }, "",
+			[]func(*Tx) string{count(CountFiles, 2), count(CountBytes, 30)}},
 		{"a file with other bytes", func(tx *Tx) error { f := file; f.Digest = digest(9); return tx.PutFile(f) }, "its bytes cannot change", nil},
 		{"a file of another size", func(tx *Tx) error { f := file; f.Size = 11; return tx.PutFile(f) }, "its bytes cannot change", nil},
 		{"a file without a digest", func(tx *Tx) error { return tx.PutFile(model.File{ID: 9, Digest: "ab"}) }, "no SHA-256", nil},
-		{"a file with a digest in capitals", func(tx *Tx) error { return tx.PutFile(model.File{ID: 9, Digest: strings.ToUpper(digest(0xabc))}) }, "no SHA-256", nil},
+		{"a file with a digest in capitals", func(tx *Tx) error {
+			return tx.PutFile(model.File{ID: 9,
+				Digest: strings.ToUpper(digest(0xabc))})
+		}, "no SHA-256", nil},
 		{"a file of the same bytes again", func(tx *Tx) error {
 			_, err := tx.NewFileID()
 			return errors.Join(err, tx.PutFile(model.File{ID: 3, Size: 10, Digest: digest(0)}))
 		}, "",
 			[]func(*Tx) string{count(CountFiles, 3), count(CountBytes, 40)}},
-		{"an abstract is written again", func(tx *Tx) error { return tx.PutAbstract(model.Abstract{ID: 1, Files: []uint64{1}}) }, "", []func(*Tx) string{count(CountAbstracts, 2)}},
+		{"an abstract is written again", func(tx *Tx) error { return tx.PutAbstract(model.Abstract{ID: 1, Files: []uint64{1}}) }, "",
+			[]func(*Tx) string{count(CountAbstracts, 2)}},
 		{"a task is done", func(tx *Tx) error { return tx.RemoveTask(1) }, "", []func(*Tx) string{count(CountTasks, 1)}},
-		{"a task is done twice", func(tx *Tx) error { return errors.Join(tx.RemoveTask(1), tx.RemoveTask(1)) }, "", []func(*Tx) string{count(CountTasks, 1)}},
+		{"a task is done twice", func(tx *Tx) error { return errors.Join(tx.RemoveTask(1), tx.RemoveTask(1)) }, "",
+			[]func(*Tx) string{count(CountTasks, 1)}},
 		{"a key is used", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(1000), UseCount: 3}) }, "", nil},
 		{"a key changes its hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(77)}) }, "its hash is another's", nil},
-		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: digest(1000)}) }, "its hash is another's", nil},
+		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: digest(1000)}) }, "its hash is another's",
+			nil},
 		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: "zz"}) }, "no SHA-256", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -197,7 +207,8 @@ func TestReadMissingRecords(t *testing.T) {
 		_, folder := tx.Folder(99)
 		_, template := tx.Template(99)
 		_, key := tx.Key(1)
-		for name, err := range map[string]error{"abstract": abstract, "order": order, "file": file, "folder": folder, "template": template, "key": key} {
+		for name, err := range map[string]error{"abstract": abstract, "order": order, "file": file, "folder": folder, "template": template,
+			"key": key} {
 			if errs.KindOf(err) != errs.NotFound {
 				t.Errorf("%s: got %v, want errs.NotFound", name, err)
 			}

@@ -13,7 +13,8 @@ import (
 func TestStoredResponses(t *testing.T) {
 	s := openNew(t)
 	response := func(n int) model.StoredResponse {
-		return model.StoredResponse{RequestHash: digest(n), Status: 201, Header: map[string]string{"Location": "x"}, Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
+		return model.StoredResponse{RequestHash: digest(n), Status: 201, Header: map[string]string{"Location": "x"},
+			Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
 	}
 	slot := func(n byte) [32]byte { return [32]byte{9 - n, 31: n} }
 	update(t, s, func(tx *Tx) (err error) {
@@ -67,7 +68,8 @@ func TestStoredResponses(t *testing.T) {
 // Long responses are compressed.
 func TestStoredResponsesAreCompressed(t *testing.T) {
 	s := openNew(t)
-	long := model.StoredResponse{RequestHash: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
+	long := model.StoredResponse{RequestHash: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000),
+		At: testTime}
 	slot := [32]byte{1}
 	update(t, s, func(tx *Tx) error { return tx.PutStoredResponse(slot, long) })
 	view(t, s, func(tx *Tx) error {
@@ -91,7 +93,8 @@ func TestStoredResponsesAreCompressed(t *testing.T) {
 		}
 		return err
 	})
-	damaged := responseRecord{StoredResponse: model.StoredResponse{RequestHash: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
+	damaged := responseRecord{StoredResponse: model.StoredResponse{RequestHash: digest(1), Status: 201, At: testTime},
+		Packed: []byte("no gzip")}
 	update(t, s, func(tx *Tx) error {
 		raw, err := encodeRecord(bucketStoredResponses, slot[:], damaged)
 		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))

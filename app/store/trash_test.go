@@ -63,7 +63,8 @@ func TestTrash(t *testing.T) {
 				t.Errorf("entries after %+v: got %+v, %v; want %+v", e, list, err, entries[i+1:])
 			}
 		}
-		if tx.Count(CountTrashed) != 2 || tx.Count(CountAbstracts) != 2 || tx.Count(CountOrders) != 2 || tx.Count(CountFiles) != 2 || tx.Count(CountBytes) != 50 || tx.Count(CountFileRecords) != 3 {
+		if tx.Count(CountTrashed) != 2 || tx.Count(CountAbstracts) != 2 || tx.Count(CountOrders) != 2 || tx.Count(CountFiles) != 2 ||
+			tx.Count(CountBytes) != 50 || tx.Count(CountFileRecords) != 3 {
 			t.Error("got wrong counters, want 2 in the trash, 2 abstracts, 2 orders, 2 files of 50 bytes, 3 file records")
 		}
 		return nil
@@ -89,7 +90,8 @@ func TestTrash(t *testing.T) {
 func TestRemoveMissingRecords(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
-		for name, err := range map[string]error{"abstract": tx.RemoveAbstract(9), "order": tx.RemoveOrder(9), "file": tx.RemoveFile(9), "folder": tx.RemoveFolder(9)} {
+		for name, err := range map[string]error{"abstract": tx.RemoveAbstract(9), "order": tx.RemoveOrder(9), "file": tx.RemoveFile(9),
+			"folder": tx.RemoveFolder(9)} {
 			if errs.KindOf(err) != errs.NotFound {
 				t.Errorf("%s: got %v, want errs.NotFound", name, err)
 			}
@@ -102,7 +104,8 @@ func TestRemoveFileRemovesItsTasks(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(tx.RemoveTask(2), tx.RemoveFile(3), tx.RemoveAbstract(3), tx.AddTask(model.ProcessingTask{FileID: 1}), tx.AddTask(model.ProcessingTask{FileID: 2}),
+		return errors.Join(tx.RemoveTask(2), tx.RemoveFile(3), tx.RemoveAbstract(3), tx.AddTask(model.ProcessingTask{FileID: 1}),
+			tx.AddTask(model.ProcessingTask{FileID: 2}),
 			tx.RemoveFile(1), tx.RemoveAbstract(1))
 	})
 	view(t, s, func(tx *Tx) error {

@@ -88,7 +88,10 @@ func TestSessions(t *testing.T) {
 		return nil
 	})
 	for _, bad := range []string{"", "xyz", digest(1)[2:]} {
-		if err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutSession(model.Session{Hash: bad, UserID: 1}) }); err == nil {
+		if err := s.Update(context.Background(), nil, func(tx *Tx) error {
+			return tx.PutSession(model.Session{Hash: bad,
+				UserID: 1})
+		}); err == nil {
 			t.Errorf("PutSession with hash %q succeeded, want an error", bad)
 		}
 	}
@@ -137,13 +140,17 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		repaired bool
 	}{
 		{"a user without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
-		{"an index without its user", put(bucketUserNames, []byte("nobody"), encodeUint64(7)), Finding{"index", "user_names", "names no record"}, true},
-		{"an index entry of another user", put(bucketUserNames, []byte("robin"), encodeUint64(1)), Finding{"user", "2", "missing in the index user_names"}, true},
+		{"an index without its user", put(bucketUserNames, []byte("nobody"), encodeUint64(7)),
+			Finding{"index", "user_names", "names no record"}, true},
+		{"an index entry of another user", put(bucketUserNames, []byte("robin"), encodeUint64(1)),
+			Finding{"user", "2", "missing in the index user_names"}, true},
 		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "names user 1, which is missing"}, false},
-		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))), Finding{"session", digest(1)[:16], "missing in the index session_users"}, true},
+		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))),
+			Finding{"session", digest(1)[:16], "missing in the index session_users"}, true},
 		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "names no record"}, true},
 		{"a truncated index key", put(bucketSessionUsers, encodeUint64(1), nil), Finding{"index", "session_users", "names no record"}, true},
-		{"a session under another's hash", session(1, model.Session{Hash: digest(2), UserID: 1}), Finding{"session", digest(2)[:16], "stands under another hash"}, false},
+		{"a session under another's hash", session(1, model.Session{Hash: digest(2), UserID: 1}),
+			Finding{"session", digest(2)[:16], "stands under another hash"}, false},
 		{"a damaged session", put(bucketSessions, hash(1), []byte("x")), Finding{"session", digest(1), "record is damaged"}, false},
 		{"a damaged user", put(bucketUsers, encodeUint64(1), []byte("x")), Finding{"user", "1", "record is damaged"}, false},
 	} {
