@@ -67,8 +67,8 @@ func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 // AddTerm adds a term without a position to the current document. It has no effect if the document
 // has the term already, with a position or without.
 func (b *Batch) AddTerm(term []byte) {
-	if t := b.findTerm(term); t != nil {
-		b.addDocument(t)
+	if t := b.termEntry(term); t != nil {
+		b.recordTerm(t)
 	}
 }
 
@@ -80,11 +80,11 @@ const maxOccurrences = 1 << 18
 // decrease. The first segment.MaxPositions positions per term are stored. It reports whether this
 // is the first occurrence in the document.
 func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
-	t := b.findTerm(term)
+	t := b.termEntry(term)
 	if t == nil {
 		return false
 	}
-	b.addDocument(t)
+	b.recordTerm(t)
 	if position < t.lastPosition {
 		b.fail(fmt.Errorf("%w: position %d behind %d", ErrTerm, position, t.lastPosition))
 		return false
@@ -119,7 +119,8 @@ func (b *Batch) fail(err error) {
 	}
 }
 
-func (b *Batch) findTerm(term []byte) *batchTerm {
+// termEntry returns the entry of a term, or nil if the term is invalid.
+func (b *Batch) termEntry(term []byte) *batchTerm {
 	switch {
 	case len(b.docs) == 0:
 		b.fail(fmt.Errorf("%w: it stands before every document", ErrTerm))
@@ -131,8 +132,8 @@ func (b *Batch) findTerm(term []byte) *batchTerm {
 	return b.terms.findOrAdd(term)
 }
 
-// addDocument records that the current document has the term.
-func (b *Batch) addDocument(t *batchTerm) {
+// recordTerm records that the current document has the term.
+func (b *Batch) recordTerm(t *batchTerm) {
 	doc := uint32(len(b.docs))
 	if t.lastDoc == doc {
 		return
@@ -202,34 +203,34 @@ type posting struct {
 	to   int
 }
 
-func (e *termWriter) write(w *segment.Writer, t *batchTerm) {
-	e.decode(t)
+func (tw *termWriter) write(w *segment.Writer, t *batchTerm) {
+	tw.decode(t)
 	w.StartTerm(t.hasPositions)
-	for i := len(e.postings) - 1; i >= 0; i-- {
-		if d := e.postings[i]; !e.batch.docs[d.doc].superseded {
-			w.AddPosting(e.numbers[d.doc], d.freq, e.positions[d.from:d.to])
+	for i := len(tw.postings) - 1; i >= 0; i-- {
+		if d := tw.postings[i]; !tw.batch.docs[d.doc].superseded {
+			w.AddPosting(tw.numbers[d.doc], d.freq, tw.positions[d.from:d.to])
 		}
 	}
-	w.EndTerm(e.batch.terms.termBytes(t))
+	w.EndTerm(tw.batch.terms.termBytes(t))
 }
 
 // decode decodes the list of a term.
-func (e *termWriter) decode(t *batchTerm) {
-	e.raw = e.batch.lists.read(&t.list, e.raw[:0])
-	e.positions, e.postings = e.positions[:0], e.postings[:0]
+func (tw *termWriter) decode(t *batchTerm) {
+	tw.raw = tw.batch.lists.read(&t.list, tw.raw[:0])
+	tw.positions, tw.postings = tw.positions[:0], tw.postings[:0]
 	doc := -1
-	for p := e.raw; len(p) > 0; {
+	for p := tw.raw; len(p) > 0; {
 		v, n := binary.Uvarint(p)
 		p = p[n:]
 		if v&1 == 1 {
 			doc += int(v >> 1)
-			e.postings = append(e.postings, posting{doc: doc, from: len(e.positions), to: len(e.positions)})
+			tw.postings = append(tw.postings, posting{doc: doc, from: len(tw.positions), to: len(tw.positions)})
 			continue
 		}
-		d := &e.postings[len(e.postings)-1]
+		d := &tw.postings[len(tw.postings)-1]
 		if d.freq++; d.freq <= segment.MaxPositions {
-			e.positions = binary.AppendUvarint(e.positions, v>>1)
-			d.to = len(e.positions)
+			tw.positions = binary.AppendUvarint(tw.positions, v>>1)
+			d.to = len(tw.positions)
 		}
 	}
 }

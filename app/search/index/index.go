@@ -66,7 +66,8 @@ type Options struct {
 	AllowMerge func(bytes int64) bool
 }
 
-func (o Options) filled() Options {
+// withDefaults returns the options with defaults for zero values.
+func (o Options) withDefaults() Options {
 	if o.Cache <= 0 {
 		o.Cache = 64 << 20
 	}
@@ -109,7 +110,7 @@ func Open(dir string, o Options) (*Index, error) {
 
 // open opens an index without starting background merges.
 func open(dir string, o Options, fs fileSystem) (*Index, error) {
-	x := &Index{dir: dir, files: fs, options: o.filled()}
+	x := &Index{dir: dir, files: fs, options: o.withDefaults()}
 	x.cache = segment.NewCache(x.options.Cache)
 	if err := fs.Mkdir(dir); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
