@@ -59,7 +59,7 @@ func (a *axe) file(count int) {
 	a.t.Helper()
 	ctx := context.Background()
 	v, err := vault.Open(ctx, vault.Options{
-		Dir: a.dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Chance: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Dir: a.dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		a.t.Fatal(err)

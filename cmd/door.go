@@ -72,7 +72,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 		return err
 	}
 	log := s.logger(c, slog.LevelWarn)
-	opts := vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log}
+	opts := vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
 	if reads {
 		pool := readers(c, log)
 		defer func() { err = errors.Join(err, pool.Close()) }()

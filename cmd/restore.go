@@ -77,7 +77,7 @@ func (s *shell) restoreOptions(name string, p *place) (config.Config, vault.Rest
 	log := s.logger(c, slog.LevelWarn)
 	return c, vault.RestoreOptions{
 		From: a.Dir(), Snapshot: name, Archive: opts,
-		Vault: vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log},
+		Vault: vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log},
 	}, err
 }
 

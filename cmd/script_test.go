@@ -99,7 +99,7 @@ func scripts(t *testing.T, dir, mode string) {
 func seed(dir string) (key string, err error) {
 	ctx := context.Background()
 	v, err := vault.Open(ctx, vault.Options{
-		Dir: dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Chance: rand.Reader,
+		Dir: dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

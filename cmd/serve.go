@@ -77,7 +77,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	fresh := !vault.Exists(c.Data)
 	v, err := openPatiently(ctx, c, vault.Options{
-		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
+		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	s.warn(runsAsRoot(os.Geteuid())) // after becomeOwner
 	if fresh {
-		s.say("created a new vault in %s; for a service, start with --existing", v.Dir())
+		s.say("created a new vault in %s; for a service, start with --existing", v.Dir)
 	}
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
@@ -129,7 +129,7 @@ func readers(c config.Config, log *slog.Logger) *sandbox.Pool {
 const patience = 10 * time.Second
 
 // openPatiently opens the vault, waiting for commands but not for another server.
-func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Vault, error) {
+func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Instance, error) {
 	for end := time.Now().Add(patience); ; {
 		v, err := vault.Open(ctx, opts)
 		if errs.KindOf(err) != errs.Locked {
@@ -167,7 +167,7 @@ func vacant(ctx context.Context, c config.Config) error {
 
 // started says what a new vault needs next, how to know its certificate, and, in one
 // line, that the server answers.
-func (s *shell) started(ctx context.Context, v *vault.Vault, a server.Answering) {
+func (s *shell) started(ctx context.Context, v *vault.Instance, a server.Answering) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}

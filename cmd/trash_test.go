@@ -25,7 +25,7 @@ func discarded(t *testing.T, data string) (order, file, abstract string) {
 		t.Fatal(err)
 	}
 	v, err := vault.Open(t.Context(), vault.Options{
-		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Chance: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 
 // firstLink shows, while nobody can administer the vault, the one-time link under
 // which the first administrator is made.
-func (s *shell) firstLink(ctx context.Context, v *vault.Vault, origin string) {
+func (s *shell) firstLink(ctx context.Context, v *vault.Instance, origin string) {
 	token, err := v.Users.FirstLink(ctx)
 	switch {
 	case err == nil:

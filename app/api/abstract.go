@@ -18,13 +18,13 @@ type abstractHandler struct {
 		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[vault.Filed], error)
-		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.Matches[vault.Filed], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.AbstractPatch, match vault.Match) (vault.Filed, error)
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
 	}
-	trays trays
+	trays  trays
+	search *vault.SearchService
 }
 
 // abstractFields are the fields of POST /abstracts (SPEC.md).
@@ -104,7 +104,7 @@ func (h abstractHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.verbs.Search))
+	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.search.Abstracts))
 	if err != nil {
 		return answer{}, err
 	}

@@ -22,7 +22,7 @@ import (
 
 // Options of New. Sizes are bytes.
 type Options struct {
-	Vault          *vault.Vault
+	Vault          *vault.Instance
 	PublicURL      string         // own address; "" takes it from each request
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed
 	Origins        []string       // that browsers may call from; none: CORS is off
@@ -95,14 +95,14 @@ type route struct {
 // routes is all of /v1 (SPEC.md, and "Ours" in API.md).
 func routes(e *edge) []route {
 	v := e.Vault
-	abstracts := abstractHandler{e, v.Abstracts, v.Files}
-	orders := orderHandler{e, v.Orders}
+	abstracts := abstractHandler{e, v.Abstracts, v.Files, v.Search}
+	orders := orderHandler{e, v.Orders, v.Search}
 	folders := folderHandler{e, v.Folders}
-	files := fileHandler{e, v.Files}
+	files := fileHandler{e, v.Files, v.Search}
 	templates := templateHandler{v.Templates}
 	trash := trashHandler{e, v.Trash}
 	events := eventHandler{e, v.Events}
-	search := searchHandler{e, v}
+	search := searchHandler{e, v.Search}
 	uploads := uploadHandler{e, v.Uploads}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},

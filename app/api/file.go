@@ -19,11 +19,11 @@ type fileHandler struct {
 		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (model.File, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[model.File], error)
-		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.Matches[model.File], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FilePatch, match vault.Match) (model.File, error)
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.File]) (model.File, error)
 	}
+	search *vault.SearchService
 }
 
 func (h fileHandler) upload(c *call) (answer, error) {
@@ -80,7 +80,7 @@ func (h fileHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.verbs.Search))
+	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.search.Files))
 	if err != nil {
 		return answer{}, err
 	}

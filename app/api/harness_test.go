@@ -49,7 +49,7 @@ type setup struct {
 // house is a vault behind a real HTTP server, with keys of every sort.
 type house struct {
 	testing.TB
-	vault  *vault.Vault
+	vault  *vault.Instance
 	clock  *vaulttest.Clock
 	dir    string
 	keys   map[string]string // by what they may: full, read, events, metrics, revoked, expired, bad

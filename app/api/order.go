@@ -19,11 +19,11 @@ type orderHandler struct {
 		Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep vault.Keep[model.Order]) (model.Order, error)
 		Get(ctx context.Context, id uint64) (model.Order, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[model.Order], error)
-		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.Matches[model.Order], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.OrderPatch, match vault.Match) (model.Order, error)
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.Order]) (model.Order, error)
 	}
+	search *vault.SearchService
 }
 
 func (h orderHandler) fields(c *call) (answer, error) {
@@ -91,7 +91,7 @@ func (h orderHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.verbs.Search))
+	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.search.Orders))
 	if err != nil {
 		return answer{}, err
 	}

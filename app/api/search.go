@@ -14,10 +14,8 @@ import (
 )
 
 type searchHandler struct {
-	edge  *edge
-	verbs interface {
-		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
-	}
+	edge     *edge
+	searches *vault.SearchService
 }
 
 var searchListing = listing{
@@ -37,7 +35,7 @@ func (h searchHandler) search(c *call) (answer, error) {
 		return answer{}, err
 	}
 	q := asked.search(asked.Query)
-	found, err := h.verbs.Search(c.Context(), c.actor, q)
+	found, err := h.searches.Records(c.Context(), c.actor, q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -53,7 +51,7 @@ func (h searchHandler) search(c *call) (answer, error) {
 // index is how the index is before a search looks in it: of what was filed before, it
 // has no less by the time of the search.
 func (e *edge) index(ctx context.Context) (*apitypes.Index, error) {
-	s, err := e.Vault.SearchState(ctx)
+	s, err := e.Vault.Search.State(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -335,7 +335,7 @@ func TestSearchEscapes(t *testing.T) {
 // index knows of all.
 func (h *house) settle(t testing.TB) {
 	t.Helper()
-	_, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {})
+	_, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 	h.must(err)
 }
 

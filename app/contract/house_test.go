@@ -43,7 +43,7 @@ const (
 // house is a vault behind the whole server, without its work in the background: what
 // is committed was asked for.
 type house struct {
-	vault *vault.Vault
+	vault *vault.Instance
 	clock *vaulttest.Clock
 	dir   string
 	keys  map[string]string
@@ -57,7 +57,7 @@ func open(t *testing.T, seed uint64) *house {
 	t.Helper()
 	h := &house{clock: vaulttest.NewClock(), keys: map[string]string{"none": "", "garbage": "dk_live_garbage"}, log: &lines{}}
 	set := vaulttest.Options(t)
-	set.Now, set.Chance = h.clock.Now, &chance{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
+	set.Now, set.Rand = h.clock.Now, &chance{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
 	set.Settings.FileSize, set.Settings.FilesPerRequest, set.Settings.FilesPerAbstract = mostFile, mostFiles, mostAbstract
 	set.Log = slog.New(slog.NewTextHandler(h.log, nil))
 	h.dir = set.Dir
@@ -119,7 +119,7 @@ func (h *house) commits() uint64 {
 // index has the index of words know all there is.
 func (h *house) index(t *testing.T) {
 	t.Helper()
-	if _, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil {
+	if _, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
 		t.Fatal(err)
 	}
 }

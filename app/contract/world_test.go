@@ -273,7 +273,7 @@ func (f *fuzzer) end() {
 		}
 	}
 	// What was kept of a request that was refused goes with the sweep that it calls for.
-	if err := f.vault.Sweep(f.Context()); err != nil {
+	if err := f.vault.Sweeper.Sweep(f.Context()); err != nil {
 		f.Error(err)
 	}
 	f.disk(f.T)

@@ -35,7 +35,7 @@ func (b Build) String() string {
 // HandlerOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
 // server runs and a command has opened the vault itself.
 type HandlerOptions struct {
-	Vault       *vault.Vault
+	Vault       *vault.Instance
 	Build       Build
 	Listen      string
 	Certificate func() *certificate.Info // in use now; it gives nil without TLS
@@ -124,7 +124,7 @@ func (c control) currentStatus(r *http.Request) (apitypes.Status, error) {
 		return apitypes.Status{}, err
 	}
 	out := apitypes.Status{
-		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: encode.OptionalString(c.Listen),
+		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir, Listen: encode.OptionalString(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
@@ -137,7 +137,7 @@ func (c control) currentStatus(r *http.Request) (apitypes.Status, error) {
 	if s.Denied != nil {
 		out.WritesDenied = new(writesDenied(s))
 	}
-	index, err := c.Vault.SearchState(r.Context())
+	index, err := c.Vault.Search.State(r.Context())
 	if err != nil {
 		return out, err
 	}
@@ -260,7 +260,7 @@ func keyShape(k model.Key) apitypes.Key {
 const mostFailed = 1000
 
 func (c control) failed(r *http.Request) (any, error) {
-	files, err := c.Vault.Files.Failed(r.Context(), 1, mostFailed)
+	files, err := c.Vault.Processing.Failed(r.Context(), 1, mostFailed)
 	list := make([]apitypes.ProcessFailure, 0, len(files))
 	for _, f := range files {
 		list = append(list, apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
@@ -276,6 +276,6 @@ func (c control) retry(r *http.Request) (any, error) {
 	if asked.File < 0 {
 		return nil, errs.RecordNotFound("file", asked.File)
 	}
-	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
+	n, err := c.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
 	return apitypes.ProcessRetried{Retried: n}, err
 }

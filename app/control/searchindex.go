@@ -11,10 +11,10 @@ import (
 // serves, the work is done here.
 func (c control) reindex(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
-		if err := c.Vault.Reindex(r.Context(), operator(r)); err != nil {
+		if err := c.Vault.Search.Rebuild(r.Context(), operator(r)); err != nil {
 			return apitypes.SearchIndex{}, err
 		}
-		s, err := c.Vault.AwaitIndex(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
+		s, err := c.Vault.Search.Await(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return searchIndex(s), err
 	})
 }

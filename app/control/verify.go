@@ -9,14 +9,14 @@ import (
 
 func (c control) verify(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
-		found, err := c.Vault.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
+		found, err := c.Vault.Integrity.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
 		return verified(found), err
 	})
 }
 
 func (c control) repair(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
-		did, err := c.Vault.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
+		did, err := c.Vault.Integrity.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
 		out := verified(did.Report)
 		out.Repaired = &apitypes.Repaired{
 			Done: did.Done, Findings: int64(did.Before), TasksAdded: int64(did.Requeued), TasksRemoved: int64(did.Dropped),

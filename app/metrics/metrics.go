@@ -33,7 +33,7 @@ const fresh = time.Second
 
 // Options of New.
 type Options struct {
-	Vault           *vault.Vault
+	Vault           *vault.Instance
 	Readers         func() sandbox.Stats // nil: there are none
 	Version, Commit string               // of this program
 

@@ -44,7 +44,7 @@ func house(t *testing.T) *Metrics {
 	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search(t.Context(), model.Actor{Kind: "operator"}, vault.SearchQuery{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
+	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, vault.SearchQuery{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
 		t.Fatal(err)
 	}
 	return New(Options{

@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 func options(dir string, now func() time.Time) vault.Options {
 	settings := vaulttest.Settings()
 	settings.TrashKeep = trashKeep
-	return vault.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Chance: vaulttest.Chance(),
+	return vault.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Chance(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -68,7 +68,7 @@ func purge(dir string) error {
 	if err := v.Purge(ctx); err != nil {
 		return err
 	}
-	return v.Sweep(ctx)
+	return v.Sweeper.Sweep(ctx)
 }
 
 // number is what a variable says, or usual.

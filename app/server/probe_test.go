@@ -100,7 +100,7 @@ func TestProbeThroughProxies(t *testing.T) {
 	if err != nil {
 		t.Error(list, err)
 	}
-	status, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())).Status(t.Context())
+	status, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)).Status(t.Context())
 	if err != nil || status.Files != 0 || status.Bytes != 0 {
 		t.Errorf("it kept something: %+v, %v", status, err)
 	}
@@ -110,13 +110,13 @@ func TestProbeThroughProxies(t *testing.T) {
 func look(t *testing.T, r *running, through string, transport http.RoundTripper) map[string]apitypes.Diagnosis {
 	t.Helper()
 	c := config.Default()
-	c.Data, c.Listen = r.vault.Dir(), r.address
+	c.Data, c.Listen = r.vault.Dir, r.address
 	report, err := doctor.Look(t.Context(), doctor.Options{
 		Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
 		Assets:  func() error { return errors.New("not in this test") },
 		Network: func(string) (string, bool, error) { return "disk", false, nil },
 		Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-			return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())))
+			return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)))
 		},
 		Through: through, Key: r.key, Transport: transport, Size: 1 << 20, Pause: 800 * time.Millisecond,
 	})
@@ -141,7 +141,7 @@ func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis
 // A path of the door is for one body, and for nobody who has not got it.
 func TestProbePaths(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir()))
+	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir))
 	public := client.New("http://"+r.address, r.key, nil)
 	path, err := door.OpenProbe(t.Context())
 	if err != nil {
@@ -233,7 +233,7 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			proxy.Store(&row.proxy)
 			c := config.Default()
-			c.Data, c.Listen, c.PublicURL = r.vault.Dir(), r.address, strings.TrimSuffix(cmp.Or(row.public, front.URL), "-")
+			c.Data, c.Listen, c.PublicURL = r.vault.Dir, r.address, strings.TrimSuffix(cmp.Or(row.public, front.URL), "-")
 			transport := row.transport
 			if own, ok := transport.(*http.Transport); ok { // the certificate of the test is for another name
 				own = own.Clone()
@@ -246,7 +246,7 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 				Assets:  func() error { return errors.New("not in this test") },
 				Network: func(string) (string, bool, error) { return "disk", false, nil },
 				Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-					return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())))
+					return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)))
 				},
 				Transport: transport, Pause: 1, Patience: row.patience,
 			})

@@ -51,7 +51,7 @@ var withoutPicture = map[string]string{
 type sampled struct {
 	t      *testing.T
 	client *client.Client
-	vault  *vault.Vault
+	vault  *vault.Instance
 }
 
 var operator = model.Actor{Kind: "operator", Name: "test"}
@@ -133,7 +133,7 @@ func (s *sampled) processed(id uint64) (failure string) {
 func (s *sampled) text(id uint64) string {
 	s.t.Helper()
 	var all strings.Builder
-	err := s.vault.Files.Text(s.t.Context(), operator, id, func(_ int, text string) error {
+	err := s.vault.Previews.Text(s.t.Context(), operator, id, func(_ int, text string) error {
 		all.WriteString(text + "\n")
 		return nil
 	})
@@ -147,7 +147,7 @@ func plain(text string) string { return strings.ToLower(strings.Join(strings.Fie
 
 func (s *sampled) thumbnail(id uint64) image.Config {
 	s.t.Helper()
-	picture, err := s.vault.Files.Thumbnail(s.t.Context(), operator, id)
+	picture, err := s.vault.Previews.Thumbnail(s.t.Context(), operator, id)
 	if errs.KindOf(err) == errs.NotFound && err != nil {
 		return image.Config{}
 	}

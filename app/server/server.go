@@ -30,8 +30,8 @@ import (
 // Options of Serve.
 type Options struct {
 	Config       config.Config
-	SettingsFile string       // the one that was read, or the one to create
-	Vault        *vault.Vault // opened; Serve starts and does not close it
+	SettingsFile string          // the one that was read, or the one to create
+	Vault        *vault.Instance // opened; Serve starts and does not close it
 	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -69,7 +69,7 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	door, err := control.Open(opts.Vault.Dir(), rand.Reader)
+	door, err := control.Open(opts.Vault.Dir, rand.Reader)
 	if err != nil {
 		return errors.Join(err, front.close())
 	}

@@ -30,7 +30,7 @@ import (
 type running struct {
 	address, key string
 	answering    server.Answering
-	vault        *vault.Vault
+	vault        *vault.Instance
 	end          context.CancelFunc
 	ended        chan error
 }
@@ -398,7 +398,7 @@ func TestHeaders(t *testing.T) {
 
 func TestDoor(t *testing.T) {
 	r := serve(t, nil)
-	door := control.RoundTripper(r.vault.Dir())
+	door := control.RoundTripper(r.vault.Dir)
 	for _, row := range []struct {
 		name, base, header, value string
 		status                    int
@@ -466,14 +466,14 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 		}
 		return true
 	})
-	if _, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())).Status(t.Context()); err != nil {
+	if _, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)).Status(t.Context()); err != nil {
 		t.Errorf("the door while stopping: %v", err)
 	}
 	_, err := body.Write(content[10:])
 	if err = errors.Join(err, body.Close(), <-uploaded, r.stopped(t)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Lstat(filepath.Join(r.vault.Dir(), "control.sock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(r.vault.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("control.sock stayed: %v", err)
 	}
 }
@@ -504,7 +504,7 @@ func TestAddressInUse(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--listen") {
 		t.Error(err)
 	}
-	if _, err := os.Lstat(filepath.Join(opts.Vault.Dir(), "control.sock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(opts.Vault.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it opened the door: %v", err)
 	}
 }
@@ -512,7 +512,7 @@ func TestAddressInUse(t *testing.T) {
 // A thousand keys from the command line's side, while programs use the vault.
 func TestKeysUnderLoad(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir()))
+	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir))
 	public := client.New("http://"+r.address, r.key, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -562,7 +562,7 @@ func TestKeysUnderLoad(t *testing.T) {
 
 func TestRevokedAtOnce(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir()))
+	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir))
 	made, err := door.CreateKey(t.Context(), keyDraft(1))
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func TestSelfSigned(t *testing.T) {
 	if r.answering.Certificate == nil || !r.answering.Certificate.SelfSigned || r.answering.URL() != "https://"+r.address {
 		t.Fatalf("%+v", r.answering)
 	}
-	tr := transport(t, trust(t, certificate.SelfSignedDir(r.vault.Dir())))
+	tr := transport(t, trust(t, certificate.SelfSignedDir(r.vault.Dir)))
 	answer := get(t, tr, "https://"+r.address+"/healthz")
 	if answer.StatusCode != http.StatusOK || answer.ProtoMajor != 1 || answer.TLS.Version < tls.VersionTLS12 {
 		t.Errorf("%s %s", answer.Proto, answer.Status)
@@ -95,7 +95,7 @@ func TestSelfSigned(t *testing.T) {
 	}
 	sum := sha256.Sum256(answer.TLS.PeerCertificates[0].Raw)
 	want := strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
-	status, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())).Status(t.Context())
+	status, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)).Status(t.Context())
 	if err != nil || status.Certificate == nil || status.Certificate.Fingerprint != want || r.answering.Certificate.Fingerprint != want {
 		t.Errorf("fingerprint %s, status says %+v, %v", want, status.Certificate, err)
 	}
@@ -156,7 +156,7 @@ func TestCertificateThatCannotBeUsed(t *testing.T) {
 	if err := server.Serve(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "tls.*") || !strings.Contains(err.Error(), "absent.pem") {
 		t.Error(err)
 	}
-	if _, err := os.Lstat(filepath.Join(opts.Vault.Dir(), "control.sock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(opts.Vault.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it opened the door: %v", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestFirstBytes(t *testing.T) {
 		}
 	})
 	t.Run("TLS, a byte at a time", func(t *testing.T) {
-		conn := tls.Client(dribble{r.dial(t)}, &tls.Config{RootCAs: trust(t, certificate.SelfSignedDir(r.vault.Dir())), ServerName: "localhost"})
+		conn := tls.Client(dribble{r.dial(t)}, &tls.Config{RootCAs: trust(t, certificate.SelfSignedDir(r.vault.Dir)), ServerName: "localhost"})
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func TestStalledUnderTLS(t *testing.T) {
 		selfSigned(c)
 		c.Timeouts.Stall = 200 * time.Millisecond
 	})
-	conn := tls.Client(r.dial(t), &tls.Config{RootCAs: trust(t, certificate.SelfSignedDir(r.vault.Dir())), ServerName: "localhost"})
+	conn := tls.Client(r.dial(t), &tls.Config{RootCAs: trust(t, certificate.SelfSignedDir(r.vault.Dir)), ServerName: "localhost"})
 	if _, err := fmt.Fprintf(conn, "POST /v1/orders HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", r.key); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func (h *house) indexed(t *testing.T) {
 	t.Helper()
 	h.wait(t, "an index of all there is", func() bool {
 		// It knows of the changes before the call; some may have come since.
-		state, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {})
+		state, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 		if err != nil || !state.Ready {
 			t.Fatalf("%+v, %v", state, err)
 		}
@@ -142,7 +142,7 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 		h.order(t, number, 5, elm())
 	}
 	said := 0
-	_, err := h.vault.AwaitIndex(t.Context(), func(done, total uint64) {
+	_, err := h.vault.Search.Await(t.Context(), func(done, total uint64) {
 		if done == 0 || done == total {
 			return
 		}

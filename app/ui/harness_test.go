@@ -29,7 +29,7 @@ import (
 
 // house is a vault whose signed links are answered by a real HTTP server.
 type house struct {
-	vault  *vault.Vault
+	vault  *vault.Instance
 	clock  *vaulttest.Clock
 	dir    string
 	scheme string // of the service's own address

@@ -72,7 +72,7 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 	// Before the bytes are synced, so that a refusal costs no disk, and before the
 	// turn of the one writer, which only looks whether the template is still the same.
 	var judged judgedAbstract
-	if err := a.v.store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.judge(t, draft); return err }); err != nil {
+	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.judge(t, draft); return err }); err != nil {
 		return Filed{}, err
 	}
 	filing, err := tray.keep()
@@ -82,7 +82,7 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 	defer func() { filing.end(err) }()
 	within := filing.within(0)
 	made := Filed{Failures: within.failures}
-	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
+	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, a.v); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 		}
 		return keep.put(t, made.Abstract.CreatedAt, made)
 	})
-	a.v.processor.poke()
+	a.v.Queued.Notify()
 	return made, err
 }
 
@@ -156,9 +156,9 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, 
 	if err != nil {
 		return made, nil, err
 	}
-	at := a.v.now()
+	at := a.v.Now()
 	made.ID, made.Version, made.CreatedAt, made.UpdatedAt = id, 1, at, at
-	if err := a.v.event(t, at, actor, "abstract.created", record("abstract", id), nil); err != nil {
+	if err := a.v.AddEvent(t, at, actor, "abstract.created", RecordRef("abstract", id), nil); err != nil {
 		return made, nil, err
 	}
 	files, err := filing.file(a.v, t, at, actor, model.File{AbstractID: id})
@@ -200,7 +200,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 	}
 	var filed Filed
 	within := filing
-	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
+	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, a.v); err != nil {
 			return err
 		}
@@ -209,13 +209,13 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 		filed.Failures = within.failures
 		return err
 	}, func(t *store.Tx) (err error) {
-		at := a.v.now()
+		at := a.v.Now()
 		if filed, err = a.attach(t, at, actor, filed, within); err != nil {
 			return err
 		}
 		return keep.put(t, at, filed)
 	})
-	a.v.processor.poke()
+	a.v.Queued.Notify()
 	return filed, err
 }
 
@@ -240,7 +240,7 @@ func touched(a model.Abstract, at time.Time) model.Abstract {
 // Get reads an abstract and its documents; NotFound when there is none.
 func (a *Abstracts) Get(ctx context.Context, id uint64) (Filed, error) {
 	var f Filed
-	err := a.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err := a.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		f, err = abstractNoun.live(t, id)
 		return err
 	})
@@ -306,7 +306,7 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 		abstract.Trashed = &in
 		for i, file := range live.Files {
 			along := in
-			along.With, along.Position = record(abstractNoun.name, id), i
+			along.With, along.Position = RecordRef(abstractNoun.name, id), i
 			file.Trashed = &along
 			if err := t.PutFile(file); err != nil {
 				return nil, err

@@ -84,8 +84,8 @@ func TestAbstractCreateRefused(t *testing.T) {
 	}
 }
 
-func retire(v *vault.Vault, id uint64) error {
-	return v.Store().Update(context.Background(), nil, func(tx *store.Tx) error {
+func retire(v *vault.Instance, id uint64) error {
+	return v.Store.Update(context.Background(), nil, func(tx *store.Tx) error {
 		template, err := tx.Template(id)
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func retire(v *vault.Vault, id uint64) error {
 // kept by then is swept soon, not in a day.
 func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 	t.Parallel()
-	var v *vault.Vault
+	var v *vault.Instance
 	v, opts := opened(t, func(o *vault.Options) {
 		o.Reader = hooked(func(context.Context, string) error { return retire(v, 2) })
 	})
@@ -137,7 +137,7 @@ func TestAbstractRetiredTemplate(t *testing.T) {
 func TestAbstractWithoutAnyTemplate(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	if err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.SetDefaultTemplate(0) }); err != nil {
+	if err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.SetDefaultTemplate(0) }); err != nil {
 		t.Fatal(err)
 	}
 	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"1"`)}, tray(t, v), vault.Keep[vault.Filed]{})

@@ -35,10 +35,10 @@ const lastGone = 50
 // and downloaded what is for administrators alone: it is there to find out what
 // happened, and not for colleagues to watch each other.
 func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History, err error) {
-	if err := a.v.Events.flush(ctx); err != nil {
+	if err := a.v.events.FlushViews(ctx); err != nil {
 		return h, err
 	}
-	err = a.v.store.View(ctx, func(t *store.Tx) error {
+	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		abstract, err := t.Abstract(id)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 			gone = gone[max(0, len(gone)-lastGone):]
 		}
 		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.Can(model.PermAdmin)}
-		h, err = g.history(ctx, record("abstract", id), slices.Concat(documents, gone))
+		h, err = g.history(ctx, RecordRef("abstract", id), slices.Concat(documents, gone))
 		return err
 	})
 	return h, err
@@ -68,7 +68,7 @@ type remembering struct {
 func (g *remembering) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
 	records := map[string]bool{own: true}
 	for _, file := range documents {
-		records[record("file", file)] = true
+		records[RecordRef("file", file)] = true
 	}
 	for r := range records {
 		if err := ctx.Err(); err != nil {
@@ -130,9 +130,9 @@ func (g *remembering) names(events []model.Event) map[string]string {
 // left out.
 func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]model.Actor, err error) {
 	who = make(map[uint64]model.Actor, len(documents))
-	err = f.v.store.View(ctx, func(t *store.Tx) error {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
-			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record("file", id)}}, Limit: 1})
+			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: RecordRef("file", id)}}, Limit: 1})
 			if err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 // parcel or address is a text or begins with it, those that are it first; and whether
 // there may be more. Of the query only its filters count.
 func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
-	err = a.v.store.View(ctx, func(t *store.Tx) error {
+	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.FindAbstractsWhere(text, q)
 		list, more = make([]model.Abstract, 0, len(found)), beyond
 		for _, f := range found {

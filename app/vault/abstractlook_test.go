@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-func abstractCalled(t *testing.T, v *vault.Vault, number, parcel, address string, docs ...doc) vault.Filed {
+func abstractCalled(t *testing.T, v *vault.Instance, number, parcel, address string, docs ...doc) vault.Filed {
 	t.Helper()
 	draft := model.AbstractDraft{TaxMap: model.StringInput(parcel), PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}
 	draft.Custom.Values = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}

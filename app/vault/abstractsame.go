@@ -15,7 +15,7 @@ func (a *Abstracts) SameFile(ctx context.Context, of model.Abstract) (list []mod
 	if number == "" {
 		return nil, false, nil
 	}
-	err = a.v.store.View(ctx, func(t *store.Tx) error {
+	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		list, more = nil, false
 		found, beyond, err := t.FindAbstracts(number, MostFound+1)
 		for _, f := range found {

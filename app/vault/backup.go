@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"deedkeep/app/backup/archive"
@@ -22,16 +21,25 @@ import (
 
 // Backups are the copies of the vault in a directory elsewhere (app/backup/archive).
 type Backups struct {
-	v      *Vault
-	held   atomic.Int64 // snapshots under way, whose documents nothing may remove
-	one    sync.Mutex   // held by the snapshot under way
+	*DB
+	vault   *Vault
+	checker *Checker
+	secrets *secret.Keys
+	set     BackupSettings
+
+	one    sync.Mutex // held by the snapshot under way
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the snapshot under way
 	closed bool
 	under  Progress[Backup] // the snapshot under way, or the last
 
 	running  sync.WaitGroup // added to before closed
-	verified job[archive.VerifyReport]
+	verified Task[archive.VerifyReport]
+}
+
+// NewBackups returns the backups of a vault.
+func NewBackups(v *Vault, checker *Checker, secrets *secret.Keys, set BackupSettings) *Backups {
+	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, set: set, verified: Task[archive.VerifyReport]{db: v.DB}}
 }
 
 // BackupSettings are the settings backup.* of config.example.yaml.
@@ -82,14 +90,14 @@ func (b *Backups) Begin(ctx context.Context, actor model.Actor) error {
 	if err != nil {
 		return err
 	}
-	err = b.v.jobs.begin(func(context.Context) { // close ends it by the context of begin
+	err = b.Tasks.Start(func(context.Context) { // close ends it by the context of begin
 		defer done()
 		if _, err := b.perform(ctx, actor, to, func(BackupProgress) {}); err != nil && ctx.Err() == nil {
-			b.v.log.Error("backup", "error", err)
+			b.Log.Error("backup", "error", err)
 		}
 	})
 	if err != nil {
-		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Err = false, b.v.now(), err })
+		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Err = false, b.Now(), err })
 		done()
 	}
 	return err
@@ -105,7 +113,7 @@ func (b *Backups) Running() Progress[Backup] {
 
 // begin makes sure that one snapshot is made at a time; done is called when it is over.
 func (b *Backups) begin(asked context.Context, actor model.Actor, where string) (ctx context.Context, to string, done func(), err error) {
-	if err := b.v.inspect(asked, actor, nil); err != nil {
+	if err := b.ViewAsAdmin(asked, actor, nil); err != nil {
 		return nil, "", nil, err
 	}
 	if to, err = b.target(where); err != nil {
@@ -119,7 +127,7 @@ func (b *Backups) begin(asked context.Context, actor model.Actor, where string) 
 		b.one.Unlock()
 		return nil, "", nil, err
 	}
-	b.goes(func(p *Progress[Backup]) { *p = Progress[Backup]{Running: true, By: actor, Begun: b.v.now()} })
+	b.goes(func(p *Progress[Backup]) { *p = Progress[Backup]{Running: true, By: actor, Begun: b.Now()} })
 	return ctx, to, func() { left(); b.one.Unlock() }, nil
 }
 
@@ -127,7 +135,7 @@ func (b *Backups) begin(asked context.Context, actor model.Actor, where string) 
 func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, progress func(BackupProgress)) (made Backup, err error) {
 	begun := b.Running().Begun
 	defer func() {
-		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.v.now(), made, err })
+		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.Now(), made, err })
 	}()
 	made, err = b.create(ctx, to, func(at BackupProgress) {
 		b.goes(func(p *Progress[Backup]) { p.Done, p.Total = at.Done, at.Total })
@@ -141,15 +149,15 @@ func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, pro
 		}
 		return made, fmt.Errorf("backup: %w", err)
 	}
-	made.To, made.Took, made.Damaged = to, b.v.now().Sub(begun), b.v.knownDamaged()
+	made.To, made.Took, made.Damaged = to, b.Now().Sub(begun), b.vault.knownDamaged()
 	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
 	b.note(func(s *BackupState) { s.holds(to, made.Archive) })
-	noted := b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
-		return b.v.event(t, b.v.now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
+	noted := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
+		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
 	})
 	if noted != nil {
 		// A vault that takes no writes any more needs its backup most of all.
-		b.v.log.Error("the backup was made, but the log of events does not say so", "error", noted)
+		b.Log.Error("the backup was made, but the log of events does not say so", "error", noted)
 	}
 	return made, nil
 }
@@ -169,12 +177,11 @@ func (b *Backups) enter(ctx context.Context) (context.Context, func(), error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	b.cancel = cancel
-	b.held.Add(1)
+	release := b.vault.Sweeper.Hold()
 	b.running.Add(1)
 	return ctx, func() {
 		cancel()
-		b.held.Add(-1)
-		b.v.sweeper.poke() // what it was kept from
+		release()
 		b.running.Done()
 	}, nil
 }
@@ -190,14 +197,10 @@ func (b *Backups) close() {
 	b.running.Wait()
 }
 
-// holds reports whether no document's bytes may be removed, because a snapshot under
-// way may name them.
-func (b *Backups) holds() bool { return b.held.Load() > 0 }
-
 // target is the directory, absolute. In the data directory it would be lost with it.
 func (b *Backups) target(to string) (string, error) {
 	if to == "" {
-		to = b.v.set.Backup.To
+		to = b.set.To
 	}
 	if to == "" {
 		return "", errs.InvalidField("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
@@ -206,7 +209,7 @@ func (b *Backups) target(to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return to, BackupTarget(to, b.v.dir)
+	return to, BackupTarget(to, b.Dir)
 }
 
 // BackupTarget is nil when backups of the vault in directory data may go to to: Invalid
@@ -237,11 +240,11 @@ func resolved(path string) string {
 }
 
 func (b *Backups) create(ctx context.Context, to string, progress func(BackupProgress)) (Backup, error) {
-	opts, err := ArchiveOptions(b.v.Secrets, b.v.set.Backup, "")
+	opts, err := ArchiveOptions(b.secrets, b.set, "")
 	if err != nil {
 		return Backup{}, err
 	}
-	opts.Now, opts.Rand, opts.FreeSpace, opts.Reserve = b.v.now, b.v.chance, blobstore.FreeSpace, b.v.set.DiskReserve
+	opts.Now, opts.Rand, opts.FreeSpace, opts.Reserve = b.Now, b.Rand, blobstore.FreeSpace, b.MinFree
 	if opts.ExpectedID, err = b.expected(to); err != nil {
 		return Backup{}, err
 	}
@@ -249,7 +252,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 	if err != nil {
 		return Backup{}, err
 	}
-	s, err := a.NewSnapshot(ctx, (&pace{arrivals: &b.v.arrivals}).step)
+	s, err := a.NewSnapshot(ctx, (&Pace{Activity: b.Activity}).Step)
 	if err != nil {
 		return Backup{}, err
 	}
@@ -269,7 +272,7 @@ func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Snaps
 		}
 		others = []string{dir, os.TempDir()}
 	}
-	copied, done, err := b.v.copyInto(ctx, "backup", others...)
+	copied, done, err := b.checker.copyInto(ctx, "backup", others...)
 	if err != nil {
 		return made, err
 	}
@@ -311,7 +314,7 @@ func (b *Backups) census(ctx context.Context, copied *store.Copy) (info archive.
 		return info, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
 			`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
 	}
-	key, err := os.ReadFile(filepath.Join(b.v.dir, "secret.key"))
+	key, err := os.ReadFile(filepath.Join(b.Dir, "secret.key"))
 	if err != nil {
 		return info, err
 	}
@@ -331,12 +334,12 @@ func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copi
 	var bad []string
 	err := copied.EachDigest(func(d [32]byte, files []model.File) error {
 		progress(BackupProgress(s.Progress()))
-		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.v.blobs.Open(d) })
+		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			bad = append(bad, fmt.Sprint(files[0].ID))
-			b.v.log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
-			if err := b.v.inspectBytes(ctx, d, files[0]); err != nil && ctx.Err() == nil {
-				b.v.log.Warn("a document is not verified", "file", files[0].ID, "error", err)
+			b.Log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
+			if err := b.vault.inspectBytes(ctx, d, files[0]); err != nil && ctx.Err() == nil {
+				b.Log.Warn("a document is not verified", "file", files[0].ID, "error", err)
 			}
 			return nil
 		}
@@ -432,27 +435,4 @@ func sentenceOf(err error) string {
 		return named.Message
 	}
 	return err.Error()
-}
-
-// pace lets uploads go first: while documents arrive, it rests three times as long as
-// the work since its last step took.
-type pace struct {
-	arrivals *arrivals
-	last     time.Time
-}
-
-// longestRest bounds one rest, so that a slow disk does not make it endless.
-const longestRest = time.Second
-
-func (p *pace) step(ctx context.Context) {
-	now := time.Now()
-	if !p.last.IsZero() && p.arrivals.unrest(now) > 0 {
-		rest := time.NewTimer(min(3*now.Sub(p.last), longestRest))
-		select {
-		case <-ctx.Done():
-			rest.Stop()
-		case <-rest.C:
-		}
-	}
-	p.last = time.Now()
 }

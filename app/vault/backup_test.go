@@ -24,7 +24,7 @@ import (
 func nowhere(int64, int64) {}
 
 // taken makes a backup that must come about.
-func taken(t *testing.T, v *vault.Vault, to string) vault.Backup {
+func taken(t *testing.T, v *vault.Instance, to string) vault.Backup {
 	t.Helper()
 	made, err := v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
 	if err != nil {
@@ -42,7 +42,7 @@ func restoring(t *testing.T, from string) vault.RestoreOptions {
 }
 
 // restored brings the newest backup back and opens the vault.
-func restored(t *testing.T, from string) *vault.Vault {
+func restored(t *testing.T, from string) *vault.Instance {
 	t.Helper()
 	opts := restoring(t, from)
 	if _, err := vault.Restore(t.Context(), opts); err != nil {
@@ -151,7 +151,7 @@ func TestNothingIsSweptFromUnderABackup(t *testing.T) {
 	looked := false
 	_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {
 		looked = true
-		if err := v.Sweep(t.Context()); err != nil {
+		if err := v.Sweeper.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(path); err != nil {
@@ -161,7 +161,7 @@ func TestNothingIsSweptFromUnderABackup(t *testing.T) {
 	if err != nil || !looked {
 		t.Fatalf("%v, %v", looked, err)
 	}
-	if err := v.Sweep(t.Context()); err != nil {
+	if err := v.Sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -184,7 +184,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 		if !purged {
 			purged = true
 			clock.Move(2 * time.Hour)
-			if err := errors.Join(v.Purge(t.Context()), v.Sweep(t.Context())); err != nil {
+			if err := errors.Join(v.Purge(t.Context()), v.Sweeper.Sweep(t.Context())); err != nil {
 				t.Error(err)
 			}
 		}
@@ -192,7 +192,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Sweep(t.Context()); err != nil {
+	if err := v.Sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := under(t, opts.Dir, "blobs"); len(left) != 1 {
@@ -285,10 +285,10 @@ func TestBackupRefusals(t *testing.T) {
 		}
 	})
 	t.Run("no room", func(t *testing.T) {
-		v.Reserve(1 << 60)
+		v.SetReserve(1 << 60)
 		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
 		kind(t, "no room", err, errs.InsufficientStorage)
-		v.Reserve(0)
+		v.SetReserve(0)
 	})
 }
 
@@ -298,7 +298,7 @@ func TestBackupOfAnotherVault(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	first, _ := opened(t, nil)
 	taken(t, first, to)
-	second, _ := opened(t, func(o *vault.Options) { o.Chance = bytes.NewReader(bytes.Repeat([]byte{7}, 1<<16)) })
+	second, _ := opened(t, func(o *vault.Options) { o.Rand = bytes.NewReader(bytes.Repeat([]byte{7}, 1<<16)) })
 	_, err := second.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
 	kind(t, "another vault's", err, errs.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "another vault") {

@@ -32,10 +32,10 @@ type BackupPlace struct {
 
 // Place lists the newest snapshots in the directory of the settings.
 func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p BackupPlace, err error) {
-	if err := b.v.inspect(ctx, actor, nil); err != nil {
+	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return p, err
 	}
-	set := b.v.set.Backup
+	set := b.set
 	p = BackupPlace{To: set.To, Every: set.Every, Encrypted: len(set.Recipients) > 0 || set.Passphrase != "" || set.PassphraseFile != ""}
 	if set.To == "" {
 		return p, nil
@@ -72,11 +72,11 @@ func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p Bac
 
 // open opens the archive in a directory with what the vault has to open it.
 func (b *Backups) open(to string) (*archive.Archive, error) {
-	opts, err := ArchiveOptions(b.v.Secrets, b.v.set.Backup, "")
+	opts, err := ArchiveOptions(b.secrets, b.set, "")
 	if err != nil {
 		return nil, err
 	}
-	opts.Now = b.v.now
+	opts.Now = b.Now
 	a, err := archive.Open(to, opts)
 	return a, backupError(err)
 }
@@ -85,7 +85,7 @@ func (b *Backups) open(to string) (*archive.Archive, error) {
 // all where the name is "", behind whoever asks for it. Locked while one goes on,
 // Invalid without a directory, NotFound where there is no such snapshot.
 func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot string) error {
-	if err := b.v.inspect(ctx, actor, nil); err != nil {
+	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
 	}
 	to, err := b.target("")
@@ -101,7 +101,7 @@ func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot s
 	} else if snapshot != "" && !slices.Contains(names, snapshot) {
 		return errs.RecordNotFound("snapshot", snapshot)
 	}
-	return b.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (archive.VerifyReport, error) {
+	return b.verified.Start(actor, func(ctx context.Context, report func(done, total int64)) (archive.VerifyReport, error) {
 		found, err := a.Verify(ctx, snapshot, report)
 		return found, backupError(err)
 	})
@@ -109,4 +109,4 @@ func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot s
 
 // Verified is how far a verification that BeginVerify started has come, in bytes, and
 // what the last one found since the vault was opened.
-func (b *Backups) Verified() Progress[archive.VerifyReport] { return b.verified.progress() }
+func (b *Backups) Verified() Progress[archive.VerifyReport] { return b.verified.Progress() }

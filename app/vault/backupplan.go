@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
@@ -52,7 +51,7 @@ func (b *Backups) State() (BackupState, error) {
 }
 
 func (b *Backups) state() (s BackupState, err error) {
-	raw, err := os.ReadFile(filepath.Join(b.v.dir, backupFile))
+	raw, err := os.ReadFile(filepath.Join(b.Dir, backupFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -60,7 +59,7 @@ func (b *Backups) state() (s BackupState, err error) {
 	case json.Unmarshal(raw, &s) != nil:
 		s = BackupState{} // a note that was cut is as good as none
 	}
-	if at, planned := b.v.set.Backup.next(s, b.v.now()); planned {
+	if at, planned := b.set.next(s, b.Now()); planned {
 		s.Next = &at
 	}
 	return s, nil
@@ -71,7 +70,7 @@ func (b *Backups) state() (s BackupState, err error) {
 func (b *Backups) remember(to string, change func(*BackupOutcome)) {
 	b.note(func(s *BackupState) {
 		change(&s.BackupOutcome)
-		if samePath(to, b.v.set.Backup.To) {
+		if samePath(to, b.set.To) {
 			change(&s.Plan)
 		}
 	})
@@ -83,35 +82,18 @@ func (b *Backups) note(change func(*BackupState)) {
 	defer b.mu.Unlock()
 	s, err := b.state()
 	if err == nil {
-		err = b.v.store.CheckFile()
+		err = b.Store.CheckFile()
 	}
 	if err == nil {
 		change(&s)
 		var raw []byte
 		if raw, err = json.Marshal(s); err == nil {
-			err = writeNote(b.v.dir, backupFile, raw)
+			err = writeNote(b.Dir, backupFile, raw)
 		}
 	}
 	if err != nil {
-		b.v.log.Error("what became of the backup could not be noted", "error", err)
+		b.Log.Error("what became of the backup could not be noted", "error", err)
 	}
-}
-
-// writeNote writes a small file of the data directory, whole or not at all.
-func writeNote(dir, name string, content []byte) error {
-	path := filepath.Join(dir, name)
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(content, '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return durable.SyncDir(dir)
 }
 
 // clockSlack is how far a clock is set back without anybody's noticing.
@@ -154,7 +136,7 @@ const planEvery = 5 * time.Second
 
 // run makes the snapshots of the plan.
 func (b *Backups) run(ctx context.Context) {
-	if b.v.set.Backup.To == "" || b.v.set.Backup.Every <= 0 {
+	if b.set.To == "" || b.set.Every <= 0 {
 		return
 	}
 	tick := time.NewTicker(planEvery)
@@ -173,44 +155,44 @@ func (b *Backups) run(ctx context.Context) {
 func (b *Backups) turn(ctx context.Context) {
 	state, err := b.State()
 	if err != nil {
-		b.v.log.Error("backup", "error", err)
+		b.Log.Error("backup", "error", err)
 		return
 	}
-	if state.Next == nil || state.Next.After(b.v.now()) {
+	if state.Next == nil || state.Next.After(b.Now()) {
 		return
 	}
 	made, err := b.Create(ctx, model.SystemActor(), "", func(BackupProgress) {})
 	if err != nil {
 		if ctx.Err() == nil && errs.KindOf(err) != errs.Locked {
-			b.v.log.Error("backup", "error", err)
+			b.Log.Error("backup", "error", err)
 		}
 		return
 	}
-	b.v.log.Info("backup made", "snapshot", made.Snapshot, "files", made.Files, "bytes_written", made.BytesWritten, "took", made.Took.Round(time.Millisecond).String())
+	b.Log.Info("backup made", "snapshot", made.Snapshot, "files", made.Files, "bytes_written", made.BytesWritten, "took", made.Took.Round(time.Millisecond).String())
 	if err := b.thin(ctx, made.To); err != nil && ctx.Err() == nil {
-		b.v.log.Error("backup: old snapshots were not removed", "error", err)
+		b.Log.Error("backup: old snapshots were not removed", "error", err)
 	}
 }
 
 func (b *Backups) thin(ctx context.Context, to string) error {
-	if b.v.set.Backup.Keep == (archive.Retention{}) {
+	if b.set.Keep == (archive.Retention{}) {
 		return nil
 	}
-	opts, err := ArchiveOptions(b.v.Secrets, b.v.set.Backup, "")
+	opts, err := ArchiveOptions(b.secrets, b.set, "")
 	if err != nil {
 		return err
 	}
-	opts.Now = b.v.now
+	opts.Now = b.Now
 	a, err := archive.Open(to, opts)
 	if err != nil {
 		return err
 	}
-	p, err := a.Prune(ctx, b.v.set.Backup.Keep, false, func(int64, int64) {})
+	p, err := a.Prune(ctx, b.set.Keep, false, func(int64, int64) {})
 	if len(p.Removed) > 0 {
 		err = errors.Join(err, b.Pruned(context.WithoutCancel(ctx), model.SystemActor(), to, p.Removed))
 	}
 	if len(p.Removed) > 0 || p.Blobs > 0 {
-		b.v.log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)
+		b.Log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)
 	}
 	return err
 }

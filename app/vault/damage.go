@@ -126,19 +126,19 @@ func isDamage(err error) bool {
 // foundDamaged notes that a document's bytes are damaged: once for each, until they are
 // found intact.
 func (v *Vault) foundDamaged(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
-	if v.store.CheckFile() != nil {
+	if v.Store.CheckFile() != nil {
 		return // the data directory is gone, and so is every document
 	}
 	problem := cause.Error()
 	if len(problem) > mostProblem {
 		problem = problem[:mostProblem]
 	}
-	if !v.damages.mark(digest, file, problem, v.now()) {
+	if !v.damages.mark(digest, file, problem, v.Now()) {
 		return
 	}
-	v.log.Error("a stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
+	v.Log.Error("a stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
 	v.logDamage(context.WithoutCancel(ctx), digest)
-	v.scrubber.save()
+	v.saveDamages()
 }
 
 // logDamage writes the audit log's entry about damage that has none. A vault that is
@@ -148,12 +148,12 @@ func (v *Vault) logDamage(ctx context.Context, digest blobstore.Digest) {
 	if !marked || known.Logged {
 		return
 	}
-	err := v.store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.event(t, v.now(), model.SystemActor(), "file.damaged", record("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
+	err := v.Store.Update(ctx, nil, func(t *store.Tx) error {
+		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", RecordRef("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
-		if !takesNoWrites(err) {
-			v.log.Error("the audit log has no entry yet for a damaged document", "file", known.File, "error", err)
+		if !NotWritable(err) {
+			v.Log.Error("the audit log has no entry yet for a damaged document", "file", known.File, "error", err)
 		}
 		return
 	}
@@ -165,19 +165,19 @@ func (v *Vault) foundIntact(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
 		if known, marked := v.damages.of(digest); marked && v.damages.drop(digest) {
-			v.log.Info("a damaged document is intact again", "file", known.File, "sha256", known.Digest)
+			v.Log.Info("a damaged document is intact again", "file", known.File, "sha256", known.Digest)
 			healed = true
 		}
 	}
 	if healed {
-		v.scrubber.save()
+		v.saveDamages()
 	}
 }
 
 // inspectBytes reads a document's bytes and notes what it finds. The error is about the
 // reading, and says nothing about the bytes.
 func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file model.File) error {
-	err := v.blobs.CheckThrottled(ctx, digest, (&pace{arrivals: &v.arrivals}).step)
+	err := v.blobs.CheckThrottled(ctx, digest, (&Pace{Activity: v.Activity}).Step)
 	if err == nil && file.Size >= 0 {
 		var size int64
 		if size, err = v.blobs.Size(digest); err == nil && size != file.Size {
@@ -203,12 +203,12 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file 
 // stillHas calls fn with a document that has these bytes; where there is none any more,
 // no one misses them.
 func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
-	if err := v.store.CheckFile(); err != nil {
+	if err := v.Store.CheckFile(); err != nil {
 		return err
 	}
 	var file model.File
 	var used bool
-	err := v.store.View(ctx, func(t *store.Tx) error {
+	err := v.Store.View(ctx, func(t *store.Tx) error {
 		file, used = t.FileByDigest(digest)
 		return nil
 	})
@@ -218,7 +218,7 @@ func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(m
 	case used:
 		fn(file)
 	case v.damages.drop(digest):
-		v.scrubber.save()
+		v.saveDamages()
 	}
 	return nil
 }

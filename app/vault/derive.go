@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
@@ -19,6 +20,23 @@ import (
 
 // ThumbnailWidth is the width of thumbnails in pixels.
 const ThumbnailWidth = 400
+
+// Previews makes and stores what is derived from documents: texts, thumbnails, and page
+// images.
+type Previews struct {
+	*DB
+	vault    *Vault
+	previews *blobstore.Previews
+	reader   Reader
+	limits   document.ExtractLimits
+	deadline time.Duration // of a look through a document, waiting included
+	making   making        // page images that readers wait for
+}
+
+// NewPreviews returns the previews of a vault.
+func NewPreviews(v *Vault, limits document.ExtractLimits, deadline time.Duration) *Previews {
+	return &Previews{DB: v.DB, vault: v, previews: v.previews, reader: v.reader, limits: limits, deadline: deadline}
+}
 
 // findings are the reader's final words about a document, for people; what there is
 // nothing to have of is no failure.
@@ -54,18 +72,18 @@ func finding(what string, err error) (sentence string, final bool) {
 
 // derive makes a file's text, thumbnail and sizes, where they are not there yet. failure
 // is what is wrong with the document; an error is trouble of ours that may pass.
-func (v *Vault) derive(ctx context.Context, file model.File, owner string) (failure string, err error) {
+func (p *Previews) derive(ctx context.Context, file model.File, owner string) (failure string, err error) {
 	var failures []string
 	for _, part := range []struct {
 		what string
 		name string
 		make func(context.Context, model.File, string, sandbox.Class) error
 	}{
-		{model.FailureNoText, blobstore.TextFile, v.deriveText},
-		{model.FailureNoPreview, blobstore.ThumbnailFile, v.deriveThumbnail},
-		{"", blobstore.PageSizesFile, v.deriveSizes}, // without them there is no picture either
+		{model.FailureNoText, blobstore.TextFile, p.deriveText},
+		{model.FailureNoPreview, blobstore.ThumbnailFile, p.deriveThumbnail},
+		{"", blobstore.PageSizesFile, p.deriveSizes}, // without them there is no picture either
 	} {
-		if v.derivedWhole(file.Digest, part.name) {
+		if p.derivedWhole(file.Digest, part.name) {
 			continue
 		}
 		err := part.make(ctx, file, owner, sandbox.Background)
@@ -74,7 +92,7 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 			return "", err
 		}
 		if sentence != "" && part.what != "" {
-			v.log.Info("a document cannot be processed", "file", file.ID, "error", err)
+			p.Log.Info("a document cannot be processed", "file", file.ID, "error", err)
 			failures = append(failures, sentence)
 		}
 	}
@@ -82,25 +100,25 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 }
 
 // derivedWhole reports that a part is there, and a text as it was written.
-func (v *Vault) derivedWhole(digest, name string) bool {
+func (p *Previews) derivedWhole(digest, name string) bool {
 	if name != blobstore.TextFile {
-		return v.derived.Has(digest, name)
+		return p.previews.Has(digest, name)
 	}
-	return v.derived.CheckText(digest) == nil
+	return p.previews.CheckText(digest) == nil
 }
 
 // textPages counts the pages of a file that have text, of what is kept of it; nil where
 // that cannot be told.
-func (v *Vault) textPages(file model.File, failure string) *int {
+func (p *Previews) textPages(file model.File, failure string) *int {
 	n := 0
-	err := v.derived.ReadText(file.Digest, func(_ int, text string) error {
+	err := p.previews.ReadText(file.Digest, func(_ int, text string) error {
 		if strings.TrimSpace(text) != "" {
 			n++
 		}
 		return nil
 	})
 	file.Failure = failure
-	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, blobstore.NoTextFile) || file.MissingText())
+	none := errors.Is(err, fs.ErrNotExist) && (p.previews.Has(file.Digest, blobstore.NoTextFile) || file.MissingText())
 	if err != nil && !none {
 		return nil
 	}
@@ -110,8 +128,8 @@ func (v *Vault) textPages(file model.File, failure string) *int {
 // request opens a file's bytes for the reader; done closes them.
 // Someone who looks at a document gets nothing of one that is known to be damaged; for
 // the processing, which is tried again, its bytes are as good as the disk gives them.
-func (v *Vault) request(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request, done func(), err error) {
-	doc, err := v.openFor(ctx, file, class)
+func (p *Previews) request(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request, done func(), err error) {
+	doc, err := p.openFor(ctx, file, class)
 	if err != nil {
 		return r, nil, err
 	}
@@ -120,33 +138,33 @@ func (v *Vault) request(ctx context.Context, file model.File, owner string, clas
 	return r, func() { _ = doc.Close() }, nil // only read
 }
 
-func (v *Vault) openFor(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
+func (p *Previews) openFor(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
 	if class != sandbox.View {
-		return v.openBytes(file)
+		return p.vault.openBytes(file)
 	}
-	doc, unverified, err := v.openVerified(ctx, file)
+	doc, unverified, err := p.vault.openVerified(ctx, file)
 	if unverified != nil {
-		v.scrubber.ask(unverified.Digest())
+		p.vault.checkLater(unverified.Digest())
 	}
 	return doc, err
 }
 
-func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	r, done, err := v.request(ctx, file, owner, class)
+func (p *Previews) deriveText(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
+	r, done, err := p.request(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
 	defer done()
-	err = v.putDerived(ctx, file.Digest, blobstore.TextFile, func(w io.Writer) error {
+	err = p.putDerived(ctx, file.Digest, blobstore.TextFile, func(w io.Writer) error {
 		text, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
 		}
-		return errors.Join(v.reader.Text(ctx, r, v.set.Extract, text.Page), text.Close())
+		return errors.Join(p.reader.Text(ctx, r, p.limits, text.Page), text.Close())
 	})
 	if errors.Is(err, document.ErrUnsupported) {
 		// Else a text that is missing would be looked for again and again.
-		noted := v.putDerived(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
+		noted := p.putDerived(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
 			return err
 		})
@@ -159,44 +177,44 @@ func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, c
 
 // textMade tells the index of text that is there again. What it does not come to know
 // so, it knows when it is made anew.
-func (v *Vault) textMade(ctx context.Context, file model.File) {
+func (p *Previews) textMade(ctx context.Context, file model.File) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err == nil && !file.Processing { // whose end tells of it
-		err = v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
+		err = p.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 			t.MarkDigestChanged(digest, twinsTouched)
 			return nil
 		})
 	}
-	if err != nil && !takesNoWrites(err) {
-		v.log.Warn("the search index does not know of a text", "file", file.ID, "error", err)
+	if err != nil && !NotWritable(err) {
+		p.Log.Warn("the search index does not know of a text", "file", file.ID, "error", err)
 	}
 }
 
 // twinsTouched bounds how many documents of the same bytes one commit tells of.
 const twinsTouched = 1000
 
-func (v *Vault) deriveSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	_, err := v.readSizes(ctx, file, owner, class)
+func (p *Previews) deriveSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
+	_, err := p.readSizes(ctx, file, owner, class)
 	return err
 }
 
-func (v *Vault) deriveThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	return v.derivePicture(ctx, file, owner, class, blobstore.ThumbnailFile, 1, ThumbnailWidth)
+func (p *Previews) deriveThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
+	return p.derivePicture(ctx, file, owner, class, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
-func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
-	r, done, err := v.request(ctx, file, owner, class)
+func (p *Previews) derivePicture(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
+	r, done, err := p.request(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
 	defer done()
 	// Somebody who turns pages fast waits for none of them; the next reader will.
 	r.RunToCompletion = class == sandbox.View
-	picture, err := v.reader.Picture(ctx, r, page, width, v.set.Extract)
+	picture, err := p.reader.Picture(ctx, r, page, width, p.limits)
 	if err != nil {
 		return err
 	}
-	return v.putDerived(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
+	return p.putDerived(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
 		_, err := w.Write(picture.Bytes)
 		return err
 	})
@@ -204,11 +222,11 @@ func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string
 
 // putDerived keeps what was made of a document, unless its last record was purged
 // meanwhile: the sweep may have been here already.
-func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(io.Writer) error) error {
-	if err := v.store.CheckFile(); err != nil {
+func (p *Previews) putDerived(ctx context.Context, digest, name string, write func(io.Writer) error) error {
+	if err := p.Store.CheckFile(); err != nil {
 		return err // before its folder is created elsewhere
 	}
-	if err := v.derived.Put(digest, name, write); err != nil {
+	if err := p.previews.Put(digest, name, write); err != nil {
 		return err
 	}
 	d, err := blobstore.ParseDigest(digest)
@@ -216,47 +234,47 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 		return err
 	}
 	used := false
-	err = v.store.View(ctx, func(t *store.Tx) error {
+	err = p.Store.View(ctx, func(t *store.Tx) error {
 		used = t.DigestInUse(d)
 		return nil
 	})
 	if err != nil || used {
 		return err
 	}
-	return errors.Join(errs.RecordNotFound("document", digest), v.derived.Remove(digest))
+	return errors.Join(errs.RecordNotFound("document", digest), p.previews.Remove(digest))
 }
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
 // caller closes. NotFound when there is no such file, or it has no picture.
-func (f *Files) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*blobstore.PreviewFile, error) {
-	return f.picture(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
+func (p *Previews) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*blobstore.PreviewFile, error) {
+	return p.picture(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
 // Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
 // wide; it is made on the first need and kept. NotFound when there is no such file
 // or page, or it has no picture.
-func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
-	width = min(max(width, 1), f.v.widest())
-	return f.picture(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
+func (p *Previews) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
+	width = min(max(width, 1), p.widest())
+	return p.picture(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
 }
 
-func (v *Vault) widest() int {
-	if v.set.Extract.MaxWidth > 0 {
-		return v.set.Extract.MaxWidth
+func (p *Previews) widest() int {
+	if p.limits.MaxWidth > 0 {
+		return p.limits.MaxWidth
 	}
 	return document.DefaultExtractLimits().MaxWidth
 }
 
-func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {
-	file, err := f.Get(ctx, id)
+func (p *Previews) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {
+	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	picture, err := f.v.derived.Open(file.Digest, name)
+	picture, err := p.previews.Open(file.Digest, name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return picture, err
 	}
-	err = f.made(ctx, actor, file, name, page, width)
+	err = p.made(ctx, actor, file, name, page, width)
 	switch {
 	case sandbox.IsDocumentError(err):
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "There is no picture of this page.", Err: err}
@@ -264,9 +282,9 @@ func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name 
 		return nil, err
 	}
 	// Opened first: the trimming may take this very one.
-	picture, err = f.v.derived.Open(file.Digest, name)
-	if err := f.v.derived.Evict(ctx); err != nil {
-		f.v.log.Warn("pictures of pages are not trimmed", "error", err)
+	picture, err = p.previews.Open(file.Digest, name)
+	if err := p.previews.Evict(ctx); err != nil {
+		p.Log.Warn("pictures of pages are not trimmed", "error", err)
 	}
 	return picture, err
 }
@@ -274,8 +292,8 @@ func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name 
 // Text calls fn for each page of a file that has text, in order, until fn returns
 // an error. It is made again when it is missing or damaged. NotFound when there is
 // no such file, or it can have no text.
-func (f *Files) Text(ctx context.Context, actor model.Actor, id uint64, fn func(page int, text string) error) error {
-	file, err := f.Get(ctx, id)
+func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn func(page int, text string) error) error {
+	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -287,17 +305,17 @@ func (f *Files) Text(ctx context.Context, actor model.Actor, id uint64, fn func(
 		last = page
 		return fn(page, text)
 	}
-	err = f.v.derived.ReadText(file.Digest, further)
+	err = p.previews.ReadText(file.Digest, further)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err = f.v.deriveText(ctx, file, actor.Record(), sandbox.View)
+	err = p.deriveText(ctx, file, actor.Record(), sandbox.View)
 	switch {
 	case sandbox.IsDocumentError(err):
 		return &errs.Error{Kind: errs.NotFound, Message: "There is no text of this document.", Err: err}
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}
-	f.v.textMade(ctx, file)
-	return f.v.derived.ReadText(file.Digest, further)
+	p.textMade(ctx, file)
+	return p.previews.ReadText(file.Digest, further)
 }

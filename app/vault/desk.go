@@ -69,7 +69,7 @@ type BackupHealth struct {
 
 // Desk reads what stands on the desk on a day, YYYY-MM-DD, as the reader's calendar has
 // it. What it costs does not depend on how much is stored.
-func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
+func (in *Instance) Desk(ctx context.Context, today string) (Desk, error) {
 	d := Desk{Today: today}
 	day, err := time.Parse(time.DateOnly, today)
 	if err != nil {
@@ -77,24 +77,24 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 	}
 	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
 	d.DueTo = date(DueDays)
-	err = v.store.View(ctx, func(t *store.Tx) error {
+	err = in.Store.View(ctx, func(t *store.Tx) error {
 		var errOver, errDue, errOrders, errAbstracts, errLatest, errFailed error
 		d.Overdue, errOver = work(t, "", date(-1))
 		d.Due, errDue = work(t, today, d.DueTo)
 		d.Orders, errOrders = orderStatuses(t)
 		d.Abstracts, errAbstracts = abstractStatuses(t)
-		d.Latest, errLatest = v.latest(t)
-		d.Failed, errFailed = v.failed(t)
+		d.Latest, errLatest = in.latest(t)
+		d.Failed, errFailed = in.failed(t)
 		return errors.Join(errOver, errDue, errOrders, errAbstracts, errLatest, errFailed)
 	})
 	if err != nil {
 		return d, err
 	}
-	if d.Status, err = v.Status(ctx); err != nil {
+	if d.Status, err = in.Status(ctx); err != nil {
 		return d, err
 	}
-	d.LowDisk = v.lowDisk(d.Status)
-	d.Backup, err = v.backupHealth(d.Status)
+	d.LowDisk = in.lowDisk(d.Status)
+	d.Backup, err = in.backupHealth(d.Status)
 	return d, err
 }
 
@@ -122,7 +122,7 @@ func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 // templates in use, in the order of the first that has them, then what abstracts have
 // besides, written as a retired template writes it.
 func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
-	err = a.v.store.View(ctx, func(t *store.Tx) error {
+	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		list, err = abstractStatuses(t)
 		return err
 	})
@@ -170,32 +170,32 @@ func counted(tallies []store.ValueCount, names []string) (list []StatusCount) {
 }
 
 // Latest are the documents that came last, the newest first, as they stand on the desk.
-func (v *Vault) Latest(ctx context.Context) (list []Document, err error) {
-	err = v.store.View(ctx, func(t *store.Tx) error {
-		list, err = v.latest(t)
+func (in *Instance) Latest(ctx context.Context) (list []Document, err error) {
+	err = in.Store.View(ctx, func(t *store.Tx) error {
+		list, err = in.latest(t)
 		return err
 	})
 	return list, err
 }
 
-func (v *Vault) latest(t *store.Tx) ([]Document, error) {
+func (in *Instance) latest(t *store.Tx) ([]Document, error) {
 	page, err := t.ListFiles(store.Query{Descending: true, Limit: onDesk})
-	return v.placed(t, page.Items), err
+	return in.placed(t, page.Items), err
 }
 
-func (v *Vault) failed(t *store.Tx) ([]Document, error) {
+func (in *Instance) failed(t *store.Tx) ([]Document, error) {
 	files, err := t.FailedFiles(1, failedLooked)
 	// What nobody can mend is told for a week; after that only where it lies.
-	since := v.now().Add(-weekOld)
+	since := in.Now().Add(-weekOld)
 	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.Retryable() && f.CreatedAt.Before(since) })
-	return v.placed(t, files[:min(len(files), onDesk)]), err
+	return in.placed(t, files[:min(len(files), onDesk)]), err
 }
 
 // weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).
 const weekOld = 7 * 24 * time.Hour
 
-func (v *Vault) backupHealth(s Status) (h BackupHealth, err error) {
-	state, err := v.Backups.State()
+func (in *Instance) backupHealth(s Status) (h BackupHealth, err error) {
+	state, err := in.Backups.State()
 	if err != nil {
 		return h, err
 	}
@@ -206,8 +206,8 @@ func (v *Vault) backupHealth(s Status) (h BackupHealth, err error) {
 	h.Missing = h.Good == nil && s.Abstracts+s.Orders+s.Files > 0
 	most := weekOld
 	if state.Next != nil {
-		most = 2 * v.set.Backup.Every
+		most = 2 * in.set.Backup.Every
 	}
-	h.TooOld = h.Good != nil && v.now().Sub(h.Good.At) > most
+	h.TooOld = h.Good != nil && in.Now().Sub(h.Good.At) > most
 	return h, nil
 }

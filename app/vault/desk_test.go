@@ -14,7 +14,7 @@ import (
 
 const today = "2026-05-29"
 
-func desk(t *testing.T, v *vault.Vault) vault.Desk {
+func desk(t *testing.T, v *vault.Instance) vault.Desk {
 	t.Helper()
 	d, err := v.Desk(t.Context(), today)
 	if err != nil {
@@ -140,7 +140,7 @@ func TestDeskBackup(t *testing.T) {
 			if b := desk(t, v).Backup; b.TooOld != row.tooOld || well(b) == row.tooOld {
 				t.Errorf("%s later: %+v", row.old, b)
 			}
-			if _, err := v.Backups.Create(t.Context(), clerk, v.Dir(), func(vault.BackupProgress) {}); err == nil {
+			if _, err := v.Backups.Create(t.Context(), clerk, v.Dir, func(vault.BackupProgress) {}); err == nil {
 				t.Error("a backup into the vault")
 			}
 		})
@@ -179,7 +179,7 @@ func BenchmarkDesk(b *testing.B) {
 		b.Run("find "+text, func(b *testing.B) {
 			n := 0
 			for b.Loop() {
-				f, err := v.Find(b.Context(), text, 0)
+				f, err := v.Search.Find(b.Context(), text, 0)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -194,14 +194,14 @@ func BenchmarkDesk(b *testing.B) {
 	}
 	b.Run("related", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := v.Orders.Related(b.Context(), order); err != nil {
+			if _, err := v.Search.RelatedToOrder(b.Context(), order); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("same number", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, err := v.Orders.SameNumber(b.Context(), order); err != nil {
+			if _, _, err := v.Search.SameNumber(b.Context(), order); err != nil {
 				b.Fatal(err)
 			}
 		}

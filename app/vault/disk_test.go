@@ -155,7 +155,7 @@ func TestDiskFails(t *testing.T) {
 
 // refusesWrites: a vault that saw a failed sync says so, changes nothing, and goes
 // on reading.
-func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
+func refusesWrites(t *testing.T, v *vault.Instance, dir string) {
 	t.Helper()
 	kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 	_, err := v.Files.NewTray(t.Context())
@@ -168,7 +168,7 @@ func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
 		t.Errorf("list keys: %v", err)
 	}
 	path := orphan(t, dir, []byte("of a commit that nobody knows the end of"))
-	kind(t, "sweep", v.Sweep(t.Context()), errs.Unavailable)
+	kind(t, "sweep", v.Sweeper.Sweep(t.Context()), errs.Unavailable)
 	if paths := under(t, dir, filepath.Join("blobs", filepath.Base(filepath.Dir(path)))); len(paths) == 0 {
 		t.Error("a read-only vault swept")
 	}
@@ -228,7 +228,7 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	tr := tray(t, v, doc{"first.txt", text(9)})
-	v.Reserve(math.MaxUint64)
+	v.SetReserve(math.MaxUint64)
 	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), errs.InsufficientStorage)
 	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "commit", err, errs.InsufficientStorage)
@@ -259,7 +259,7 @@ func TestBackgroundWorkWhileNothingIsWritten(t *testing.T) {
 			t.Errorf("%s: it ended, or the log is wrong: %q", tt.name, log)
 		}
 	}
-	v.Store().Fail(syscall.EIO)
+	v.Store.Fail(syscall.EIO)
 	if v.GoesOn(t.Context(), nil) {
 		t.Error("it goes on after a failed sync")
 	}

@@ -23,9 +23,9 @@ const (
 )
 
 // Checkup reads a little of the newest records, in short transactions.
-func (v *Vault) Checkup(ctx context.Context) (Checkup, error) {
-	c := Checkup{CutAt: v.cutAt(), Reread: v.store.CacheCheck()}
-	err := v.store.View(ctx, func(t *store.Tx) error {
+func (in *Instance) Checkup(ctx context.Context) (Checkup, error) {
+	c := Checkup{CutAt: in.cutAt(), Reread: in.Store.CacheCheck()}
+	err := in.Store.View(ctx, func(t *store.Tx) error {
 		page, err := t.ListEvents(store.Query{Descending: true, Limit: 1})
 		if err == nil && len(page.Items) == 1 {
 			c.NewestEvent = page.Items[0].At
@@ -35,16 +35,16 @@ func (v *Vault) Checkup(ctx context.Context) (Checkup, error) {
 	if err != nil {
 		return c, err
 	}
-	c.MonthBytes, err = v.monthBytes(ctx)
+	c.MonthBytes, err = in.monthBytes(ctx)
 	return c, err
 }
 
-func (v *Vault) monthBytes(ctx context.Context) (sum uint64, err error) {
-	now := v.now()
+func (in *Instance) monthBytes(ctx context.Context) (sum uint64, err error) {
+	now := in.Now()
 	q := store.Query{Descending: true, CreatedFrom: now.Add(-month), Limit: checkupPage}
 	oldest := now
 	for range checkupPages {
-		err := v.store.View(ctx, func(t *store.Tx) error {
+		err := in.Store.View(ctx, func(t *store.Tx) error {
 			page, err := t.ListFiles(q)
 			for _, f := range page.Items {
 				sum += uint64(f.Size)

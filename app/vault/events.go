@@ -12,9 +12,50 @@ import (
 
 // Events are the verbs on the log of who did what.
 type Events struct {
-	v        *Vault
-	verified job[LogReport]
+	db       *DB
+	notes    *notes
+	buffer   *gatherer
+	verified Task[LogReport]
 }
+
+// NewEvents returns the audit log of a database.
+func NewEvents(db *DB) *Events {
+	n := newNotes(db)
+	return &Events{db: db, notes: n, buffer: &gatherer{db: db, notes: n}, verified: Task[LogReport]{db: db}}
+}
+
+// A Pending is written in the same commits as the buffered audit entries.
+type Pending interface {
+	// Take returns the function that writes what is pending now, nil for nothing, and
+	// the function that puts it back after an error.
+	Take() (write func(*store.Tx) error, undo func())
+}
+
+// WriteWith has pending entries of another kind written with those of the audit log.
+// It is called before Run.
+func (e *Events) WriteWith(p Pending) { e.buffer.keys = p }
+
+// NoteSearch records that someone searched, without the text: it would name people.
+func (e *Events) NoteSearch(actor model.Actor) {
+	e.notes.note(model.Event{Actor: actor, Kind: searchedBy}, false)
+}
+
+// Flush writes the buffered entries; an error that means the vault accepts no writes is
+// returned as well.
+func (e *Events) Flush(ctx context.Context) error { return e.buffer.flush(ctx, false) }
+
+// FlushViews is Flush if views are waiting; a vault that accepts no writes still shows
+// its audit log.
+func (e *Events) FlushViews(ctx context.Context) error {
+	if err := e.buffer.flushViews(ctx); err != nil && !NotWritable(err) {
+		return err
+	}
+	return nil
+}
+
+func (e *Events) run(ctx context.Context) { e.buffer.run(ctx) }
+
+func (e *Events) end() error { return e.buffer.end() }
 
 // logStretch is how many entries are read in one View, which others wait behind
 // when the file must grow.
@@ -27,35 +68,27 @@ const logStretch = 500
 // Reading goes on where the log cannot be written, as on a full disk: an office must get
 // at its documents. What was lost so is counted, and told in the log of the program.
 func (e *Events) Note(actor model.Actor, kind, record string, detail map[string]string) {
-	e.v.notes.note(model.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
+	e.notes.note(model.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
 }
 
 // GoesOn takes down the later part of a view, such as another range of a document.
 // It counts only where no view of the same began within ten minutes.
 func (e *Events) GoesOn(actor model.Actor, kind, record string) {
-	e.v.notes.note(model.Event{Actor: actor, Kind: kind, Record: record}, true)
+	e.notes.note(model.Event{Actor: actor, Kind: kind, Record: record}, true)
 }
 
 // Fast reports whether a user has written so much to the log by reading in the last
 // minute that whoever asks should wait for the next. Zips do not count.
 func (e *Events) Fast(actor model.Actor) bool {
-	return actor.Kind == model.ActorUser && e.v.notes.fast(actor.Record())
-}
-
-// flush writes the views that wait; a vault that takes no writes still shows its log.
-func (e *Events) flush(ctx context.Context) error {
-	if err := e.v.gatherer.flushViews(ctx); err != nil && !takesNoWrites(err) {
-		return err
-	}
-	return nil
+	return actor.Kind == model.ActorUser && e.notes.fast(actor.Record())
 }
 
 // List gives a page of the log (Query: sorted by creation or in sequence; by actor, kind and record).
 func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model.Event], err error) {
-	if err := e.flush(ctx); err != nil {
+	if err := e.FlushViews(ctx); err != nil {
 		return page, err
 	}
-	err = e.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = e.db.Store.View(ctx, func(t *store.Tx) (err error) {
 		page, err = t.ListEvents(q)
 		return err
 	})
@@ -66,7 +99,7 @@ func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model
 // in order, until fn returns an error. A damaged entry is handed over with its number
 // and the error of reading it. Nobody waits for fn.
 func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, error) error) error {
-	if err := e.flush(ctx); err != nil {
+	if err := e.FlushViews(ctx); err != nil {
 		return err
 	}
 	var until uint64
@@ -93,7 +126,7 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, err
 func (e *Events) stretches(ctx context.Context, place []byte, fn func(store.LogPage) error) error {
 	for {
 		var log store.LogPage
-		err := e.v.store.View(ctx, func(t *store.Tx) error {
+		err := e.db.Store.View(ctx, func(t *store.Tx) error {
 			log = t.ScanLog(place, logStretch)
 			return nil
 		})
@@ -157,17 +190,17 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 
 // BeginVerify is Verify behind whoever asks for it; Locked while one goes on.
 func (e *Events) BeginVerify(ctx context.Context, actor model.Actor) error {
-	if err := e.v.inspect(ctx, actor, nil); err != nil {
+	if err := e.db.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
 	}
-	return e.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (LogReport, error) {
+	return e.verified.Start(actor, func(ctx context.Context, report func(done, total int64)) (LogReport, error) {
 		return e.Verify(ctx, func(done, total uint64) { report(int64(done), int64(total)) })
 	})
 }
 
 // Verified is how far a verification that BeginVerify started has come, in entries,
 // and what the last one found since the vault was opened.
-func (e *Events) Verified() Progress[LogReport] { return e.verified.progress() }
+func (e *Events) Verified() Progress[LogReport] { return e.verified.Progress() }
 
 var (
 	errStop   = errors.New("that is enough")

@@ -37,7 +37,7 @@ func longLog(t *testing.T, n int) tampered {
 	}
 	for made := 1; made < n; { // the first is there
 		batch := min(10_000, n-made)
-		err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
+		err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 			for i := range batch {
 				e := model.Event{At: opts.Now(), Actor: clerk, Kind: "order.changed", Record: fmt.Sprint("order:", made+i),
 					Changes: []model.Change{{Field: "county", From: []byte(`null`), To: []byte(`"Kent"`)}}}
@@ -255,7 +255,7 @@ func TestEventsVerifyFindsWhatWasNumberedAnew(t *testing.T) {
 }
 
 // seqs reads the log from an entry on.
-func seqs(t *testing.T, v *vault.Vault, from uint64) (list []model.Event) {
+func seqs(t *testing.T, v *vault.Instance, from uint64) (list []model.Event) {
 	t.Helper()
 	err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
 		list = append(list, e)
@@ -290,7 +290,7 @@ func TestEventsEach(t *testing.T) {
 				damaged++
 			}
 			if next++; from == 1 { // what comes later is not waited for
-				return v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return nil })
+				return v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return nil })
 			}
 			return nil
 		})

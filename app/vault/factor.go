@@ -28,7 +28,7 @@ var (
 )
 
 // FactorRequired reports whether the settings want a second factor of everybody.
-func (u *Users) FactorRequired() bool { return u.v.set.Users.RequireSecondFactor }
+func (u *Users) FactorRequired() bool { return u.auth.rules.RequireSecondFactor }
 
 // BeginFactor offers a second factor to the user who acts, who shows the password
 // once more. Nothing changes until ConfirmFactor; beginning again makes a new offer.
@@ -37,15 +37,15 @@ func (u *Users) BeginFactor(ctx context.Context, actor model.Actor, password str
 	if err != nil {
 		return offer, err
 	}
-	if offer.Secret, offer.Address, err = secret.NewTOTP(u.v.chance, "deedkeep", user.Name); err != nil {
+	if offer.Secret, offer.Address, err = secret.NewTOTP(u.auth.Rand, "deedkeep", user.Name); err != nil {
 		return offer, err
 	}
-	sealed, err := u.v.Secrets.Encrypt(u.v.chance, factorPurpose, record("user", user.ID), offer.Secret)
+	sealed, err := u.auth.secrets.Encrypt(u.auth.Rand, factorPurpose, RecordRef("user", user.ID), offer.Secret)
 	if err != nil {
 		return FactorOffer{}, err
 	}
 	err = u.own(ctx, actor, user.Password, nil, func(_ *store.Tx, user *model.User) error {
-		user.PendingTwoFactor = &model.TwoFactor{EncryptedSecret: sealed, EnabledAt: u.v.now()}
+		user.PendingTwoFactor = &model.TwoFactor{EncryptedSecret: sealed, EnabledAt: u.auth.Now()}
 		return nil
 	})
 	if err != nil {
@@ -67,20 +67,20 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 		if user.PendingTwoFactor == nil {
 			return errNotBegun
 		}
-		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
+		plain, err := u.auth.secrets.Decrypt(factorPurpose, RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
 			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
 		var ok bool
-		if step, ok = secret.VerifyTOTP(plain, code, u.v.now(), 0); !ok {
+		if step, ok = secret.VerifyTOTP(plain, code, u.auth.Now(), 0); !ok {
 			return errs.InvalidField("code", "This code is wrong. Is the clock of the device right?")
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
 		factor := *user.PendingTwoFactor
-		factor.LastStep, factor.RecoveryHashes, factor.EnabledAt = step, hashes, u.v.now()
+		factor.LastStep, factor.RecoveryHashes, factor.EnabledAt = step, hashes, u.auth.Now()
 		user.TwoFactor, user.PendingTwoFactor = &factor, nil
-		ended, err := u.v.Sessions.endAll(t, user.ID, actor.Session)
+		ended, err := u.auth.Sessions.endAll(t, user.ID, actor.Session)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (u *Users) RemoveFactor(ctx context.Context, actor model.Actor, password st
 		switch {
 		case user.TwoFactor == nil:
 			return errNoFactor
-		case u.v.set.Users.RequireSecondFactor:
+		case u.auth.rules.RequireSecondFactor:
 			return errRequired
 		}
 		return nil
@@ -143,11 +143,11 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, passwor
 
 func (u *Users) recovery() (codes, hashes []string, err error) {
 	for range recoveryCodes {
-		code, err := secret.NewRecoveryCode(u.v.chance)
+		code, err := secret.NewRecoveryCode(u.auth.Rand)
 		if err != nil {
 			return nil, nil, err
 		}
-		hash, ok := u.v.Secrets.HashRecoveryCode(code)
+		hash, ok := u.auth.secrets.HashRecoveryCode(code)
 		if !ok {
 			return nil, nil, fmt.Errorf("a new recovery code does not parse")
 		}

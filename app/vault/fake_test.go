@@ -101,7 +101,7 @@ func faked(f *fakeReader) func(*vault.Options) {
 }
 
 // started opens a vault over a fakeReader whose processing runs.
-func started(t *testing.T, f *fakeReader) (*vault.Vault, vault.Options) {
+func started(t *testing.T, f *fakeReader) (*vault.Instance, vault.Options) {
 	t.Helper()
 	v, opts := opened(t, faked(f))
 	v.Start(1 << 40)
@@ -109,13 +109,13 @@ func started(t *testing.T, f *fakeReader) (*vault.Vault, vault.Options) {
 }
 
 // idle waits for an empty queue.
-func idle(t *testing.T, v *vault.Vault) {
+func idle(t *testing.T, v *vault.Instance) {
 	t.Helper()
 	eventually(t, "an empty queue", func() bool { return status(t, v).Queue == 0 })
 }
 
 // failure waits for the end of a file's processing and gives what is wrong with it.
-func failure(t *testing.T, v *vault.Vault, id uint64) string {
+func failure(t *testing.T, v *vault.Instance, id uint64) string {
 	t.Helper()
 	var file model.File
 	eventually(t, fmt.Sprintf("the end of the processing of file %d", id), func() bool {
@@ -129,10 +129,10 @@ func failure(t *testing.T, v *vault.Vault, id uint64) string {
 }
 
 // pagesOf gives a file's text, a page a line.
-func pagesOf(t *testing.T, v *vault.Vault, id uint64) (string, error) {
+func pagesOf(t *testing.T, v *vault.Instance, id uint64) (string, error) {
 	t.Helper()
 	var all bytes.Buffer
-	err := v.Files.Text(t.Context(), clerk, id, func(page int, text string) error {
+	err := v.Previews.Text(t.Context(), clerk, id, func(page int, text string) error {
 		fmt.Fprintf(&all, "%d:%s\n", page, text)
 		return nil
 	})

@@ -55,7 +55,7 @@ func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.Uploa
 // upload is Upload into a folder that names lead to from the one of the draft. What is
 // missing of it is created with the first good document: rejected ones leave no folders.
 func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, tray *Tray, keep Keep[Filed]) (Filed, error) {
-	if err := f.v.store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
+	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
 		return Filed{}, err
 	}
 	filing, err := tray.keep()
@@ -68,7 +68,7 @@ func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.Uploa
 		return filed, nil
 	}
 	var place model.File
-	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
+	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, f.v); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.Uploa
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
-		at := f.v.now()
+		at := f.v.Now()
 		if len(filing.good) > 0 {
 			if place.FolderID, err = f.v.Folders.path(t, actor, at, place.FolderID, path); err != nil {
 				return err
@@ -88,7 +88,7 @@ func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.Uploa
 		}
 		return keep.put(t, at, filed)
 	})
-	f.v.processor.poke()
+	f.v.Queued.Notify()
 	return filed, err
 }
 
@@ -99,7 +99,7 @@ func (f *Files) check(t *store.Tx, draft model.UploadDraft, tray *Tray) (uint64,
 
 // Get reads the record of a document; NotFound when there is none.
 func (f *Files) Get(ctx context.Context, id uint64) (file model.File, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.File(id)
 		return err
 	})

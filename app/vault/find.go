@@ -64,7 +64,7 @@ func (f Found) Only() (only Hit, is bool) {
 // address is the text or begins with it; punctuation counts in order numbers alone. At
 // most limit of each noun are given (MostFound where it is 0 or above). What it costs
 // does not depend on how much is stored.
-func (v *Vault) Find(ctx context.Context, text string, limit int) (Found, error) {
+func (s *SearchService) Find(ctx context.Context, text string, limit int) (Found, error) {
 	f := Found{Text: strings.TrimSpace(text)}
 	if f.Text == "" || len(f.Text) > longestFind || !utf8.ValidString(f.Text) {
 		return f, nil
@@ -72,14 +72,14 @@ func (v *Vault) Find(ctx context.Context, text string, limit int) (Found, error)
 	if limit <= 0 || limit > MostFound {
 		limit = MostFound
 	}
-	err := v.store.View(ctx, func(t *store.Tx) error {
+	err := s.Store.View(ctx, func(t *store.Tx) error {
 		orders, more, err := t.FindOrders(f.Text, limit)
 		if err != nil {
 			return err
 		}
 		f.add(orderNoun.name, more, hits(orders, orderHit), f.Text)
 		abstracts, more, err := t.FindAbstracts(f.Text, limit)
-		f.add(abstractNoun.name, more, hits(abstracts, v.abstractHit), f.Text)
+		f.add(abstractNoun.name, more, hits(abstracts, s.abstractHit), f.Text)
 		return err
 	})
 	return f, err
@@ -117,8 +117,8 @@ func orderHit(o *model.Order, by store.Sort) Hit {
 	return h
 }
 
-func (v *Vault) abstractHit(a *model.Abstract, by store.Sort) Hit {
-	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, model.Template{}), Under: a.Subheading(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+func (s *SearchService) abstractHit(a *model.Abstract, by store.Sort) Hit {
+	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: s.vault.Heading(*a, model.Template{}), Under: a.Subheading(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFileNumber:
 		h.Value = a.FileNumber()
@@ -154,21 +154,21 @@ const mostRelated = 10
 // Related gives the other records of the same property as an order, by parcel or
 // address, the newest first; a county or state that differs parts two, and of addresses
 // the city.
-func (o *Orders) Related(ctx context.Context, order model.Order) (Found, error) {
-	return o.v.related(ctx, orderNoun.name, order.ID, order.ParcelID(), order.Property)
+func (s *SearchService) RelatedToOrder(ctx context.Context, order model.Order) (Found, error) {
+	return s.related(ctx, orderNoun.name, order.ID, order.ParcelID(), order.Property)
 }
 
 // Related gives the other records of the same property as an abstract, as
 // Orders.Related does: a prior search of a parcel saves days.
-func (a *Abstracts) Related(ctx context.Context, abstract model.Abstract) (Found, error) {
-	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.ParcelID(), abstract.Property)
+func (s *SearchService) RelatedToAbstract(ctx context.Context, abstract model.Abstract) (Found, error) {
+	return s.related(ctx, abstractNoun.name, abstract.ID, abstract.ParcelID(), abstract.Property)
 }
 
-func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (Found, error) {
+func (s *SearchService) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (Found, error) {
 	var f Found
 	var orders []store.Match[model.Order]
 	var abstracts []store.Match[model.Abstract]
-	err := v.store.View(ctx, func(t *store.Tx) error {
+	err := s.Store.View(ctx, func(t *store.Tx) error {
 		for _, way := range []struct {
 			by   store.Sort
 			text string
@@ -186,7 +186,7 @@ func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel stri
 		}
 		return nil
 	})
-	for _, g := range []HitGroup{{Noun: orderNoun.name, Hits: hits(orders, orderHit)}, {Noun: abstractNoun.name, Hits: hits(abstracts, v.abstractHit)}} {
+	for _, g := range []HitGroup{{Noun: orderNoun.name, Hits: hits(orders, orderHit)}, {Noun: abstractNoun.name, Hits: hits(abstracts, s.abstractHit)}} {
 		list := slices.DeleteFunc(g.Hits, func(h Hit) bool { return g.Noun == noun && h.ID == id })
 		slices.SortFunc(list, func(a, b Hit) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
 		f.add(g.Noun, len(list) > mostRelated, list[:min(len(list), mostRelated)], "")
@@ -224,8 +224,8 @@ func (f Found) Of(noun string) []Hit {
 
 // SameNumber gives other live orders with the order's number, at most MostFound, and
 // whether there are more: corrections and updates reuse numbers (API.md, "Orders").
-func (o *Orders) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
-	page, err := o.List(ctx, Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: MostFound + 1})
+func (s *SearchService) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
+	page, err := s.vault.Orders.List(ctx, Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: MostFound + 1})
 	for _, other := range page.Items {
 		if other.ID != order.ID {
 			list = append(list, other)
@@ -237,8 +237,8 @@ func (o *Orders) SameNumber(ctx context.Context, order model.Order) (list []mode
 // Called gives the orders that a query leaves, at most its Limit, and whose number,
 // parcel or address is a text or begins with it, those that are it first; and whether
 // there may be more. Of the query only its filters count.
-func (o *Orders) Called(ctx context.Context, text string, q Query) (list []model.Order, more bool, err error) {
-	err = o.v.store.View(ctx, func(t *store.Tx) error {
+func (s *SearchService) OrdersByNumber(ctx context.Context, text string, q Query) (list []model.Order, more bool, err error) {
+	err = s.Store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.FindOrdersWhere(text, q)
 		list, more = make([]model.Order, 0, len(found)), beyond
 		for _, f := range found {

@@ -11,7 +11,7 @@ import (
 )
 
 // order makes one, with a parcel and an address.
-func order(t *testing.T, v *vault.Vault, number, due, parcel string, at model.PropertyDraft) model.Order {
+func order(t *testing.T, v *vault.Instance, number, due, parcel string, at model.PropertyDraft) model.Order {
 	t.Helper()
 	draft := model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}
 	if parcel != "" {
@@ -24,7 +24,7 @@ func order(t *testing.T, v *vault.Vault, number, due, parcel string, at model.Pr
 	return made
 }
 
-func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at model.PropertyDraft) model.Abstract {
+func filedAbstract(t *testing.T, v *vault.Instance, number, parcel string, at model.PropertyDraft) model.Abstract {
 	t.Helper()
 	draft := model.AbstractDraft{PropertyDraft: at, TaxMap: model.StringInput(parcel)}
 	if number != "" {
@@ -79,7 +79,7 @@ func TestFind(t *testing.T) {
 		{"12 elm st", []string{"order 1 address 12 Elm St|., Troy, NY exactly", "abstract 1 address 12 Elm St|., Troy, NY exactly"}, ""},
 		{"12 ELM ST, TR", []string{"order 1 address 12 Elm St., Tr|oy, NY", "abstract 1 address 12 Elm St., Tr|oy, NY"}, ""},
 	} {
-		f, err := v.Find(t.Context(), row.text, 0)
+		f, err := v.Search.Find(t.Context(), row.text, 0)
 		if err != nil || !slices.Equal(said(f), row.want) {
 			t.Errorf("%q: %q, %v\nwant %q", row.text, said(f), err, row.want)
 		}
@@ -88,11 +88,11 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q: the only one is %s, %v", row.text, name, is)
 		}
 	}
-	if f, err := v.Find(t.Context(), "26", 1); err != nil || len(f.Groups) != 2 || len(f.Groups[0].Hits) != 1 || !f.Groups[0].More || f.Groups[1].More {
+	if f, err := v.Search.Find(t.Context(), "26", 1); err != nil || len(f.Groups) != 2 || len(f.Groups[0].Hits) != 1 || !f.Groups[0].More || f.Groups[1].More {
 		t.Errorf("one of each: %+v, %v", f, err)
 	}
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-	if f, err := v.Find(t.Context(), "26-100", 0); err != nil || len(f.Groups) != 0 {
+	if f, err := v.Search.Find(t.Context(), "26-100", 0); err != nil || len(f.Groups) != 0 {
 		t.Errorf("in the trash: %+v, %v", f, err)
 	}
 }
@@ -123,14 +123,14 @@ func TestRelated(t *testing.T) {
 	filedAbstract(t, v, "26-8", "9", elm("TROY", "Rensselaer"))          // the same address
 	filedAbstract(t, v, "26-9", "9", model.PropertyDraft{})              // nothing in common
 	done(t, v.Orders.Trash(t.Context(), clerk, order(t, v, "26-0", "", "12-34", model.PropertyDraft{}).ID, vault.Match{}))
-	f, err := v.Orders.Related(t.Context(), first)
+	f, err := v.Search.RelatedToOrder(t.Context(), first)
 	want := []string{"order 2 parcel |12-34 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly", "abstract 1 parcel |1234 exactly"}
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("%q, %v\nwant %q", said(f), err, want)
 	}
 	filedAbstract(t, v, "27-1", "12.34", elm("Troy", "Albany")) // another county
 	filedAbstract(t, v, "27-2", "12.34", elm("", "ALBANY"))
-	f, err = v.Abstracts.Related(t.Context(), parcel)
+	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
 	want = []string{"order 3 parcel |12-34 exactly", "order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly", "abstract 5 parcel |12.34 exactly", "abstract 4 parcel |12.34 exactly"}
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("of an abstract that names no county: %q, %v\nwant %q", said(f), err, want)
@@ -139,12 +139,12 @@ func TestRelated(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	parcel.County = "Rensselaer"
-	f, err = v.Abstracts.Related(t.Context(), parcel)
+	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
 	want = []string{"order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly"}
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("of an abstract of a county: %q, %v\nwant %q", said(f), err, want)
 	}
-	if f, err := v.Abstracts.Related(t.Context(), model.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
+	if f, err := v.Search.RelatedToAbstract(t.Context(), model.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
 		t.Errorf("of nothing: %+v, %v", f, err)
 	}
 }
@@ -153,18 +153,18 @@ func TestSameNumber(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	first := order(t, v, "A-1", "", "", model.PropertyDraft{})
-	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || more || len(list) != 0 {
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 0 {
 		t.Errorf("alone: %v, %v, %v", list, more, err)
 	}
 	order(t, v, "a-1", "", "", model.PropertyDraft{})
 	order(t, v, "A-10", "", "", model.PropertyDraft{})
-	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
 		t.Errorf("two: %v, %v, %v", list, more, err)
 	}
 	for range vault.MostFound {
 		order(t, v, "A-1", "", "", model.PropertyDraft{})
 	}
-	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MostFound {
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MostFound {
 		t.Errorf("many: %d, %v, %v", len(list), more, err)
 	}
 }

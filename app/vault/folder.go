@@ -27,7 +27,7 @@ var folderNoun = noun[model.Folder]{
 
 // Get reads a folder; NotFound when there is none.
 func (f *Folders) Get(ctx context.Context, id uint64) (folder model.Folder, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		folder, err = t.Folder(id)
 		return err
 	})
@@ -36,7 +36,7 @@ func (f *Folders) Get(ctx context.Context, id uint64) (folder model.Folder, err 
 
 // List gives all folders flat, parents before children, then by name.
 func (f *Folders) List(ctx context.Context) (list []model.Folder, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Folders()
 		return err
 	})
@@ -87,14 +87,14 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 // Create makes a folder; Invalid with every wrong field at once.
 func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep Keep[model.Folder]) (model.Folder, error) {
 	var made model.Folder
-	err := f.v.write(ctx, actor, func(t *store.Tx) (err error) {
+	err := f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, f.v); err != nil {
 			return err
 		}
 		made, err = f.check(t, draft)
 		return err
 	}, func(t *store.Tx) (err error) {
-		at := f.v.now()
+		at := f.v.Now()
 		if made, err = f.add(t, actor, at, made); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 	if err := t.PutFolder(folder); err != nil {
 		return folder, err
 	}
-	return folder, f.v.event(t, at, actor, "folder.created", record("folder", folder.ID), map[string]string{"name": folder.Name})
+	return folder, f.v.AddEvent(t, at, actor, "folder.created", RecordRef("folder", folder.ID), map[string]string{"name": folder.Name})
 }
 
 // follow goes down from a folder (0: the top) by the names of folders within one another,
@@ -249,7 +249,7 @@ func fitsUnder(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 // in it. Documents in the trash that were in it come back into none.
 func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	var folder model.Folder
-	return f.v.change(ctx, actor, func(t *store.Tx) (err error) {
+	return f.v.Update(ctx, actor, func(t *store.Tx) (err error) {
 		if folder, err = t.Folder(id); err != nil {
 			return err
 		}
@@ -264,6 +264,6 @@ func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, matc
 		if err := t.RemoveFolder(id); err != nil {
 			return err
 		}
-		return f.v.event(t, f.v.now(), actor, "folder.removed", record("folder", id), map[string]string{"name": folder.Name})
+		return f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", RecordRef("folder", id), map[string]string{"name": folder.Name})
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -14,7 +13,9 @@ import (
 // use of keys, and who looked at which document. All of it goes into one commit,
 // at most a second later; a crash loses at most that second.
 type gatherer struct {
-	v        *Vault
+	db       *DB
+	notes    *notes
+	keys     Pending
 	flushing sync.Mutex // whoever flushes finds written what was gathered before
 }
 
@@ -31,29 +32,12 @@ func (g *gatherer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-g.v.notes.wake:
+		case <-g.notes.wake:
 		}
-		if err := g.flush(ctx, false); err != nil && !takesNoWrites(err) && ctx.Err() == nil {
-			g.v.log.Error("last use of keys, and views", "error", err)
+		if err := g.flush(ctx, false); err != nil && !NotWritable(err) && ctx.Err() == nil {
+			g.db.Log.Error("last use of keys, and views", "error", err)
 		}
 	}
-}
-
-// goesOn logs what came of a turn of background work, and is false when there will be
-// no other: the vault is read-only until a restart. That it takes no writes now is no
-// news: the kind of an error does not say for how long.
-func (v *Vault) goesOn(ctx context.Context, what string, err error) bool {
-	if err != nil && !takesNoWrites(err) && ctx.Err() == nil {
-		v.log.Error(what, "error", err)
-	}
-	return v.store.Failure() == nil
-}
-
-// takesNoWrites is the error of a vault that is full or read-only, for now or until a
-// restart: what is gathered is then all that is lost.
-func takesNoWrites(err error) bool {
-	kind := errs.KindOf(err)
-	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }
 
 // flush writes what was gathered; what could not be written is kept for the next.
@@ -68,36 +52,41 @@ func (g *gatherer) flush(ctx context.Context, last bool) error {
 func (g *gatherer) flushViews(ctx context.Context) error {
 	g.flushing.Lock()
 	defer g.flushing.Unlock()
-	if !g.v.notes.due() {
+	if !g.notes.due() {
 		return nil
 	}
 	return g.write(ctx, false)
 }
 
 func (g *gatherer) write(ctx context.Context, last bool) error {
-	seen, views := g.v.usage.take(), g.v.notes.take(last)
-	for len(seen) > 0 || len(views) > 0 {
+	writeUses, undoUses := g.keys.Take()
+	views := g.notes.take(last)
+	for writeUses != nil || len(views) > 0 {
 		batch := views[:min(len(views), notesAtOnce)]
-		var broken error // of the log; the uses go on
-		err := g.v.store.Update(ctx, nil, func(t *store.Tx) error {
-			if err := g.v.usage.write(t, seen); err != nil {
-				return err
+		var broken error // the audit log cannot be written; the uses are
+		err := g.db.Store.Update(ctx, nil, func(t *store.Tx) error {
+			if writeUses != nil {
+				if err := writeUses(t); err != nil {
+					return err
+				}
 			}
 			var head model.Event
 			if head, broken = t.LastEvent(); broken == nil {
-				return g.v.notes.write(t, head.At, batch)
+				return g.notes.write(t, head.At, batch)
 			}
 			return nil
 		})
 		switch {
 		case err != nil:
-			g.v.usage.giveBack(seen)
-			g.v.notes.giveBack(views, err)
+			if writeUses != nil {
+				undoUses()
+			}
+			g.notes.giveBack(views, err)
 			return err
 		case broken != nil:
-			g.v.notes.lose(len(batch), broken)
+			g.notes.lose(len(batch), broken)
 		}
-		seen, views = nil, views[len(batch):]
+		writeUses, views = nil, views[len(batch):]
 	}
 	return nil
 }
@@ -105,10 +94,10 @@ func (g *gatherer) write(ctx context.Context, last bool) error {
 // end writes the rest.
 func (g *gatherer) end() error {
 	err := g.flush(context.Background(), true)
-	if takesNoWrites(err) {
-		g.v.log.Warn("last use of keys", "error", err)
+	if NotWritable(err) {
+		g.db.Log.Warn("last use of keys", "error", err)
 		err = nil
 	}
-	g.v.notes.tell(true)
+	g.notes.tell(true)
 	return err
 }

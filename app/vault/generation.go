@@ -30,31 +30,31 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 	if err != nil || !own {
 		return false, err
 	}
-	if err := v.store.CheckFile(); err != nil {
+	if err := v.Store.CheckFile(); err != nil {
 		return false, err
 	}
-	next, err := secret.NewToken(v.chance)
+	next, err := secret.NewToken(v.Rand)
 	if err != nil {
 		return false, err
 	}
 	// Both words, then the database, then the new one alone: whenever this is cut
 	// off, the file knows the word of the database.
-	if err := writeNote(v.dir, generationFile, []byte(have+"\n"+next)); err != nil {
+	if err := writeNote(v.Dir, generationFile, []byte(have+"\n"+next)); err != nil {
 		return false, err
 	}
-	if err := v.store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
+	if err := v.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
 		return false, err
 	}
-	return true, writeNote(v.dir, generationFile, []byte(next))
+	return true, writeNote(v.Dir, generationFile, []byte(next))
 }
 
 // lastUsed is the word of the database, and whether the file knows it.
 func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error) {
-	err = v.store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
+	err = v.Store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
 	if err != nil {
 		return "", false, err
 	}
-	known, err := os.ReadFile(filepath.Join(v.dir, generationFile))
+	known, err := os.ReadFile(filepath.Join(v.Dir, generationFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return have, true, nil
 	}
@@ -64,15 +64,15 @@ func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error)
 // begin is the start of a serve: what it finds decides whether anything is swept.
 func (v *Vault) begin(ctx context.Context) (sweep bool) {
 	own, err := v.generation(ctx)
-	if v.spare.size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
-		err = v.spare.lend(v.log, func() error { own, err = v.generation(ctx); return err })
+	if v.Reserve.size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
+		err = v.Reserve.lend(v.Log, func() error { own, err = v.generation(ctx); return err })
 	}
 	switch {
 	case err != nil:
-		v.log.Error("nothing is swept in this run", "error", err)
+		v.Log.Error("nothing is swept in this run", "error", err)
 	case !own:
-		v.log.Error("vault.db is not the one that was last used here; documents filed since may be without record, and nothing is swept. "+
-			"Put the newer one back, or remove the file to accept this one", "file", filepath.Join(v.dir, generationFile))
+		v.Log.Error("vault.db is not the one that was last used here; documents filed since may be without record, and nothing is swept. "+
+			"Put the newer one back, or remove the file to accept this one", "file", filepath.Join(v.Dir, generationFile))
 	}
 	return own && err == nil
 }

@@ -11,15 +11,15 @@ type Health struct {
 
 // Health reads counters, the note about backups and the room on the disk: it costs
 // next to nothing.
-func (v *Vault) Health(ctx context.Context) (h Health, err error) {
-	if h.Status, err = v.Status(ctx); err != nil {
+func (in *Instance) Health(ctx context.Context) (h Health, err error) {
+	if h.Status, err = in.Status(ctx); err != nil {
 		return h, err
 	}
-	h.LowDisk = v.lowDisk(h.Status)
-	h.Backup, err = v.backupHealth(h.Status)
+	h.LowDisk = in.lowDisk(h.Status)
+	h.Backup, err = in.backupHealth(h.Status)
 	return h, err
 }
 
-func (v *Vault) lowDisk(s Status) bool {
-	return s.DiskFree < s.DiskReserve+roomForFiles*uint64(max(v.set.FileSize, 0))
+func (in *Instance) lowDisk(s Status) bool {
+	return s.DiskFree < s.DiskReserve+roomForFiles*uint64(max(in.set.FileSize, 0))
 }

@@ -30,7 +30,7 @@ type doc struct {
 func pdf(name, salt string) doc { return doc{name, vaulttest.PDF(1, salt)} }
 
 // opened opens a vault with changed options; its end is a verification without findings.
-func opened(t *testing.T, change func(*vault.Options)) (*vault.Vault, vault.Options) {
+func opened(t *testing.T, change func(*vault.Options)) (*vault.Instance, vault.Options) {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	if change != nil {
@@ -40,7 +40,7 @@ func opened(t *testing.T, change func(*vault.Options)) (*vault.Vault, vault.Opti
 }
 
 // tray holds the documents; it is discarded at the end of the test at the latest.
-func tray(t *testing.T, v *vault.Vault, docs ...doc) *vault.Tray {
+func tray(t *testing.T, v *vault.Instance, docs ...doc) *vault.Tray {
 	t.Helper()
 	tray, err := v.Files.NewTray(t.Context())
 	if err != nil {
@@ -56,7 +56,7 @@ func tray(t *testing.T, v *vault.Vault, docs ...doc) *vault.Tray {
 }
 
 // upload files the documents in no folder, all of which must be good.
-func upload(t *testing.T, v *vault.Vault, docs ...doc) []model.File {
+func upload(t *testing.T, v *vault.Instance, docs ...doc) []model.File {
 	t.Helper()
 	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Failures) > 0 {
@@ -66,7 +66,7 @@ func upload(t *testing.T, v *vault.Vault, docs ...doc) []model.File {
 }
 
 // content reads a document back.
-func content(t *testing.T, v *vault.Vault, id uint64) []byte {
+func content(t *testing.T, v *vault.Instance, id uint64) []byte {
 	t.Helper()
 	_, f, err := v.Files.Open(t.Context(), id)
 	if err != nil {
@@ -162,7 +162,7 @@ func rewrite(t *testing.T, dir, old, changed string) {
 	}
 }
 
-func status(t *testing.T, v *vault.Vault) vault.Status {
+func status(t *testing.T, v *vault.Instance) vault.Status {
 	t.Helper()
 	s, err := v.Status(t.Context())
 	if err != nil {
@@ -171,7 +171,7 @@ func status(t *testing.T, v *vault.Vault) vault.Status {
 	return s
 }
 
-func closed(t *testing.T, v *vault.Vault) {
+func closed(t *testing.T, v *vault.Instance) {
 	t.Helper()
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
@@ -179,8 +179,8 @@ func closed(t *testing.T, v *vault.Vault) {
 }
 
 // keyRecord reads a key without writing what was gathered.
-func keyRecord(v *vault.Vault, id uint64) (key model.Key, err error) {
-	err = v.Store().View(context.Background(), func(tx *store.Tx) (err error) {
+func keyRecord(v *vault.Instance, id uint64) (key model.Key, err error) {
+	err = v.Store.View(context.Background(), func(tx *store.Tx) (err error) {
 		key, err = tx.Key(id)
 		return err
 	})

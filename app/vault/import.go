@@ -48,7 +48,7 @@ func (f *Files) Foresee(name string, size int64) string {
 // There gives the document that is at a place with these bytes (SHA-256 in hex);
 // found is false when there is none.
 func (f *Files) There(ctx context.Context, place Place, digest string) (file model.File, found bool, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, found, err = place.there(t, digest)
 		return err
 	})
@@ -87,7 +87,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place Place, dige
 		return Imported{}, err
 	}
 	var done Imported
-	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
+	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if place.Folder != 0 && !t.HasFolder(place.Folder) {
 			return errs.RecordNotFound("folder", place.Folder)
 		}
@@ -97,14 +97,14 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place Place, dige
 		if done.There {
 			return nil
 		}
-		list, err := filing.file(f.v, t, f.v.now(), actor, model.File{FolderID: place.Folder})
+		list, err := filing.file(f.v, t, f.v.Now(), actor, model.File{FolderID: place.Folder})
 		if err != nil {
 			return err
 		}
 		done.File = list[0]
 		return nil
 	})
-	f.v.processor.poke()
+	f.v.Queued.Notify()
 	return done, err
 }
 
@@ -151,17 +151,17 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 		folder, err = t.Folder(id)
 		return err
 	}
-	if err := f.v.store.View(ctx, look); err != nil || !made {
+	if err := f.v.Store.View(ctx, look); err != nil || !made {
 		return folder, false, err
 	}
 	if dry {
 		return model.Folder{}, false, nil
 	}
-	err = f.v.write(ctx, actor, look, func(t *store.Tx) (err error) {
+	err = f.v.Write(ctx, actor, look, func(t *store.Tx) (err error) {
 		if !made {
 			return nil
 		}
-		folder, err = f.add(t, actor, f.v.now(), folder)
+		folder, err = f.add(t, actor, f.v.Now(), folder)
 		return err
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func sum(body []byte) string {
 }
 
 // imported imports one document and wants no error.
-func imported(t *testing.T, v *vault.Vault, folder uint64, d doc) vault.Imported {
+func imported(t *testing.T, v *vault.Instance, folder uint64, d doc) vault.Imported {
 	t.Helper()
 	done, err := v.Files.Import(t.Context(), clerk, vault.Place{Folder: folder, Name: d.name}, sum(d.body), tray(t, v, d))
 	if err != nil {

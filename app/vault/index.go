@@ -28,6 +28,24 @@ const (
 	searchFolder   = "search" // of a data directory
 )
 
+// SearchService searches the records of a vault.
+type SearchService struct {
+	*DB
+	vault    *Vault
+	set      SearchSettings
+	previews *blobstore.Previews
+	events   *Events
+	index    *search.Indexer
+	counts   searchCounts
+}
+
+// NewSearchService returns the search over a vault and its search index.
+func NewSearchService(v *Vault, set SearchSettings, previews *blobstore.Previews, events *Events) *SearchService {
+	s := &SearchService{DB: v.DB, vault: v, set: set, previews: previews, events: events, counts: newSearchCounts()}
+	s.index = search.New(s.indexing())
+	return s
+}
+
 func (s SearchSettings) deadline() time.Duration {
 	if s.Deadline <= 0 {
 		return searchDeadline
@@ -36,31 +54,31 @@ func (s SearchSettings) deadline() time.Duration {
 }
 
 // indexing are the options of the indexer.
-func (v *Vault) indexing() search.Options {
-	set := v.set.Search
+func (s *SearchService) indexing() search.Options {
+	set := s.set
 	return search.Options{
-		Dir:       filepath.Join(v.dir, searchFolder),
-		Store:     v.store,
+		Dir:       filepath.Join(s.Dir, searchFolder),
+		Store:     s.Store,
 		Search:    query.Options{Cache: set.CacheSize, Deadline: set.deadline(), MaxWords: set.MostWords, MaxDepth: MostSearched},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
-		Text: v.keptText, Lacks: v.remaker.poke,
+		Text: s.keptText, Lacks: s.NoText.Notify,
 		Room: func() (free, reserve uint64, err error) {
 			// Before a folder is created where the data directory no longer is.
-			if err := v.store.CheckFile(); err != nil {
+			if err := s.Store.CheckFile(); err != nil {
 				return 0, 0, err
 			}
-			free, err = blobstore.FreeSpace(v.dir)
-			return free, v.set.DiskReserve, err
+			free, err = blobstore.FreeSpace(s.Dir)
+			return free, s.MinFree, err
 		},
-		Yield: v.arrivals.waitAtMost,
-		Now:   v.now, Log: v.log,
+		Yield: s.Activity.WaitMax,
+		Now:   s.Now, Log: s.Log,
 	}
 }
 
 // keptText reads the text of a document as the indexer wants it.
-func (v *Vault) keptText(digest string, page func(number int, text string) error) error {
-	err := v.derived.ReadText(digest, page)
-	if errors.Is(err, fs.ErrNotExist) && v.derived.Has(digest, blobstore.NoTextFile) {
+func (s *SearchService) keptText(digest string, page func(number int, text string) error) error {
+	err := s.previews.ReadText(digest, page)
+	if errors.Is(err, fs.ErrNotExist) && s.previews.Has(digest, blobstore.NoTextFile) {
 		return nil
 	}
 	return err
@@ -83,55 +101,25 @@ type SearchState = search.State
 
 // SearchState tells how the index is. Where no server runs, and nobody has made it in
 // this process, that is what lies on the disk.
-func (v *Vault) SearchState(ctx context.Context) (SearchState, error) { return v.index.State(ctx) }
+func (s *SearchService) State(ctx context.Context) (SearchState, error) { return s.index.State(ctx) }
 
-// Reindex asks for an index that is made anew from the records. The one there is
-// answers until it is whole. Where no server runs, AwaitIndex makes it. Full when the disk
-// has no room for two.
-func (v *Vault) Reindex(ctx context.Context, actor model.Actor) error {
-	if err := v.index.RoomToRenew(); err != nil {
+// Rebuild starts to rebuild the search index from the records. The present one serves
+// searches until the new one is complete. Without a running server, Await builds it. It
+// returns InsufficientStorage if the disk has no space for two.
+func (s *SearchService) Rebuild(ctx context.Context, actor model.Actor) error {
+	if err := s.index.RoomToRenew(); err != nil {
 		return err
 	}
-	err := v.administer(ctx, actor, nil, func(t *store.Tx) error {
-		return v.event(t, v.now(), actor, "search.reindexed", "", nil)
+	err := s.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error {
+		return s.AddEvent(t, s.Now(), actor, "search.reindexed", "", nil)
 	})
 	if err == nil {
-		v.index.Renew()
+		s.index.Renew()
 	}
 	return err
 }
 
-// AwaitIndex waits for the index as indexer.Await does.
-func (v *Vault) AwaitIndex(ctx context.Context, report func(done, total uint64)) (SearchState, error) {
-	return v.index.Await(ctx, report)
-}
-
-// verifyIndex reads the index of words that answers and holds it against its checksums.
-// It follows from the records: damage in it loses nothing, and is a finding because the
-// disk that did it has the documents too. One that is missing, being made or of another
-// version is none.
-func (v *Vault) verifyIndex(ctx context.Context, r *Report, find func(store.Finding)) error {
-	// Where the database does not tell, the check of the records has said why.
-	if state, err := v.index.State(ctx); err == nil {
-		r.Texts = state.Texts
-		if state.Ready {
-			r.IndexBytes = state.Bytes
-		}
-	}
-	finding := store.Finding{Kind: "search", Subject: "index"}
-	serving, err := v.index.Check(ctx)
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, search.ErrPointer):
-		finding.Problem = "it is intact, but " + err.Error()
-	case !errors.Is(err, query.ErrDamaged):
-		finding.Problem = "it cannot be read: " + err.Error()
-	case serving:
-		finding.Problem = "no document is lost, it is being made anew: " + err.Error()
-	default:
-		finding.Problem = `no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
-	}
-	find(finding)
-	return nil
+// Await waits for the search index, as Indexer.Await does.
+func (s *SearchService) Await(ctx context.Context, report func(done, total uint64)) (SearchState, error) {
+	return s.index.Await(ctx, report)
 }

@@ -23,9 +23,9 @@ import (
 )
 
 // asked gives what a text finds as "noun id", sorted.
-func asked(t testing.TB, v *vault.Vault, text string) (list []string, err error) {
+func asked(t testing.TB, v *vault.Instance, text string) (list []string, err error) {
 	t.Helper()
-	answer, err := v.AskWords(t.Context(), query.Query{Text: text, Limit: 100})
+	answer, err := v.Search.AskWords(t.Context(), query.Query{Text: text, Limit: 100})
 	for _, h := range answer.Hits {
 		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[h.Kind], " ", h.ID))
 	}
@@ -33,7 +33,7 @@ func asked(t testing.TB, v *vault.Vault, text string) (list []string, err error)
 	return list, err
 }
 
-func finds(t testing.TB, v *vault.Vault, text string, want ...string) {
+func finds(t testing.TB, v *vault.Instance, text string, want ...string) {
 	t.Helper()
 	if got, err := asked(t, v, text); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q finds %v, %v; want %v", text, got, err, want)
@@ -41,11 +41,11 @@ func finds(t testing.TB, v *vault.Vault, text string, want ...string) {
 }
 
 // indexes brings the index to the state of the records.
-func indexes(t testing.TB, v *vault.Vault) vault.SearchState {
+func indexes(t testing.TB, v *vault.Instance) vault.SearchState {
 	t.Helper()
-	s, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {})
+	s, err := v.Search.Await(t.Context(), func(uint64, uint64) {})
 	for n := 0; err == nil && s.Behind > 0 && n < 100; n++ { // a server has processed documents meanwhile
-		s, err = v.AwaitIndex(t.Context(), func(uint64, uint64) {})
+		s, err = v.Search.Await(t.Context(), func(uint64, uint64) {})
 	}
 	if err != nil || !s.Ready || s.Building || s.Behind != 0 || s.Failed != "" {
 		t.Fatalf("the index is %+v, %v", s, err)
@@ -54,7 +54,7 @@ func indexes(t testing.TB, v *vault.Vault) vault.SearchState {
 }
 
 // findsSoon asks until a text finds what is wanted, and tells how long that took.
-func findsSoon(t testing.TB, v *vault.Vault, text string, want ...string) time.Duration {
+func findsSoon(t testing.TB, v *vault.Instance, text string, want ...string) time.Duration {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		got, err := asked(t, v, text)
@@ -68,7 +68,7 @@ func findsSoon(t testing.TB, v *vault.Vault, text string, want ...string) time.D
 }
 
 // closing is a vault that the test itself closes, without a look at it.
-func closing(t testing.TB, opts vault.Options) *vault.Vault {
+func closing(t testing.TB, opts vault.Options) *vault.Instance {
 	t.Helper()
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {
@@ -77,7 +77,7 @@ func closing(t testing.TB, opts vault.Options) *vault.Vault {
 	return v
 }
 
-func shut(t testing.TB, v *vault.Vault) {
+func shut(t testing.TB, v *vault.Instance) {
 	t.Helper()
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func shut(t testing.TB, v *vault.Vault) {
 func note(name, text string) doc { return doc{name, []byte(text + "\n")} }
 
 // furnished is a vault of some records, and questions about them.
-func furnished(t *testing.T, v *vault.Vault) (questions []string) {
+func furnished(t *testing.T, v *vault.Instance) (questions []string) {
 	t.Helper()
 	for i := range 6 {
 		order(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
@@ -103,7 +103,7 @@ func furnished(t *testing.T, v *vault.Vault) (questions []string) {
 
 var questions6 = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat", "plat north", "south", "nothing at all"}
 
-func answers(t testing.TB, v *vault.Vault, questions []string) map[string]string {
+func answers(t testing.TB, v *vault.Instance, questions []string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, q := range questions {
@@ -129,7 +129,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	loose := upload(t, v, pdf("Survey.pdf", "2"))[0]
 	a, file := filed.Abstract.ID, filed.Files[0].ID
 	in := func(county string) (list []string) {
-		answer, err := v.AskWords(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
+		answer, err := v.Search.AskWords(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
 		if err != nil {
 			t.Error(err)
 		}
@@ -236,10 +236,10 @@ func TestWhatAServerIsToldIsFoundSoon(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Reindex(t.Context(), clerk); err != nil {
+	if err := v.Search.Rebuild(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil || !s.Ready {
+	if s, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil || !s.Ready {
 		t.Errorf("%+v, %v", s, err)
 	}
 	finds(t, v, "grantor swears", "file 1")
@@ -341,15 +341,15 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		served bool // a server began after the copy was made
-		after  func(t *testing.T, v *vault.Vault)
+		after  func(t *testing.T, v *vault.Instance)
 	}{
-		{"as it was", false, func(*testing.T, *vault.Vault) {}},
-		{"gone on", false, func(t *testing.T, v *vault.Vault) {
+		{"as it was", false, func(*testing.T, *vault.Instance) {}},
+		{"gone on", false, func(t *testing.T, v *vault.Instance) {
 			for n := range 9 {
 				order(t, v, fmt.Sprint("B-", n), "", "", elm("", ""))
 			}
 		}},
-		{"served since", true, func(*testing.T, *vault.Vault) {}},
+		{"served since", true, func(*testing.T, *vault.Instance) {}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -396,14 +396,14 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	v, _ := opened(t, nil)
 	indexes(t, v)
 	order(t, v, "A-1", "", "", elm("", ""))
-	v.Reserve(1 << 62)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.InsufficientStorage {
+	v.SetReserve(1 << 62)
+	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
 	if _, err := asked(t, v, "A-1"); err != nil {
 		t.Errorf("what it knows: %v", err)
 	}
-	v.Reserve(0)
+	v.SetReserve(0)
 	indexes(t, v)
 	finds(t, v, "A-1", "order 1")
 }
@@ -415,7 +415,7 @@ func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 	indexes(t, v)
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := v.Search(ctx, clerk, vault.SearchQuery{Text: "troy"}); !errors.Is(err, context.Canceled) {
+	if _, err := v.Search.Records(ctx, clerk, vault.SearchQuery{Text: "troy"}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("said %v", err)
 	}
 	n, err := v.Numbers(t.Context())
@@ -431,7 +431,7 @@ func TestEverySearchIsCounted(t *testing.T) {
 	o := order(t, v, "26-100", "", "", elm("Troy", "Rensselaer"))
 	list := func(text string, err error, hits ...query.Hit) {
 		f.hits, f.err = hits, err
-		_, _ = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: text}) // what became of it is counted
+		_, _ = v.Search.Orders(t.Context(), clerk, vault.SearchQuery{Text: text}) // what became of it is counted
 	}
 	list("elm", nil, hit(query.Order, o.ID))
 	list("elm", nil)
@@ -480,7 +480,7 @@ func TestFiltersCompareInOneWay(t *testing.T) {
 	order(t, v, "KX100", "", "", elm("Las Cruces", "Doña Ana"))
 	indexes(t, v)
 	for county, want := range map[string]int{"DOÑA ana": 1, "Dona Ana": 1, " Doña  Ana County": 1, "Doña": 0, "Anna": 0} {
-		page, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "KX100", County: county})
+		page, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "KX100", County: county})
 		if err != nil || len(page.Hits) != want || page.Counts["order"] != want {
 			t.Errorf("%q: %d hits, counts %v, %v; want %d", county, len(page.Hits), page.Counts, err, want)
 		}
@@ -491,7 +491,7 @@ func TestFiltersCompareInOneWay(t *testing.T) {
 func TestANewIndexIsAnEvent(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	if err := v.Reindex(t.Context(), clerk); err != nil {
+	if err := v.Search.Rebuild(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
 	indexes(t, v)
@@ -520,14 +520,14 @@ func TestEachAskerHasAShare(t *testing.T) {
 		o.Settings.Search = vault.SearchSettings{AtOnce: 8, Deadline: 10 * time.Second}
 	})
 	h := held{inside: make(chan struct{}), goOn: make(chan struct{})}
-	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { h.WordIndex = in; return h })
+	v.Search.WrapWords(func(in vault.WordIndex) vault.WordIndex { h.WordIndex = in; return h })
 	indexes(t, v)
 	var all sync.WaitGroup
 	actors := []model.Actor{{Kind: model.ActorKey, ID: 7}, {Kind: model.ActorUser, ID: 7}}
 	for _, actor := range actors {
 		for range 5 { // one more than his share
 			all.Go(func() {
-				if _, err := v.Search(t.Context(), actor, vault.SearchQuery{Text: "deed"}); err != nil {
+				if _, err := v.Search.Records(t.Context(), actor, vault.SearchQuery{Text: "deed"}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -555,10 +555,10 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	order(t, v, "KX100", "", "", elm("", ""))
 	v.Start(time.Hour)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "must be a folder") {
+	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "must be a folder") {
 		t.Errorf("said %v", err)
 	}
-	if s, err := v.SearchState(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, path) {
+	if s, err := v.Search.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, path) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "theirs" {

@@ -47,7 +47,7 @@ func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
 	}
 	owner := fmt.Sprintf("tray:%d", f.v.trays.Add(1))
 	ctx, cancel := context.WithCancel(sandbox.WithOwner(ctx, owner))
-	f.v.arrivals.begin()
+	f.v.Activity.Begin()
 	return &Tray{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
 
@@ -77,7 +77,7 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	}
 	// Once more for each: a request of many documents outlasts the room there was
 	// when it began.
-	if err := t.v.room(); err != nil {
+	if err := t.v.CheckSpace(); err != nil {
 		return err
 	}
 	staged, err := t.v.blobs.Stage(t.ctx, &roomReader{Reader: r, v: t.v}, t.v.set.FileSize)
@@ -158,7 +158,7 @@ func (t *Tray) inspect(it *item, ext string) {
 
 // Discard forgets every document that was not filed.
 func (t *Tray) Discard() {
-	t.closed.Do(t.v.arrivals.end)
+	t.closed.Do(t.v.Activity.End)
 	t.cancel()
 	t.pending.Wait()
 	for _, it := range t.items {
@@ -167,7 +167,7 @@ func (t *Tray) Discard() {
 		}
 		if err := it.staged.Discard(); err != nil {
 			// The start of the next serve empties tmp.
-			t.v.log.Warn("staged file stays until the next start", "error", err)
+			t.v.Log.Warn("staged file stays until the next start", "error", err)
 		}
 	}
 }
@@ -189,7 +189,7 @@ type filing struct {
 func (f *filing) end(err error) {
 	f.release()
 	if (err != nil || f.some != nil) && len(f.good) > 0 {
-		f.v.sweeper.poke()
+		f.v.Orphans.Notify()
 	}
 	f.count(err)
 }
@@ -200,7 +200,7 @@ func (f *filing) count(err error) {
 	if f.some != nil {
 		filed = f.some
 	}
-	f.v.counts.refused.Add(uint64(len(filed.failures)))
+	f.v.counts.rejected.Add(uint64(len(filed.failures)))
 	if err != nil {
 		return
 	}
@@ -265,7 +265,7 @@ func (t *Tray) judged() (*filing, error) {
 
 // keep waits for the inspections and makes every good document durable.
 func (t *Tray) keep() (*filing, error) {
-	defer t.closed.Do(t.v.arrivals.end)
+	defer t.closed.Do(t.v.Activity.End)
 	f, err := t.judged()
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (t *Tray) keep() (*filing, error) {
 	}
 	if f.release, err = t.v.keepBytes(t.ctx, staged...); err != nil {
 		// Some of them may have got their names before it went wrong.
-		t.v.sweeper.poke()
+		t.v.Orphans.Notify()
 		return nil, t.v.disk(err)
 	}
 	if len(staged) > 0 {
@@ -298,7 +298,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, pl
 			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
 			Processing: true, Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
-			v.event(t, at, actor, "file.filed", record("file", id), fileDetail(file)))
+			v.AddEvent(t, at, actor, "file.filed", RecordRef("file", id), fileDetail(file)))
 		if err != nil {
 			return nil, err
 		}
@@ -314,9 +314,9 @@ func (v *Vault) disk(err error) error {
 	case errors.Is(err, blobstore.ErrDiskFull):
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full.", Err: err}
 	case errors.Is(err, blobstore.ErrSync):
-		v.store.Fail(err)
-		return readOnly(err)
+		v.Store.Fail(err)
+		return ReadOnlyError(err)
 	}
-	v.storage.failed(v.now(), err)
+	v.storage.failed(v.Now(), err)
 	return err
 }

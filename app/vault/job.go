@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// jobs are what goes on behind those who asked for it. Close ends them and waits.
-type jobs struct {
+// Tasks are what goes on behind those who asked for it. Close ends them and waits.
+type Tasks struct {
 	mu      sync.Mutex
 	closed  bool
 	ctx     context.Context //nolint:containedctx // of every job, from Open to Close
@@ -18,13 +18,13 @@ type jobs struct {
 	running sync.WaitGroup
 }
 
-func newJobs() *jobs {
+func NewTasks() *Tasks {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &jobs{ctx: ctx, cancel: cancel}
+	return &Tasks{ctx: ctx, cancel: cancel}
 }
 
-// begin runs fn behind the caller; Closing when the vault closes.
-func (j *jobs) begin(fn func(ctx context.Context)) error {
+// Start runs fn behind the caller; Closing when the vault closes.
+func (j *Tasks) Start(fn func(ctx context.Context)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -34,7 +34,7 @@ func (j *jobs) begin(fn func(ctx context.Context)) error {
 	return nil
 }
 
-func (j *jobs) close() {
+func (j *Tasks) Close() {
 	j.mu.Lock()
 	j.closed = true
 	j.mu.Unlock()
@@ -55,39 +55,39 @@ type Progress[T any] struct {
 	Err          error // why it has none
 }
 
-// job is one kind of long work, of which one goes on at a time.
-type job[T any] struct {
-	v  *Vault
+// Task is one kind of long work, of which one goes on at a time.
+type Task[T any] struct {
+	db *DB
 	mu sync.Mutex
 	at Progress[T]
 }
 
-// begin starts the work; Locked while it goes on already.
-func (j *job[T]) begin(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
+// Start starts the work; Locked while it goes on already.
+func (j *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.at.Running {
 		return &errs.Error{Kind: errs.Locked, Message: "This is going on already."}
 	}
-	err := j.v.jobs.begin(func(ctx context.Context) {
+	err := j.db.Tasks.Start(func(ctx context.Context) {
 		result, err := work(ctx, j.report)
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.at.Running, j.at.Ended, j.at.Result, j.at.Err = false, j.v.now(), result, err
+		j.at.Running, j.at.Ended, j.at.Result, j.at.Err = false, j.db.Now(), result, err
 	})
 	if err == nil {
-		j.at = Progress[T]{Running: true, By: actor, Begun: j.v.now()}
+		j.at = Progress[T]{Running: true, By: actor, Begun: j.db.Now()}
 	}
 	return err
 }
 
-func (j *job[T]) report(done, total int64) {
+func (j *Task[T]) report(done, total int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.at.Done, j.at.Total = done, total
 }
 
-func (j *job[T]) progress() Progress[T] {
+func (j *Task[T]) Progress() Progress[T] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.at

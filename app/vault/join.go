@@ -41,7 +41,7 @@ var (
 // is made, with a name of his choice; the one before ends. Conflict when there is an
 // administrator who can sign in.
 func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
-	if err := u.v.store.View(ctx, noAdmins); err != nil {
+	if err := u.auth.Store.View(ctx, noAdmins); err != nil {
 		return "", err
 	}
 	token, link, err := u.mint(false)
@@ -73,7 +73,7 @@ func (u *Users) Opened(ctx context.Context) (bool, error) {
 	if u.first.over.Load() {
 		return true, nil
 	}
-	err := u.v.store.View(ctx, noAdmins)
+	err := u.auth.Store.View(ctx, noAdmins)
 	switch {
 	case err == nil:
 		return false, nil
@@ -93,7 +93,7 @@ type Invitation struct {
 
 // Invitation says what a token opens and uses nothing up; NotFound when that is nothing.
 func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
-	err = u.v.store.View(ctx, func(t *store.Tx) error {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		user, first, err := u.invited(t, hashOf(token))
 		in = Invitation{Name: user.Name, First: first, Reset: user.PasswordLink != nil && user.PasswordLink.Reset}
 		return err
@@ -106,7 +106,7 @@ func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, er
 
 // invited finds who a link is for. A firm has few users; all are looked at.
 func (u *Users) invited(t *store.Tx, hash string) (user model.User, first bool, err error) {
-	now := u.v.now()
+	now := u.auth.Now()
 	if hash == "" {
 		return user, false, errLink
 	}
@@ -140,7 +140,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	if err != nil {
 		return user, err
 	}
-	made, refused := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.v.now())
+	made, refused := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.auth.Now())
 	name := draft.Name
 	if !in.First {
 		name, refused = in.Name, model.CheckPassword(draft.Password)
@@ -153,7 +153,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 		return user, err
 	}
 	hash := hashOf(token)
-	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		var first bool
 		if user, first, err = u.invited(t, hash); err != nil || !first {
 			return err

@@ -15,52 +15,50 @@ import (
 )
 
 // Keys are the verbs on API keys.
-type Keys struct{ v *Vault }
-
-var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
+type Keys struct{ auth *Auth }
 
 // Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
 // The record is read each time, so that a revoked key is refused at once.
 func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor, error) {
 	hash, ok := secret.HashAPIKey(presented)
 	if !ok {
-		return model.Actor{}, errUnauthenticated
+		return model.Actor{}, ErrUnauthenticated
 	}
 	var key model.Key
-	err := k.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err := k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		key, ok, err = t.KeyByHash(hash)
 		return err
 	})
 	if err != nil {
 		return model.Actor{}, err
 	}
-	now := k.v.now()
+	now := k.auth.Now()
 	if !ok || !key.Active(now) {
-		return model.Actor{}, errUnauthenticated
+		return model.Actor{}, ErrUnauthenticated
 	}
-	k.v.usage.note(key.ID, now)
+	k.auth.usage.note(key.ID, now)
 	return model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
 // Create makes a key and gives its text, which is shown once and kept nowhere.
 func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDraft) (text string, key model.Key, err error) {
-	key, refused := draft.Check(k.v.now())
+	key, refused := draft.Check(k.auth.Now())
 	if err := refused.Err(); err != nil {
 		return "", key, err
 	}
 	if text, err = k.mint(&key); err != nil {
 		return "", key, err
 	}
-	if err := k.v.room(); err != nil {
+	if err := k.auth.CheckSpace(); err != nil {
 		return "", key, err
 	}
-	err = k.v.administer(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
+	err = k.auth.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
 	return text, key, err
 }
 
 // mint draws the text of a key and keeps what recognizes it.
 func (k *Keys) mint(key *model.Key) (string, error) {
-	text, err := secret.NewAPIKey(k.v.chance)
+	text, err := secret.NewAPIKey(k.auth.Rand)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +77,7 @@ func (k *Keys) put(t *store.Tx, actor model.Actor, key *model.Key, kind string, 
 	if err := t.PutKey(*key); err != nil {
 		return err
 	}
-	return k.v.event(t, k.v.now(), actor, kind, record("key", key.ID), keyDetail(*key, detail))
+	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, RecordRef("key", key.ID), keyDetail(*key, detail))
 }
 
 // keyDetail is what the log says of a key besides its number.
@@ -91,10 +89,10 @@ func keyDetail(key model.Key, besides map[string]string) map[string]string {
 
 // List gives every key, revoked and expired ones too, in order of their numbers.
 func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
-	if err := k.v.gatherer.flush(ctx, false); err != nil && !takesNoWrites(err) { // such a vault still shows its keys
+	if err := k.auth.Flush(ctx); err != nil && !NotWritable(err) { // such a vault still shows its keys
 		return nil, err
 	}
-	err = k.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Keys()
 		return err
 	})
@@ -103,19 +101,19 @@ func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
 
 // Revoke ends a key now, for ever. A key that is revoked already stays as it is.
 func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key model.Key, err error) {
-	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
+	err = k.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		key, err = t.Key(id)
 		return err
 	}, func(t *store.Tx) error {
 		if key.RevokedAt != nil {
 			return nil
 		}
-		now := k.v.now()
+		now := k.auth.Now()
 		key.RevokedAt = &now
 		if err := t.PutKey(key); err != nil {
 			return err
 		}
-		return k.v.event(t, now, actor, "key.revoked", record("key", id), nil)
+		return k.auth.AddEvent(t, now, actor, "key.revoked", RecordRef("key", id), nil)
 	})
 	return key, err
 }
@@ -129,18 +127,18 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 		return "", fresh, err
 	}
 	var old model.Key
-	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
+	err = k.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		if old, err = t.Key(id); err != nil {
 			return err
 		}
-		if !old.Active(k.v.now()) {
+		if !old.Active(k.auth.Now()) {
 			return &errs.Error{Kind: errs.Conflict, Message: "The key has ended already; create a new one."}
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		now := k.v.now()
+		now := k.auth.Now()
 		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
-		if err := k.put(t, actor, &fresh, "key.rotated", map[string]string{"from": record("key", id)}); err != nil {
+		if err := k.put(t, actor, &fresh, "key.rotated", map[string]string{"from": RecordRef("key", id)}); err != nil {
 			return err
 		}
 		if end := now.Add(overlap); overlap <= 0 {

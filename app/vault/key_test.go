@@ -13,14 +13,14 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func clocked(t *testing.T) (*vault.Vault, *vaulttest.Clock) {
+func clocked(t *testing.T) (*vault.Instance, *vaulttest.Clock) {
 	t.Helper()
 	clock := vaulttest.NewClock()
 	v, _ := opened(t, func(o *vault.Options) { o.Now = clock.Now })
 	return v, clock
 }
 
-func makeKey(t *testing.T, v *vault.Vault, draft model.KeyDraft) (string, model.Key) {
+func makeKey(t *testing.T, v *vault.Instance, draft model.KeyDraft) (string, model.Key) {
 	t.Helper()
 	if draft.Name == "" {
 		draft.Name = "closing software"
@@ -33,7 +33,7 @@ func makeKey(t *testing.T, v *vault.Vault, draft model.KeyDraft) (string, model.
 }
 
 // opens fails the test unless the key is worth what is said.
-func opens(t *testing.T, v *vault.Vault, text string, want bool) {
+func opens(t *testing.T, v *vault.Instance, text string, want bool) {
 	t.Helper()
 	actor, err := v.Keys.Authenticate(t.Context(), text)
 	if want && (err != nil || actor.Kind != "key" || actor.ID == 0) {
@@ -140,7 +140,7 @@ func TestKeyRotateKeepsTheExpiry(t *testing.T) {
 	opens(t, v, next, false)
 }
 
-func used(t *testing.T, v *vault.Vault, n uint64) model.Key {
+func used(t *testing.T, v *vault.Instance, n uint64) model.Key {
 	t.Helper()
 	list, err := v.Keys.List(t.Context())
 	if err != nil || uint64(len(list)) < n {

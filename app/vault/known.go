@@ -38,7 +38,7 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 // isHome reports whether anyone signed in from the address lately. A firm has few users;
 // all are looked at.
 func (u *Users) isHome(ctx context.Context, address string, now time.Time) (home bool, err error) {
-	err = u.v.store.View(ctx, func(t *store.Tx) error {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		list, err := t.Users()
 		home = slices.ContainsFunc(list, func(user model.User) bool { return u.isKnown(user, address, now) })
 		return err
@@ -48,12 +48,12 @@ func (u *Users) isHome(ctx context.Context, address string, now time.Time) (home
 
 // isKnown reports whether the user signed in from the address lately.
 func (u *Users) isKnown(user model.User, address string, now time.Time) bool {
-	return user.KnowsAddress(network(address), now.Add(-u.v.set.Users.KnownAddress))
+	return user.KnowsAddress(network(address), now.Add(-u.auth.rules.KnownAddress))
 }
 
 // remember keeps in the user's record, which signing in writes anyway, from where that was.
 func (u *Users) remember(user *model.User, address string, now time.Time) {
-	place, keep := network(address), u.v.set.Users.KnownAddress
+	place, keep := network(address), u.auth.rules.KnownAddress
 	if keep == 0 || place == unknownNetwork {
 		user.KnownAddresses = nil
 		return

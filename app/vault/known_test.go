@@ -49,10 +49,10 @@ func TestSignInFromKnownAddress(t *testing.T) {
 		_, err = p.try(t, "owner", "wrong password", "", office)
 		refused(t, "a guess at a known name", err, vault.TooManyTries)
 	}
-	before := p.Runs()
+	before := p.Users.Runs()
 	_, err = p.try(t, "owner", goodPassword, "", office)
 	refused(t, "after three guesses", err, vault.TooManyTries)
-	if ran := p.Runs() - before; ran != 0 {
+	if ran := p.Users.Runs() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times for a name that has to wait, want 0", ran)
 	}
 	p.clock.Move(time.Second)
@@ -81,10 +81,10 @@ func TestKnownNamesStaySecret(t *testing.T) {
 	}
 	answers := func(name, password string) (all []seen) {
 		for range 5 {
-			before := p.Runs()
+			before := p.Users.Runs()
 			_, err := p.try(t, name, password, "", office)
 			refused(t, name, err, vault.TooManyTries)
-			all = append(all, seen{err.Error(), tooMany(err), p.Runs() - before})
+			all = append(all, seen{err.Error(), tooMany(err), p.Users.Runs() - before})
 		}
 		return all
 	}
@@ -128,10 +128,10 @@ func TestTriesFromUnknownAddressCostNothing(t *testing.T) {
 	p.user(t, "owner", model.RoleAdmin)
 	p.in(t, "owner", "192.0.2.1")
 	p.exhaust(t, office)
-	before := p.Runs()
+	before := p.Users.Runs()
 	_, err := p.try(t, "owner", goodPassword, "", office)
 	refused(t, "a foreign address", err, vault.TooManyTries)
-	if ran := p.Runs() - before; ran != 0 {
+	if ran := p.Users.Runs() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times, want 0", ran)
 	}
 }
@@ -164,12 +164,12 @@ func TestKnownAddressEnds(t *testing.T) {
 			p.in(t, "owner", office)
 			p.clock.Move(row.later)
 			if row.reopen {
-				closed(t, p.Vault)
-				if p.Vault, err = vault.Open(t.Context(), opts); err != nil {
+				closed(t, p.Instance)
+				if p.Instance, err = vault.Open(t.Context(), opts); err != nil {
 					t.Fatal(err)
 				}
 			}
-			defer func() { closed(t, p.Vault) }()
+			defer func() { closed(t, p.Instance) }()
 			p.exhaust(t, office)
 			if _, err := p.try(t, "owner", goodPassword, "", office); (err == nil) != row.in {
 				t.Errorf("got %v, want success: %v", err, row.in)

@@ -18,22 +18,22 @@ const (
 
 // rests reports whether the purge waits after a leap of the clock, and tells of a new
 // one. The time before is that of the last event, and then of the turn before.
-func (p *purger) rests(ctx context.Context) bool {
+func (p *Purger) rests(ctx context.Context) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, before := p.v.now(), p.seen
+	now, before := p.v.Now(), p.seen
 	p.seen = now
 	if before.IsZero() {
 		before = p.v.lastEvent(ctx)
 	}
-	note := readServing(p.v.dir)
+	note := readServing(p.v.Dir)
 	if p.leaptAt.IsZero() {
 		p.leaptAt = note.LeaptAt
 	}
 	switch known := p.leaptAt; {
 	case !before.IsZero() && now.Sub(before) > leap && (known.Before(before) || known.After(now)):
 		p.leaptAt = now
-		p.v.log.Warn("the clock is far ahead of what was last seen here: nothing is purged for a day; if it is wrong, set it right before",
+		p.v.Log.Warn("the clock is far ahead of what was last seen here: nothing is purged for a day; if it is wrong, set it right before",
 			"now", now, "last", before, "until", now.Add(afterLeap))
 	case known.After(now):
 		p.leaptAt = time.Time{} // the clock was set back
@@ -48,7 +48,7 @@ func (p *purger) rests(ctx context.Context) bool {
 // lastEvent is the time of the last event; zero when it cannot be read, which a
 // verification tells.
 func (v *Vault) lastEvent(ctx context.Context) (at time.Time) {
-	_ = v.store.View(ctx, func(t *store.Tx) error {
+	_ = v.Store.View(ctx, func(t *store.Tx) error {
 		head, err := t.LastEvent()
 		at = head.At
 		return err

@@ -12,7 +12,7 @@ import (
 // notes are events that wait for their commit: views and downloads, of which there
 // may be many and which change nothing.
 type notes struct {
-	v    *Vault
+	db   *DB
 	wake chan struct{}
 
 	mu      sync.Mutex
@@ -60,8 +60,8 @@ const (
 	mostRead = 600
 )
 
-func newNotes(v *Vault) *notes {
-	return &notes{v: v, wake: make(chan struct{}, 1), views: map[view]*viewed{}, paces: map[string]*paced{}}
+func newNotes(db *DB) *notes {
+	return &notes{db: db, wake: make(chan struct{}, 1), views: map[view]*viewed{}, paces: map[string]*paced{}}
 }
 
 // The kinds of events that count once a minute: views, and downloads on pages. What a
@@ -79,9 +79,9 @@ func countable(e model.Event) bool {
 }
 
 // note takes down what happened now, or counts it with what is known already.
-// goesOn is set for the later part of a view, which counts only where none began.
+// ShouldContinue is set for the later part of a view, which counts only where none began.
 func (n *notes) note(e model.Event, goesOn bool) {
-	e.At = n.v.now()
+	e.At = n.db.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if countable(e) && n.counted(e, goesOn) {
@@ -105,7 +105,7 @@ func (n *notes) pace(user string, now time.Time) *paced {
 
 // fast reports whether a user has written as much as is allowed.
 func (n *notes) fast(user string) bool {
-	now := n.v.now()
+	now := n.db.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	at := n.paces[user]
@@ -196,7 +196,7 @@ func sum(key view, seen *viewed) model.Event {
 
 // due reports whether take has something to give.
 func (n *notes) due() bool {
-	now := n.v.now()
+	now := n.db.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.waiting) > 0 {
@@ -212,7 +212,7 @@ func (n *notes) due() bool {
 
 // take empties what waits, with the sums of the minutes that are over, or of all.
 func (n *notes) take(all bool) []model.Event {
-	now := n.v.now()
+	now := n.db.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for key, seen := range n.views {
@@ -251,7 +251,7 @@ func (n *notes) write(t *store.Tx, head time.Time, batch []model.Event) error {
 
 // giveBack keeps what could not be written, if it ever can be.
 func (n *notes) giveBack(batch []model.Event, err error) {
-	if takesNoWrites(err) {
+	if NotWritable(err) {
 		n.lose(len(batch), err)
 		return
 	}
@@ -276,10 +276,10 @@ func (n *notes) lose(count int, err error) {
 func (n *notes) tell(now bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	at := n.v.now()
+	at := n.db.Now()
 	if n.lost == 0 || !now && at.Sub(n.told) < toldLossEvery {
 		return
 	}
-	n.v.log.Warn("views and downloads were not written to the log of events", "lost", n.lost, "error", n.reason)
+	n.db.Log.Warn("views and downloads were not written to the log of events", "lost", n.lost, "error", n.reason)
 	n.lost, n.told = 0, at
 }

@@ -24,7 +24,7 @@ func follower(address string) model.Actor {
 }
 
 // views are the entries of views in the log: record, address, count.
-func views(t *testing.T, v *vault.Vault) (list []string) {
+func views(t *testing.T, v *vault.Instance) (list []string) {
 	t.Helper()
 	for _, e := range seqs(t, v, 2) {
 		list = append(list, strings.TrimSpace(fmt.Sprint(e.Record, " ", e.Actor.Address, " ", e.Detail["count"])))
@@ -202,7 +202,7 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 	clock := vaulttest.NewClock()
 	v, _ := opened(t, func(o *vault.Options) { o.Now, o.Log = clock.Now, slog.New(slog.NewTextHandler(&said, nil)) })
 	text, key := makeKey(t, v, model.KeyDraft{})
-	v.Store().Fail(errors.New("a broken disk"))
+	v.Store.Fail(errors.New("a broken disk"))
 	for i := range 5 {
 		opens(t, v, text, true)
 		v.Events.Note(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)

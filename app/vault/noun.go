@@ -30,7 +30,7 @@ var errSame = errors.New("nothing to write")
 
 // list reads a page of a noun.
 func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Query) (Page[T], error)) (page Page[T], err error) {
-	err = v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
 		page, err = read(t, q)
 		return err
 	})
@@ -43,7 +43,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 	judge func(t *store.Tx, old T) (T, error)) (T, error) {
 	var now T
 	var changes []model.Change
-	err := v.write(ctx, actor, func(t *store.Tx) error {
+	err := v.Write(ctx, actor, func(t *store.Tx) error {
 		old, err := n.live(t, id)
 		if err != nil {
 			return err
@@ -60,11 +60,11 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		}
 		return nil
 	}, func(t *store.Tx) (err error) {
-		at := v.now()
+		at := v.Now()
 		if now, err = n.next(t, now, at); err != nil {
 			return err
 		}
-		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.name + ".changed", Record: record(n.name, id), Changes: changes})
+		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.name + ".changed", Record: RecordRef(n.name, id), Changes: changes})
 	})
 	if errors.Is(err, errSame) {
 		err = nil
@@ -77,18 +77,18 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 func trash[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, match Match, event string,
 	put func(t *store.Tx, live T, in model.Trashed) (map[string]string, error)) error {
 	var live T
-	return v.freeing(ctx, actor, func(t *store.Tx) (err error) {
+	return v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
 		if live, err = n.live(t, id); err != nil {
 			return err
 		}
 		return match.check(n.version(live))
 	}, func(t *store.Tx) error {
-		at := v.now()
+		at := v.Now()
 		detail, err := put(t, live, model.Trashed{At: at, By: actor})
 		if err != nil {
 			return err
 		}
-		return v.event(t, at, actor, n.name+"."+event, record(n.name, id), detail)
+		return v.AddEvent(t, at, actor, n.name+"."+event, RecordRef(n.name, id), detail)
 	})
 }
 
@@ -97,7 +97,7 @@ func trash[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, keep Keep[T],
 	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
-	err := v.freeing(ctx, actor, func(t *store.Tx) (err error) {
+	err := v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
 		if in, err = n.any(t, id); err != nil {
 			return err
 		}
@@ -117,13 +117,13 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 		}
 		return judge(t, in)
 	}, func(t *store.Tx) (err error) {
-		at := v.now()
+		at := v.Now()
 		if n.trashed(in) != nil {
 			var detail map[string]string
 			if out, detail, err = put(t, in, at); err != nil {
 				return err
 			}
-			if err := v.event(t, at, actor, n.name+".restored", record(n.name, id), detail); err != nil {
+			if err := v.AddEvent(t, at, actor, n.name+".restored", RecordRef(n.name, id), detail); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-func numbers(t *testing.T, v *vault.Vault) vault.Numbers {
+func numbers(t *testing.T, v *vault.Instance) vault.Numbers {
 	t.Helper()
 	n, err := v.Numbers(t.Context())
 	if err != nil {
@@ -59,7 +59,7 @@ func TestNumbersOfSignIns(t *testing.T) {
 		_, _ = p.try(t, "owner", password, "", "203.0.113.9") // counted, whatever came of it
 	}
 	want := map[string]uint64{"success": 1, "password": 4, "wait": 1, "code": 0, "code_needed": 0, "busy": 0, "step": 0, "trouble": 0}
-	got := numbers(t, p.Vault).SignIns
+	got := numbers(t, p.Instance).SignIns
 	if got["success"]+got["password"]+got["wait"] != 6 || got["success"] != 1 || got["password"] < 4 || len(got) != len(want) {
 		t.Errorf("%v, want about %v", maps.Clone(got), want)
 	}

@@ -27,7 +27,7 @@ var orderNoun = noun[model.Order]{
 
 // Fields gives the custom fields of orders.
 func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
-	err = o.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		fields, err = t.OrderFields()
 		return err
 	})
@@ -39,11 +39,11 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 	// The rules are applied before the turn of the one writer, which only looks
 	// whether they are still the same.
 	var judged judgedOrder
-	if err := o.v.store.View(ctx, func(t *store.Tx) (err error) { judged, err = o.judge(t, draft); return err }); err != nil {
+	if err := o.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = o.judge(t, draft); return err }); err != nil {
 		return model.Order{}, err
 	}
 	var made model.Order
-	err := o.v.write(ctx, actor, func(t *store.Tx) (err error) {
+	err := o.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, o.v); err != nil {
 			return err
 		}
@@ -53,12 +53,12 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 		if made.ID, err = t.NewOrderID(); err != nil {
 			return err
 		}
-		at := o.v.now()
+		at := o.v.Now()
 		made.Version, made.CreatedAt, made.UpdatedAt = 1, at, at
 		if err := t.PutOrder(made); err != nil {
 			return err
 		}
-		if err := o.v.event(t, at, actor, "order.created", record("order", made.ID), map[string]string{"number": made.Number}); err != nil {
+		if err := o.v.AddEvent(t, at, actor, "order.created", RecordRef("order", made.ID), map[string]string{"number": made.Number}); err != nil {
 			return err
 		}
 		return keep.put(t, at, made)
@@ -68,7 +68,7 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 
 // Get reads an order; NotFound when there is none.
 func (o *Orders) Get(ctx context.Context, id uint64) (order model.Order, err error) {
-	err = o.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		order, err = t.Order(id)
 		return err
 	})

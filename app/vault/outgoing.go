@@ -44,7 +44,7 @@ func (o *Outgoing) Close() error {
 	case o.Verified():
 		o.v.foundIntact(o.Digest())
 	default:
-		o.v.scrubber.ask(o.Digest())
+		o.v.checkLater(o.Digest())
 	}
 	return o.bytes.Close()
 }
@@ -61,8 +61,8 @@ func (f *Files) KnownDamage(list ...model.File) error {
 			return fmt.Errorf("file %d: %w", file.ID, err)
 		}
 		if known, marked := f.v.damages.of(digest); marked {
-			if !within(known.Checked, f.v.now(), lookAgain) {
-				f.v.scrubber.ask(digest)
+			if !within(known.Checked, f.v.Now(), lookAgain) {
+				f.v.checkLater(digest)
 			}
 			return &DamagedError{file, fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
 		}
@@ -91,12 +91,12 @@ func (v *Vault) openVerified(ctx context.Context, file model.File) (*os.File, *b
 	failed := v.stillHas(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.damages.of(digest)
-		if marked && within(known.Checked, v.now(), lookAgain) {
+		if marked && within(known.Checked, v.Now(), lookAgain) {
 			return
 		}
 		v.foundDamaged(ctx, digest, file.ID, err)
 		if marked {
-			v.scrubber.ask(digest)
+			v.checkLater(digest)
 		}
 	})
 	if failed != nil {

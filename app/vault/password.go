@@ -16,14 +16,14 @@ import (
 // wrong one, *SignInError for too many. Those of others at the address, or for other
 // names, hold up no one who is signed in.
 func (u *Users) again(ctx context.Context, actor model.Actor, password string) (user model.User, err error) {
-	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
-		user, err = u.v.self(t, actor)
+	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		user, err = u.auth.CurrentUser(t, actor)
 		return err
 	})
 	if err != nil {
 		return user, err
 	}
-	now, mine := u.v.now(), byAccount(user.Name, actor.Address)
+	now, mine := u.auth.Now(), byAccount(user.Name, actor.Address)
 	if wait := u.tries.take(now, mine); wait > 0 {
 		return user, &SignInError{Reason: TooManyTries, Wait: seconds(wait)}
 	}
@@ -47,12 +47,12 @@ func (u *Users) own(ctx context.Context, actor model.Actor, password string,
 	judge func(model.User) error, apply func(*store.Tx, *model.User) error,
 ) error {
 	var user model.User
-	return u.v.store.Update(ctx, func(t *store.Tx) (err error) {
-		if user, err = u.v.self(t, actor); err != nil {
+	return u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+		if user, err = u.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}
 		if password != "" && user.Password != password {
-			return errUnauthenticated
+			return ErrUnauthenticated
 		}
 		if judge == nil {
 			return nil
@@ -83,7 +83,7 @@ func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, present, 
 	}
 	return u.own(ctx, actor, user.Password, nil, func(t *store.Tx, user *model.User) error {
 		user.Password = hash
-		ended, err := u.v.Sessions.endAll(t, user.ID, actor.Session)
+		ended, err := u.auth.Sessions.endAll(t, user.ID, actor.Session)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ const weakPassword = "This password is too easy to guess. Choose four or more wo
 // judge gives what was refused before as an error, and else refuses a password that is
 // too easy to guess for a user of that name.
 func (u *Users) judge(refused errs.Fields, name, password string) error {
-	if len(refused) == 0 && secret.IsWeakPassword(password, name, u.v.set.Users.Host) {
+	if len(refused) == 0 && secret.IsWeakPassword(password, name, u.auth.rules.Host) {
 		refused.Add("password", weakPassword)
 	}
 	return refused.Err()

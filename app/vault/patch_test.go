@@ -17,7 +17,7 @@ import (
 )
 
 // create makes an abstract with the documents, all of which must be good.
-func create(t *testing.T, v *vault.Vault, docs ...doc) vault.Filed {
+func create(t *testing.T, v *vault.Instance, docs ...doc) vault.Filed {
 	t.Helper()
 	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Failures) > 0 {
@@ -27,7 +27,7 @@ func create(t *testing.T, v *vault.Vault, docs ...doc) vault.Filed {
 }
 
 // ordered makes an order.
-func ordered(t *testing.T, v *vault.Vault, number string) model.Order {
+func ordered(t *testing.T, v *vault.Instance, number string) model.Order {
 	t.Helper()
 	order, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Keep[model.Order]{})
 	if err != nil {
@@ -37,7 +37,7 @@ func ordered(t *testing.T, v *vault.Vault, number string) model.Order {
 }
 
 // folder makes a folder in another, 0 for the root.
-func folder(t *testing.T, v *vault.Vault, name string, parent uint64) model.Folder {
+func folder(t *testing.T, v *vault.Instance, name string, parent uint64) model.Folder {
 	t.Helper()
 	draft := model.FolderDraft{Name: model.StringInput(name)}
 	if parent != 0 {
@@ -51,10 +51,10 @@ func folder(t *testing.T, v *vault.Vault, name string, parent uint64) model.Fold
 }
 
 // logged gives the newest events, the last one first.
-func logged(t *testing.T, v *vault.Vault, limit int) []model.Event {
+func logged(t *testing.T, v *vault.Instance, limit int) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]
-	err := v.Store().View(t.Context(), func(tx *store.Tx) (err error) {
+	err := v.Store.View(t.Context(), func(tx *store.Tx) (err error) {
 		page, err = tx.ListEvents(store.Query{Descending: true, Limit: limit})
 		return err
 	})
@@ -66,7 +66,7 @@ func logged(t *testing.T, v *vault.Vault, limit int) []model.Event {
 
 // wantLogged fails the test unless the newest events are these, each as
 // "kind record" with its changes, the last one first.
-func wantLogged(t *testing.T, v *vault.Vault, want ...string) {
+func wantLogged(t *testing.T, v *vault.Instance, want ...string) {
 	t.Helper()
 	var have []string
 	for _, e := range logged(t, v, len(want)) {

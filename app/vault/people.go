@@ -27,13 +27,13 @@ func (u *Users) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-seen.C:
-			err = u.v.Sessions.flush(ctx)
+			err = u.auth.Sessions.flush(ctx)
 		case <-refused.C:
 			err = u.refused.flush(ctx)
 		case <-prune.C:
-			err = u.v.Sessions.prune(ctx)
+			err = u.auth.Sessions.prune(ctx)
 		}
-		if !u.v.goesOn(ctx, "sessions", err) {
+		if !u.auth.ShouldContinue(ctx, "sessions", err) {
 			return // what is gathered goes with it
 		}
 	}
@@ -42,8 +42,8 @@ func (u *Users) run(ctx context.Context) {
 // end writes what was gathered, at last. A vault that takes no writes loses it.
 func (u *Users) end() error {
 	err := u.flush(context.Background())
-	if takesNoWrites(err) {
-		u.v.log.Warn("sessions", "error", err)
+	if NotWritable(err) {
+		u.auth.Log.Warn("sessions", "error", err)
 		return nil
 	}
 	return err
@@ -51,7 +51,7 @@ func (u *Users) end() error {
 
 // flush writes what was gathered.
 func (u *Users) flush(ctx context.Context) error {
-	return errors.Join(u.v.Sessions.flush(ctx), u.refused.flush(ctx))
+	return errors.Join(u.auth.Sessions.flush(ctx), u.refused.flush(ctx))
 }
 
 // passes reports a record that is gone or damaged: it opens nothing, and must not

@@ -20,12 +20,12 @@ func (v *Vault) Heading(a model.Abstract, template model.Template) string {
 			return text
 		}
 	}
-	return "Abstract " + v.Secrets.IDs("abstracts").Encode(a.ID)
+	return "Abstract " + v.secrets.IDs("abstracts").Encode(a.ID)
 }
 
 // Headings are those of a list, in its order, with the template of each.
 func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headings []string, err error) {
-	err = a.v.store.View(ctx, func(t *store.Tx) error {
+	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		headings = make([]string, 0, len(list))
 		for _, abstract := range list {
 			headings = append(headings, a.v.heading(t, abstract))

@@ -39,7 +39,7 @@ func TestDeletedPreviewsComeBack(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
 		t.Fatal(err)
 	}
-	picture, err := v.Files.Thumbnail(t.Context(), clerk, file.ID)
+	picture, err := v.Previews.Thumbnail(t.Context(), clerk, file.ID)
 	if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 400") {
 		t.Errorf("thumbnail %q", got)
 	}
@@ -96,7 +96,7 @@ func TestTextStopsWhereItsReaderStops(t *testing.T) {
 	file := upload(t, v, pdf("Deed.pdf", "a"))[0]
 	idle(t, v)
 	last := 0
-	err := v.Files.Text(t.Context(), clerk, file.ID, func(page int, _ string) error {
+	err := v.Previews.Text(t.Context(), clerk, file.ID, func(page int, _ string) error {
 		if last = page; page == 2 {
 			return errTrouble
 		}
@@ -127,7 +127,7 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 		{"no width", 2, -1, "page 2 at 1 of ", 5},
 	}
 	for _, tt := range tests {
-		picture, err := v.Files.Page(t.Context(), clerk, file.ID, tt.page, tt.width)
+		picture, err := v.Previews.Page(t.Context(), clerk, file.ID, tt.page, tt.width)
 		if got := body(t, picture, err); !strings.HasPrefix(got, tt.want) || f.count(pictures) != tt.asked {
 			t.Errorf("%s: %q, asked %d times", tt.name, got, f.count(pictures))
 		}
@@ -138,12 +138,12 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 		}
 		return errTrouble
 	})
-	_, err := v.Files.Page(t.Context(), clerk, file.ID, 10, 600)
+	_, err := v.Previews.Page(t.Context(), clerk, file.ID, 10, 600)
 	kind(t, "no page", err, errs.NotFound)
-	if _, err := v.Files.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || errs.KindOf(err) == errs.NotFound {
+	if _, err := v.Previews.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || errs.KindOf(err) == errs.NotFound {
 		t.Errorf("trouble of ours: %v", err)
 	}
-	_, err = v.Files.Page(t.Context(), clerk, 99, 1, 600)
+	_, err = v.Previews.Page(t.Context(), clerk, 99, 1, 600)
 	kind(t, "no file", err, errs.NotFound)
 	if left := under(t, opts.Dir, "previews/tmp"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -160,7 +160,7 @@ func TestPicturesAreTrimmed(t *testing.T) {
 	file := upload(t, v, doc{"Deed.pdf", vaulttest.PDF(9, strings.Repeat("x", 30))})[0]
 	get := func(page int) {
 		t.Helper()
-		picture, err := v.Files.Page(t.Context(), clerk, file.ID, page, 600)
+		picture, err := v.Previews.Page(t.Context(), clerk, file.ID, page, 600)
 		if body(t, picture, err) == "" {
 			t.Errorf("page %d is empty", page)
 		}
@@ -190,7 +190,7 @@ func TestPicturesAreTrimmed(t *testing.T) {
 
 	big, _ := opened(t, func(o *vault.Options) { faked(f)(o); o.Settings.PreviewSize = 10 })
 	file = upload(t, big, pdf("Deed.pdf", "a"))[0]
-	picture, err := big.Files.Page(t.Context(), clerk, file.ID, 1, 600)
+	picture, err := big.Previews.Page(t.Context(), clerk, file.ID, 1, 600)
 	if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 600") {
 		t.Errorf("over the limit: %q", got)
 	}
@@ -211,7 +211,7 @@ func TestSweepDropsWhatWasDerived(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, blobstore.TextFile), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Sweep(t.Context()); err != nil {
+	if err := v.Sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, gone := range []string{path, folder} {

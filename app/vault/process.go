@@ -8,6 +8,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/stats"
 	"deedkeep/app/store"
 )
 
@@ -16,11 +17,17 @@ import (
 // that it survives a restart, and every file leaves it in the end: processed, or
 // with the reason why not.
 type processor struct {
-	v    *Vault
-	wake chan struct{}
+	*DB
+	previews *Previews
 
-	turns turns
-	stuck uint64 // tasks that cannot be read, as last told
+	turns    turns
+	outcomes stats.Counters
+	stuck    uint64 // tasks that cannot be read, as last told
+}
+
+func newProcessor(p *Previews) *processor {
+	return &processor{DB: p.DB, previews: p, outcomes: stats.NewCounters(Outcomes...),
+		turns: turns{lines: map[string][]uint64{}, hands: map[string]int{}}}
 }
 
 const (
@@ -38,13 +45,6 @@ const (
 	processAttempts = 5
 )
 
-func (p *processor) poke() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
-
 // run hands the tasks out until ctx ends, and waits for those in hand.
 func (p *processor) run(ctx context.Context) {
 	var hands sync.WaitGroup
@@ -52,15 +52,15 @@ func (p *processor) run(ctx context.Context) {
 	for {
 		next, err := p.look(ctx)
 		if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
-			p.v.log.Error("processing", "error", err)
+			p.Log.Error("processing", "error", err)
 			next = processRetry
 		}
 		for one, ok := p.turns.take(); ok && ctx.Err() == nil; one, ok = p.turns.take() {
 			hands.Go(func() {
-				p.v.arrivals.wait(ctx)
+				p.Activity.Wait(ctx)
 				ended := p.work(ctx, one.seq)
-				p.turns.give(one, ended, p.v.now().Add(processRetry))
-				p.poke()
+				p.turns.give(one, ended, p.Now().Add(processRetry))
+				p.Queued.Notify()
 			})
 		}
 		if !p.rest(ctx, next) {
@@ -76,7 +76,7 @@ func (p *processor) look(ctx context.Context) (next time.Duration, err error) {
 	for more := true; more && err == nil; {
 		var list []model.ProcessingTask
 		var queued uint64
-		err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
+		err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 			queued = t.Count(store.CountTasks)
 			list, err = t.TasksAfter(p.turns.seen, processLook)
 			return err
@@ -84,7 +84,7 @@ func (p *processor) look(ctx context.Context) (next time.Duration, err error) {
 		for _, task := range list {
 			p.turns.add(task)
 		}
-		next = p.turns.due(p.v.now())
+		next = p.turns.due(p.Now())
 		if err == nil && idle && len(list) == 0 {
 			p.tell(queued)
 		}
@@ -97,7 +97,7 @@ func (p *processor) look(ctx context.Context) (next time.Duration, err error) {
 // as they are, for a verification to name.
 func (p *processor) tell(stuck uint64) {
 	if stuck > p.stuck {
-		p.v.log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
+		p.Log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
 	}
 	p.stuck = stuck
 }
@@ -111,7 +111,7 @@ func (p *processor) rest(ctx context.Context, next time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-p.wake:
+	case <-p.Queued:
 	case <-timer:
 	}
 	return true
@@ -129,8 +129,8 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	var failure string
 	var text *int
 	if err == nil {
-		if failure, err = p.v.derive(ctx, file, task.Owner); err == nil {
-			text = p.v.textPages(file, failure)
+		if failure, err = p.previews.derive(ctx, file, task.Owner); err == nil {
+			text = p.previews.textPages(file, failure)
 		}
 	}
 	if ctx.Err() != nil {
@@ -138,28 +138,28 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	}
 	gone := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !gone {
-		p.v.log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
+		p.Log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
 		failure = model.FailureNotOpened
 	}
 	again := err != nil && !gone && task.Attempts+1 < processAttempts
-	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {
+	err = p.Store.Update(ctx, nil, func(t *store.Tx) error {
 		if again {
 			return p.postpone(t, task)
 		}
 		return p.finish(t, task, failure, text)
 	})
 	if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
-		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
+		p.Log.Error("end of a file's processing", "file", task.FileID, "error", err)
 	}
 	if err == nil {
-		p.v.counts.processing(again, gone, failure)
+		p.count(again, gone, failure)
 	}
 	return err == nil
 }
 
 // task reads a task, whose number is 0 when it can't be read, and its file.
 func (p *processor) task(ctx context.Context, seq uint64) (task model.ProcessingTask, file model.File, err error) {
-	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 		if task, err = t.Task(seq); err != nil {
 			task.Seq = 0
 			return err
@@ -180,7 +180,7 @@ func (p *processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 		return nil
 	}
 	task.Attempts++
-	task.DueAt = p.v.now().Add(processRetry << (task.Attempts - 1))
+	task.DueAt = p.Now().Add(processRetry << (task.Attempts - 1))
 	return t.AddTask(task)
 }
 

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func processed(t *testing.T, v *vault.Vault, id uint64) bool {
+func processed(t *testing.T, v *vault.Instance, id uint64) bool {
 	t.Helper()
 	f, err := v.Files.Get(t.Context(), id)
 	if err != nil {
@@ -112,7 +112,7 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 					t.Errorf("file %d waits for the damaged one", f.ID)
 				}
 			}
-			report, err := v.Verify(t.Context(), func(int, int) {})
+			report, err := v.Integrity.Verify(t.Context(), func(int, int) {})
 			if err != nil || report.OK() || report.Findings[0].Kind != tt.name || report.Findings[0].Subject != "1" {
 				t.Errorf("%+v, %v", report, err)
 			}
@@ -124,7 +124,7 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 func TestProcessingOfNoFile(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(model.ProcessingTask{FileID: 99}) })
+	err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(model.ProcessingTask{FileID: 99}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestProcessingBesideSlowDocuments(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Reader = spinning{owner: "key:7"} })
 	slow := upload(t, v, doc{"slow.txt", []byte("slow")})[0]
-	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) (err error) {
+	err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) (err error) {
 		for range 5000 {
 			err = errors.Join(err, tx.AddTask(model.ProcessingTask{FileID: slow.ID, Owner: "key:7"}))
 		}

@@ -23,8 +23,8 @@ func (b *Backups) Pruned(ctx context.Context, actor model.Actor, from string, re
 	if more := len(removed) - mostPruned; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return b.v.store.Update(ctx, nil, func(t *store.Tx) error {
-		return b.v.event(t, b.v.now(), actor, "backup.pruned", "", map[string]string{"from": from, "removed": names})
+	return b.Store.Update(ctx, nil, func(t *store.Tx) error {
+		return b.AddEvent(t, b.Now(), actor, "backup.pruned", "", map[string]string{"from": from, "removed": names})
 	})
 }
 
@@ -32,7 +32,7 @@ func (b *Backups) Pruned(ctx context.Context, actor model.Actor, from string, re
 // directory of the settings. One asked for by hand elsewhere was told to whoever asked;
 // nil is none.
 func (b *Backups) PlanFailure(s BackupState) *BackupFailure {
-	to := b.v.set.Backup.To
+	to := b.set.To
 	if f := s.Plan.Failed; f != nil && to != "" && samePath(f.To, to) {
 		return f
 	}

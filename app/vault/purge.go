@@ -14,7 +14,7 @@ import (
 )
 
 // purger ends what has had its time: records in the trash and kept answers.
-type purger struct {
+type Purger struct {
 	v *Vault
 
 	mu      sync.Mutex
@@ -33,11 +33,11 @@ const (
 	lookAtOnce = 256
 )
 
-func (p *purger) run(ctx context.Context) {
+func (p *Purger) run(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		if !p.v.goesOn(ctx, "purge", p.turn(ctx)) {
+		if !p.v.ShouldContinue(ctx, "purge", p.turn(ctx)) {
 			return
 		}
 		select {
@@ -49,8 +49,8 @@ func (p *purger) run(ctx context.Context) {
 }
 
 // turn purges what is due, unless the clock is in doubt.
-func (p *purger) turn(ctx context.Context) error {
-	defer p.v.spare.fill(p.v.log)
+func (p *Purger) turn(ctx context.Context) error {
+	defer p.v.Reserve.fill(p.v.Log)
 	if p.rests(ctx) {
 		return nil
 	}
@@ -69,13 +69,13 @@ func (p *purged) add(more purged) {
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Every time is in microseconds: this is the first at which nothing is due yet.
-	due := purging{v: v, actor: model.SystemActor(), before: v.now().Add(time.Microsecond - v.set.TrashKeep)}
+	due := purging{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.set.TrashKeep)}
 	gone, err := due.run(ctx)
 	if gone.records > 0 {
-		v.log.Info("purged the trash", "records", gone.records, "files", gone.files)
+		v.Log.Info("purged the trash", "records", gone.records, "files", gone.files)
 	}
 	if gone.files > 0 {
-		v.sweeper.poke()
+		v.Orphans.Notify()
 	}
 	if err := errors.Join(err, v.pruneReplays(ctx)); err != nil {
 		return fmt.Errorf("purge: %w", err)
@@ -95,7 +95,7 @@ type purging struct {
 
 // lets reports whether a record may go now.
 func (p *purging) lets(item Trashed) bool {
-	now := p.v.now()
+	now := p.v.Now()
 	switch {
 	case p.lift != "":
 		return true
@@ -122,7 +122,7 @@ func (p *purging) run(ctx context.Context) (gone purged, err error) {
 			}
 			gone.add(done)
 			stuck, list = errors.Join(stuck, damaged), left
-			p.v.arrivals.wait(ctx)
+			p.v.Activity.Wait(ctx)
 		}
 		if last.Type == "" {
 			return gone, stuck
@@ -134,7 +134,7 @@ func (p *purging) run(ctx context.Context) (gone purged, err error) {
 // look reads some entries: those that may go, the last one read (none at the end of the
 // trash), and how many stay.
 func (p *purging) look(ctx context.Context, behind store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry, kept int, err error) {
-	err = p.v.store.View(ctx, func(t *store.Tx) error {
+	err = p.v.Store.View(ctx, func(t *store.Tx) error {
 		entries, err := t.TrashedBefore(p.before, behind, lookAtOnce)
 		if err != nil {
 			return err
@@ -162,8 +162,8 @@ func (p *purging) look(ctx context.Context, behind store.TrashEntry) (list []sto
 // are left.
 func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done purged, left []store.TrashEntry, stuck, err error) {
 	items := make([]Trashed, len(list))
-	err = p.v.freeing(ctx, p.actor, func(t *store.Tx) error {
-		if err := p.v.mayAdminister(t, p.actor); err != nil {
+	err = p.v.UpdateFromReserve(ctx, p.actor, func(t *store.Tx) error {
+		if err := p.v.AuthorizeAdmin(t, p.actor); err != nil {
 			return err
 		}
 		clear(items)
@@ -228,7 +228,7 @@ func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 // purge removes one entry of the trash. It reads before it writes: a damaged record
 // leaves everything as it is.
 func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
-	at := p.v.now()
+	at := p.v.Now()
 	var in Filed
 	switch item.Noun {
 	case abstractNoun.name:
@@ -269,7 +269,7 @@ func (p *purging) event(t *store.Tx, at time.Time, noun string, id uint64, name 
 		maps.Copy(named, detail)
 		detail = named
 	}
-	return p.v.event(t, at, p.actor, noun+".purged", record(noun, id), detail)
+	return p.v.AddEvent(t, at, p.actor, noun+".purged", RecordRef(noun, id), detail)
 }
 
 // lifted logs that the retention of a record does not count, where there is one.
@@ -277,7 +277,7 @@ func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
 	if p.lift == "" || !at.Before(item.Retained) {
 		return nil
 	}
-	return p.v.event(t, at, p.actor, "retention.lifted", record(item.Noun, item.ID), map[string]string{
+	return p.v.AddEvent(t, at, p.actor, "retention.lifted", RecordRef(item.Noun, item.ID), map[string]string{
 		"name": item.Heading, "reason": p.lift, "until": item.Retained.Format(time.RFC3339),
 	})
 }
@@ -286,7 +286,7 @@ func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
 func fileDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {
-		detail["abstract"] = record("abstract", f.AbstractID)
+		detail["abstract"] = RecordRef("abstract", f.AbstractID)
 	}
 	return detail
 }
@@ -296,8 +296,8 @@ const pruneAtOnce = 256
 func (v *Vault) pruneReplays(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var pruned int
-		before := v.now().Add(time.Microsecond - v.set.ReplayKeep)
-		err := v.store.Update(ctx, func(t *store.Tx) error {
+		before := v.Now().Add(time.Microsecond - v.set.ReplayKeep)
+		err := v.Store.Update(ctx, func(t *store.Tx) error {
 			if !t.HasStoredResponsesBefore(before) {
 				return errSame
 			}

@@ -64,7 +64,7 @@ func TestPurge(t *testing.T) {
 		return err
 	}
 	done(t, bytesOf(gone.Files[2])) // until the sweep
-	done(t, v.Sweep(t.Context()))
+	done(t, v.Sweeper.Sweep(t.Context()))
 	if err := bytesOf(gone.Files[2]); !os.IsNotExist(err) {
 		t.Errorf("bytes that nobody has: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestPurge(t *testing.T) {
 	vaulttest.Verify(t, v)
 	clock.Move(time.Hour)
 	done(t, v.Purge(t.Context()))
-	done(t, v.Sweep(t.Context()))
+	done(t, v.Sweeper.Sweep(t.Context()))
 	if err := bytesOf(trashed); !os.IsNotExist(err) {
 		t.Errorf("bytes that nobody has any more: %v", err)
 	}
@@ -158,7 +158,7 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	t.Parallel()
 	v, _, clock := timed(t)
 	filed, order, inbox := create(t, v, pdf("1.pdf", "1")), ordered(t, v, "A-1"), folder(t, v, "Box", 0)
-	v.Reserve(1 << 62)
+	v.SetReserve(1 << 62)
 	_, err := v.Orders.Patch(t.Context(), clerk, order.ID, model.OrderPatch{Number: sent("A-2")}, vault.Match{})
 	kind(t, "a change", err, errs.InsufficientStorage)
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
@@ -208,7 +208,7 @@ func TestPurgedWhileProcessed(t *testing.T) {
 				done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
 				clock.Move(trashKeep)
 				done(t, v.Purge(t.Context()))
-				done(t, v.Sweep(t.Context()))
+				done(t, v.Sweeper.Sweep(t.Context()))
 				return row.trouble
 			}))
 			v.Start(1 << 40)
@@ -276,9 +276,9 @@ func TestTrashThousandsOfDocuments(t *testing.T) {
 }
 
 // many gives an abstract more documents, with the bytes of its first.
-func many(t *testing.T, v *vault.Vault, filed vault.Filed, count int) {
+func many(t *testing.T, v *vault.Instance, filed vault.Filed, count int) {
 	t.Helper()
-	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
+	done(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 		file, abstract := filed.Files[0], filed.Abstract
 		abstract.Files = slices.Clone(abstract.Files)
 		for range count {

@@ -35,7 +35,7 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id ui
 	p := s.v.byHand(ctx, actor)
 	p.lift = lift
 	var item Trashed
-	err = s.v.inspect(ctx, actor, func(t *store.Tx) (err error) {
+	err = s.v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		if item, err = s.v.inTrash(t, noun, id); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id ui
 // Empty removes everything from the trash permanently that the retention does not keep,
 // and frees the space before it returns. Only administrators and the operator may.
 func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
-	if err := s.v.inspect(ctx, actor, nil); err != nil {
+	if err := s.v.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return Purged{}, err
 	}
 	gone, err := s.v.byHand(ctx, actor).run(ctx)
@@ -69,8 +69,8 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 			}
 		}
 		// What was purged is logged, even if the caller has stopped waiting for it.
-		err = errors.Join(err, s.v.freeing(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
-			return s.v.event(t, s.v.now(), actor, "trash.emptied", "", detail)
+		err = errors.Join(err, s.v.UpdateFromReserve(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
+			return s.v.AddEvent(t, s.v.Now(), actor, "trash.emptied", "", detail)
 		}))
 	}
 	done, failed := s.free(context.WithoutCancel(ctx), gone)
@@ -93,7 +93,7 @@ func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 
 // byHand purges what is in the trash now.
 func (v *Vault) byHand(ctx context.Context, actor model.Actor) *purging {
-	return &purging{v: v, actor: actor, before: v.now().Add(time.Microsecond), byHand: true, doubt: v.purger.rests(ctx)}
+	return &purging{v: v, actor: actor, before: v.Now().Add(time.Microsecond), byHand: true, doubt: v.Purger.rests(ctx)}
 }
 
 // refuses is nil when a record may go.
@@ -101,7 +101,7 @@ func (p *purging) refuses(item Trashed) error {
 	switch {
 	case p.lets(item):
 		return nil
-	case p.v.now().Before(item.Retained):
+	case p.v.Now().Before(item.Retained):
 		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(
 			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.Retained.Format("Jan 2, 2006"))}
 	}
@@ -134,8 +134,8 @@ func (s *Trash) free(ctx context.Context, gone purged) (Purged, error) {
 		done.Waits = true // nothing is swept by the word of an older database (generation.go)
 		return done, err
 	}
-	swept, err := s.v.sweep(ctx)
-	done.Freed, done.Waits = swept.Bytes, s.v.Backups.holds()
-	s.v.spare.fill(s.v.log)
+	swept, err := s.v.Sweeper.sweep(ctx)
+	done.Freed, done.Waits = swept.Bytes, s.v.Sweeper.held.Load() > 0
+	s.v.Reserve.fill(s.v.Log)
 	return done, err
 }

@@ -120,7 +120,7 @@ func TestEmptyTheTrash(t *testing.T) {
 func TestWhoMayPurge(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	ordered(t, p.Vault, "A-1")
+	ordered(t, p.Instance, "A-1")
 	done(t, p.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
 	for _, role := range model.Roles() {
 		p.user(t, string(role), role)
@@ -140,7 +140,7 @@ func TestWhoMayPurge(t *testing.T) {
 		_, err = p.Trash.Empty(t.Context(), row.actor)
 		kind(t, row.name+" empties", err, row.want)
 	}
-	wantTrash(t, p.Vault, "order 1 A-1")
+	wantTrash(t, p.Instance, "order 1 A-1")
 	if gone, err := p.Trash.Purge(t.Context(), p.actor(t, "admin"), "order", 1, ""); err != nil || gone.Records != 1 {
 		t.Errorf("an administrator: %+v, %v", gone, err)
 	}

@@ -18,7 +18,7 @@ import (
 // player asks a vault for one thing after another, by chance.
 type player struct {
 	*testing.T
-	v     *vault.Vault
+	v     *vault.Instance
 	clock *vaulttest.Clock
 	r     *rand.Rand
 	asked map[string]int // how often a verb was done
@@ -184,17 +184,17 @@ func otherVerbs() []verb {
 			return nil
 		}},
 		{"purge", func(p *player) error { return p.v.Purge(p.Context()) }},
-		{"sweep", func(p *player) error { return p.v.Sweep(p.Context()) }},
+		{"sweep", func(p *player) error { return p.v.Sweeper.Sweep(p.Context()) }},
 	}
 }
 
 // end holds what is left against the disk: every record, live or in the trash, has
 // its bytes, and after a sweep no others are there. Then all is trashed and purged.
 func (p *player) end(dir string) {
-	done(p.T, p.v.Sweep(p.Context()))
+	done(p.T, p.v.Sweeper.Sweep(p.Context()))
 	named := map[string]bool{}
 	var files []model.File
-	done(p.T, p.v.Store().View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
+	done(p.T, p.v.Store.View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
 	for _, f := range files {
 		if _, err := blobstore.ParseDigest(f.Digest); err != nil {
 			p.Error(err)
@@ -216,7 +216,7 @@ func (p *player) end(dir string) {
 	p.clock.Move(trashKeep)
 	done(p.T, p.v.Purge(p.Context()))
 	vaulttest.Verify(p.T, p.v)
-	done(p.T, p.v.Sweep(p.Context()))
+	done(p.T, p.v.Sweeper.Sweep(p.Context()))
 	nothingStays(p.T, dir)
 	if s := status(p.T, p.v); s.Abstracts+s.Orders+s.Files+s.Trashed+s.Queue+s.Bytes != 0 {
 		p.Errorf("%+v", s)

@@ -55,15 +55,15 @@ func (m *making) begin(ctx context.Context, what string) (end func(), err error)
 
 // Sizes gives the size of every page of a document, in order; it is kept when it was
 // read once. NotFound when there is no such document, or there are no pictures of it.
-func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
-	file, err := f.Get(ctx, id)
+func (p *Previews) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
+	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if kept := f.keptSizes(file); kept != nil {
+	if kept := p.keptSizes(file); kept != nil {
 		return kept, nil
 	}
-	sizes, err := f.v.readSizes(ctx, file, actor.Record(), sandbox.View)
+	sizes, err := p.readSizes(ctx, file, actor.Record(), sandbox.View)
 	if sandbox.IsDocumentError(err) {
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "There are no pictures of this document.", Err: err}
 	}
@@ -71,25 +71,25 @@ func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]docu
 }
 
 // readSizes reads them anew and keeps them.
-func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]document.PageSize, error) {
-	r, done, err := v.request(ctx, file, owner, class)
+func (p *Previews) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]document.PageSize, error) {
+	r, done, err := p.request(ctx, file, owner, class)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	r.RunToCompletion = class == sandbox.View
-	sizes, err := v.reader.Sizes(ctx, r, v.set.Extract)
+	sizes, err := p.reader.Sizes(ctx, r, p.limits)
 	if err != nil {
 		return nil, err
 	}
-	return sizes, v.putDerived(context.WithoutCancel(ctx), file.Digest, blobstore.PageSizesFile, func(w io.Writer) error {
+	return sizes, p.putDerived(context.WithoutCancel(ctx), file.Digest, blobstore.PageSizesFile, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(sizes)
 	})
 }
 
 // keptSizes is nil where there are none, or no sane ones.
-func (f *Files) keptSizes(file model.File) (sizes []document.PageSize) {
-	kept, err := f.v.derived.Open(file.Digest, blobstore.PageSizesFile)
+func (p *Previews) keptSizes(file model.File) (sizes []document.PageSize) {
+	kept, err := p.previews.Open(file.Digest, blobstore.PageSizesFile)
 	if err != nil {
 		return nil
 	}
@@ -129,16 +129,16 @@ var errFindLate = &errs.Error{Kind: errs.Unavailable, Message: "To look through 
 // break (phrase.Phrase). NotFound when there is no such document, or it can have no
 // text; no hits where it has none; Closing when the time was over before the first. What
 // one actor looks for is done one after the other.
-func (f *Files) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
-	return f.find(ctx, actor, id, newSpotting(typed, nil))
+func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
+	return p.find(ctx, actor, id, newSpotting(typed, nil))
 }
 
 // FindWords is Find for each of several phrases, those of phrase.Split: on the pages that
 // have all of them, where there are any, and page is one of those; 0 is any page.
-func (f *Files) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
+func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
 	s := newSpotting(strings.Join(each, " "), each)
 	s.from = page
-	return f.find(ctx, actor, id, s)
+	return p.find(ctx, actor, id, s)
 }
 
 // spotting is a look through a document.
@@ -198,17 +198,17 @@ func (s *spotting) found() (hits []Spot, more bool) {
 	return hits[:min(len(hits), MostHits)], len(hits) > MostHits
 }
 
-func (f *Files) find(ctx context.Context, actor model.Actor, id uint64, s *spotting) (hits []Spot, more bool, err error) {
+func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *spotting) (hits []Spot, more bool, err error) {
 	if s.phrase.Empty() {
-		_, err := f.Get(ctx, id)
+		_, err := p.vault.Files.Get(ctx, id)
 		return nil, false, err
 	}
 	// The time begins with the first page: the text may have to be made before.
 	leave, late := func() {}, context.Context(nil)
 	defer func() { leave() }()
-	err = f.Text(ctx, actor, id, func(page int, text string) (err error) {
+	err = p.Text(ctx, actor, id, func(page int, text string) (err error) {
 		if late == nil {
-			if late, leave, err = f.looking(ctx, actor); err != nil {
+			if late, leave, err = p.looking(ctx, actor); err != nil {
 				return err
 			}
 		}
@@ -233,15 +233,15 @@ func (f *Files) find(ctx context.Context, actor model.Actor, id uint64, s *spott
 
 // TextPages gives how many pages of a document have text: as its processing counted them,
 // and otherwise by reading the text. NotFound when there is no such document.
-func (f *Files) TextPages(ctx context.Context, actor model.Actor, id uint64) (n int, err error) {
-	file, err := f.Get(ctx, id)
+func (p *Previews) TextPages(ctx context.Context, actor model.Actor, id uint64) (n int, err error) {
+	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil || file.TextPages != nil {
 		if err == nil {
 			n = *file.TextPages
 		}
 		return n, err
 	}
-	err = f.Text(ctx, actor, id, func(_ int, text string) error {
+	err = p.Text(ctx, actor, id, func(_ int, text string) error {
 		if strings.TrimSpace(text) != "" {
 			n++
 		}
@@ -255,8 +255,8 @@ func (f *Files) TextPages(ctx context.Context, actor model.Actor, id uint64) (n 
 
 // Unsearchable gives how many documents have no text that could be searched, and whether
 // that is all of them: documents that were uploaded before this was counted are not known.
-func (v *Vault) Unsearchable(ctx context.Context) (n uint64, all bool, err error) {
-	err = v.store.View(ctx, func(t *store.Tx) error {
+func (p *Previews) Unsearchable(ctx context.Context) (n uint64, all bool, err error) {
+	err = p.Store.View(ctx, func(t *store.Tx) error {
 		n = t.Count(store.CountWithoutText)
 		all = t.Count(store.CountTextChecked)+t.Count(store.CountTasks) >= t.Count(store.CountFiles)
 		return nil
@@ -266,9 +266,9 @@ func (v *Vault) Unsearchable(ctx context.Context) (n uint64, all bool, err error
 
 // looking waits for the actor's turn, and gives the time that a look through a document
 // may take, the wait among it.
-func (f *Files) looking(ctx context.Context, actor model.Actor) (late context.Context, leave func(), err error) {
-	late, cancel := context.WithTimeout(ctx, f.v.set.Search.deadline())
-	end, err := f.v.making.begin(late, findAtOnce+actor.Record())
+func (p *Previews) looking(ctx context.Context, actor model.Actor) (late context.Context, leave func(), err error) {
+	late, cancel := context.WithTimeout(ctx, p.deadline)
+	end, err := p.making.begin(late, findAtOnce+actor.Record())
 	if err != nil {
 		return late, cancel, err
 	}
@@ -309,18 +309,18 @@ func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 // Marks gives where on a page, from 1, the places of a phrase are to be seen: for
 // each, in the order of Find, its rectangles in fractions of the page. NotFound when
 // there is no such document or page, or nobody can tell, as of all but PDFs.
-func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]document.Rect, error) {
-	file, err := f.Get(ctx, id)
+func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]document.Rect, error) {
+	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	r, done, err := f.v.request(ctx, file, actor.Record(), sandbox.View)
+	r, done, err := p.request(ctx, file, actor.Record(), sandbox.View)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	r.RunToCompletion = true
-	marks, err := f.v.reader.Marks(ctx, r, page, typed, f.v.set.Extract)
+	marks, err := p.reader.Marks(ctx, r, page, typed, p.limits)
 	if sandbox.IsDocumentError(err) {
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
 	}
@@ -328,14 +328,14 @@ func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page in
 }
 
 // made sees to it that a picture is there, made by whoever asked for it first.
-func (f *Files) made(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
-	end, err := f.v.making.begin(ctx, file.Digest+name)
+func (p *Previews) made(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
+	end, err := p.making.begin(ctx, file.Digest+name)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if f.v.derived.Has(file.Digest, name) {
+	if p.previews.Has(file.Digest, name) {
 		return nil // meanwhile
 	}
-	return f.v.derivePicture(ctx, file, actor.Record(), sandbox.View, name, page, width)
+	return p.derivePicture(ctx, file, actor.Record(), sandbox.View, name, page, width)
 }

@@ -35,7 +35,7 @@ func TestPictureIsMadeOnceForMany(t *testing.T) {
 		return nil
 	})
 	read := func(ctx context.Context) error {
-		picture, err := v.Files.Page(ctx, clerk, file.ID, 1, 850)
+		picture, err := v.Previews.Page(ctx, clerk, file.ID, 1, 850)
 		if err == nil {
 			err = picture.Close()
 		}
@@ -85,7 +85,7 @@ func TestSizesAreKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sizes, err := v.Files.Sizes(t.Context(), clerk, file.ID)
+		sizes, err := v.Previews.Sizes(t.Context(), clerk, file.ID)
 		if err != nil || len(sizes) != 7 || sizes[6] != document.USLetter {
 			t.Errorf("%q: %v, %v", spoil, sizes, err)
 		}
@@ -94,9 +94,9 @@ func TestSizesAreKept(t *testing.T) {
 		}
 	}
 	words := upload(t, v, doc{"Search.txt", []byte("judgments")})[0]
-	_, err := v.Files.Sizes(t.Context(), clerk, words.ID)
+	_, err := v.Previews.Sizes(t.Context(), clerk, words.ID)
 	kind(t, "a text", err, errs.NotFound)
-	_, err = v.Files.Sizes(t.Context(), clerk, 99)
+	_, err = v.Previews.Sizes(t.Context(), clerk, 99)
 	kind(t, "no file", err, errs.NotFound)
 }
 
@@ -105,7 +105,7 @@ func TestFindPhrase(t *testing.T) {
 	v, _ := opened(t, func(*vault.Options) {})
 	long := strings.Repeat("x ", 40)
 	file := upload(t, v, doc{"Search.txt", []byte("The GRANTOR\n  and grantor's heirs. " + long + "Grantor" + strings.Repeat(" grantor", 1200))})[0]
-	spots, more, err := v.Files.Find(t.Context(), clerk, file.ID, " grantor ")
+	spots, more, err := v.Previews.Find(t.Context(), clerk, file.ID, " grantor ")
 	if err != nil || !more || len(spots) != 1000 {
 		t.Fatalf("%d, %v, %v", len(spots), more, err)
 	}
@@ -115,18 +115,18 @@ func TestFindPhrase(t *testing.T) {
 	if s := spots[2]; !strings.HasPrefix(s.Before, "…") || s.Match != "Grantor" {
 		t.Errorf("%+v", s)
 	}
-	spots, more, err = v.Files.Find(t.Context(), clerk, file.ID, "grantor and")
+	spots, more, err = v.Previews.Find(t.Context(), clerk, file.ID, "grantor and")
 	if err != nil || more || len(spots) != 1 || spots[0].Match != "GRANTOR and" {
 		t.Errorf("%+v, %v", spots, err)
 	}
 	for _, nothing := range []string{"", "  ", "mortgage"} {
-		if spots, more, err := v.Files.Find(t.Context(), clerk, file.ID, nothing); err != nil || more || len(spots) != 0 {
+		if spots, more, err := v.Previews.Find(t.Context(), clerk, file.ID, nothing); err != nil || more || len(spots) != 0 {
 			t.Errorf("%q: %+v, %v", nothing, spots, err)
 		}
 	}
-	_, _, err = v.Files.Find(t.Context(), clerk, 99, "a")
+	_, _, err = v.Previews.Find(t.Context(), clerk, 99, "a")
 	kind(t, "no file", err, errs.NotFound)
-	_, err = v.Files.Marks(t.Context(), clerk, file.ID, 1, "a")
+	_, err = v.Previews.Marks(t.Context(), clerk, file.ID, 1, "a")
 	kind(t, "no marks", err, errs.NotFound)
 }
 
@@ -167,7 +167,7 @@ func TestFindWords(t *testing.T) {
 		{"page nowhere", 0, 600, 0, false},
 		{"311", 5, 1, 311, false},
 	} {
-		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, phrase.Split(row.typed), row.from)
+		spots, more, err := v.Previews.FindWords(t.Context(), clerk, file.ID, phrase.Split(row.typed), row.from)
 		if err != nil || len(spots) != row.want || more != row.more {
 			t.Errorf("%s: %d, %v, %v", row.typed, len(spots), more, err)
 			continue
@@ -176,7 +176,7 @@ func TestFindWords(t *testing.T) {
 			t.Errorf("%s: %+v", row.typed, spots)
 		}
 	}
-	spots, _, err := v.Files.Find(t.Context(), clerk, file.ID, "of 600")
+	spots, _, err := v.Previews.Find(t.Context(), clerk, file.ID, "of 600")
 	if err != nil || !strings.HasSuffix(spots[0].After, " whereas…") {
 		t.Errorf("%+v, %v", spots[0], err)
 	}
@@ -187,7 +187,7 @@ func TestFindHasAnEnd(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Nanosecond })
 	file := upload(t, v, doc{"Search.txt", []byte("zebra")})[0]
-	_, _, err := v.Files.Find(t.Context(), clerk, file.ID, "zebra")
+	_, _, err := v.Previews.Find(t.Context(), clerk, file.ID, "zebra")
 	kind(t, "no time", err, errs.Unavailable)
 }
 
@@ -197,22 +197,22 @@ func TestFindIsDoneOnceAtATime(t *testing.T) {
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Second })
 	other := model.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
 	small := upload(t, v, doc{"Small.txt", []byte("zebra")})[0]
-	err := v.Looks(t.Context(), clerk, func() {
-		_, _, err := v.Files.Find(t.Context(), clerk, small.ID, "zebra")
+	err := v.Previews.Looks(t.Context(), clerk, func() {
+		_, _, err := v.Previews.Find(t.Context(), clerk, small.ID, "zebra")
 		kind(t, "two at once", err, errs.Unavailable)
-		if spots, _, err := v.Files.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(spots) != 1 {
+		if spots, _, err := v.Previews.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(spots) != 1 {
 			t.Errorf("another: %d, %v", len(spots), err)
 		}
 	})
 	if err != nil {
 		t.Error(err)
 	}
-	if spots, _, err := v.Files.Find(t.Context(), clerk, small.ID, "zebra"); err != nil || len(spots) != 1 {
+	if spots, _, err := v.Previews.Find(t.Context(), clerk, small.ID, "zebra"); err != nil || len(spots) != 1 {
 		t.Errorf("afterwards: %d, %v", len(spots), err)
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, _, err := v.Files.Find(gone, clerk, small.ID, "zebra"); !errors.Is(err, context.Canceled) {
+	if _, _, err := v.Previews.Find(gone, clerk, small.ID, "zebra"); !errors.Is(err, context.Canceled) {
 		t.Errorf("who has left: %v", err)
 	}
 }

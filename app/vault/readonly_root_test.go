@@ -29,9 +29,9 @@ func small4M(t *testing.T, dir string) {
 
 // readAll is what must work on a disk that takes no byte: a verification without
 // findings, and a backup to another disk.
-func readAll(t *testing.T, v *vault.Vault, to string) {
+func readAll(t *testing.T, v *vault.Instance, to string) {
 	t.Helper()
-	if r, err := v.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
+	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
 		t.Errorf("verify: got %+v, %v; want 1 document and no findings", r, err)
 	}
 	if made, err := v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {}); err != nil || made.Files != 1 {

@@ -84,10 +84,10 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 			}
 			quietly := func(int, int) {}
 			v := closing(t, opts)
-			r, err := v.Verify(t.Context(), quietly)
+			r, err := v.Integrity.Verify(t.Context(), quietly)
 			check("verify before the first start", r, err, 3, 2)
 			if name == "index is gone" { // which a repair has rebuilt in any case
-				repaired, err := v.Repair(t.Context(), clerk, quietly)
+				repaired, err := v.Integrity.Repair(t.Context(), clerk, quietly)
 				check("repair", repaired.Report, err, 3, 2)
 			}
 			closed(t, v)
@@ -106,15 +106,15 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 			if got := log.lines("level=WARN"); len(got) > 0 {
 				t.Errorf("the log has %q, want no warning", got)
 			}
-			r, err = v.Verify(t.Context(), quietly)
+			r, err = v.Integrity.Verify(t.Context(), quietly)
 			check("verify of the texts rebuilt", r, err, 1, 0)
 			for id := range uint64(4) {
-				picture, err := v.Files.Thumbnail(t.Context(), clerk, id+1)
+				picture, err := v.Previews.Thumbnail(t.Context(), clerk, id+1)
 				if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 400") {
 					t.Errorf("thumbnail %q", got)
 				}
 			}
-			r, err = v.Verify(t.Context(), quietly)
+			r, err = v.Integrity.Verify(t.Context(), quietly)
 			check("verify of the thumbnails rebuilt", r, err, 0, 0)
 			closed(t, v)
 		})
@@ -129,13 +129,13 @@ func TestADamagedPreviewIsRebuilt(t *testing.T) {
 	file := upload(t, v, doc{"Deed.pdf", vaulttest.PDF(7, "a")})[0]
 	sizes := func() {
 		t.Helper()
-		if got, err := v.Files.Sizes(t.Context(), clerk, file.ID); err != nil || len(got) != 7 {
+		if got, err := v.Previews.Sizes(t.Context(), clerk, file.ID); err != nil || len(got) != 7 {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
 	page := func() {
 		t.Helper()
-		picture, err := v.Files.Page(t.Context(), clerk, file.ID, 2, 850)
+		picture, err := v.Previews.Page(t.Context(), clerk, file.ID, 2, 850)
 		if got := body(t, picture, err); !strings.HasPrefix(got, "page 2 at 850 of %PDF") {
 			t.Errorf("picture %q", got)
 		}

@@ -19,7 +19,7 @@ type RecordName struct {
 // or of a noun that has no names, are not in the result.
 func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordName, error) {
 	names := map[string]RecordName{}
-	err := v.store.View(ctx, func(t *store.Tx) error {
+	err := v.Store.View(ctx, func(t *store.Tx) error {
 		for _, record := range records {
 			noun, number, _ := strings.Cut(record, ":")
 			id, err := strconv.ParseUint(number, 10, 64)

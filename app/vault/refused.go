@@ -16,7 +16,7 @@ import (
 // be able to fill it, nor cost a sync with each try. A name is told only where it is
 // that of a user, and a password never.
 type refusals struct {
-	v    *Vault
+	auth *Auth
 	mu   sync.Mutex
 	seen map[refusedFrom]int // tries
 }
@@ -60,7 +60,7 @@ func (r *refusals) flush(ctx context.Context) error {
 		rest += seen[from]
 	}
 	order = order[:min(len(order), eventsAtOnce)]
-	err := r.v.store.Update(ctx, nil, func(t *store.Tx) error {
+	err := r.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
 		for _, from := range order {
 			if err := r.event(t, from, seen[from]); err != nil {
 				return err
@@ -80,9 +80,9 @@ func (r *refusals) flush(ctx context.Context) error {
 func (r *refusals) event(t *store.Tx, from refusedFrom, tries int) error {
 	about, detail := "", map[string]string{"reason": string(from.reason), "tries": strconv.Itoa(tries)}
 	if from.user != 0 {
-		about = record("user", from.user)
+		about = RecordRef("user", from.user)
 	}
-	return r.v.event(t, r.v.now(), model.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
+	return r.auth.AddEvent(t, r.auth.Now(), model.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
 }
 
 func (r *refusals) giveBack(seen map[refusedFrom]int) {

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/store"
 )
 
@@ -17,8 +18,8 @@ import (
 // as it is. A document whose text cannot be made leaves the queue with the reason why
 // not, and is not tried again.
 type remaker struct {
-	v     *Vault
-	wake  chan struct{}
+	*DB
+	index *search.Indexer
 	after uint64 // the change up to which the index must know all, or it asks for the same again
 	told  bool   // the log says that texts are being rebuilt
 }
@@ -34,13 +35,6 @@ const (
 	remakeOwner = "texts"
 )
 
-func (r *remaker) poke() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
 // run goes on until ctx ends: after a poke, until nothing is lacking.
 func (r *remaker) run(ctx context.Context) {
 	var timer <-chan time.Time
@@ -49,7 +43,7 @@ func (r *remaker) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.wake:
+		case <-r.NoText:
 		case <-timer:
 		}
 		var more bool
@@ -59,8 +53,8 @@ func (r *remaker) run(ctx context.Context) {
 		timer = nil
 		switch {
 		case err != nil:
-			if ctx.Err() == nil && !takesNoWrites(err) {
-				r.v.log.Error("texts that are missing are not made", "error", err)
+			if ctx.Err() == nil && !NotWritable(err) {
+				r.Log.Error("texts that are missing are not made", "error", err)
 			}
 			timer = time.After(processRetry)
 			err = r.note(ctx)
@@ -72,27 +66,27 @@ func (r *remaker) run(ctx context.Context) {
 
 // note has the index know of all there is before it is asked.
 func (r *remaker) note(ctx context.Context) error {
-	return r.v.store.View(ctx, func(t *store.Tx) error { r.after = t.LastChange(); return nil })
+	return r.Store.View(ctx, func(t *store.Tx) error { r.after = t.LastChange(); return nil })
 }
 
 // feed puts the next documents into the queue, where that is short; more says that there
 // may be others.
 func (r *remaker) feed(ctx context.Context) (more bool, err error) {
 	var queued uint64
-	if err := r.v.store.View(ctx, func(t *store.Tx) error { queued = t.Count(store.CountTasks); return nil }); err != nil {
+	if err := r.Store.View(ctx, func(t *store.Tx) error { queued = t.Count(store.CountTasks); return nil }); err != nil {
 		return false, err
 	}
 	if queued > remakeBelow {
 		return true, nil
 	}
-	ids := r.v.index.Lacking(r.after, remakeAtOnce)
+	ids := r.index.Lacking(r.after, remakeAtOnce)
 	if err := r.tell(ctx, len(ids) > 0); err != nil || len(ids) == 0 {
 		return r.told, err // the next turn of the indexer pokes, and none when all are made
 	}
-	if err := r.v.room(); err != nil {
+	if err := r.CheckSpace(); err != nil {
 		return true, err
 	}
-	err = r.v.store.Update(ctx, nil, func(t *store.Tx) error {
+	err = r.Store.Update(ctx, nil, func(t *store.Tx) error {
 		for _, id := range ids {
 			if err := r.queue(t, id); err != nil {
 				return err
@@ -103,8 +97,8 @@ func (r *remaker) feed(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	r.v.log.Debug("texts are made again", "documents", len(ids), "first", ids[0])
-	r.v.processor.poke()
+	r.Log.Debug("texts are made again", "documents", len(ids), "first", ids[0])
+	r.Queued.Notify()
 	return true, r.note(ctx)
 }
 
@@ -114,14 +108,14 @@ func (r *remaker) tell(ctx context.Context, some bool) error {
 	if r.told == some {
 		return nil
 	}
-	state, err := r.v.index.State(ctx)
+	state, err := r.index.State(ctx)
 	if err != nil || r.told == (state.Texts > 0) {
 		return err
 	}
 	if r.told = !r.told; r.told {
-		r.v.log.Info("rebuilding the text of documents that is missing, damaged, or from another version", "documents", state.Texts)
+		r.Log.Info("rebuilding the text of documents that is missing, damaged, or from another version", "documents", state.Texts)
 	} else {
-		r.v.log.Info("the text of documents is rebuilt")
+		r.Log.Info("the text of documents is rebuilt")
 	}
 	return nil
 }
@@ -140,5 +134,5 @@ func (r *remaker) queue(t *store.Tx, id uint64) error {
 		return nil
 	}
 	file.Processing, file.Failure = true, ""
-	return errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: remakeOwner, DueAt: r.v.now()}))
+	return errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: remakeOwner, DueAt: r.Now()}))
 }

@@ -19,10 +19,10 @@ import (
 )
 
 // remade waits until no text is to be made any more.
-func remade(t *testing.T, v *vault.Vault) {
+func remade(t *testing.T, v *vault.Instance) {
 	t.Helper()
 	eventually(t, "all texts", func() bool {
-		s, err := v.SearchState(t.Context())
+		s, err := v.Search.State(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func texted(t *testing.T, f *fakeReader, count int) vault.Options {
 }
 
 // begun is a vault that is served, and that the test closes.
-func begun(t *testing.T, opts vault.Options) *vault.Vault {
+func begun(t *testing.T, opts vault.Options) *vault.Instance {
 	t.Helper()
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {
@@ -63,9 +63,9 @@ func begun(t *testing.T, opts vault.Options) *vault.Vault {
 	return v
 }
 
-func foundCount(t *testing.T, v *vault.Vault, text string) int {
+func foundCount(t *testing.T, v *vault.Instance, text string) int {
 	t.Helper()
-	page, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: text, Limit: 1})
+	page, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: text, Limit: 1})
 	if err != nil && errs.KindOf(err) != errs.Unavailable {
 		t.Fatal(err)
 	}
@@ -87,21 +87,21 @@ func TestTheTextsOfARestoredVaultAreFoundAgain(t *testing.T) {
 	}
 	v = vaulttest.Open(t, opts.Vault)
 	// Nobody serves: what can be told is told.
-	s, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {})
+	s, err := v.Search.Await(t.Context(), func(uint64, uint64) {})
 	if err != nil || !s.Ready || s.Texts != count {
 		t.Errorf("nobody serves: %+v, %v", s, err)
 	}
-	if r, err := v.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Texts != count {
+	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Texts != count {
 		t.Errorf("a verification tells of %d texts, %v, %v", r.Texts, r.Findings, err)
 	}
 	before, gate := f.count(texts), make(chan struct{})
 	f.replies(func(context.Context, ask) error { <-gate; return nil })
 	v.Start(time.Hour)
 	eventually(t, "some wait in the queue, and the index knows that", func() bool {
-		s, err := v.SearchState(t.Context())
+		s, err := v.Search.State(t.Context())
 		return err == nil && s.Processing > 0 && s.Behind == 0
 	})
-	if s, err := v.SearchState(t.Context()); err != nil || s.Complete() || s.ByName() != count {
+	if s, err := v.Search.State(t.Context()); err != nil || s.Complete() || s.ByName() != count {
 		t.Errorf("while texts are made: %+v, %v", s, err)
 	}
 	close(gate)
@@ -176,7 +176,7 @@ func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	v.Start(time.Hour)
 	findsSoon(t, v, "walrus", "file 3")
 	for range 3 {
-		if err := v.Reindex(t.Context(), clerk); err != nil {
+		if err := v.Search.Rebuild(t.Context(), clerk); err != nil {
 			t.Fatal(err)
 		}
 		indexes(t, v)

@@ -31,33 +31,33 @@ const repairAtOnce = 256 // tasks of one commit
 // Changes wait meanwhile, and lists are refused. It touches nothing at all where the
 // file of the database is damaged, or where an index is all that is left of a
 // document: the findings say so then. Closing on a vault that takes no writes.
-func (v *Vault) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r Repaired, err error) {
-	if err := v.store.Failure(); err != nil {
-		return r, readOnly(err)
+func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r Repaired, err error) {
+	if err := c.Store.Failure(); err != nil {
+		return r, ReadOnlyError(err)
 	}
 	var against []store.Finding
-	err = v.inspect(ctx, actor, nil)
+	err = c.ViewAsAdmin(ctx, actor, nil)
 	if _, damaged := store.DescribeDamage(err); err == nil || damaged {
-		r.Before, against, err = v.repairable(ctx)
+		r.Before, against, err = c.repairable(ctx)
 	}
 	if err != nil {
 		return r, err
 	}
 	if r.Done = len(against) == 0; r.Done {
-		if err := v.repair(ctx, actor, &r); err != nil {
+		if err := c.repair(ctx, actor, &r); err != nil {
 			return r, fmt.Errorf("repair: %w", err)
 		}
 	}
-	r.Report, err = v.Verify(ctx, progress)
+	r.Report, err = c.Verify(ctx, progress)
 	r.Report.Findings = append(r.Report.Findings, against...)
 	return r, err
 }
 
 // repairable counts what is wrong with records and indexes, and gives what stands
 // against a repair.
-func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
+func (c *Checker) repairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
 	unsound := store.Finding{Kind: "database", Subject: "repair", Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
-	copied, done, err := v.snapshot(ctx, "repair")
+	copied, done, err := c.snapshot(ctx, "repair")
 	if _, damaged := store.DescribeDamage(err); damaged {
 		return 1, []store.Finding{unsound}, nil
 	}
@@ -72,17 +72,17 @@ func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Find
 	case census.Corrupt:
 		return wrong, []store.Finding{unsound}, nil
 	}
-	if against, err = v.lostRecords(copied); err != nil || len(against) > 0 {
+	if against, err = c.lostRecords(copied); err != nil || len(against) > 0 {
 		return wrong, against, err
 	}
-	against, err = v.lostWithoutTrace(ctx, copied)
+	against, err = c.lostWithoutTrace(ctx, copied)
 	return wrong, against, err
 }
 
 // lostWithoutTrace is a finding when there are fewer records of files than were
 // counted, and documents that no record names: they may be theirs, and counted anew
 // they would go to the sweep.
-func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
+func (c *Checker) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
 	var there, counted uint64
 	err := copied.View(func(t *store.Tx) error {
 		there, counted = t.FileRecordCount(), t.Count(store.CountFileRecords)
@@ -92,8 +92,8 @@ func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]sto
 		return nil, err
 	}
 	orphans := 0
-	err = v.blobs.Walk(ctx, func(e blobstore.Entry) error {
-		return v.store.View(ctx, func(t *store.Tx) error {
+	err = c.vault.blobs.Walk(ctx, func(e blobstore.Entry) error {
+		return c.Store.View(ctx, func(t *store.Tx) error {
 			if !t.DigestInUse(e.Digest) {
 				orphans++
 			}
@@ -110,7 +110,7 @@ func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]sto
 // lostRecords names the documents that are there while their records are gone, and
 // nothing but the index of digests tells of them. Made anew, it would hand them over
 // to the sweep.
-func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
+func (c *Checker) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		gone := 0
 		err := copied.View(func(t *store.Tx) error {
@@ -124,7 +124,7 @@ func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error
 		if err != nil || gone < len(files) {
 			return err
 		}
-		if _, err := v.blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := c.vault.blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
 				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blobstore.Digest(d))})
 		}
@@ -133,22 +133,22 @@ func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error
 	return lost, err
 }
 
-func (v *Vault) repair(ctx context.Context, actor model.Actor, r *Repaired) (err error) {
+func (c *Checker) repair(ctx context.Context, actor model.Actor, r *Repaired) (err error) {
 	// What it finds on the way, the verification finds again.
-	if err := v.store.Rebuild(ctx, func(store.Finding) {}); err != nil {
+	if err := c.Store.Rebuild(ctx, func(store.Finding) {}); err != nil {
 		return err
 	}
-	if err := v.repairQueue(ctx, actor, r); err != nil {
+	if err := c.repairQueue(ctx, actor, r); err != nil {
 		return err
 	}
-	if r.Leftovers, err = v.blobs.ClearTmp(ctx); err != nil {
+	if r.Leftovers, err = c.vault.blobs.ClearTmp(ctx); err != nil {
 		return err
 	}
-	if err := v.repairSweep(ctx, r); err != nil {
+	if err := c.repairSweep(ctx, r); err != nil {
 		return err
 	}
-	return v.administer(ctx, actor, nil, func(t *store.Tx) error {
-		return v.event(t, v.now(), actor, "vault.repaired", "", map[string]string{
+	return c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error {
+		return c.AddEvent(t, c.Now(), actor, "vault.repaired", "", map[string]string{
 			"findings": fmt.Sprint(r.Before), "tasks_added": fmt.Sprint(r.Requeued), "tasks_removed": fmt.Sprint(r.Dropped),
 			"leftovers_removed": fmt.Sprint(r.Leftovers), "orphans_removed": fmt.Sprint(r.Orphans),
 		})
@@ -157,10 +157,10 @@ func (v *Vault) repair(ctx context.Context, actor model.Actor, r *Repaired) (err
 
 // repairQueue gives every file that waits for its processing its task, and takes out
 // those that lead nowhere.
-func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired) error {
-	defer v.processor.poke()
+func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *Repaired) error {
+	defer c.Queued.Notify()
 	for done := repairAtOnce; done == repairAtOnce; r.Dropped += done {
-		err := v.administer(ctx, actor, nil, func(t *store.Tx) (err error) {
+		err := c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) (err error) {
 			done, err = t.RemoveOrphanTasks(repairAtOnce)
 			return err
 		})
@@ -170,7 +170,7 @@ func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired)
 	}
 	for from := uint64(1); ; {
 		var waiting []uint64
-		err := v.store.View(ctx, func(t *store.Tx) error {
+		err := c.Store.View(ctx, func(t *store.Tx) error {
 			waiting = t.FilesWithoutTask(from, repairAtOnce)
 			return nil
 		})
@@ -178,8 +178,8 @@ func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired)
 			return err
 		}
 		added := 0
-		err = v.administer(ctx, actor, nil, func(t *store.Tx) (err error) {
-			added, err = v.requeue(t, actor, waiting) // perhaps twice
+		err = c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) (err error) {
+			added, err = c.requeue(t, actor, waiting) // perhaps twice
 			return err
 		})
 		if err != nil {
@@ -190,7 +190,7 @@ func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired)
 }
 
 // requeue looks once more: a file may have been processed or purged meanwhile.
-func (v *Vault) requeue(t *store.Tx, actor model.Actor, files []uint64) (added int, err error) {
+func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added int, err error) {
 	for _, id := range files {
 		file, err := t.FileIncludingTrash(id)
 		switch {
@@ -199,7 +199,7 @@ func (v *Vault) requeue(t *store.Tx, actor model.Actor, files []uint64) (added i
 		case err != nil:
 			return 0, err
 		}
-		if err := t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: v.now()}); err != nil {
+		if err := t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: c.Now()}); err != nil {
 			return 0, err
 		}
 		added++
@@ -208,19 +208,19 @@ func (v *Vault) requeue(t *store.Tx, actor model.Actor, files []uint64) (added i
 }
 
 // repairSweep removes orphans where that is safe; where it is not, they stay notes.
-func (v *Vault) repairSweep(ctx context.Context, r *Repaired) error {
-	_, own, err := v.lastUsed(ctx)
+func (c *Checker) repairSweep(ctx context.Context, r *Repaired) error {
+	_, own, err := c.vault.lastUsed(ctx)
 	if err != nil {
 		return err
 	}
 	if !own {
-		v.log.Warn("orphans stay: vault.db is not the one that was last used here")
+		c.Log.Warn("orphans stay: vault.db is not the one that was last used here")
 		return nil
 	}
-	swept, err := v.sweep(ctx)
+	swept, err := c.vault.Sweeper.sweep(ctx)
 	r.Orphans = swept.Removed
 	if err != nil && ctx.Err() == nil && errs.KindOf(err) != errs.Unavailable {
-		v.log.Warn("orphans stay", "error", err) // a damaged record may name any of them
+		c.Log.Warn("orphans stay", "error", err) // a damaged record may name any of them
 		return nil
 	}
 	return err

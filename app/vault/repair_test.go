@@ -12,7 +12,7 @@ import (
 )
 
 // spoiled is a vault with some of everything and a damage done while it was closed.
-func spoiled(t *testing.T, spoil func(database string)) (*vault.Vault, vault.Options) {
+func spoiled(t *testing.T, spoil func(database string)) (*vault.Instance, vault.Options) {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
@@ -35,9 +35,9 @@ func spoiled(t *testing.T, spoil func(database string)) (*vault.Vault, vault.Opt
 	return v, opts
 }
 
-func repaired(t *testing.T, v *vault.Vault) vault.Repaired {
+func repaired(t *testing.T, v *vault.Instance) vault.Repaired {
 	t.Helper()
-	r, err := v.Repair(t.Context(), clerk, func(int, int) {})
+	r, err := v.Integrity.Repair(t.Context(), clerk, func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,12 +18,12 @@ func TestRepairBesideVerifyAndBackup(t *testing.T) {
 	for range 5 {
 		var beside sync.WaitGroup
 		beside.Go(func() {
-			if r, err := v.Repair(t.Context(), clerk, func(int, int) {}); err != nil || !r.Done || r.Before > 0 || !r.Report.OK() {
+			if r, err := v.Integrity.Repair(t.Context(), clerk, func(int, int) {}); err != nil || !r.Done || r.Before > 0 || !r.Report.OK() {
 				t.Errorf("repair: got %+v, %v; want no findings", r, err)
 			}
 		})
 		beside.Go(func() {
-			if r, err := v.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() {
+			if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() {
 				t.Errorf("verify: got %+v, %v; want no findings", r, err)
 			}
 		})

@@ -55,7 +55,7 @@ func (k Keep[T]) put(t *store.Tx, at time.Time, made T) error {
 // Replay gives the answer that is kept in a slot; found is false when there is none,
 // or its time is over.
 func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.StoredResponse, found bool, err error) {
-	err = v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
 		r, found, err = v.replay(t, slot)
 		return err
 	})
@@ -64,7 +64,7 @@ func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.StoredRespon
 
 func (v *Vault) replay(t *store.Tx, slot [32]byte) (model.StoredResponse, bool, error) {
 	r, found, err := t.StoredResponse(slot)
-	if err != nil || !found || !v.now().Before(r.At.Add(v.set.ReplayKeep)) {
+	if err != nil || !found || !v.Now().Before(r.At.Add(v.set.ReplayKeep)) {
 		return model.StoredResponse{}, false, err
 	}
 	return r, true, nil

@@ -29,7 +29,7 @@ func kept[T any](n byte) vault.Keep[T] {
 	}}
 }
 
-func replay(t *testing.T, v *vault.Vault, n byte) (model.StoredResponse, bool) {
+func replay(t *testing.T, v *vault.Instance, n byte) (model.StoredResponse, bool) {
 	t.Helper()
 	r, found, err := v.Replay(t.Context(), slot(n))
 	if err != nil {
@@ -135,7 +135,7 @@ func TestKeepFails(t *testing.T) {
 		t.Error(err)
 	}
 	tr.Discard()
-	done(t, v.Sweep(t.Context()))
+	done(t, v.Sweeper.Sweep(t.Context()))
 	nothingStays(t, opts.Dir)
 	if s := status(t, v); s.Abstracts != 0 || s.Files != 0 {
 		t.Errorf("%+v", s)

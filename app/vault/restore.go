@@ -361,7 +361,7 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	report, err = v.Verify(ctx, func(int, int) {})
+	report, err = v.Integrity.Verify(ctx, func(int, int) {})
 	if err != nil {
 		return report, err
 	}
@@ -369,11 +369,11 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
 			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
 	}
-	err = v.store.Update(ctx, nil, func(t *store.Tx) error {
+	err = v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		if err := forgetTimeline(t); err != nil {
 			return err
 		}
-		return v.event(t, v.now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
+		return v.AddEvent(t, v.Now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
 	})
 	if err != nil {
 		return report, err

@@ -26,7 +26,7 @@ import (
 )
 
 // backedUp is a vault with some documents, and an archive of it.
-func backedUp(t *testing.T, count int) (v *vault.Vault, files []model.File, to string) {
+func backedUp(t *testing.T, count int) (v *vault.Instance, files []model.File, to string) {
 	t.Helper()
 	v, _ = opened(t, nil)
 	for i := range count {
@@ -137,7 +137,7 @@ func TestRestoreRefuses(t *testing.T) {
 		want   errs.Kind
 		says   string
 	}{
-		{"live data", func(o *vault.RestoreOptions) { o.Vault.Dir = live.Dir() }, errs.Conflict, "never over live data"},
+		{"live data", func(o *vault.RestoreOptions) { o.Vault.Dir = live.Dir }, errs.Conflict, "never over live data"},
 		{"documents", with("blobs/ab/x"), errs.Conflict, `it holds "blobs"`},
 		{"a secret", with("secret.key"), errs.Conflict, `it holds "secret.key"`},
 		{"somebody's files", with("taxes.xls"), errs.Conflict, `it holds "taxes.xls"`},
@@ -381,7 +381,7 @@ func TestBackupsOfEveryPastSchema(t *testing.T) {
 func TestArchiveNamesNoPath(t *testing.T) {
 	t.Parallel()
 	v, _, to := backedUp(t, 1)
-	for _, path := range slices.Sorted(maps.Values(map[int]string{0: v.Dir(), 1: to})) {
+	for _, path := range slices.Sorted(maps.Values(map[int]string{0: v.Dir, 1: to})) {
 		for _, file := range under(t, to, ".") {
 			raw, err := os.ReadFile(file)
 			if err != nil || bytes.Contains(raw, []byte(path)) {

@@ -14,20 +14,20 @@ func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "kim", model.RoleAdmin)
 	p.signIn(t, "kim")
-	err := p.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
+	err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 		return tx.PutStoredResponse([32]byte{7}, model.StoredResponse{Status: 201, Body: []byte("{}"), At: p.clock.Now()})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "b")
-	taken(t, p.Vault, to)
+	taken(t, p.Instance, to)
 	v := restored(t, to)
 	if _, found, err := v.Kept([32]byte{7}); found || err != nil {
 		t.Errorf("an answer came back: %v", err)
 	}
 	sessions := 0
-	err = v.Store().View(t.Context(), func(tx *store.Tx) error {
+	err = v.Store.View(t.Context(), func(tx *store.Tx) error {
 		tx.EachSession(func(model.Session) bool { sessions++; return true })
 		return nil
 	})

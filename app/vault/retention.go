@@ -118,5 +118,5 @@ func (v *Vault) until(in model.Trashed, retained time.Time) time.Time {
 
 // over reports whether a record's time in the trash has passed, to the microsecond.
 func (v *Vault) over(in model.Trashed, retained time.Time) bool {
-	return !v.now().Before(v.until(in, retained))
+	return !v.Now().Before(v.until(in, retained))
 }

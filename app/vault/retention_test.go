@@ -21,7 +21,7 @@ const (
 )
 
 // retaining opens a vault that keeps abstracts for 20 years, those of template 2 for 7.
-func retaining(t *testing.T) (*vault.Vault, vault.Options, *vaulttest.Clock) {
+func retaining(t *testing.T) (*vault.Instance, vault.Options, *vaulttest.Clock) {
 	t.Helper()
 	clock := vaulttest.NewClock()
 	v, opts := opened(t, func(o *vault.Options) {
@@ -32,7 +32,7 @@ func retaining(t *testing.T) (*vault.Vault, vault.Options, *vaulttest.Clock) {
 }
 
 // item finds one record in the trash.
-func item(t *testing.T, v *vault.Vault, noun string, id uint64) vault.Trashed {
+func item(t *testing.T, v *vault.Instance, noun string, id uint64) vault.Trashed {
 	t.Helper()
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100})
 	done(t, err)
@@ -51,21 +51,21 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	start := vaulttest.NewClock().Now()
 	years := func(n int) time.Time { return start.AddDate(n, 0, 0) }
-	detach := func(t *testing.T, v *vault.Vault, filed vault.Filed) (string, uint64) {
+	detach := func(t *testing.T, v *vault.Instance, filed vault.Filed) (string, uint64) {
 		done(t, v.Abstracts.Detach(t.Context(), clerk, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}))
 		return "file", filed.Files[0].ID
 	}
 	tests := []struct {
 		name  string
-		trash func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (noun string, id uint64)
+		trash func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (noun string, id uint64)
 		want  time.Time // zero: no retention
 	}{
-		{"an abstract", func(t *testing.T, v *vault.Vault, _ *vaulttest.Clock) (string, uint64) {
+		{"an abstract", func(t *testing.T, v *vault.Instance, _ *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			done(t, v.Abstracts.Trash(t.Context(), clerk, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
 		}, years(20)},
-		{"an abstract of another template", func(t *testing.T, v *vault.Vault, _ *vaulttest.Clock) (string, uint64) {
+		{"an abstract of another template", func(t *testing.T, v *vault.Instance, _ *vaulttest.Clock) (string, uint64) {
 			a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Keep[vault.Filed]{})
 			done(t, err)
 			_, err = v.Templates.Retire(t.Context(), clerk, 2)
@@ -73,7 +73,7 @@ func TestRetention(t *testing.T) {
 			done(t, v.Abstracts.Trash(t.Context(), clerk, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
 		}, years(7)},
-		{"an abstract with a later document", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
+		{"an abstract with a later document", func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			clock.Move(48 * time.Hour)
 			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
@@ -81,17 +81,17 @@ func TestRetention(t *testing.T) {
 			done(t, v.Abstracts.Trash(t.Context(), clerk, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
 		}, years(20).Add(48 * time.Hour)},
-		{"a document removed after 30 days", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
+		{"a document removed after 30 days", func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
 			clock.Move(30*calendarDay + time.Microsecond)
 			return detach(t, v, a)
 		}, years(20)},
-		{"a document removed within 30 days", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
+		{"a document removed within 30 days", func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			clock.Move(30 * calendarDay)
 			return detach(t, v, a)
 		}, time.Time{}},
-		{"a document removed early, restored, removed late", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
+		{"a document removed early, restored, removed late", func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			detach(t, v, a)
 			_, err := v.Files.Restore(t.Context(), clerk, a.Files[0].ID, vault.Keep[model.File]{})
@@ -99,19 +99,19 @@ func TestRetention(t *testing.T) {
 			clock.Move(31 * calendarDay)
 			return detach(t, v, a)
 		}, years(20)},
-		{"a document that was uploaded in a future that is none", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
+		{"a document that was uploaded in a future that is none", func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (string, uint64) {
 			clock.Move(365 * calendarDay)
 			a := create(t, v, pdf("1.pdf", "1"))
 			clock.Move(-365 * calendarDay)
 			return detach(t, v, a)
 		}, years(21)},
-		{"a document on no abstract", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
+		{"a document on no abstract", func(t *testing.T, v *vault.Instance, clock *vaulttest.Clock) (string, uint64) {
 			f := upload(t, v, pdf("1.pdf", "1"))[0]
 			clock.Move(90 * calendarDay)
 			done(t, v.Files.Trash(t.Context(), clerk, f.ID, vault.Match{}))
 			return "file", f.ID
 		}, time.Time{}},
-		{"an order", func(t *testing.T, v *vault.Vault, _ *vaulttest.Clock) (string, uint64) {
+		{"an order", func(t *testing.T, v *vault.Instance, _ *vaulttest.Clock) (string, uint64) {
 			o := ordered(t, v, "A-1")
 			done(t, v.Orders.Trash(t.Context(), clerk, o.ID, vault.Match{}))
 			return "order", o.ID
@@ -248,7 +248,7 @@ func TestRetentionOfSharedBytes(t *testing.T) {
 	done(t, v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}))
 	clock.Move(trashKeep)
 	done(t, v.Purge(t.Context()))
-	done(t, v.Sweep(t.Context()))
+	done(t, v.Sweeper.Sweep(t.Context()))
 	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("%d documents on the disk, want the one that is kept", n)
 	}
@@ -367,7 +367,7 @@ func TestRetentionWithALostDocument(t *testing.T) {
 			clock.Move(time.Second)
 			ordered(t, v, "A-1")
 			done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-			done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(filed.Files[lost].ID) }))
+			done(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(filed.Files[lost].ID) }))
 			if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100}); err != nil || len(page.Items) != 2 {
 				t.Errorf("got %d records, %v, want 2", len(page.Items), err)
 			}

@@ -12,8 +12,8 @@ import (
 const retryAtOnce = 256 // files of one commit
 
 // Failed gives at most limit files whose processing failed, from number from on.
-func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+func (p *processor) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
+	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.FailedFiles(from, limit)
 		return err
 	})
@@ -23,13 +23,13 @@ func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []mode
 // Retry puts files whose processing failed into the queue again: one, or all when
 // id is 0. It tells how many; NotFound when there is no such file, Conflict when
 // its processing did not fail.
-func (f *Files) Retry(ctx context.Context, actor model.Actor, id uint64) (count int, err error) {
-	defer f.v.processor.poke()
+func (p *processor) Retry(ctx context.Context, actor model.Actor, id uint64) (count int, err error) {
+	defer p.Queued.Notify()
 	for from := max(id, 1); ; {
 		var done int
 		var next uint64
-		err := f.v.change(ctx, actor, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
-			done, next, err = f.retry(t, actor, id, from) // perhaps twice: from stays
+		err := p.Update(ctx, actor, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
+			done, next, err = p.retry(t, actor, id, from) // perhaps twice: from stays
 			return err
 		})
 		if err != nil {
@@ -53,7 +53,7 @@ func retryable(t *store.Tx, id uint64) error {
 	return err
 }
 
-func (f *Files) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int, next uint64, err error) {
+func (p *processor) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int, next uint64, err error) {
 	limit := retryAtOnce
 	if id != 0 {
 		limit = 1
@@ -62,11 +62,11 @@ func (f *Files) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int
 	if err != nil {
 		return 0, from, err
 	}
-	at := f.v.now()
+	at := p.Now()
 	for _, file := range list {
 		file.Processing, file.Failure = true, ""
 		err := errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: file.ID, Owner: actor.Record(), DueAt: at}),
-			f.v.event(t, at, actor, "file.retried", record("file", file.ID), nil))
+			p.AddEvent(t, at, actor, "file.retried", RecordRef("file", file.ID), nil))
 		if err != nil {
 			return 0, from, err
 		}

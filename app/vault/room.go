@@ -17,7 +17,7 @@ type roomReader struct {
 
 func (r *roomReader) Read(p []byte) (int, error) {
 	if r.since >= roomEvery {
-		if err := r.v.room(); err != nil {
+		if err := r.v.CheckSpace(); err != nil {
 			return 0, err
 		}
 		r.since = 0

@@ -54,8 +54,8 @@ type scrubNote struct {
 // and when each is due, however many there are. It never waits for a clock longer than
 // the way from one digest to the next takes, and never reads more than a quarter of the
 // time: a clock that is set neither stops it nor lets it loose.
-type scrubber struct {
-	v     *Vault
+type Scrubber struct {
+	vault *Vault
 	every time.Duration
 	asked chan blobstore.Digest
 
@@ -89,21 +89,22 @@ const (
 	mostAsked = 256
 )
 
-func newScrubber(v *Vault) *scrubber {
-	s := &scrubber{v: v, every: v.set.Scrub.Every, asked: make(chan blobstore.Digest, mostAsked), asking: map[blobstore.Digest]bool{}}
+func newScrubber(v *Vault, every time.Duration) *Scrubber {
+	s := &Scrubber{vault: v, every: every, asked: make(chan blobstore.Digest, mostAsked), asking: map[blobstore.Digest]bool{}}
 	s.load()
+	v.scrub = s
 	return s
 }
 
 // load reads the note.
-func (s *scrubber) load() {
-	raw, err := os.ReadFile(filepath.Join(s.v.dir, scrubFile))
+func (s *Scrubber) load() {
+	raw, err := os.ReadFile(filepath.Join(s.vault.Dir, scrubFile))
 	if err == nil {
 		err = json.Unmarshal(raw, &s.note)
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.v.log.Warn("scrub.json can't be read: the scrub starts over", "error", err)
+			s.vault.Log.Warn("scrub.json can't be read: the scrub starts over", "error", err)
 		}
 		s.note = scrubNote{}
 	}
@@ -114,12 +115,12 @@ func (s *scrubber) load() {
 		}
 	}
 	s.note.Damaged = nil
-	s.v.damages.marks = marks
+	s.vault.damages.marks = marks
 }
 
 // save writes the note. One that cannot be written stops nothing.
-func (s *scrubber) save() {
-	if s.v.store.CheckFile() != nil {
+func (s *Scrubber) save() {
+	if s.vault.Store.CheckFile() != nil {
 		return // nothing is created in the place of a data directory that is gone
 	}
 	s.writing.Lock()
@@ -128,19 +129,19 @@ func (s *scrubber) save() {
 	note := s.note
 	s.written, s.dirty = time.Now(), false
 	s.mu.Unlock()
-	note.Damaged = s.v.damages.list()
+	note.Damaged = s.vault.damages.list()
 	raw, err := json.Marshal(note)
 	if err == nil {
-		err = writeNote(s.v.dir, scrubFile, raw)
+		err = writeNote(s.vault.Dir, scrubFile, raw)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a test has removed the folder
-		s.v.log.Warn("scrub.json can't be written", "error", err)
+		s.vault.Log.Warn("scrub.json can't be written", "error", err)
 	}
 }
 
 // saveSome writes the note where the place has changed and was not written for a while,
 // or nothing happens for a while.
-func (s *scrubber) saveSome(wait time.Duration) {
+func (s *Scrubber) saveSome(wait time.Duration) {
 	s.mu.Lock()
 	due := s.dirty && (wait > scrubIdle || time.Since(s.written) > scrubSaved)
 	s.mu.Unlock()
@@ -150,7 +151,7 @@ func (s *scrubber) saveSome(wait time.Duration) {
 }
 
 // state tells how it goes.
-func (s *scrubber) state() ScrubState {
+func (s *Scrubber) State() ScrubState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state := ScrubState{Every: s.every, Started: s.note.Started, Completed: s.note.Completed, Progress: part(s.note.After)}
@@ -159,7 +160,7 @@ func (s *scrubber) state() ScrubState {
 		from = state.Started
 	}
 	if !from.IsZero() {
-		state.Age = max(0, s.v.now().Sub(from))
+		state.Age = max(0, s.vault.Now().Sub(from))
 	}
 	state.Overdue = s.every > 0 && state.Age > s.every
 	return state
@@ -174,7 +175,7 @@ func part(of *blobstore.Digest) float64 {
 }
 
 // ask has a document verified soon.
-func (s *scrubber) ask(digest blobstore.Digest) {
+func (s *Scrubber) ask(digest blobstore.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asking[digest] {
@@ -188,8 +189,8 @@ func (s *scrubber) ask(digest blobstore.Digest) {
 }
 
 // recheck verifies what was damaged before.
-func (s *scrubber) recheck(ctx context.Context) {
-	for _, known := range s.v.damages.list() {
+func (s *Scrubber) recheck(ctx context.Context) {
+	for _, known := range s.vault.damages.list() {
 		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			s.verify(ctx, digest)
 		}
@@ -197,7 +198,7 @@ func (s *scrubber) recheck(ctx context.Context) {
 }
 
 // answer verifies what was asked for, one document after the other.
-func (s *scrubber) answer(ctx context.Context) {
+func (s *Scrubber) answer(ctx context.Context) {
 	s.recheck(ctx)
 	for {
 		select {
@@ -209,8 +210,8 @@ func (s *scrubber) answer(ctx context.Context) {
 	}
 }
 
-func (s *scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
-	s.v.arrivals.wait(ctx)
+func (s *Scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
+	s.vault.Activity.Wait(ctx)
 	s.verify(ctx, digest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,20 +219,20 @@ func (s *scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
 }
 
 // verify reads one document that some record may name.
-func (s *scrubber) verify(ctx context.Context, digest blobstore.Digest) {
-	err := s.v.stillHas(ctx, digest, func(file model.File) {
-		if err := s.v.inspectBytes(ctx, digest, file); err != nil && ctx.Err() == nil {
-			s.v.log.Warn("a document is not verified", "file", file.ID, "error", err)
+func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
+	err := s.vault.stillHas(ctx, digest, func(file model.File) {
+		if err := s.vault.inspectBytes(ctx, digest, file); err != nil && ctx.Err() == nil {
+			s.vault.Log.Warn("a document is not verified", "file", file.ID, "error", err)
 		}
-		s.v.logDamage(ctx, digest) // where it could not be written before
+		s.vault.logDamage(ctx, digest) // where it could not be written before
 	})
 	if err != nil && ctx.Err() == nil {
-		s.v.log.Warn("a document is not verified", "sha256", digest.String(), "error", err)
+		s.vault.Log.Warn("a document is not verified", "sha256", digest.String(), "error", err)
 	}
 }
 
 // run reads all documents until ctx ends.
-func (s *scrubber) run(ctx context.Context) {
+func (s *Scrubber) run(ctx context.Context) {
 	if s.every <= 0 {
 		return
 	}
@@ -241,7 +242,7 @@ func (s *scrubber) run(ctx context.Context) {
 		if err != nil {
 			wait = scrubIdle
 			if ctx.Err() == nil {
-				s.v.log.Error("scrub", "error", err)
+				s.vault.Log.Error("scrub", "error", err)
 			}
 		}
 		s.saveSome(wait)
@@ -256,7 +257,7 @@ func (s *scrubber) run(ctx context.Context) {
 		if err != nil || wait > scrubLook {
 			continue
 		}
-		s.v.arrivals.wait(ctx)
+		s.vault.Activity.Wait(ctx)
 		began := time.Now()
 		s.step(ctx, next)
 		took = time.Since(began)
@@ -271,8 +272,8 @@ type scrubbed struct {
 }
 
 // plan says what is next, and how long to wait for it, when the last took so long.
-func (s *scrubber) plan(ctx context.Context, took time.Duration) (next scrubbed, wait time.Duration, err error) {
-	now := s.v.now()
+func (s *Scrubber) plan(ctx context.Context, took time.Duration) (next scrubbed, wait time.Duration, err error) {
+	now := s.vault.Now()
 	s.mu.Lock()
 	if s.note.Started.IsZero() {
 		s.note.Started, s.dirty = now, true
@@ -288,7 +289,7 @@ func (s *scrubber) plan(ctx context.Context, took time.Duration) (next scrubbed,
 	}
 	started := s.note.Started
 	s.mu.Unlock()
-	err = s.v.store.View(ctx, func(t *store.Tx) error {
+	err = s.vault.Store.View(ctx, func(t *store.Tx) error {
 		var ok bool
 		var from []byte
 		if after != nil {
@@ -311,28 +312,25 @@ func (s *scrubber) plan(ctx context.Context, took time.Duration) (next scrubbed,
 }
 
 // step reads the next document, or ends the round.
-func (s *scrubber) step(ctx context.Context, next scrubbed) {
+func (s *Scrubber) step(ctx context.Context, next scrubbed) {
 	if next.none {
 		s.mu.Lock()
-		now := s.v.now()
+		now := s.vault.Now()
 		s.note = scrubNote{Started: now, Completed: now}
 		s.mu.Unlock()
-		s.v.log.Info("every document was read", "damaged", s.v.damages.count())
+		s.vault.Log.Info("every document was read", "damaged", s.vault.damages.count())
 		s.save()
 		return
 	}
-	err := s.v.inspectBytes(ctx, next.digest, next.file)
+	err := s.vault.inspectBytes(ctx, next.digest, next.file)
 	if ctx.Err() != nil {
 		return // it is read after the restart
 	}
 	if err != nil {
-		s.v.log.Warn("a document is not verified", "file", next.file.ID, "error", err)
+		s.vault.Log.Warn("a document is not verified", "file", next.file.ID, "error", err)
 	}
-	s.v.logDamage(ctx, next.digest)
+	s.vault.logDamage(ctx, next.digest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note.After, s.dirty = &next.digest, true
 }
-
-// Scrub is how the reading of all documents goes.
-func (v *Vault) Scrub() ScrubState { return v.scrubber.state() }

@@ -54,7 +54,7 @@ func large(salt string) doc {
 }
 
 // scrubbed opens a vault whose scrub the test drives.
-func scrubbed(t *testing.T, change func(*vault.Options)) (*vault.Vault, vault.Options, *vaulttest.Clock) {
+func scrubbed(t *testing.T, change func(*vault.Options)) (*vault.Instance, vault.Options, *vaulttest.Clock) {
 	t.Helper()
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
@@ -71,7 +71,7 @@ func scrubbed(t *testing.T, change func(*vault.Options)) (*vault.Vault, vault.Op
 }
 
 // damageEvents are the entries of the audit log about damage.
-func damageEvents(t *testing.T, v *vault.Vault) (records []string) {
+func damageEvents(t *testing.T, v *vault.Instance) (records []string) {
 	t.Helper()
 	page, err := v.Events.List(t.Context(), store.Query{Limit: 1000})
 	if err != nil {
@@ -144,7 +144,7 @@ func TestDamageIsReportedOnceUntilHealed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer closed(t, v)
-			v.Recheck(t.Context())
+			v.Integrity.Recheck(t.Context())
 			if got := v.Damaged(); len(got) != 1 || got[0].File != file.ID || !got[0].Logged {
 				t.Errorf("after a restart: got %+v", got)
 			}
@@ -161,7 +161,7 @@ func TestDamageIsReportedOnceUntilHealed(t *testing.T) {
 			}
 			clock.Move(time.Hour)
 			rot(t, opts.Dir, file, flip)
-			v.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
+			v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
 			if got, want := damageEvents(t, v), []string{"file:1", "file:1"}; !slices.Equal(got, want) {
 				t.Errorf("log after new damage: got %q, want %q", got, want)
 			}
@@ -175,7 +175,7 @@ func TestPutBackByHandHeals(t *testing.T) {
 		v, opts, clock := scrubbed(t, nil)
 		file := upload(t, v, d)[0]
 		rot(t, opts.Dir, file, flip)
-		v.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
+		v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
 		if s := status(t, v); s.Damaged != 1 {
 			t.Fatalf("got %d damaged, want 1", s.Damaged)
 		}
@@ -212,7 +212,7 @@ func TestDamageOfPurgedDocumentIsForgotten(t *testing.T) {
 	v, opts, clock := scrubbed(t, nil)
 	file := upload(t, v, pdf("a.pdf", "purged"))[0]
 	rot(t, opts.Dir, file, flip)
-	v.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
+	v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
 	if err := v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestDamageOfPurgedDocumentIsForgotten(t *testing.T) {
 	if err := v.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Sweep(t.Context()); err != nil {
+	if err := v.Sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s := status(t, v); s.Damaged != 0 {
@@ -245,7 +245,7 @@ func TestPartsAreVerifiedBehind(t *testing.T) {
 		_, err = io.ReadFull(body, make([]byte, 10))
 		return err
 	}
-	if err := part(); err != nil || v.ScrubAsked(t.Context()) != 0 {
+	if err := part(); err != nil || v.Integrity.ScrubAsked(t.Context()) != 0 {
 		t.Errorf("just uploaded: %v, or it was verified again", err)
 	}
 	clock.Move(25 * time.Hour)
@@ -254,27 +254,27 @@ func TestPartsAreVerifiedBehind(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := v.ScrubAsked(t.Context()); got != 1 {
+	if got := v.Integrity.ScrubAsked(t.Context()); got != 1 {
 		t.Errorf("three parts: verified %d times, want 1", got)
 	}
-	if err := part(); err != nil || v.ScrubAsked(t.Context()) != 0 {
+	if err := part(); err != nil || v.Integrity.ScrubAsked(t.Context()) != 0 {
 		t.Errorf("verified: %v, or it was verified again", err)
 	}
 	rot(t, opts.Dir, file, flip)
 	if err := part(); err != nil {
 		t.Error(err)
 	}
-	if got := v.ScrubAsked(t.Context()); got != 1 {
+	if got := v.Integrity.ScrubAsked(t.Context()); got != 1 {
 		t.Errorf("damaged: verified %d times, want 1", got)
 	}
 	if err := part(); !isDamaged(err) {
 		t.Errorf("got %v, want a DamagedError", err)
 	}
-	if got := v.ScrubAsked(t.Context()); got != 0 {
+	if got := v.Integrity.ScrubAsked(t.Context()); got != 0 {
 		t.Errorf("known: verified %d times, want 0", got)
 	}
 	clock.Move(time.Hour)
-	if err := part(); !isDamaged(err) || v.ScrubAsked(t.Context()) != 1 {
+	if err := part(); !isDamaged(err) || v.Integrity.ScrubAsked(t.Context()) != 1 {
 		t.Errorf("an hour later: %v, or it was not verified again", err)
 	}
 }
@@ -295,7 +295,7 @@ func TestScrubReadsEverything(t *testing.T) {
 	var took time.Duration
 	step := func() (ended bool) {
 		t.Helper()
-		wait, ended, err := v.ScrubStep(t.Context())
+		wait, ended, err := v.Integrity.ScrubStep(t.Context())
 		if err != nil || wait < 0 || wait > 20*scrubDay {
 			t.Fatalf("wait %v, %v", wait, err)
 		}
@@ -306,7 +306,7 @@ func TestScrubReadsEverything(t *testing.T) {
 	for range 3 {
 		step()
 	}
-	before := v.Scrub()
+	before := v.Integrity.State()
 	if got := status(t, v).Damaged; got != 3 || before.Progress <= 0 {
 		t.Errorf("after three: %d damaged, %+v", got, before)
 	}
@@ -316,25 +316,25 @@ func TestScrubReadsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, v)
-	if got := v.Scrub(); got.Progress != before.Progress || !got.Started.Equal(before.Started) {
+	if got := v.Integrity.State(); got.Progress != before.Progress || !got.Started.Equal(before.Started) {
 		t.Errorf("after a restart: got %+v, want %+v", got, before)
 	}
 	for i := range 5 {
-		if wait, ended, err := v.ScrubStep(t.Context()); ended || err != nil {
+		if wait, ended, err := v.Integrity.ScrubStep(t.Context()); ended || err != nil {
 			t.Fatalf("step %d: ended %t, %v", i, ended, err)
 		} else {
 			clock.Move(wait)
 			took += wait
 		}
 	}
-	wait, ended, err := v.ScrubStep(t.Context())
+	wait, ended, err := v.Integrity.ScrubStep(t.Context())
 	if took += wait; !ended || err != nil {
 		t.Fatalf("ended %t, %v", ended, err)
 	}
 	if got := status(t, v).Damaged; got != 8 {
 		t.Errorf("got %d damaged, want 8", got)
 	}
-	if got := v.Scrub(); got.Completed.IsZero() || got.Progress != 0 || got.Overdue {
+	if got := v.Integrity.State(); got.Completed.IsZero() || got.Progress != 0 || got.Overdue {
 		t.Errorf("at the end: %+v", got)
 	}
 	if took < 19*scrubDay || took > 20*scrubDay {
@@ -363,22 +363,22 @@ func TestScrubAndTheClock(t *testing.T) {
 			v, _, clock := scrubbed(t, nil)
 			upload(t, v, pdf("a.pdf", "a"), pdf("b.pdf", "b"), pdf("c.pdf", "c"))
 			for range 4 { // a round and its end
-				wait, _, err := v.ScrubStep(t.Context())
+				wait, _, err := v.Integrity.ScrubStep(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				clock.Move(wait)
 			}
-			v.ScrubStep(t.Context()) //nolint:errcheck // the next one is looked at
+			v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // the next one is looked at
 			clock.Move(row.jump)
-			if got := v.Scrub(); got.Overdue != row.overdue || got.Age < 0 {
+			if got := v.Integrity.State(); got.Overdue != row.overdue || got.Age < 0 {
 				t.Errorf("after the jump: %+v", got)
 			}
-			wait, _, err := v.ScrubStep(t.Context())
+			wait, _, err := v.Integrity.ScrubStep(t.Context())
 			if err != nil || wait < 0 || wait > row.most {
 				t.Errorf("wait %v, want at most %v; %v", wait, row.most, err)
 			}
-			if got := v.Scrub(); got.Completed.After(clock.Now()) || got.Started.After(clock.Now()) {
+			if got := v.Integrity.State(); got.Completed.After(clock.Now()) || got.Started.After(clock.Now()) {
 				t.Errorf("a round of the future: %+v", got)
 			}
 		})
@@ -398,7 +398,7 @@ func TestScrubNoteIsNoTrap(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", note, err)
 		}
-		if got := v.Scrub(); got.Progress != 0 || len(v.Damaged()) != 0 {
+		if got := v.Integrity.State(); got.Progress != 0 || len(v.Damaged()) != 0 {
 			t.Errorf("%q: got %+v", note, got)
 		}
 		if len(content(t, v, file.ID)) == 0 {
@@ -426,7 +426,7 @@ func TestBackupNamesDamage(t *testing.T) {
 		t.Errorf("got %v, want none", made.Damaged)
 	}
 	rot(t, opts.Dir, file, flip)
-	v.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
+	v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
 	if made := back(); !slices.Equal(made.Damaged, []uint64{file.ID}) {
 		t.Errorf("got %v, want [%d]", made.Damaged, file.ID)
 	}
@@ -440,10 +440,10 @@ func TestViewsOfDamagedDocuments(t *testing.T) {
 	v, opts, _ := scrubbed(t, nil)
 	file := upload(t, v, doc{"a.txt", []byte("a deed of trust")})[0]
 	rot(t, opts.Dir, file, flip)
-	if err := v.DropDerived(file.Digest); err != nil {
+	if err := v.Previews.DropDerived(file.Digest); err != nil {
 		t.Fatal(err)
 	}
-	err := v.Files.Text(t.Context(), clerk, file.ID, func(int, string) error { return nil })
+	err := v.Previews.Text(t.Context(), clerk, file.ID, func(int, string) error { return nil })
 	if !isDamaged(err) {
 		t.Errorf("got %v, want a DamagedError", err)
 	}

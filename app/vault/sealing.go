@@ -57,7 +57,7 @@ func (s Sealing) words() string {
 // with a sentence where they differ, so that nobody believes in an encryption that
 // nobody makes.
 func (b *Backups) Agree(asked Sealing) error {
-	set := b.v.set.Backup
+	set := b.set
 	phrase, err := set.passphrase()
 	if err != nil {
 		return conflict("The server's settings: %v", err)

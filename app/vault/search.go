@@ -82,13 +82,13 @@ const (
 // under "q" or "kind" when it cannot be asked so; Closing when there is no whole index
 // yet, the search took too long, or too many others are under way. That the actor searched
 // is taken down as a view is (Events.Note), without the text.
-func (v *Vault) Search(ctx context.Context, actor model.Actor, q SearchQuery) (page SearchPage, err error) {
-	err = v.asking(ctx, actor, q, func(within context.Context, f searched) error {
+func (s *SearchService) Records(ctx context.Context, actor model.Actor, q SearchQuery) (page SearchPage, err error) {
+	err = s.asking(ctx, actor, q, func(within context.Context, f searched) error {
 		var seen []seen
-		if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
+		if err := s.Store.View(ctx, func(t *store.Tx) (err error) { seen, err = s.see(t, f); return err }); err != nil {
 			return err
 		}
-		page = SearchPage{Hits: v.snippets(within, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Relaxed}
+		page = SearchPage{Hits: s.snippets(within, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Relaxed}
 		return nil
 	})
 	return page, err
@@ -105,26 +105,26 @@ type searched struct {
 // deadline of within together, and so has what use can do without, as the snippets. It
 // reads the records of a page however late it is: what the index found in time is given,
 // though a later stage of the search used up all of it. Each is counted.
-func (v *Vault) asking(ctx context.Context, actor model.Actor, q SearchQuery, use func(within context.Context, f searched) error) (err error) {
+func (s *SearchService) asking(ctx context.Context, actor model.Actor, q SearchQuery, use func(within context.Context, f searched) error) (err error) {
 	var f searched
-	defer func(begun time.Time) { v.counts.search(time.Since(begun), len(f.answer.Hits) > 0, err) }(time.Now())
+	defer func(begun time.Time) { s.counts.add(time.Since(begun), len(f.answer.Hits) > 0, err) }(time.Now())
 	if err := q.settle(); err != nil {
 		return err
 	}
 	f.query = q
-	within, cancel := context.WithTimeout(ctx, v.set.Search.deadline())
+	within, cancel := context.WithTimeout(ctx, s.set.deadline())
 	defer cancel()
 	if q.Limit <= 0 || q.never() {
 		return use(within, f)
 	}
-	leave, err := v.index.Enter(within, asker(actor))
+	leave, err := s.index.Enter(within, asker(actor))
 	if err == nil {
 		defer leave()
-		f.answer, err = v.index.Search(within, q.asked())
+		f.answer, err = s.index.Search(within, q.asked())
 	}
 	switch {
 	case err == nil:
-		v.notes.note(model.Event{Actor: actor, Kind: searchedBy}, false)
+		s.events.NoteSearch(actor)
 		return use(within, f)
 	case ctx.Err() != nil:
 		return ctx.Err() // who asked has left

@@ -77,24 +77,24 @@ func (pagesReader) Text(_ context.Context, r sandbox.Request, _ document.Extract
 }
 
 // searched is a vault whose documents have text, with an index that a test fills.
-func searched(t *testing.T) (*vault.Vault, *fakeIndex) {
+func searched(t *testing.T) (*vault.Instance, *fakeIndex) {
 	t.Helper()
 	return searchedIn(t, vaulttest.Settings().Search.Deadline)
 }
 
 // searchedIn is searched with so much time for a search.
-func searchedIn(t *testing.T, deadline time.Duration) (*vault.Vault, *fakeIndex) {
+func searchedIn(t *testing.T, deadline time.Duration) (*vault.Instance, *fakeIndex) {
 	t.Helper()
 	v, _ := opened(t, func(o *vault.Options) {
 		o.Reader, o.Settings.PreviewSize, o.Settings.Search.Deadline = pagesReader{}, 1<<20, deadline
 	})
 	f := &fakeIndex{}
-	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
+	v.Search.WrapWords(func(in vault.WordIndex) vault.WordIndex {
 		f.WordIndex = in
 		return f
 	})
 	v.Start(1 << 40)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil {
+	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
 		t.Fatal(err)
 	}
 	return v, f
@@ -113,9 +113,9 @@ func marks(pieces []vault.SnippetPiece) string {
 	return b.String()
 }
 
-func look(t *testing.T, v *vault.Vault, q vault.SearchQuery) vault.SearchPage {
+func look(t *testing.T, v *vault.Instance, q vault.SearchQuery) vault.SearchPage {
 	t.Helper()
-	page, err := v.Search(t.Context(), clerk, q)
+	page, err := v.Search.Records(t.Context(), clerk, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,18 +145,18 @@ func TestSearchRefused(t *testing.T) {
 		"kind":           {vault.SearchQuery{Text: "elm", Kind: "folder"}, "The selected kind is invalid."},
 		"both":           {vault.SearchQuery{Kind: "folder"}, "The q field is required. (and 1 more error)"},
 	} {
-		_, err := v.Search(t.Context(), clerk, row.q)
+		_, err := v.Search.Records(t.Context(), clerk, row.q)
 		if errs.KindOf(err) != errs.Invalid || err.Error() != row.want {
 			t.Errorf("%s: %v, want %s", name, err, row.want)
 		}
 	}
 	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
-	_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+	_, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
 	kind(t, "late", err, errs.Unavailable)
-	_, err = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+	_, err = v.Search.Orders(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
 	kind(t, "late list", err, errs.Unavailable)
 	f.err = &errs.Error{Kind: errs.Unavailable, Message: "The index is being made."}
-	if _, err = v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); !errors.Is(err, f.err) {
+	if _, err = v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); !errors.Is(err, f.err) {
 		t.Errorf("not ready: %v", err)
 	}
 }
@@ -168,14 +168,14 @@ func TestSearchIsTakenDown(t *testing.T) {
 	for range 3 {
 		look(t, v, vault.SearchQuery{Text: "nightingale"})
 	}
-	if _, err := v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err != nil {
+	if _, err := v.Search.Orders(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: " "}); err == nil {
+	if _, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: " "}); err == nil {
 		t.Error("nothing was searched for")
 	}
 	f.err = query.ErrDeadline
-	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err == nil {
+	if _, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err == nil {
 		t.Error("it was not late")
 	}
 	page, err := v.Events.List(t.Context(), vault.Query{Limit: 50})
@@ -352,7 +352,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	// Without a kept text a hit is a hit.
 	file := upload(t, v, pdf("e.pdf", "elm"))[0]
 	failure(t, v, file.ID)
-	if err := v.DropDerived(file.Digest); err != nil {
+	if err := v.Previews.DropDerived(file.Digest); err != nil {
 		t.Fatal(err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}
@@ -369,12 +369,14 @@ func TestSearchTellsWhatWasFoundInTime(t *testing.T) {
 	id := upload(t, v, pdf("elm.pdf", "an elm"))[0].ID
 	failure(t, v, id)
 	f.hits, f.late = []query.Hit{hit(query.File, id)}, true
-	page := inItsTurn(t, func() (vault.SearchPage, error) { return v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}) })
+	page := inItsTurn(t, func() (vault.SearchPage, error) {
+		return v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+	})
 	if len(page.Hits) != 1 || page.Hits[0].ID != id || page.Hits[0].Snippet != nil {
 		t.Errorf("%+v", page)
 	}
 	list := inItsTurn(t, func() (vault.Matches[model.File], error) {
-		return v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+		return v.Search.Files(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
 		t.Errorf("%+v", list)
@@ -394,7 +396,7 @@ func TestSearchSnippetEndsWithItsTime(t *testing.T) {
 	failure(t, v, id)
 	f.hits, f.fuzzy = []query.Hit{hit(query.File, id)}, true
 	page := inItsTurn(t, func() (vault.SearchPage, error) {
-		return v.Search(t.Context(), clerk, vault.SearchQuery{Text: text.String()})
+		return v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: text.String()})
 	})
 	if len(page.Hits) != 1 || page.Hits[0].Snippet != nil {
 		t.Errorf("%+v", page)
@@ -431,7 +433,7 @@ func TestSearchLists(t *testing.T) {
 		}
 		want = append(want, o.Number)
 	}
-	one, err := v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm", Limit: 1})
+	one, err := v.Search.Orders(t.Context(), clerk, vault.SearchQuery{Text: "elm", Limit: 1})
 	if err != nil || one.Bytes == 0 {
 		t.Fatalf("%+v, %v", one, err)
 	}
@@ -444,7 +446,7 @@ func TestSearchLists(t *testing.T) {
 	} {
 		var got []string
 		for q.Text = "elm"; ; {
-			m, err := v.Orders.Search(t.Context(), clerk, q)
+			m, err := v.Search.Orders(t.Context(), clerk, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -464,7 +466,7 @@ func TestSearchLists(t *testing.T) {
 	}
 	for name, q := range map[string]vault.SearchQuery{"county": {County: "Albany"}, "state": {State: "OH"}, "time": {Since: time.Now().AddDate(10, 0, 0)}} {
 		q.Text = "elm"
-		if m, err := v.Orders.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 0 {
+		if m, err := v.Search.Orders(t.Context(), clerk, q); err != nil || len(m.Items) != 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -472,10 +474,10 @@ func TestSearchLists(t *testing.T) {
 	file := upload(t, v, pdf("a.pdf", "elm"))[0]
 	f.hits = []query.Hit{hit(query.Abstract, a.ID), hit(query.File, file.ID)}
 	q := vault.SearchQuery{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
-	if m, err := v.Abstracts.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
+	if m, err := v.Search.Abstracts(t.Context(), clerk, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if m, err := v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
+	if m, err := v.Search.Files(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

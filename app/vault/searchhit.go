@@ -29,18 +29,18 @@ func (s seen) matching(hit query.Hit, text string) Matching {
 
 // see reads the live records of the hits. What is gone, in the trash, or not what was
 // asked for any more is left out.
-func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
+func (svc *SearchService) see(t *store.Tx, f searched) (list []seen, err error) {
 	n := names{t: t, templates: map[uint64]model.Template{}}
 	for _, hit := range f.answer.Hits {
 		var s seen
 		var fits bool
 		switch hit.Kind {
 		case query.Abstract:
-			s, fits, err = v.seeAbstract(&n, hit.ID, &f.query)
+			s, fits, err = svc.seeAbstract(&n, hit.ID, &f.query)
 		case query.Order:
 			s, fits, err = seeOrder(&n, hit.ID, &f.query)
 		case query.File:
-			s, fits, err = v.seeFile(t, hit.ID, &f.query)
+			s, fits, err = svc.seeFile(t, hit.ID, &f.query)
 		}
 		switch {
 		case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
@@ -56,13 +56,13 @@ func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
 	return list, nil
 }
 
-func (v *Vault) seeAbstract(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+func (svc *SearchService) seeAbstract(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
 	a, err := n.t.Abstract(id)
 	if err != nil {
 		return s, false, err
 	}
-	s.SearchHit = v.abstractHit(&a, "").Found()
-	s.Heading = v.heading(n.t, a)
+	s.SearchHit = svc.abstractHit(&a, "").Found()
+	s.Heading = svc.vault.heading(n.t, a)
 	s.words, s.known = wordingOf(&a, n.template(a.TemplateID)), a.SearchTerms
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
@@ -78,7 +78,7 @@ func seeOrder(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error
 }
 
 // seeFile takes a document for one of its abstract's template and place.
-func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+func (svc *SearchService) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
 	file, err := t.File(id)
 	if err != nil {
 		return s, false, err
@@ -86,9 +86,9 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	var of model.Abstract
 	var place string
 	if file.AbstractID == 0 {
-		place, err = v.place(t, file)
+		place, err = svc.vault.place(t, file)
 	} else if of, err = t.Abstract(file.AbstractID); err == nil {
-		place = v.heading(t, of)
+		place = svc.vault.heading(t, of)
 	} else if errors.Is(err, store.ErrDamaged) {
 		err = nil // it hides no document, as in the index; Check reports it
 	}

@@ -21,10 +21,10 @@ type Matches[T any] struct {
 }
 
 // Search looks for abstracts, each with its documents, as Vault.Search does.
-func (a *Abstracts) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[Filed], error) {
+func (s *SearchService) Abstracts(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[Filed], error) {
 	q.Kind = abstractNoun.name
 	asked := q
-	return matches(ctx, a.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
 		found, gone, err := t.ListAbstractsByID(ids, q)
 		if err != nil {
 			return page, gone, err
@@ -36,10 +36,10 @@ func (a *Abstracts) Search(ctx context.Context, actor model.Actor, q SearchQuery
 }
 
 // Search looks for orders as Vault.Search does.
-func (o *Orders) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.Order], error) {
+func (s *SearchService) Orders(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.Order], error) {
 	q.Kind = orderNoun.name
 	asked := q
-	return matches(ctx, o.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.Order], int, error) {
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.Order], int, error) {
 		page, gone, err := t.ListOrdersByID(ids, q)
 		page.Items = slices.DeleteFunc(page.Items, func(o model.Order) bool { return !asked.at(o.Property) })
 		return page, gone, err
@@ -47,21 +47,21 @@ func (o *Orders) Search(ctx context.Context, actor model.Actor, q SearchQuery) (
 }
 
 // Search looks for documents as Vault.Search does.
-func (f *Files) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.File], error) {
+func (s *SearchService) Files(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.File], error) {
 	q.Kind = fileNoun.name
-	return matches(ctx, f.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.File], int, error) {
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.File], int, error) {
 		q.Filters = nil // they have none of these themselves, but through their abstracts
 		return t.ListFilesByID(ids, q)
 	})
 }
 
-func matches[T any](ctx context.Context, v *Vault, actor model.Actor, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
-	err = v.asking(ctx, actor, q, func(_ context.Context, f searched) error {
+func matches[T any](ctx context.Context, s *SearchService, actor model.Actor, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
+	err = s.asking(ctx, actor, q, func(_ context.Context, f searched) error {
 		ids := make([]uint64, 0, len(f.answer.Hits))
 		for _, hit := range f.answer.Hits {
 			ids = append(ids, hit.ID)
 		}
-		return v.store.View(ctx, func(t *store.Tx) error {
+		return s.Store.View(ctx, func(t *store.Tx) error {
 			page, gone, err := read(t, ids, f.query.listed())
 			m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Truncated}
 			if gone < len(ids) || f.more() {

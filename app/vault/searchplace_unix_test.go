@@ -38,13 +38,13 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "walrus"})
+		_, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "walrus"})
 		done <- err
 	}()
 	eventually(t, "somebody else of the same key waits", func() bool {
 		patient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		_, err := v.Search(patient, clerk, vault.SearchQuery{Text: "octopus"})
+		_, err := v.Search.Records(patient, clerk, vault.SearchQuery{Text: "octopus"})
 		return errors.Is(err, context.DeadlineExceeded)
 	})
 	for made := false; !made; {
@@ -68,7 +68,7 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	if err := os.Remove(kept[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "octopus"}); err != nil {
+	if _, err := v.Search.Records(t.Context(), clerk, vault.SearchQuery{Text: "octopus"}); err != nil {
 		t.Errorf("the place is not given back: %v", err)
 	}
 }

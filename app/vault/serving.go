@@ -25,7 +25,7 @@ type serving struct {
 // cutAt is since when it is known that a server did not stop by itself: the next one
 // has started, or, when none runs, its own start. Zero: never.
 func (v *Vault) cutAt() time.Time {
-	s := readServing(v.dir)
+	s := readServing(v.Dir)
 	if !v.serving && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
 		return s.StartedAt
 	}
@@ -45,7 +45,7 @@ func readServing(dir string) (s serving) {
 
 // noteStart is told when a server begins on the vault.
 func (v *Vault) noteStart() {
-	before, now := readServing(v.dir), v.now()
+	before, now := readServing(v.Dir), v.Now()
 	s := serving{StartedAt: now, CutAt: before.CutAt, LeaptAt: before.LeaptAt}
 	if !before.StartedAt.IsZero() && before.StoppedAt.IsZero() {
 		s.CutAt = now
@@ -59,20 +59,20 @@ func (v *Vault) noteStop() {
 	if !v.serving {
 		return
 	}
-	s := readServing(v.dir)
-	s.StoppedAt = v.now()
+	s := readServing(v.Dir)
+	s.StoppedAt = v.Now()
 	v.writeServing(s)
 }
 
 func (v *Vault) writeServing(s serving) {
 	text, err := json.Marshal(s)
 	if err == nil {
-		err = v.store.CheckFile()
+		err = v.Store.CheckFile()
 	}
 	if err == nil {
-		err = writeNote(v.dir, servingFile, text)
+		err = writeNote(v.Dir, servingFile, text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
-		v.log.Warn("note of start and stop", "error", err)
+		v.Log.Warn("note of start and stop", "error", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // Sessions are the verbs on who is signed in, and where. When each was last seen is
 // gathered, so that no page costs a sync; a crash loses at most the last minute.
 type Sessions struct {
-	v    *Vault
+	auth *Auth
 	mu   sync.Mutex
 	seen map[string]time.Time // hash of a session → last seen, not written yet
 }
@@ -37,7 +37,7 @@ const mostSessions = 50
 func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor, error) {
 	actor, session, err := s.speaks(ctx, token)
 	if err == nil {
-		s.note(session, s.v.now())
+		s.note(session, s.auth.Now())
 	}
 	return actor, err
 }
@@ -52,12 +52,12 @@ func (s *Sessions) Glance(ctx context.Context, token string) (model.Actor, error
 func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model.Session, error) {
 	hash, ok := secret.HashToken(token)
 	if !ok {
-		return model.Actor{}, model.Session{}, errUnauthenticated
+		return model.Actor{}, model.Session{}, ErrUnauthenticated
 	}
 	var user model.User
 	var session model.Session
-	err := s.v.store.View(ctx, func(t *store.Tx) (err error) {
-		user, session, err = s.live(t, hash[:])
+	err := s.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		user, session, err = s.auth.LiveSession(t, hash[:])
 		return err
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model
 	}
 	actor := userActor(user)
 	actor.Session = session.Hash
-	if !s.v.mustEnroll(user) {
+	if !s.auth.MustEnroll(user) {
 		actor.Role = user.Role
 	}
 	return actor, session, nil
@@ -75,26 +75,9 @@ func userActor(user model.User) model.Actor {
 	return model.Actor{Kind: model.ActorUser, ID: user.ID, Name: user.Name}
 }
 
-// live gives a session that speaks for an enabled user; else Unauthenticated.
-func (s *Sessions) live(t *store.Tx, hash []byte) (user model.User, session model.Session, err error) {
-	session, found, err := t.Session(hash)
-	if err != nil || !found {
-		return user, session, orUnauthenticated(err)
-	}
-	session.LastSeenAt = s.last(session)
-	if !session.Active(s.v.now(), s.v.set.Users.limits()) {
-		return user, session, errUnauthenticated
-	}
-	user, err = t.User(session.UserID)
-	if errs.KindOf(err) == errs.NotFound || err == nil && !user.CanSignIn() {
-		err = errUnauthenticated
-	}
-	return user, session, err
-}
-
 func orUnauthenticated(err error) error {
 	if err == nil {
-		return errUnauthenticated
+		return ErrUnauthenticated
 	}
 	return err
 }
@@ -121,8 +104,8 @@ func (s *Sessions) note(session model.Session, now time.Time) {
 
 // List gives the sessions of the user who acts, the one that was seen last first.
 func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Session, err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
-		if _, err := s.v.self(t, actor); err != nil {
+	err = s.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		if _, err := s.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}
 		list = s.of(t, actor.ID)
@@ -136,7 +119,7 @@ func (s *Sessions) of(t *store.Tx, user uint64) []model.Session {
 	all := t.SessionsOfUser(user)
 	list := make([]model.Session, 0, len(all))
 	for _, session := range all {
-		if session.LastSeenAt = s.last(session); session.Active(s.v.now(), s.v.set.Users.limits()) {
+		if session.LastSeenAt = s.last(session); session.Active(s.auth.Now(), s.auth.SessionLimits) {
 			list = append(list, session)
 		}
 	}
@@ -158,7 +141,7 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	}
 	var session model.Session
 	var user model.User
-	err := s.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err := s.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		var found bool
 		if session, found, err = t.Session(hash[:]); err == nil && !found {
 			err = errSame
@@ -195,8 +178,8 @@ func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
 
 func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(model.Session) bool, must bool) error {
 	var ending []model.Session
-	return s.v.store.Update(ctx, func(t *store.Tx) error {
-		if _, err := s.v.self(t, actor); err != nil {
+	return s.auth.Store.Update(ctx, func(t *store.Tx) error {
+		if _, err := s.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}
 		ending = slices.DeleteFunc(t.SessionsOfUser(actor.ID), func(session model.Session) bool { return !which(session) })
@@ -220,7 +203,7 @@ func (s *Sessions) end(t *store.Tx, actor model.Actor, list []model.Session, why
 	if len(list) == 1 {
 		detail["session"] = list[0].ID()
 	}
-	return s.v.event(t, s.v.now(), actor, "session.ended", record("user", list[0].UserID), detail)
+	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", RecordRef("user", list[0].UserID), detail)
 }
 
 // endAll removes the sessions of a user but one, as a part of another change.
@@ -262,7 +245,7 @@ func (s *Sessions) flush(ctx context.Context) error {
 	if len(seen) == 0 {
 		return nil
 	}
-	err := s.v.store.Update(ctx, nil, func(t *store.Tx) error {
+	err := s.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
 		for hash, at := range seen {
 			if err := s.saw(t, hash, at); err != nil {
 				return err
@@ -319,14 +302,14 @@ const endedAtOnce = 256
 func (s *Sessions) prune(ctx context.Context) error {
 	for {
 		var ended []model.Session
-		err := s.v.store.View(ctx, func(t *store.Tx) error {
+		err := s.auth.Store.View(ctx, func(t *store.Tx) error {
 			ended = s.ended(t)
 			return nil
 		})
 		if err != nil || len(ended) == 0 {
 			return err
 		}
-		err = s.v.store.Update(ctx, nil, func(t *store.Tx) error {
+		err = s.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
 			for _, session := range ended {
 				if err := t.RemoveSession(session); err != nil {
 					return err
@@ -341,7 +324,7 @@ func (s *Sessions) prune(ctx context.Context) error {
 }
 
 func (s *Sessions) ended(t *store.Tx) (list []model.Session) {
-	now, limits := s.v.now(), s.v.set.Users.limits()
+	now, limits := s.auth.Now(), s.auth.SessionLimits
 	t.EachSession(func(session model.Session) bool {
 		if session.LastSeenAt = s.last(session); !session.Active(now, limits) {
 			list = append(list, session)

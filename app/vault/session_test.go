@@ -80,7 +80,7 @@ func TestSessionLastSeen(t *testing.T) {
 	p := &people{v, clock}
 	kim := p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
-	size := func() int64 { return p.Store().Size() }
+	size := func() int64 { return p.Store.Size() }
 	before, began := size(), clock.Now()
 	for range 1000 {
 		clock.Move(59 * time.Millisecond)
@@ -100,7 +100,7 @@ func TestSessionLastSeen(t *testing.T) {
 	p = &people{vaulttest.Open(t, opts), clock}
 	clock.Move(11 * time.Hour)
 	p.speaks(t, in.Token)
-	if err := p.Gathered(t.Context()); err != nil {
+	if err := p.Users.Gathered(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || !user.LastSeenAt.Equal(clock.Now()) || user.Version != 1 {
@@ -160,7 +160,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		t.Errorf("%d, %v", len(list), err)
 	}
 	p.clock.Move(13 * time.Hour)
-	if err := p.Prune(t.Context()); err != nil {
+	if err := p.Sessions.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := p.stored(t); n != 0 {
@@ -193,15 +193,15 @@ func TestTriesAreBounded(t *testing.T) {
 		refused(t, "wrong", err, vault.WrongPassword)
 	}
 	for i := range 25_000 {
-		p.Tried(fmt.Sprintf("name %d", i), fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
-		if n := p.Tries(); n > 20_002 {
+		p.Users.Tried(fmt.Sprintf("name %d", i), fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
+		if n := p.Users.Tries(); n > 20_002 {
 			t.Fatalf("%d are remembered", n)
 		}
 	}
 	_, err := p.try(t, "kim", goodPassword, "", "203.0.113.9")
 	refused(t, "still waiting", err, vault.TooManyTries)
 	p.clock.Move(time.Hour)
-	p.Tried("later", "10.0.0.1")
+	p.Users.Tried("later", "10.0.0.1")
 	p.clock.Move(-2 * time.Hour) // a clock that is set back holds nobody up
 	if _, err := p.try(t, "kim", goodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)

@@ -48,7 +48,7 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 		now := old
 		now.FolderID = folder
 		now.Version++
-		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.now(), Actor: actor, Kind: "file.changed", Record: record(fileNoun.name, old.ID), Changes: old.Changes(now)}))
+		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed", Record: RecordRef(fileNoun.name, old.ID), Changes: old.Changes(now)}))
 	})
 }
 
@@ -56,12 +56,12 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 // that are gone are left.
 func (f *Files) TrashSeveral(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, left []Left, err error) {
 	return f.several(ctx, actor, ids, nil, func(model.File) (string, bool) { return "", false }, func(t *store.Tx, live model.File) error {
-		at := f.v.now()
+		at := f.v.Now()
 		detail, err := trashFile(t, live, model.Trashed{At: at, By: actor})
 		if err != nil {
 			return err
 		}
-		return f.v.event(t, at, actor, "file.trashed", record(fileNoun.name, live.ID), detail)
+		return f.v.AddEvent(t, at, actor, "file.trashed", RecordRef(fileNoun.name, live.ID), detail)
 	})
 }
 
@@ -71,7 +71,7 @@ func (f *Files) several(ctx context.Context, actor model.Actor, ids []uint64, ch
 	judge func(model.File) (reason string, same bool), do func(*store.Tx, model.File) error) (count int, left []Left, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var found chosen
-	err = f.v.change(ctx, actor, func(t *store.Tx) (err error) {
+	err = f.v.Update(ctx, actor, func(t *store.Tx) (err error) {
 		if check != nil {
 			if err := check(t); err != nil {
 				return err

@@ -32,7 +32,7 @@ type Branch struct {
 // Shelf reads a folder (0: the top) with its surroundings: the branches on the way to
 // it are open, the others shut. NotFound when there is none.
 func (f *Folders) Shelf(ctx context.Context, id uint64) (s Shelf, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) error {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		all, err := t.Folders()
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ const mostInFolder = 100_000
 // Documents gives the documents in a folder (0: in none, and with no abstract), sorted;
 // at most 100,000.
 func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []model.File, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = inFolder(t, id)
 		return err
 	})
@@ -137,7 +137,7 @@ func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, 
 	row.Total = len(order)
 	row.From = max(0, min(from, (row.Total-1)/limit*limit))
 	end := min(row.From+limit, row.Total)
-	err = f.v.store.View(ctx, func(t *store.Tx) error {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for i := row.From; i < end; i++ {
 			at := i
 			if down {
@@ -175,7 +175,7 @@ func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err er
 		return a, nil
 	}
 	a.Position, a.Count = at+1, len(order)
-	err = f.v.store.View(ctx, func(t *store.Tx) error {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for i, to := range map[int]**model.File{at - 1: &a.Previous, at + 1: &a.Next} {
 			if i < 0 || i >= len(order) {
 				continue
@@ -197,7 +197,7 @@ func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err er
 // order gives the numbers of the documents of a folder, sorted; nobody may change it.
 func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
 	key := orderOf{id, by}
-	turn := f.v.store.FolderVersion(id)
+	turn := f.v.Store.FolderVersion(id)
 	if order, ok := f.v.orders.get(key, turn); ok {
 		return order, nil
 	}

@@ -109,7 +109,7 @@ func TestRow(t *testing.T) {
 	v, _ := opened(t, nil)
 	deeds := folder(t, v, "Deeds", 0)
 	one := upload(t, v, pdf("x.pdf", "x"))[0]
-	if err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
+	if err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 		for n := range 450 {
 			id, err := tx.NewFileID()
 			if err != nil {

@@ -82,12 +82,12 @@ func seconds(d time.Duration) time.Duration {
 // as a known one; nothing waits here but for its turn at argon2.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	in, err := u.signIn(ctx, draft)
-	u.v.counts.signIn(err)
+	u.auth.countSignIn(err)
 	return in, err
 }
 
 func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
-	now := u.v.now()
+	now := u.auth.Now()
 	waiting, waits := u.steps.find(draft.Step, now)
 	switch {
 	case waits:
@@ -200,7 +200,7 @@ func (u *Users) askCode(ctx context.Context, draft SignInDraft, checked step, no
 	if draft.Code == "" {
 		refused := &SignInError{Reason: CodeNeeded, Step: draft.Step}
 		if refused.Step == "" {
-			refused.Step, err = u.steps.add(u.v.chance, now, checked)
+			refused.Step, err = u.steps.add(u.auth.Rand, now, checked)
 		}
 		if err != nil {
 			return err
@@ -221,24 +221,24 @@ var errChanged = errors.New("the user has changed since the password was checked
 // begin writes the session, and uses the code up, in one transaction. The password
 // that was checked must still be the user's.
 func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
-	if in.Token, err = secret.NewToken(u.v.chance); err != nil {
+	if in.Token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return SignedIn{}, err
 	}
 	var user model.User
 	var spent string
 	var ahead bool
-	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(checked.ID)
 		if err == nil && (!user.CanSignIn() || user.Password != checked.Password || user.Name != checked.Name) {
 			err = errChanged
 		}
 		if err == nil {
-			ahead = user.TwoFactor != nil && secret.TOTPStepInFuture(u.v.now(), user.TwoFactor.LastStep)
+			ahead = user.TwoFactor != nil && secret.TOTPStepInFuture(u.auth.Now(), user.TwoFactor.LastStep)
 			spent, err = u.spend(&user, draft.Code)
 		}
 		return err
 	}, func(t *store.Tx) error {
-		now := u.v.now()
+		now := u.auth.Now()
 		if rehashed != "" {
 			user.Password = rehashed
 		}
@@ -247,7 +247,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 		in.Session = model.Session{
 			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.SanitizeDevice(draft.Device),
 		}
-		if err := errors.Join(t.PutUser(user), u.v.Sessions.start(t, in.Session)); err != nil {
+		if err := errors.Join(t.PutUser(user), u.auth.Sessions.start(t, in.Session)); err != nil {
 			return err
 		}
 		actor := userActor(user)
@@ -274,7 +274,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 	if spent == "code" {
 		u.tries.forget(byCode(user.ID))
 	}
-	in.User, in.Enroll = user, u.v.mustEnroll(user)
+	in.User, in.Enroll = user, u.auth.MustEnroll(user)
 	return in, nil
 }
 
@@ -288,11 +288,11 @@ func (u *Users) spend(user *model.User, code string) (kind string, err error) {
 	}
 	factor := *user.TwoFactor // the record may be shared
 	if secret.IsTOTPCode(code) {
-		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), factor.EncryptedSecret)
+		plain, err := u.auth.secrets.Decrypt(factorPurpose, RecordRef("user", user.ID), factor.EncryptedSecret)
 		if err != nil {
 			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
-		now, last := u.v.now(), factor.LastStep
+		now, last := u.auth.Now(), factor.LastStep
 		if secret.TOTPStepInFuture(now, last) {
 			last = 0 // and begin tells the log
 		}
@@ -303,7 +303,7 @@ func (u *Users) spend(user *model.User, code string) (kind string, err error) {
 		factor.LastStep, user.TwoFactor = step, &factor
 		return "code", nil
 	}
-	hash, ok := u.v.Secrets.HashRecoveryCode(code)
+	hash, ok := u.auth.secrets.HashRecoveryCode(code)
 	at := slices.Index(factor.RecoveryHashes, hash)
 	if !ok || at < 0 {
 		return "", errWrongCode

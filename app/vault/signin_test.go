@@ -34,10 +34,10 @@ func TestSignInCostsTheSame(t *testing.T) {
 		{"known", "wrong password"}, {"unknown", "wrong password"}, {"disabled", goodPassword}, {"invited", ""}, {"", ""},
 		{"known", strings.Repeat("x", 2000)}, {"unknown", strings.Repeat("x", 2000)}, {"\xff\x00", "x"},
 	} {
-		before := p.Runs()
+		before := p.Users.Runs()
 		_, err := p.try(t, row.name, row.password, "", fmt.Sprintf("192.0.2.%d", i))
 		refused(t, row.name, err, vault.WrongPassword)
-		if ran := p.Runs() - before; ran != 1 {
+		if ran := p.Users.Runs() - before; ran != 1 {
 			t.Errorf("%q: argon2 ran %d times", row.name, ran)
 		}
 		if err.Error() != "The name or the password is wrong." {
@@ -53,10 +53,10 @@ func TestSignInResistsGuessing(t *testing.T) {
 	began, tries := p.clock.Now(), 0
 	var waits []time.Duration
 	for p.clock.Now().Sub(began) < 15*time.Minute {
-		before := p.Runs()
+		before := p.Users.Runs()
 		_, err := p.try(t, "Owner", "wrong password", "", "203.0.113.9")
 		if wait := tooMany(err); wait > 0 {
-			if p.Runs() != before {
+			if p.Users.Runs() != before {
 				t.Fatal("a refused try costs a run of argon2")
 			}
 			if wait != wait.Truncate(time.Second) {
@@ -136,7 +136,7 @@ func TestSignInAtOnce(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
 	p.user(t, "owner", model.RoleAdmin)
-	before := p.Runs()
+	before := p.Users.Runs()
 	done := make(chan error)
 	for range 30 {
 		go func() {
@@ -149,7 +149,7 @@ func TestSignInAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if ran := p.Runs() - before; ran > 3 {
+	if ran := p.Users.Runs() - before; ran > 3 {
 		t.Errorf("%d passwords were tried at once", ran)
 	}
 }
@@ -366,7 +366,7 @@ func TestEverythingIsBusy(t *testing.T) {
 	for i := range 20 {
 		crowd.Go(func() {
 			for ctx.Err() == nil {
-				if p.Checks(ctx, fmt.Sprint(i)) != nil {
+				if p.Users.Checks(ctx, fmt.Sprint(i)) != nil {
 					time.Sleep(time.Millisecond) // it is busy: the others hold it so
 				}
 			}
@@ -384,7 +384,7 @@ func TestEverythingIsBusy(t *testing.T) {
 		return true
 	})
 	eventually(t, "a password without its new hash", func() bool {
-		hash, err := p.Rehash(t.Context(), goodPassword)
+		hash, err := p.Users.Rehash(t.Context(), goodPassword)
 		if err != nil {
 			t.Errorf("rehash: %v", err)
 		}
@@ -399,14 +399,14 @@ func TestSignInAmongACrowd(t *testing.T) {
 	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.Argon2Params{Memory: 1024, Passes: 2, Lanes: 1} })
 	p.user(t, "owner", model.RoleAdmin)
 	var crowd sync.WaitGroup
-	before := p.Runs()
+	before := p.Users.Runs()
 	for i := range 200 {
 		crowd.Go(func() {
 			_, err := p.Users.SignIn(context.Background(), vault.SignInDraft{Name: "x", Password: "wrong password", Address: fmt.Sprintf("198.51.100.%d", i)})
 			refused(t, "one of the crowd", err, vault.WrongPassword)
 		})
 	}
-	eventually(t, "the crowd is there", func() bool { return p.Runs() > before })
+	eventually(t, "the crowd is there", func() bool { return p.Users.Runs() > before })
 	if _, err := p.try(t, "owner", goodPassword, "", "192.0.2.1"); err != nil {
 		t.Errorf("the owner: %v", err)
 	}

@@ -17,17 +17,17 @@ const (
 
 // snippets adds to each hit where the text was found, as far as that can be told before
 // the search's deadline: a hit without its snippet is a hit all the same.
-func (v *Vault) snippets(ctx context.Context, mark *query.Highlighter, list []seen) []SearchHit {
+func (s *SearchService) snippets(ctx context.Context, mark *query.Highlighter, list []seen) []SearchHit {
 	hits := make([]SearchHit, len(list))
-	for i, s := range list {
-		hits[i] = s.SearchHit
+	for i, found := range list {
+		hits[i] = found.SearchHit
 		if ctx.Err() != nil {
 			continue
 		}
 		var worth int
-		hits[i].Snippet, worth = snippetOfFields(ctx, mark, s.words)
-		if s.File != nil {
-			v.snippetOfText(ctx, mark, worth, &hits[i])
+		hits[i].Snippet, worth = snippetOfFields(ctx, mark, found.words)
+		if found.File != nil {
+			s.snippetOfText(ctx, mark, worth, &hits[i])
 		}
 	}
 	return hits
@@ -35,9 +35,9 @@ func (v *Vault) snippets(ctx context.Context, mark *query.Highlighter, list []se
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
 // those that show as much, and for no less than the name of the document does.
-func (v *Vault) snippetOfText(ctx context.Context, mark *query.Highlighter, name int, hit *SearchHit) {
+func (s *SearchService) snippetOfText(ctx context.Context, mark *query.Highlighter, name int, hit *SearchHit) {
 	left, best := snippetBytes, max(name-1, 0)
-	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
+	err := s.previews.ReadText(hit.File.Digest, func(page int, text string) error {
 		pieces, worth := mark.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))
 		left -= len(text)
 		if worth > best {
@@ -50,7 +50,7 @@ func (v *Vault) snippetOfText(ctx context.Context, mark *query.Highlighter, name
 		return nil
 	})
 	if err != nil && !errors.Is(err, errStop) { // there is no text, or it is to be made again
-		v.log.DebugContext(ctx, "no text for a snippet", "file", hit.ID, "error", err)
+		s.Log.DebugContext(ctx, "no text for a snippet", "file", hit.ID, "error", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,35 +10,22 @@ import (
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/durable"
-	"deedkeep/app/errs"
-	"deedkeep/app/model"
-	"deedkeep/app/store"
 )
 
 // spareFile takes up space for the time when there is none: bbolt writes new pages even
 // to delete a record, so that on a full disk nothing could be deleted. It holds nothing.
 const spareFile = "spare"
 
-// spare gives its space to what makes room on a full disk, and takes it back.
-type spare struct {
-	path   string
-	size   int64 // 0: there is none
-	chance io.Reader
-	mu     sync.Mutex
-}
-
-// freeing is change for what makes room, or needs next to none: on a full disk it gets
-// the space that was set aside.
-func (v *Vault) freeing(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
-	err := v.change(ctx, actor, check, write)
-	if errs.KindOf(err) != errs.InsufficientStorage || v.spare.size == 0 {
-		return err
-	}
-	return v.spare.lend(v.log, func() error { return v.change(ctx, actor, check, write) })
+// Reserve gives its space to what makes room on a full disk, and takes it back.
+type Reserve struct {
+	path string
+	size int64 // 0: there is none
+	rand io.Reader
+	mu   sync.Mutex
 }
 
 // lend gives the space to one after the other; each has what is left of it.
-func (s *spare) lend(log *slog.Logger, do func() error) error {
+func (s *Reserve) lend(log *slog.Logger, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.release(); err != nil {
@@ -53,7 +39,7 @@ func (s *spare) lend(log *slog.Logger, do func() error) error {
 
 // fill makes the file as large as it should be, where at least as much stays free. One
 // that the settings no longer want is removed.
-func (s *spare) fill(log *slog.Logger) {
+func (s *Reserve) fill(log *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size > 0 {
@@ -67,7 +53,7 @@ func (s *spare) fill(log *slog.Logger) {
 
 // release empties the file. The sync ends the transaction of the file system that frees
 // the blocks: before it they could not be used.
-func (s *spare) release() error {
+func (s *Reserve) release() error {
 	f, err := os.OpenFile(s.path, os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -79,7 +65,7 @@ func (s *spare) release() error {
 }
 
 // take makes the file larger, up to its size, and leaves so much free.
-func (s *spare) take(log *slog.Logger, leave int64) {
+func (s *Reserve) take(log *slog.Logger, leave int64) {
 	err := s.grow(leave)
 	// A disk without room is what the file is for: what it has by now is all there is.
 	if err != nil && !durable.IsDiskFull(err) {
@@ -87,7 +73,7 @@ func (s *spare) take(log *slog.Logger, leave int64) {
 	}
 }
 
-func (s *spare) grow(leave int64) (err error) {
+func (s *Reserve) grow(leave int64) (err error) {
 	f, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -114,12 +100,12 @@ func (s *spare) grow(leave int64) (err error) {
 }
 
 // occupy writes what no file system can make smaller.
-func (s *spare) occupy(f *os.File, at, n int64) error {
+func (s *Reserve) occupy(f *os.File, at, n int64) error {
 	if err := allocate(f, at, n); err == nil || durable.IsDiskFull(err) {
 		return err
 	}
 	block := make([]byte, 64<<10)
-	if _, err := io.ReadFull(s.chance, block); err != nil {
+	if _, err := io.ReadFull(s.rand, block); err != nil {
 		return err
 	}
 	for end := at + n; at < end; at += int64(len(block)) {

@@ -22,9 +22,9 @@ type Status struct {
 }
 
 // Status reads the counters, which are kept with the records.
-func (v *Vault) Status(ctx context.Context) (Status, error) {
-	s := Status{DiskReserve: v.set.DiskReserve, ReadOnly: v.store.Failure() != nil, Damaged: uint64(v.damages.count()), Scrub: v.Scrub()}
-	err := v.store.View(ctx, func(t *store.Tx) error {
+func (in *Instance) Status(ctx context.Context) (Status, error) {
+	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.damages.count()), Scrub: in.scrubber.State()}
+	err := in.Store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)
 		s.Bytes, s.Queue, s.Failed = t.Count(store.CountBytes), t.Count(store.CountTasks), t.Count(store.CountFailed)
@@ -33,8 +33,8 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Denied = v.Ready(ctx)
-	s.DiskFree, err = blobstore.FreeSpace(v.dir)
+	s.Denied = in.Ready(ctx)
+	s.DiskFree, err = blobstore.FreeSpace(in.Dir)
 	if s.Denied != nil {
 		err = nil // the data directory is gone, which Denied says
 	}

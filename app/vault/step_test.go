@@ -34,14 +34,14 @@ func TestSignInInTwoSteps(t *testing.T) {
 	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
 	p.clock.Move(time.Minute)
-	step, before := p.step(t, "kim", "192.0.2.1"), p.Runs()
+	step, before := p.step(t, "kim", "192.0.2.1"), p.Users.Runs()
 	_, err := p.goOn(t, step, "", "192.0.2.1")
 	refused(t, "no code", err, vault.CodeNeeded)
 	_, err = p.goOn(t, step, "000000", "192.0.2.1")
 	refused(t, "a wrong code", err, vault.WrongCode)
 	in, err := p.goOn(t, step, p.code(t, plain), "192.0.2.1")
-	if err != nil || in.User.Name != "kim" || p.Runs() != before {
-		t.Errorf("%v, %d runs", err, p.Runs()-before)
+	if err != nil || in.User.Name != "kim" || p.Users.Runs() != before {
+		t.Errorf("%v, %d runs", err, p.Users.Runs()-before)
 	}
 	_, err = p.goOn(t, step, codes[0], "192.0.2.1")
 	refused(t, "the step once more", err, vault.StepEnded)

@@ -57,9 +57,9 @@ func (s *storage) problem(now time.Time) error {
 
 // Sound is Ready for a monitor: it is also an error while the disk keeps failing. An
 // upload is tried all the same, and ends that error when it succeeds.
-func (v *Vault) Sound(ctx context.Context) error {
-	if err := v.Ready(ctx); err != nil {
+func (in *Instance) Sound(ctx context.Context) error {
+	if err := in.Ready(ctx); err != nil {
 		return err
 	}
-	return v.storage.problem(v.now())
+	return in.storage.problem(in.Now())
 }

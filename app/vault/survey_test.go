@@ -27,12 +27,12 @@ func drawn(text, indent string) (names []string) {
 func TestDataDirectoryIsDrawnAsItIs(t *testing.T) {
 	t.Parallel()
 	own := slices.Sorted(slices.Values(vault.Own()))
-	file, err := parser.ParseFile(token.NewFileSet(), "vault.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	file, err := parser.ParseFile(token.NewFileSet(), "instance.go", nil, parser.ParseComments|parser.PackageClauseOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if names := drawn(file.Doc.Text(), "\t    "); !slices.Equal(names, own) {
-		t.Errorf("vault.go draws %q, the survey knows %q", names, own)
+		t.Errorf("instance.go draws %q, the survey knows %q", names, own)
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "data", "README.md"))
 	if err != nil {

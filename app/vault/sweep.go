@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/blobstore"
@@ -14,34 +15,38 @@ import (
 // sweeper removes the bytes that no record names: at the start, when a crash may
 // have left some, then in regular turns, and soon after a request that failed
 // with its bytes already kept.
-type sweeper struct {
-	v    *Vault
-	wake chan struct{}
+type Sweeper struct {
+	*DB
+	vault *Vault
+	held  atomic.Int64 // snapshots in progress, whose documents may not be removed
+}
+
+// Hold keeps all blobs until release is called, because a snapshot in progress may name
+// them.
+func (s *Sweeper) Hold() (release func()) {
+	s.held.Add(1)
+	return func() {
+		s.held.Add(-1)
+		s.Orphans.Notify()
+	}
 }
 
 // sweepPause gathers requests that fail close together, so that they cost one
 // walk over all documents and not one each.
 const sweepPause = time.Second
 
-func (s *sweeper) poke() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (s *sweeper) run(ctx context.Context, every time.Duration) {
+func (s *Sweeper) run(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := s.v.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.v.log.Error("sweep", "error", err)
+		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Error("sweep", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-s.wake:
+		case <-s.Orphans:
 			select {
 			case <-ctx.Done():
 				return
@@ -55,34 +60,34 @@ func (s *sweeper) run(ctx context.Context, every time.Duration) {
 // has in hand is pinned until its record is committed. A vault that went read-only
 // sweeps nothing: its last commit failed, and nobody knows which records the disk
 // will show at the next start. It returns Closing then.
-func (v *Vault) Sweep(ctx context.Context) error {
-	_, err := v.sweep(ctx)
+func (s *Sweeper) Sweep(ctx context.Context) error {
+	_, err := s.sweep(ctx)
 	return err
 }
 
-func (v *Vault) sweep(ctx context.Context) (result blobstore.SweepResult, err error) {
-	orphans, err := v.orphans(ctx)
+func (s *Sweeper) sweep(ctx context.Context) (result blobstore.SweepResult, err error) {
+	orphans, err := s.orphans(ctx)
 	if err != nil {
 		return result, fmt.Errorf("sweep: %w", err)
 	}
 	if len(orphans) == 0 {
 		return result, nil
 	}
-	result, err = v.blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
+	result, err = s.vault.blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
 		if !orphans[d] {
 			return true, nil
 		}
-		used, err := v.digestInUse(ctx, d)
+		used, err := s.digestInUse(ctx, d)
 		if err == nil && !used {
 			// Before the bytes: after a crash in between they are still an orphan, and
 			// nobody's text stays behind for good.
-			err = v.derived.Remove(d.String())
-			v.damages.drop(d)
+			err = s.vault.previews.Remove(d.String())
+			s.vault.damages.drop(d)
 		}
 		return used, err
 	})
 	if result.Removed > 0 {
-		v.log.Info("swept orphans", "removed", result.Removed, "bytes", result.Bytes)
+		s.Log.Info("swept orphans", "removed", result.Removed, "bytes", result.Bytes)
 	}
 	if err != nil {
 		return result, fmt.Errorf("sweep: %w", err)
@@ -90,16 +95,16 @@ func (v *Vault) sweep(ctx context.Context) (result blobstore.SweepResult, err er
 	return result, nil
 }
 
-func (v *Vault) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
+func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
 	// Each time: a commit may fail while the sweep is on its way, and its pins
 	// are given back only after the store has said so.
-	if v.store.Failure() != nil {
-		return false, readOnly(v.store.Failure())
+	if s.Store.Failure() != nil {
+		return false, ReadOnlyError(s.Store.Failure())
 	}
-	if v.Backups.holds() {
+	if s.held.Load() > 0 {
 		return true, nil
 	}
-	err = v.store.View(ctx, func(t *store.Tx) error {
+	err = s.Store.View(ctx, func(t *store.Tx) error {
 		used = t.DigestInUse(d)
 		return nil
 	})
@@ -108,10 +113,10 @@ func (v *Vault) digestInUse(ctx context.Context, d blobstore.Digest) (used bool,
 
 // orphans are the blobs that neither the index nor any record names. The index
 // alone is no proof: a flipped bit in it must not cost a document.
-func (v *Vault) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
+func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
 	found := map[blobstore.Digest]bool{}
-	err := v.blobs.Walk(ctx, func(e blobstore.Entry) error {
-		used, err := v.digestInUse(ctx, e.Digest)
+	err := s.vault.blobs.Walk(ctx, func(e blobstore.Entry) error {
+		used, err := s.digestInUse(ctx, e.Digest)
 		if !used {
 			found[e.Digest] = true
 		}
@@ -120,18 +125,18 @@ func (v *Vault) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) 
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return found, v.spareNamed(ctx, found)
+	return found, s.spareNamed(ctx, found)
 }
 
 const filesAtOnce = 1000
 
 // spareNamed takes what a record names out of the set. A record that cannot be
 // read, or is missing, might name any of them.
-func (v *Vault) spareNamed(ctx context.Context, found map[blobstore.Digest]bool) error {
+func (s *Sweeper) spareNamed(ctx context.Context, found map[blobstore.Digest]bool) error {
 	walked, least := uint64(0), uint64(math.MaxUint64)
 	for from := uint64(1); ; {
 		var files []model.File
-		err := v.store.View(ctx, func(t *store.Tx) (err error) {
+		err := s.Store.View(ctx, func(t *store.Tx) (err error) {
 			least = min(least, t.Count(store.CountFileRecords))
 			files, err = t.ScanFiles(from, filesAtOnce)
 			return err

@@ -38,7 +38,7 @@ func TestSweepTakesOrphansOnly(t *testing.T) {
 	v, opts := opened(t, nil)
 	f := upload(t, v, pdf("Deed.pdf", "a"))[0]
 	path := orphan(t, opts.Dir, []byte("left by a crash"))
-	if err := v.Sweep(t.Context()); err != nil {
+	if err := v.Sweeper.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -67,17 +67,17 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 	t.Parallel()
 	verbs := []struct {
 		name string
-		file func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error
+		file func(ctx context.Context, v *vault.Instance, tr *vault.Tray) error
 	}{
-		{"upload", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
+		{"upload", func(ctx context.Context, v *vault.Instance, tr *vault.Tray) error {
 			_, err := v.Files.Upload(ctx, clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
-		{"create", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
+		{"create", func(ctx context.Context, v *vault.Instance, tr *vault.Tray) error {
 			_, err := v.Abstracts.Create(ctx, clerk, model.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
-		{"attach", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
+		{"attach", func(ctx context.Context, v *vault.Instance, tr *vault.Tray) error {
 			_, err := v.Abstracts.Attach(ctx, clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
@@ -123,14 +123,14 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 	var background, uploaders sync.WaitGroup
 	background.Go(func() {
 		for ctx.Err() == nil {
-			if err := v.Sweep(ctx); err != nil && ctx.Err() == nil {
+			if err := v.Sweeper.Sweep(ctx); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
 		}
 	})
 	background.Go(func() {
 		for ctx.Err() == nil {
-			report, err := v.Verify(ctx, func(int, int) {})
+			report, err := v.Integrity.Verify(ctx, func(int, int) {})
 			if ctx.Err() == nil && (err != nil || !report.OK()) {
 				t.Errorf("%+v, %v", report.Findings, err)
 			}
@@ -174,7 +174,7 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 }
 
 // give uploads for itself, in any goroutine.
-func give(v *vault.Vault, docs ...doc) error {
+func give(v *vault.Instance, docs ...doc) error {
 	tr, err := v.Files.NewTray(context.Background())
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func TestSweepBelievesNoIndexAlone(t *testing.T) {
 			if v, err = vault.Open(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Sweep(t.Context()); (err != nil) != tt.refuse {
+			if err := v.Sweeper.Sweep(t.Context()); (err != nil) != tt.refuse {
 				t.Errorf("sweep: %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(opts.Dir, "blobs", f.Digest[:2], f.Digest)); err != nil {

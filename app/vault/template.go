@@ -27,7 +27,7 @@ func (s *Templates) List(ctx context.Context) (list []model.Template, err error)
 
 // All gives every template, retired ones too, in order of their numbers.
 func (s *Templates) All(ctx context.Context) (list []model.Template, err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Templates()
 		return err
 	})
@@ -36,7 +36,7 @@ func (s *Templates) All(ctx context.Context) (list []model.Template, err error) 
 
 // Get gives a template by its number, a retired one too; NotFound when there is none.
 func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template, err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		template, err = t.Template(id)
 		return err
 	})
@@ -49,7 +49,7 @@ const MostAbstracts = 100_000
 // Abstracts gives how many abstracts of a template there are, those in the trash not
 // counted; MostAbstracts stands for more.
 func (s *Templates) Abstracts(ctx context.Context, id uint64) (n int, err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		n, err = t.CountAbstractsOfTemplate(id, MostAbstracts)
 		return err
 	})
@@ -180,18 +180,18 @@ func (v *Vault) redefine(ctx context.Context, actor model.Actor, dry bool, judge
 	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []Changed) error) (Definitions, error) {
 	for {
 		var p definitionPlan
-		if err := v.inspect(ctx, actor, func(t *store.Tx) (err error) { p, err = plan(t); return err }); err != nil {
+		if err := v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) { p, err = plan(t); return err }); err != nil {
 			return Definitions{}, err
 		}
 		lost := judge(p.losses)
-		if err := lost.survey(ctx, v.store); err != nil {
+		if err := lost.survey(ctx, v.Store); err != nil {
 			return Definitions{}, err
 		}
 		out := Definitions{p.changed, lost.refused()}
 		if dry || len(p.changed) == 0 {
 			return out, nil
 		}
-		err := v.define(ctx, actor, func(t *store.Tx) error {
+		err := v.WriteAsAdmin(ctx, actor, func(t *store.Tx) error {
 			again, err := plan(t)
 			if err == nil && !slices.Equal(again.losses, p.losses) {
 				err = errMoved
@@ -206,7 +206,7 @@ func (v *Vault) redefine(ctx context.Context, actor model.Actor, dry bool, judge
 }
 
 func (s *Templates) put(t *store.Tx, actor model.Actor, changed []Changed) error {
-	at := s.v.now()
+	at := s.v.Now()
 	for i, c := range changed {
 		kind := "template.changed"
 		switch {
@@ -227,7 +227,7 @@ func (s *Templates) put(t *store.Tx, actor model.Actor, changed []Changed) error
 				return err
 			}
 		}
-		if err := t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: record("template", c.Template.ID), Changes: c.Changes}); err != nil {
+		if err := t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: RecordRef("template", c.Template.ID), Changes: c.Changes}); err != nil {
 			return err
 		}
 	}

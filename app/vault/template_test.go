@@ -14,7 +14,7 @@ import (
 )
 
 // filed makes an abstract of a template with custom fields.
-func abstractOf(t *testing.T, v *vault.Vault, template int64, custom map[string]string) model.Abstract {
+func abstractOf(t *testing.T, v *vault.Instance, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
 	sent := map[string]json.RawMessage{}
 	for key, value := range custom {

@@ -35,7 +35,7 @@ type TrashedFrom struct {
 // List reads a page of the trash. A document that went along with its abstract is
 // not in it: it comes back with that.
 func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) error {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		entries, err := t.ListTrash(q)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (s *Trash) Retention() Retention { return s.v.set.Retention }
 
 // Trashed reads a document that is in the trash; NotFound when there is none there.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.FileIncludingTrash(id)
 		if err == nil && file.Trashed == nil {
 			err = errs.RecordNotFound("file in the trash", id)

@@ -17,7 +17,7 @@ import (
 const trashKeep = 30 * 24 * time.Hour
 
 // timed opens a vault whose time the test moves.
-func timed(t *testing.T) (*vault.Vault, vault.Options, *vaulttest.Clock) {
+func timed(t *testing.T) (*vault.Instance, vault.Options, *vaulttest.Clock) {
 	t.Helper()
 	clock := vaulttest.NewClock()
 	v, opts := opened(t, func(o *vault.Options) { o.Now = clock.Now })
@@ -25,7 +25,7 @@ func timed(t *testing.T) (*vault.Vault, vault.Options, *vaulttest.Clock) {
 }
 
 // inTheTrash lists it as "noun id heading".
-func inTheTrash(t *testing.T, v *vault.Vault) (list []string) {
+func inTheTrash(t *testing.T, v *vault.Instance) (list []string) {
 	t.Helper()
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100})
 	if err != nil {
@@ -37,7 +37,7 @@ func inTheTrash(t *testing.T, v *vault.Vault) (list []string) {
 	return list
 }
 
-func wantTrash(t *testing.T, v *vault.Vault, want ...string) {
+func wantTrash(t *testing.T, v *vault.Instance, want ...string) {
 	t.Helper()
 	if have := inTheTrash(t, v); !slices.Equal(have, want) {
 		t.Errorf("in the trash %q, want %q", have, want)
@@ -55,13 +55,13 @@ func done(t *testing.T, err error) {
 }
 
 // missing fails the test unless a document is as good as absent.
-func missing(t *testing.T, v *vault.Vault, id uint64) {
+func missing(t *testing.T, v *vault.Instance, id uint64) {
 	t.Helper()
 	_, err := v.Files.Get(t.Context(), id)
 	kind(t, fmt.Sprintf("read file %d", id), err, errs.NotFound)
 	_, _, err = v.Files.Open(t.Context(), id)
 	kind(t, fmt.Sprintf("open file %d", id), err, errs.NotFound)
-	_, err = v.Files.Thumbnail(t.Context(), clerk, id)
+	_, err = v.Previews.Thumbnail(t.Context(), clerk, id)
 	kind(t, fmt.Sprintf("picture of file %d", id), err, errs.NotFound)
 }
 
@@ -171,7 +171,7 @@ func TestRestoreToWhatIsGone(t *testing.T) {
 	v, _ := opened(t, nil)
 	file := create(t, v, pdf("1.pdf", "1")).Files[0]
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID, vault.Match{}))
-	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
+	done(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
 	vaulttest.Verify(t, v)
 	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
 	if err != nil || back.AbstractID != 0 || back.FolderID != 0 {

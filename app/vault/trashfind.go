@@ -12,11 +12,11 @@ import (
 // Find reads one record in the trash; NotFound when there is none there, or its time is
 // over. A document that went along with its abstract is not there on its own.
 func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed, err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) error {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		if item, err = s.v.inTrash(t, noun, id); err != nil {
 			return err
 		}
-		if !s.v.now().Before(item.Until) {
+		if !s.v.Now().Before(item.Until) {
 			return absentThere(noun, id)
 		}
 		return nil

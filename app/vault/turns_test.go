@@ -186,7 +186,7 @@ func TestReadOnlyRests(t *testing.T) {
 	})
 	v.Start(time.Hour)
 	<-entered
-	v.Store().Fail(errTrouble)
+	v.Store.Fail(errTrouble)
 	close(fail)
 	select {
 	case <-entered:

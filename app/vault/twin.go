@@ -26,7 +26,7 @@ func (f *Files) Twins(ctx context.Context, file model.File, most int) (twins []T
 	if err != nil {
 		return nil, err
 	}
-	err = f.v.store.View(ctx, func(t *store.Tx) error {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		near, far, looked := []model.File{}, []model.File{}, 0
 		_, _, err := t.FindFileByDigest(digest, func(other model.File) bool {
 			looked++

@@ -27,7 +27,8 @@ import (
 // A document is filed once, whatever is asked again: what became of it is kept under
 // the upload's own slot, in the transaction of its record, for as long as answers are.
 type Uploads struct {
-	v      *Vault
+	vault  *Vault
+	set    UploadSettings
 	ending chan struct{} // closed by Pause
 	pause  sync.Once
 	under  sync.WaitGroup // writes and filings
@@ -119,22 +120,24 @@ var (
 	ErrUploadBusy = errors.New("the upload is being written")
 )
 
-func newUploads(v *Vault) *Uploads { return &Uploads{v: v, ending: make(chan struct{})} }
+func newUploads(v *Vault, set UploadSettings) *Uploads {
+	return &Uploads{vault: v, set: set, ending: make(chan struct{})}
+}
 
 // load reads what an earlier run left, once. Its caller holds the lock.
 func (u *Uploads) load() error {
 	if u.partials != nil {
 		return nil
 	}
-	partials, left, err := u.v.blobs.OpenPartials(filepath.Join(u.v.dir, "uploads"), u.v.now)
+	partials, left, err := u.vault.blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
 	if err != nil {
-		return u.v.disk(err)
+		return u.vault.disk(err)
 	}
 	u.all = map[string]*arriving{}
 	for _, x := range left {
 		one := &arriving{Partial: x}
 		if err := json.Unmarshal(x.OwnerData, &one.uploadNote); err != nil {
-			u.v.log.Warn("an upload that cannot go on is removed", "error", err)
+			u.vault.Log.Warn("an upload that cannot go on is removed", "error", err)
 			if err := x.Remove(); err != nil {
 				return err
 			}
@@ -147,10 +150,10 @@ func (u *Uploads) load() error {
 }
 
 // Most is how many bytes a document may have.
-func (u *Uploads) Most() int64 { return u.v.set.FileSize }
+func (u *Uploads) Most() int64 { return u.vault.set.FileSize }
 
 // TooLarge is the reason for which one with more is refused.
-func (u *Uploads) TooLarge() string { return document.ReasonTooLarge(u.v.set.FileSize) }
+func (u *Uploads) TooLarge() string { return document.ReasonTooLarge(u.vault.set.FileSize) }
 
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
@@ -159,15 +162,15 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan UploadPlan)
 	if err := u.foresee(ctx, actor, plan); err != nil {
 		return Upload{}, err
 	}
-	if err := u.v.Ready(ctx); err != nil {
+	if err := u.vault.Ready(ctx); err != nil {
 		return Upload{}, err
 	}
-	token, err := secret.NewToken(u.v.chance)
+	token, err := secret.NewToken(u.vault.Rand)
 	if err != nil {
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, Metadata: plan.Metadata, At: u.v.now()}
+	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, Metadata: plan.Metadata, At: u.vault.Now()}
 	raw, err := json.Marshal(note)
 	if err != nil {
 		return Upload{}, err
@@ -185,7 +188,7 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan UploadPlan)
 	}
 	x, err := u.partials.Create(name, raw)
 	if err != nil {
-		return Upload{}, u.v.disk(err)
+		return Upload{}, u.vault.disk(err)
 	}
 	one := &arriving{Partial: x, uploadNote: note}
 	u.all[name] = one
@@ -203,11 +206,11 @@ func uploadName(token string) string {
 
 // foresee refuses what can be refused without the bytes.
 func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPlan) error {
-	if refusal := u.v.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
+	if refusal := u.vault.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
 		return &errs.Error{Kind: errs.Invalid, Message: refusal}
 	}
-	return u.v.store.View(ctx, func(t *store.Tx) error {
-		if err := u.v.stillMay(t, actor); err != nil {
+	return u.vault.Store.View(ctx, func(t *store.Tx) error {
+		if err := u.vault.CheckActor(t, actor); err != nil {
 			return err
 		}
 		if err := u.takes(t, plan.Abstract, plan.Folder); err != nil {
@@ -226,7 +229,7 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	switch {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
-		if err == nil && len(a.Files) >= u.v.mostPerAbstract() {
+		if err == nil && len(a.Files) >= u.vault.mostPerAbstract() {
 			err = &errs.Error{Kind: errs.Invalid, Message: document.ReasonAbstractFull}
 		}
 		return err
@@ -248,14 +251,14 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 			own = append(own, one)
 		}
 		// What stands still takes its chance when it goes on: roomReader looks again.
-		if one.busy || u.v.now().Sub(one.UpdatedAt()) < promiseUpload {
+		if one.busy || u.vault.Now().Sub(one.UpdatedAt()) < promiseUpload {
 			promised += one.Size - one.Offset()
 			if mine {
 				share += one.Size - one.Offset()
 			}
 		}
 	}
-	free, err := blobstore.FreeSpace(u.v.dir)
+	free, err := blobstore.FreeSpace(u.vault.Dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
@@ -276,18 +279,18 @@ func (u *Uploads) within(own []*arriving, size int64) error {
 	}
 	var idle []*arriving
 	for _, one := range own {
-		if count < u.v.set.Uploads.perUser() && bytes <= u.v.set.Uploads.bytesPerUser() {
+		if count < u.set.perUser() && bytes <= u.set.bytesPerUser() {
 			break
 		}
-		if !one.busy && u.v.now().Sub(one.UpdatedAt()) >= idleUpload {
+		if !one.busy && u.vault.Now().Sub(one.UpdatedAt()) >= idleUpload {
 			idle = append(idle, one)
 			count, bytes = count-1, bytes-one.Size
 		}
 	}
 	switch {
-	case count >= u.v.set.Uploads.perUser():
+	case count >= u.set.perUser():
 		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
-	case count > 0 && bytes > u.v.set.Uploads.bytesPerUser():
+	case count > 0 && bytes > u.set.bytesPerUser():
 		return &errs.Error{Kind: errs.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
 	}
 	var err error
@@ -304,7 +307,7 @@ const promiseUpload = 2 * time.Minute
 // fits is nil where a document of that size has room besides what was promised; the
 // share of one user beyond a single document is half of the room.
 func (u *Uploads) fits(free, promised, share, size uint64) error {
-	switch reserve := u.v.set.DiskReserve; {
+	switch reserve := u.vault.MinFree; {
 	case free < reserve+size:
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	case free < reserve+promised+size:
@@ -328,7 +331,7 @@ func (u *Uploads) forget(one *arriving) error {
 
 // told is what is told of one that has not ended.
 func (u *Uploads) told(id string, one *arriving) Upload {
-	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Arrived: one.Offset() == one.Size, Until: one.UpdatedAt().Add(u.v.set.Uploads.keep()), Metadata: one.Metadata}
+	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Arrived: one.Offset() == one.Size, Until: one.UpdatedAt().Add(u.set.keep()), Metadata: one.Metadata}
 }
 
 // Get tells how far an upload is; one whose bytes are all there is filed first, where
@@ -391,7 +394,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return up, err
 	}
-	if err := u.v.Ready(ctx); err != nil {
+	if err := u.vault.Ready(ctx); err != nil {
 		return Upload{}, err
 	}
 	one, _, err := u.find(actor, id)
@@ -410,7 +413,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.FlushedOffset() < one.Size:
 			return u.told(id, one), err
 		case err != nil:
-			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
+			u.vault.Log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
 			return u.told(id, one), nil
 		}
 		return up, nil
@@ -419,16 +422,16 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 
 // take lets the bytes arrive.
 func (u *Uploads) take(ctx context.Context, actor model.Actor, one *arriving, r io.Reader) error {
-	if err := u.v.store.View(ctx, func(t *store.Tx) error { return u.v.stillMay(t, actor) }); err != nil {
+	if err := u.vault.Store.View(ctx, func(t *store.Tx) error { return u.vault.CheckActor(t, actor) }); err != nil {
 		return err
 	}
-	u.v.arrivals.begin()
-	defer u.v.arrivals.end()
-	err := one.Append(ctx, &roomReader{Reader: &pausing{r, u}, v: u.v}, one.Size)
+	u.vault.Activity.Begin()
+	defer u.vault.Activity.End()
+	err := one.Append(ctx, &roomReader{Reader: &pausing{r, u}, v: u.vault}, one.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
 		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
 	}
-	return u.v.disk(err)
+	return u.vault.disk(err)
 }
 
 // work runs do on an upload that nobody else works on, in a time that ends with the

@@ -24,7 +24,7 @@ import (
 )
 
 // begin makes room for a document.
-func begin(t *testing.T, v *vault.Vault, plan vault.UploadPlan) vault.Upload {
+func begin(t *testing.T, v *vault.Instance, plan vault.UploadPlan) vault.Upload {
 	t.Helper()
 	up, err := v.Uploads.Begin(t.Context(), clerk, plan)
 	if err != nil {
@@ -33,7 +33,7 @@ func begin(t *testing.T, v *vault.Vault, plan vault.UploadPlan) vault.Upload {
 	return up
 }
 
-func write(t *testing.T, v *vault.Vault, id string, offset int64, part []byte) vault.Upload {
+func write(t *testing.T, v *vault.Instance, id string, offset int64, part []byte) vault.Upload {
 	t.Helper()
 	up, err := v.Uploads.Write(t.Context(), clerk, id, offset, bytes.NewReader(part))
 	if err != nil {
@@ -114,7 +114,7 @@ func TestUploadForesees(t *testing.T) {
 	p := peopled(t, func(o *vault.Options) {
 		o.Settings.FileSize, o.Settings.FilesPerAbstract = 1000, 1
 	})
-	v := p.Vault
+	v := p.Instance
 	full := create(t, v, pdf("a.pdf", "a"))
 	gone := create(t, v)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, gone.Abstract.ID, vault.Match{}))
@@ -311,7 +311,7 @@ func TestUploadCancel(t *testing.T) {
 func TestUploadExpires(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *vault.Options) { o.Settings.Uploads = vault.UploadSettings{Keep: time.Hour, PerUser: 2} })
-	v := p.Vault
+	v := p.Instance
 	plan := vault.UploadPlan{Filename: "a.pdf", Size: 10}
 	first := begin(t, v, plan)
 	p.clock.Move(40 * time.Minute)
@@ -331,7 +331,7 @@ func TestUploadExpires(t *testing.T) {
 	_, err = v.Uploads.Write(t.Context(), clerk, second.ID, 4, strings.NewReader("x"))
 	kind(t, "over", err, errs.NotFound)
 	done(t, v.Uploads.Expire())
-	if paths := under(t, v.Dir(), "uploads"); len(paths) > 0 {
+	if paths := under(t, v.Dir, "uploads"); len(paths) > 0 {
 		t.Errorf("left %v", paths)
 	}
 }

@@ -43,7 +43,7 @@ func TestUploadCanceledWhileFiling(t *testing.T) {
 	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 0 {
 		t.Errorf("%d documents, %v", len(page.Items), err)
 	}
-	if paths := under(t, v.Dir(), "uploads"); len(paths) > 0 {
+	if paths := under(t, v.Dir, "uploads"); len(paths) > 0 {
 		t.Errorf("left %v", paths)
 	}
 }
@@ -74,7 +74,7 @@ func TestUploadOfADisabledUser(t *testing.T) {
 	}
 	done(t, w.Close())
 	kind(t, "its last bytes", <-ended, errs.Unauthenticated)
-	if blobs, err := filepath.Glob(filepath.Join(p.Dir(), "blobs", "*", "*")); err != nil || len(blobs) > 0 {
+	if blobs, err := filepath.Glob(filepath.Join(p.Dir, "blobs", "*", "*")); err != nil || len(blobs) > 0 {
 		t.Errorf("%v, %v", blobs, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	plan := func(n, of int64) vault.UploadPlan {
 		return vault.UploadPlan{Filename: "a.pdf", Size: int64(status.DiskFree) / of * n}
 	}
-	begin(t, p.Vault, plan(1, 3))
+	begin(t, p.Instance, plan(1, 3))
 	_, err = p.Uploads.Begin(t.Context(), clerk, plan(1, 3))
 	kind(t, "more than one's share", err, errs.Conflict)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))

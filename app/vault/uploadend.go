@@ -34,7 +34,7 @@ func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up U
 	if name == "" {
 		return up, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
-	r, found, err := u.v.Replay(ctx, uploadSlot(actor, name))
+	r, found, err := u.vault.Replay(ctx, uploadSlot(actor, name))
 	if err != nil || !found {
 		return up, false, err
 	}
@@ -42,11 +42,11 @@ func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up U
 	if err := json.Unmarshal(r.Body, &end); err != nil {
 		return up, false, err
 	}
-	up = Upload{ID: id, Size: end.Size, Offset: end.Size, Until: r.At.Add(u.v.set.ReplayKeep), Refusal: end.Refusal}
+	up = Upload{ID: id, Size: end.Size, Offset: end.Size, Until: r.At.Add(u.vault.set.ReplayKeep), Refusal: end.Refusal}
 	if end.File == 0 {
 		return up, true, nil
 	}
-	file, err := u.v.Files.Get(ctx, end.File)
+	file, err := u.vault.Files.Get(ctx, end.File)
 	if errs.KindOf(err) == errs.NotFound {
 		file, err = model.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
 	}
@@ -64,7 +64,7 @@ const uploadFiling = 2 * time.Minute
 func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *arriving) (Upload, error) {
 	up, found, err := u.ended(ctx, actor, id)
 	if err != nil {
-		return up, errors.Join(err, u.v.disk(one.Flush()))
+		return up, errors.Join(err, u.vault.disk(one.Flush()))
 	}
 	if found {
 		return up, nil // an earlier try succeeded after all
@@ -88,7 +88,7 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 		err = u.refuse(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
-		return Upload{}, errors.Join(err, u.v.disk(one.Flush()))
+		return Upload{}, errors.Join(err, u.vault.disk(one.Flush()))
 	}
 	up, _, err = u.ended(filing, actor, id)
 	return up, err
@@ -135,9 +135,9 @@ func (u *Uploads) lastWord(one *arriving) error {
 // file is the way that every document takes into the vault.
 func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) error {
 	keep := u.keep(actor, one)
-	err := u.v.store.View(ctx, func(t *store.Tx) error {
+	err := u.vault.Store.View(ctx, func(t *store.Tx) error {
 		// Before the bytes become a blob: whoever may not file leaves none behind.
-		if err := u.v.stillMay(t, actor); err != nil {
+		if err := u.vault.CheckActor(t, actor); err != nil {
 			return err
 		}
 		if one.Abstract == 0 {
@@ -149,7 +149,7 @@ func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) er
 	if err != nil {
 		return err
 	}
-	tray, err := u.v.Files.NewTray(ctx)
+	tray, err := u.vault.Files.NewTray(ctx)
 	if err != nil {
 		return err
 	}
@@ -161,14 +161,14 @@ func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) er
 		tray.turn = &turn{&u.batches, one.Owner + "\n" + one.Batch, one.Turn}
 	}
 	if one.Abstract != 0 {
-		_, err = u.v.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
+		_, err = u.vault.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
 		return err
 	}
 	draft := model.UploadDraft{}
 	if one.Folder != 0 {
 		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(one.Folder)}
 	}
-	_, err = u.v.Files.upload(ctx, actor, draft, one.Path, tray, keep)
+	_, err = u.vault.Files.upload(ctx, actor, draft, one.Path, tray, keep)
 	return err
 }
 
@@ -190,8 +190,8 @@ func (u *Uploads) keep(actor model.Actor, one *arriving) Keep[Filed] {
 // refuse ends an upload whose place has gone.
 func (u *Uploads) refuse(ctx context.Context, actor model.Actor, one *arriving, reason string) error {
 	keep := u.keep(actor, one)
-	err := u.v.change(ctx, actor, func(t *store.Tx) error { return keep.free(t, u.v) }, func(t *store.Tx) error {
-		return keep.put(t, u.v.now(), Filed{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
+	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return keep.free(t, u.vault) }, func(t *store.Tx) error {
+		return keep.put(t, u.vault.Now(), Filed{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
 	})
 	if errors.Is(err, ErrKept) {
 		return nil

@@ -64,7 +64,7 @@ func (u *Uploads) close() {
 	select {
 	case <-done:
 	case <-over.C:
-		u.v.log.Warn("an upload did not end")
+		u.vault.Log.Warn("an upload did not end")
 	}
 }
 
@@ -77,7 +77,7 @@ func (u *Uploads) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := u.Expire(); err != nil {
-			u.v.log.Error("uploads", "error", err)
+			u.vault.Log.Error("uploads", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -108,5 +108,5 @@ func (u *Uploads) expire() (err error) {
 
 // isOver reports whether an upload has stood still for too long.
 func (u *Uploads) isOver(one *arriving) bool {
-	return !u.v.now().Before(one.UpdatedAt().Add(u.v.set.Uploads.keep()))
+	return !u.vault.Now().Before(one.UpdatedAt().Add(u.set.keep()))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // sendTo uploads a document below a folder, and gives what became of it.
-func sendTo(t *testing.T, v *vault.Vault, folder uint64, path []string, name string, content []byte) vault.Upload {
+func sendTo(t *testing.T, v *vault.Instance, folder uint64, path []string, name string, content []byte) vault.Upload {
 	t.Helper()
 	up, err := v.Uploads.Begin(t.Context(), clerk, vault.UploadPlan{Folder: folder, Path: path, Filename: name, Size: int64(len(content))})
 	if err != nil {
@@ -26,7 +26,7 @@ func sendTo(t *testing.T, v *vault.Vault, folder uint64, path []string, name str
 }
 
 // folderNames are the names of all folders, parents first.
-func folderNames(t *testing.T, v *vault.Vault) (names []string) {
+func folderNames(t *testing.T, v *vault.Instance) (names []string) {
 	t.Helper()
 	list, err := v.Folders.List(t.Context())
 	if err != nil {

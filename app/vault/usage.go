@@ -31,13 +31,16 @@ func (u *usage) note(key uint64, at time.Time) {
 	u.seen[key] = use{at, n.count + 1}
 }
 
-// take empties what was gathered, for write or giveBack.
-func (u *usage) take() map[uint64]use {
+// Take empties the buffer and returns how to write its content, or to put it back.
+func (u *usage) Take() (write func(*store.Tx) error, undo func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if len(u.seen) == 0 {
+		return nil, nil
+	}
 	seen := u.seen
 	u.seen = map[uint64]use{}
-	return seen
+	return func(t *store.Tx) error { return u.write(t, seen) }, func() { u.giveBack(seen) }
 }
 
 func (u *usage) write(t *store.Tx, seen map[uint64]use) error {

@@ -16,7 +16,7 @@ import (
 // Users are the verbs on the people who may sign in. What an administrator does is
 // here; what one does for oneself is in signin.go, join.go and factor.go.
 type Users struct {
-	v         *Vault
+	auth      *Auth
 	passwords *secret.Passwords
 	tries     *tries
 	refused   *refusals
@@ -45,88 +45,14 @@ func (r UserRules) limits() model.SessionLimits {
 }
 
 var (
-	errRole      = &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this."}
-	errEnroll    = &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
-	errNoKeys    = &errs.Error{Kind: errs.Forbidden, Message: "An API key does not allow this."}
 	errLastAdmin = &errs.Error{Kind: errs.Conflict, Message: "This is the last administrator; make another one first."}
 	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
 )
 
-// may holds a user who acts against the records of this very transaction: the
-// session may have ended, the user may have been disabled or got another role.
-func (v *Vault) may(t *store.Tx, actor model.Actor, right model.Permission) error {
-	user, err := v.self(t, actor)
-	switch {
-	case err != nil:
-		return err
-	case v.mustEnroll(user):
-		return errEnroll
-	case !user.Role.Can(right):
-		return errRole
-	}
-	return nil
-}
-
-// self is the user who acts; Unauthenticated when the session speaks for nobody.
-func (v *Vault) self(t *store.Tx, actor model.Actor) (user model.User, err error) {
-	hash, err := hex.DecodeString(actor.Session)
-	if err != nil || actor.Kind != model.ActorUser {
-		return user, errUnauthenticated
-	}
-	user, session, err := v.Sessions.live(t, hash)
-	if err == nil && session.UserID != actor.ID {
-		err = errUnauthenticated
-	}
-	return user, err
-}
-
-func (v *Vault) mustEnroll(user model.User) bool {
-	return v.set.Users.RequireSecondFactor && user.TwoFactor == nil
-}
-
-// mayAdminister lets in the operator, the vault itself, and users of that right.
-func (v *Vault) mayAdminister(t *store.Tx, actor model.Actor) error {
-	switch actor.Kind {
-	case model.ActorUser:
-		return v.may(t, actor, model.PermAdmin)
-	case model.ActorKey:
-		return errNoKeys
-	}
-	return nil
-}
-
-// administer is Update in the name of an actor who may run the vault.
-func (v *Vault) administer(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
-	return v.store.Update(ctx, func(t *store.Tx) error {
-		if err := v.mayAdminister(t, actor); err != nil || check == nil {
-			return err
-		}
-		return check(t)
-	}, write)
-}
-
-// define is administer for what makes the vault grow.
-func (v *Vault) define(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
-	if err := v.room(); err != nil {
-		return err
-	}
-	return v.administer(ctx, actor, check, write)
-}
-
-// inspect is View in the name of an actor who may run the vault.
-func (v *Vault) inspect(ctx context.Context, actor model.Actor, read func(*store.Tx) error) error {
-	return v.store.View(ctx, func(t *store.Tx) error {
-		if err := v.mayAdminister(t, actor); err != nil || read == nil {
-			return err
-		}
-		return read(t)
-	})
-}
-
 // Create makes a user. Without a password in the draft it gives the token of a
 // one-time link, which is told once and kept nowhere. Invalid names the fields.
 func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserDraft) (token string, user model.User, err error) {
-	user, refused := draft.Check(u.v.now())
+	user, refused := draft.Check(u.auth.Now())
 	err = refused.Err()
 	if draft.Password != nil {
 		err = u.judge(refused, draft.Name, *draft.Password)
@@ -142,10 +68,10 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	if err != nil {
 		return "", user, err
 	}
-	if err := u.v.room(); err != nil {
+	if err := u.auth.CheckSpace(); err != nil {
 		return "", user, err
 	}
-	err = u.v.administer(ctx, actor, func(t *store.Tx) error {
+	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) error {
 		return u.free(t, user.Name, 0)
 	}, func(t *store.Tx) (err error) {
 		if user.ID, err = t.NewUserID(); err != nil {
@@ -170,10 +96,10 @@ func (u *Users) free(t *store.Tx, name string, but uint64) error {
 
 // mint draws a one-time link; only its hash is kept.
 func (u *Users) mint(reset bool) (token string, link *model.PasswordLink, err error) {
-	if token, err = secret.NewToken(u.v.chance); err != nil {
+	if token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return "", nil, err
 	}
-	return token, &model.PasswordLink{Hash: hashOf(token), Reset: reset, ExpiresAt: u.v.now().Add(model.PasswordLinkTTL)}, nil
+	return token, &model.PasswordLink{Hash: hashOf(token), Reset: reset, ExpiresAt: u.auth.Now().Add(model.PasswordLinkTTL)}, nil
 }
 
 // hashOf is the hash of a token in hex, "" for what is none.
@@ -186,12 +112,12 @@ func hashOf(token string) string {
 }
 
 func (u *Users) event(t *store.Tx, actor model.Actor, user model.User, kind string, detail map[string]string) error {
-	return u.v.event(t, u.v.now(), actor, kind, record("user", user.ID), detail)
+	return u.auth.AddEvent(t, u.auth.Now(), actor, kind, RecordRef("user", user.ID), detail)
 }
 
 // List gives every user, disabled ones too, in order of their numbers.
 func (u *Users) List(ctx context.Context) (list []model.User, err error) {
-	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Users()
 		return err
 	})
@@ -200,7 +126,7 @@ func (u *Users) List(ctx context.Context) (list []model.User, err error) {
 
 // Get gives one user; NotFound when there is none.
 func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error) {
-	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(id)
 		return err
 	})
@@ -209,7 +135,7 @@ func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error)
 
 // Named gives the user who signs in with a name; NotFound when there is none.
 func (u *Users) Named(ctx context.Context, name string) (user model.User, err error) {
-	err = u.v.store.View(ctx, func(t *store.Tx) error {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		var found bool
 		if user, found, err = t.UserByName(name); err == nil && !found {
 			err = errs.RecordNotFound("user", strconv.Quote(name))
@@ -224,7 +150,7 @@ func (u *Users) Named(ctx context.Context, name string) (user model.User, err er
 func (u *Users) change(ctx context.Context, actor model.Actor, id uint64,
 	judge func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
 ) (user model.User, err error) {
-	err = u.v.administer(ctx, actor, func(t *store.Tx) (err error) {
+	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		if user, err = t.User(id); err != nil {
 			return err
 		}
@@ -310,9 +236,9 @@ func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (mode
 	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		return user.Enabled(), u.spare(t, user)
 	}, func(t *store.Tx, user *model.User) error {
-		now := u.v.now()
+		now := u.auth.Now()
 		user.DisabledAt, user.PasswordLink, user.PendingTwoFactor = &now, nil, nil
-		ended, err := u.v.Sessions.endAll(t, id, "")
+		ended, err := u.auth.Sessions.endAll(t, id, "")
 		if err != nil {
 			return err
 		}
@@ -347,7 +273,7 @@ func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token 
 		fresh := *link
 		fresh.Reset = user.Password != "" || user.PasswordLink != nil && user.PasswordLink.Reset
 		user.Password, user.TwoFactor, user.PendingTwoFactor, user.PasswordLink = "", nil, nil, &fresh
-		ended, err := u.v.Sessions.endAll(t, id, "")
+		ended, err := u.auth.Sessions.endAll(t, id, "")
 		if err != nil {
 			return err
 		}

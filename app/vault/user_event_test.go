@@ -22,7 +22,7 @@ import (
 func (p *people) events(t *testing.T) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]
-	err := p.Store().View(t.Context(), func(tx *store.Tx) (err error) {
+	err := p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
 		page, err = tx.ListEvents(store.Query{Limit: 1000})
 		return err
 	})
@@ -93,7 +93,7 @@ func TestRefusedEvents(t *testing.T) {
 	if n := len(p.events(t)); n != before {
 		t.Errorf("%d events at once", n-before)
 	}
-	if err := p.Gathered(t.Context()); err != nil {
+	if err := p.Users.Gathered(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := p.events(t)[before:]
@@ -179,7 +179,7 @@ func TestUserCanaries(t *testing.T) {
 	said = append(said, err)
 	_, err = p.Sessions.Authenticate(t.Context(), canaries["first link"])
 	said = append(said, err)
-	must(p.Gathered(t.Context()))
+	must(p.Users.Gathered(t.Context()))
 	told, err := json.Marshal(p.events(t))
 	must(err)
 	closed(t, v)

@@ -22,7 +22,7 @@ const cheapHash = "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDdsHo18I7
 
 // people is a vault with its clock, for tests about users.
 type people struct {
-	*vault.Vault
+	*vault.Instance
 	clock *vaulttest.Clock
 }
 
@@ -52,7 +52,7 @@ func (p *people) user(t *testing.T, name string, role model.Role) model.User {
 // put writes a user as no verb would.
 func (p *people) put(t *testing.T, user model.User) {
 	t.Helper()
-	if err := p.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
+	if err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -319,7 +319,7 @@ func TestWhoMayAdminister(t *testing.T) {
 	p.user(t, "admin", model.RoleAdmin)
 	p.user(t, "staff", model.RoleStaff)
 	target := p.user(t, "viewer", model.RoleViewer)
-	_, key := makeKey(t, p.Vault, model.KeyDraft{})
+	_, key := makeKey(t, p.Instance, model.KeyDraft{})
 	for who, row := range map[string]struct {
 		actor model.Actor
 		want  errs.Kind
@@ -370,7 +370,7 @@ func TestWhoMayAdminister(t *testing.T) {
 				_, err := p.Orders.ImportStatuses(t.Context(), row.actor, []string{"one"}, false)
 				return err
 			},
-			"repair": func() error { _, err := p.Repair(t.Context(), row.actor, func(int, int) {}); return err },
+			"repair": func() error { _, err := p.Integrity.Repair(t.Context(), row.actor, func(int, int) {}); return err },
 			"backup": func() error {
 				_, err := p.Backups.Create(t.Context(), row.actor, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
 				return err
@@ -462,7 +462,7 @@ func TestReset(t *testing.T) {
 // stored is how many sessions the database holds.
 func (p *people) stored(t *testing.T) (n int) {
 	t.Helper()
-	err := p.Store().View(t.Context(), func(tx *store.Tx) error {
+	err := p.Store.View(t.Context(), func(tx *store.Tx) error {
 		tx.EachSession(func(model.Session) bool { n++; return true })
 		return nil
 	})

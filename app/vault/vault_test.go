@@ -37,8 +37,8 @@ func TestOpenMakesThenKeeps(t *testing.T) {
 	if !bytes.Equal(content(t, again, made.ID), vaulttest.PDF(1, "a")) {
 		t.Error("the document changed")
 	}
-	if again.Dir() != opts.Dir {
-		t.Errorf("Dir is %s", again.Dir())
+	if again.Dir != opts.Dir {
+		t.Errorf("Dir is %s", again.Dir)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	database := filepath.Join(opts.Dir, "vault.db")
-	serve := func(name string) *vault.Vault {
+	serve := func(name string) *vault.Instance {
 		v, err := vault.Open(t.Context(), opts)
 		if err != nil {
 			t.Fatal(err)

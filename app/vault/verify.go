@@ -18,6 +18,14 @@ import (
 	"deedkeep/app/store"
 )
 
+// Checker verifies and repairs a vault.
+type Checker struct {
+	*DB
+	*Scrubber
+	vault  *Vault
+	search *SearchService
+}
+
 // Report is what a Verify found. Findings are damage; orphans (bytes that no record
 // names) and leftovers in tmp are not: a crash leaves them, and a sweep or the next
 // start takes them away. Nor are texts and previews that have to be rebuilt: nothing is
@@ -42,10 +50,10 @@ func (r Report) OK() bool { return len(r.Findings) == 0 }
 // has texts that are of no use rebuilt by the server, now or when one starts, and a
 // server know of damage.
 // The error is about the verification, never about what it found.
-func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
+func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
 	var r Report
 	find := func(f store.Finding) { r.Findings = append(r.Findings, f) }
-	copied, done, err := v.snapshot(ctx, "verify")
+	copied, done, err := c.snapshot(ctx, "verify")
 	if sentence, damaged := store.DescribeDamage(err); damaged {
 		find(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
 		return r, nil
@@ -53,12 +61,12 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 	if err != nil {
 		return r, err
 	}
-	err = v.verify(ctx, copied, &r, find, progress)
+	err = c.verify(ctx, copied, &r, find, progress)
 	if err == nil {
-		err = v.verifyIndex(ctx, &r, find)
+		err = c.verifyIndex(ctx, &r, find)
 	}
 	if err == nil {
-		err = v.rebuildTexts(ctx, r.rebuild)
+		err = c.rebuildTexts(ctx, r.rebuild)
 	}
 	return r, errors.Join(err, done())
 }
@@ -67,10 +75,10 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 // temporary directory of the system. Where neither disk has space for one above the
 // reserve, or takes writes, it is the database itself: a full or a read-only disk can
 // still be verified.
-func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
-	copied, done, err = v.copyInto(ctx, what, os.TempDir())
+func (c *Checker) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
+	copied, done, err = c.copyInto(ctx, what, os.TempDir())
 	if unwritable(err) {
-		copied = v.store.LiveCopy()
+		copied = c.Store.LiveCopy()
 		return copied, copied.Close, nil
 	}
 	return copied, done, err
@@ -79,25 +87,25 @@ func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, 
 // copyInto copies the database into tmp, or into the first of others whose disk has space
 // for it above the reserve and takes writes; else Full. done removes the copy. There is
 // no need for one where nothing changes the database.
-func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
-	if v.store.ReadOnly() {
-		copied = v.store.LiveCopy()
+func (c *Checker) copyInto(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
+	if c.Store.ReadOnly() {
+		copied = c.Store.LiveCopy()
 		return copied, copied.Close, nil
 	}
-	token, err := secret.NewToken(v.chance)
+	token, err := secret.NewToken(c.Rand)
 	if err != nil {
 		return nil, nil, err
 	}
 	name := what + "-" + token[:12] + ".db"
-	path, release := v.blobs.ReserveTmp(name)
+	path, release := c.vault.blobs.ReserveTmp(name)
 	paths := []string{path}
 	for _, other := range others {
 		paths = append(paths, filepath.Join(other, "deedkeep-"+name))
 	}
 	var lacks []string
 	for _, path := range paths {
-		if err = v.roomForCopy(filepath.Dir(path)); err == nil {
-			copied, err = v.store.Snapshot(ctx, path)
+		if err = c.roomForCopy(filepath.Dir(path)); err == nil {
+			copied, err = c.Store.Snapshot(ctx, path)
 		}
 		if err == nil {
 			return copied, func() error {
@@ -113,7 +121,7 @@ func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (co
 	release()
 	if unwritable(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
-			v.store.Size()>>20, v.set.DiskReserve>>20, strings.Join(lacks, "; ")), Err: err}
+			c.Store.Size()>>20, c.MinFree>>20, strings.Join(lacks, "; ")), Err: err}
 	}
 	return nil, nil, err
 }
@@ -126,21 +134,21 @@ func unwritable(err error) bool {
 
 // roomForCopy is Full where a copy of the database would take from the reserve of a
 // directory's disk: a backup is no reason to deny an upload.
-func (v *Vault) roomForCopy(dir string) error {
+func (c *Checker) roomForCopy(dir string) error {
 	free, err := blobstore.FreeSpace(dir)
 	if err != nil {
 		return err
 	}
-	database, reserve := uint64(max(v.store.Size(), 0)), v.set.DiskReserve
+	database, reserve := uint64(max(c.Store.Size(), 0)), c.MinFree
 	if need := database + reserve; need < reserve || free <= need {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("%s has %d MB free", dir, free>>20)}
 	}
 	return nil
 }
 
-func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {
+func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {
 	// Before the records: what is swept or finished meanwhile is then no leftover.
-	leftovers, _, err := v.blobs.StaleTmp()
+	leftovers, _, err := c.vault.blobs.StaleTmp()
 	if err != nil {
 		return fmt.Errorf("read tmp: %w", err)
 	}
@@ -162,12 +170,12 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		r.Blobs++
 		progress(r.Blobs, max(r.Blobs, len(known))) // documents may come in between
-		return v.verifyBlob(ctx, d, files, r, find)
+		return c.verifyBlob(ctx, d, files, r, find)
 	})
 	if err != nil {
 		return err
 	}
-	err = v.countOrphans(ctx, known, r)
+	err = c.countOrphans(ctx, known, r)
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
 		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + problem(err)})
 		return nil
@@ -185,24 +193,24 @@ func problem(err error) string {
 
 // verifyBlob reads the bytes of a document and holds them against their name, and
 // the sizes on record of all files that have them.
-func (v *Vault) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) error {
-	damage := v.blobs.Check(ctx, d)
+func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) error {
+	damage := c.vault.blobs.Check(ctx, d)
 	var size int64
 	if damage == nil {
-		size, damage = v.blobs.Size(d)
+		size, damage = c.vault.blobs.Size(d)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if damage != nil {
-		gone, err := v.purged(ctx, d)
+		gone, err := c.purged(ctx, d)
 		if gone || err != nil {
 			return err
 		}
 	}
 	r.Bytes += size
-	v.noteVerified(ctx, d, files, size, damage)
-	v.verifyDerived(d, files, r, find)
+	c.noteVerified(ctx, d, files, size, damage)
+	c.verifyDerived(d, files, r, find)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
 		switch {
@@ -219,28 +227,28 @@ func (v *Vault) verifyBlob(ctx context.Context, d blobstore.Digest, files []mode
 }
 
 // noteVerified has a server that sends documents know what was found.
-func (v *Vault) noteVerified(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
+func (c *Checker) noteVerified(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
-	case !v.serving || len(files) == 0:
+	case !c.vault.serving || len(files) == 0:
 	case damage == nil && (files[0].Size < 0 || files[0].Size == size):
-		v.foundIntact(d)
+		c.vault.foundIntact(d)
 	case isDamage(damage):
-		v.foundDamaged(ctx, d, files[0].ID, damage)
+		c.vault.foundDamaged(ctx, d, files[0].ID, damage)
 	}
 }
 
 // purged reports whether no record has these bytes any more: their documents were deleted
 // permanently after the records were read.
-func (v *Vault) purged(ctx context.Context, d blobstore.Digest) (gone bool, err error) {
-	err = v.store.View(ctx, func(t *store.Tx) error { gone = !t.DigestInUse(d); return nil })
+func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (gone bool, err error) {
+	err = c.Store.View(ctx, func(t *store.Tx) error { gone = !t.DigestInUse(d); return nil })
 	return gone, err
 }
 
 // verifyDerived reads the text and the previews of a document. What is damaged in them,
 // or from another version, is rebuilt; a file that the disk does not give is a finding,
 // because that disk has the documents too.
-func (v *Vault) verifyDerived(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
-	health, err := v.derived.Check(d.String())
+func (c *Checker) verifyDerived(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
+	health, err := c.vault.previews.Check(d.String())
 	r.OtherVersion += health.OtherVersion
 	r.DamagedPreviews += health.Damaged
 	if health.TextAffected {
@@ -254,15 +262,15 @@ func (v *Vault) verifyDerived(d blobstore.Digest, files []model.File, r *Report,
 
 // rebuildTexts has the index look for the texts of documents again, and so the remaker of
 // a server: this one, or the next to start.
-func (v *Vault) rebuildTexts(ctx context.Context, list []blobstore.Digest) error {
+func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) error {
 	for some := range slices.Chunk(list, remakeAtOnce) {
-		err := v.store.Update(ctx, nil, func(t *store.Tx) error {
+		err := c.Store.Update(ctx, nil, func(t *store.Tx) error {
 			for _, d := range some {
 				t.MarkDigestChanged(d, twinsTouched)
 			}
 			return nil
 		})
-		if takesNoWrites(err) {
+		if NotWritable(err) {
 			return nil // the next verification does it
 		}
 		if err != nil {
@@ -273,12 +281,12 @@ func (v *Vault) rebuildTexts(ctx context.Context, list []blobstore.Digest) error
 }
 
 // countOrphans counts bytes that no record named when the copy was made, nor does now.
-func (v *Vault) countOrphans(ctx context.Context, known map[blobstore.Digest]bool, r *Report) error {
-	return v.blobs.Walk(ctx, func(e blobstore.Entry) error {
+func (c *Checker) countOrphans(ctx context.Context, known map[blobstore.Digest]bool, r *Report) error {
+	return c.vault.blobs.Walk(ctx, func(e blobstore.Entry) error {
 		if known[e.Digest] {
 			return nil
 		}
-		gone, err := v.purged(ctx, e.Digest)
+		gone, err := c.purged(ctx, e.Digest)
 		if gone {
 			r.Orphans++
 		}

@@ -14,9 +14,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func verified(t *testing.T, v *vault.Vault) vault.Report {
+func verified(t *testing.T, v *vault.Instance) vault.Report {
 	t.Helper()
-	report, err := v.Verify(t.Context(), func(done, total int) {
+	report, err := v.Integrity.Verify(t.Context(), func(done, total int) {
 		if done < 1 || done > total {
 			t.Errorf("%d of %d", done, total)
 		}
@@ -41,25 +41,25 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		spoil func(v *vault.Vault, path string) error
+		spoil func(v *vault.Instance, path string) error
 		says  string
 		file  string // the one that is named
 	}{
-		{"first bit", func(_ *vault.Vault, path string) error {
+		{"first bit", func(_ *vault.Instance, path string) error {
 			return replace(path, func(b []byte) []byte { b[0] ^= 1; return b })
 		}, "damaged", "2"},
-		{"last bit", func(_ *vault.Vault, path string) error {
+		{"last bit", func(_ *vault.Instance, path string) error {
 			return replace(path, func(b []byte) []byte { b[len(b)-1] ^= 0x80; return b })
 		}, "damaged", "2"},
-		{"cut", func(_ *vault.Vault, path string) error {
+		{"cut", func(_ *vault.Instance, path string) error {
 			return replace(path, func(b []byte) []byte { return b[:len(b)-1] })
 		}, "damaged", "2"},
-		{"emptied", func(_ *vault.Vault, path string) error {
+		{"emptied", func(_ *vault.Instance, path string) error {
 			return replace(path, func([]byte) []byte { return nil })
 		}, "damaged", "2"},
-		{"missing", func(_ *vault.Vault, path string) error { return os.Remove(path) }, "missing", "2"},
-		{"wrong size on record", func(v *vault.Vault, _ string) error {
-			return v.Store().Update(context.Background(), nil, func(tx *store.Tx) error {
+		{"missing", func(_ *vault.Instance, path string) error { return os.Remove(path) }, "missing", "2"},
+		{"wrong size on record", func(v *vault.Instance, _ string) error {
+			return v.Store.Update(context.Background(), nil, func(tx *store.Tx) error {
 				f, err := tx.File(2)
 				if err != nil {
 					return err
@@ -136,7 +136,7 @@ func TestVerifyWithoutACopy(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
-	v.Reserve(1<<64 - 1)
+	v.SetReserve(1<<64 - 1)
 	if r := verified(t, v); !r.OK() || r.Blobs != 3 || r.Files != 3 {
 		t.Errorf("got %+v; want 3 documents and no findings", r)
 	}
@@ -150,7 +150,7 @@ func TestVerifyWithoutACopy(t *testing.T) {
 			}
 		}
 	}
-	r, err := v.Verify(t.Context(), func(done, _ int) {
+	r, err := v.Integrity.Verify(t.Context(), func(done, _ int) {
 		if left := under(t, opts.Dir, "tmp"); len(left) > 0 {
 			t.Errorf("tmp has %v", left)
 		}
@@ -178,7 +178,7 @@ func TestVerifyGivenUp(t *testing.T) {
 	v, opts := opened(t, nil)
 	upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := v.Verify(ctx, func(int, int) { cancel() }); err == nil {
+	if _, err := v.Integrity.Verify(ctx, func(int, int) { cancel() }); err == nil {
 		t.Error("ended as if nothing was")
 	}
 	if left := under(t, opts.Dir, "tmp"); len(left) > 0 {

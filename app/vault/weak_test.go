@@ -63,7 +63,7 @@ func TestWeakPasswordsOfBefore(t *testing.T) {
 	_, err = p.Users.Accept(t.Context(), first, vault.AcceptDraft{Name: "owner", Password: "1q2w3e4r5t"})
 	kind(t, "the first administrator", err, errs.Invalid)
 	user := p.user(t, "owner", model.RoleAdmin)
-	hash, err := p.Rehash(t.Context(), "1q2w3e4r5t")
+	hash, err := p.Users.Rehash(t.Context(), "1q2w3e4r5t")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestProcessingKeepsTextAndThumbnail(t *testing.T) {
 	if got, err := pagesOf(t, v, file.ID); err != nil || got != wholeText(vaulttest.PDF(1, "a")) {
 		t.Errorf("text %q, %v", got, err)
 	}
-	picture, err := v.Files.Thumbnail(t.Context(), clerk, file.ID)
+	picture, err := v.Previews.Thumbnail(t.Context(), clerk, file.ID)
 	if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 400 of %PDF") {
 		t.Errorf("thumbnail %q", got)
 	}
@@ -91,7 +91,7 @@ func TestFindings(t *testing.T) {
 		} else if tt.text != nil {
 			kind(t, tt.name+": its text", err, errs.NotFound)
 		}
-		picture, err := v.Files.Thumbnail(t.Context(), clerk, file.ID)
+		picture, err := v.Previews.Thumbnail(t.Context(), clerk, file.ID)
 		if tt.picture == nil {
 			body(t, picture, err)
 		} else {
@@ -99,7 +99,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	idle(t, v)
-	list, err := v.Files.Failed(t.Context(), 1, 1000)
+	list, err := v.Processing.Failed(t.Context(), 1, 1000)
 	if got := status(t, v).Failed; got != failed || uint64(len(list)) != failed || err != nil {
 		t.Errorf("%d and %d counted as failed, want %d, %v", got, len(list), failed, err)
 	}
@@ -142,7 +142,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 			t.Fatalf("before it was due: %+v, was %+v", got, task)
 		}
 		clock.Move(time.Millisecond)
-		v.Poke()
+		v.Processing.Poke()
 	}
 	const sentence = "It could not be opened here; it can be tried again."
 	if got := failure(t, v, file.ID); got != sentence {
@@ -156,7 +156,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 	}
 	// On request it begins anew, with as many attempts.
 	f.replies(nil)
-	if n, err := v.Files.Retry(t.Context(), clerk, file.ID); n != 1 || err != nil {
+	if n, err := v.Processing.Retry(t.Context(), clerk, file.ID); n != 1 || err != nil {
 		t.Errorf("retried %d, %v", n, err)
 	}
 	if got := failure(t, v, file.ID); got != "" || status(t, v).Failed != 0 {
@@ -165,9 +165,9 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 }
 
 // only is the one task of the queue; a zero one when there is none.
-func only(t *testing.T, v *vault.Vault) (task model.ProcessingTask) {
+func only(t *testing.T, v *vault.Instance) (task model.ProcessingTask) {
 	t.Helper()
-	err := v.Store().View(t.Context(), func(tx *store.Tx) error {
+	err := v.Store.View(t.Context(), func(tx *store.Tx) error {
 		list, err := tx.Tasks(2)
 		if len(list) == 1 {
 			task = list[0]
@@ -191,28 +191,28 @@ func TestRetry(t *testing.T) {
 	f.replies(damaged)
 	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
 	idle(t, v)
-	one := func(id uint64) error { n, err := v.Files.Retry(t.Context(), clerk, id); _ = n; return err }
+	one := func(id uint64) error { n, err := v.Processing.Retry(t.Context(), clerk, id); _ = n; return err }
 	kind(t, "one that did not fail", one(good.ID), errs.Conflict)
 	kind(t, "none", one(99), errs.NotFound)
 	if got := status(t, v); got.Failed != 3 || got.Queue != 0 {
 		t.Fatalf("%+v", got)
 	}
 	f.replies(nil)
-	if n, err := v.Files.Retry(t.Context(), clerk, files[1].ID); n != 1 || err != nil {
+	if n, err := v.Processing.Retry(t.Context(), clerk, files[1].ID); n != 1 || err != nil {
 		t.Errorf("one: %d, %v", n, err)
 	}
 	idle(t, v)
 	if got := status(t, v).Failed; got != 2 || failure(t, v, files[1].ID) != "" {
 		t.Errorf("%d failed", got)
 	}
-	if n, err := v.Files.Retry(t.Context(), clerk, 0); n != 2 || err != nil {
+	if n, err := v.Processing.Retry(t.Context(), clerk, 0); n != 2 || err != nil {
 		t.Errorf("all: %d, %v", n, err)
 	}
 	idle(t, v)
 	if got := status(t, v).Failed; got != 0 {
 		t.Errorf("%d failed", got)
 	}
-	if n, err := v.Files.Retry(t.Context(), clerk, 0); n != 0 || err != nil {
+	if n, err := v.Processing.Retry(t.Context(), clerk, 0); n != 0 || err != nil {
 		t.Errorf("none left: %d, %v", n, err)
 	}
 }
@@ -232,14 +232,14 @@ func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 		entered, release := make(chan struct{}), make(chan struct{})
 		var all sync.WaitGroup
 		all.Go(func() { // holds the writer, so that the next ones share a commit
-			err := v.Store().Update(context.Background(), func(*store.Tx) error { close(entered); <-release; return nil }, nil)
+			err := v.Store.Update(context.Background(), func(*store.Tx) error { close(entered); <-release; return nil }, nil)
 			if err != nil {
 				t.Error(err)
 			}
 		})
 		<-entered
 		all.Go(func() {
-			if n, err := v.Files.Retry(context.Background(), clerk, files[0].ID); n != 1 || err != nil {
+			if n, err := v.Processing.Retry(context.Background(), clerk, files[0].ID); n != 1 || err != nil {
 				t.Errorf("retried %d, %v", n, err)
 			}
 		})
@@ -247,7 +247,7 @@ func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 		// would only see less.
 		time.Sleep(10 * time.Millisecond)
 		all.Go(func() {
-			if err := v.Store().Update(context.Background(), nil, broken); !errors.Is(err, errTrouble) {
+			if err := v.Store.Update(context.Background(), nil, broken); !errors.Is(err, errTrouble) {
 				t.Error(err)
 			}
 		})
@@ -275,7 +275,7 @@ func TestRetryOfManyCommits(t *testing.T) {
 	upload(t, v, docs...)
 	idle(t, v)
 	f.replies(nil)
-	if n, err := v.Files.Retry(t.Context(), clerk, 0); n != many || err != nil {
+	if n, err := v.Processing.Retry(t.Context(), clerk, 0); n != many || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	idle(t, v)
@@ -304,10 +304,10 @@ func TestFailedPassesDamageBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, v)
-	if list, err := v.Files.Failed(t.Context(), 1, 10); err != nil || len(list) != 1 || list[0].ID != 2 {
+	if list, err := v.Processing.Failed(t.Context(), 1, 10); err != nil || len(list) != 1 || list[0].ID != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if n, err := v.Files.Retry(t.Context(), clerk, 0); n != 1 || err != nil {
+	if n, err := v.Processing.Retry(t.Context(), clerk, 0); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Statuses gives the statuses of orders; the first is given to new ones.
 func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
-	err = o.v.store.View(ctx, func(t *store.Tx) (err error) {
+	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.OrderStatuses()
 		return err
 	})
@@ -95,6 +95,6 @@ func (o *Orders) define(ctx context.Context, actor model.Actor, dry bool, kind s
 		if len(changed) == 0 {
 			return nil // another has done the same meanwhile
 		}
-		return errors.Join(put(t), t.AddEvent(model.Event{At: o.v.now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
+		return errors.Join(put(t), t.AddEvent(model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
 	})
 }

@@ -59,7 +59,7 @@ func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total in
 
 func found(ctx context.Context, dir string) error {
 	settings := Settings()
-	v, err := vault.Open(ctx, vault.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Chance: rand.Reader, Log: quiet()})
+	v, err := vault.Open(ctx, vault.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Rand: rand.Reader, Log: quiet()})
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,8 @@ func TestMixFills(t *testing.T) {
 	}
 }
 
-func text(ctx context.Context, v *vault.Vault, id uint64, into *[]string) error {
-	return v.Files.Text(ctx, model.Actor{Kind: model.ActorKey, ID: 1}, id, func(_ int, text string) error {
+func text(ctx context.Context, v *vault.Instance, id uint64, into *[]string) error {
+	return v.Previews.Text(ctx, model.Actor{Kind: model.ActorKey, ID: 1}, id, func(_ int, text string) error {
 		*into = append(*into, text)
 		return nil
 	})

@@ -75,14 +75,14 @@ func Settings() vault.Settings {
 func Options(t testing.TB) vault.Options {
 	t.Helper()
 	return vault.Options{
-		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Chance: Chance(),
+		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Rand: Chance(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: quiet(),
 	}
 }
 
 // Open opens a vault that is closed at the end of the test, after a verification
 // that must find nothing.
-func Open(t testing.TB, opts vault.Options) *vault.Vault {
+func Open(t testing.TB, opts vault.Options) *vault.Instance {
 	t.Helper()
 	v, err := vault.Open(context.Background(), opts)
 	if err != nil {
@@ -98,9 +98,9 @@ func Open(t testing.TB, opts vault.Options) *vault.Vault {
 }
 
 // Verify fails the test for every finding.
-func Verify(t testing.TB, v *vault.Vault) {
+func Verify(t testing.TB, v *vault.Instance) {
 	t.Helper()
-	report, err := v.Verify(context.Background(), func(int, int) {})
+	report, err := v.Integrity.Verify(context.Background(), func(int, int) {})
 	if err != nil {
 		t.Errorf("verify: %v", err)
 	}

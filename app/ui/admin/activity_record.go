@@ -52,7 +52,7 @@ func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) 
 			list = append(list, p.newMatchedRecord("user", u.ID, u.Name, ""))
 		}
 	}
-	known, err := p.Vault.Find(ctx, text, maxRecordChoices)
+	known, err := p.Vault.Search.Find(ctx, text, maxRecordChoices)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (p *Pages) searchRecords(ctx context.Context, who page.Visitor, text string
 	if text = vault.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Search.Search(ctx, who.Actor, vault.SearchQuery{Text: text, Limit: maxRecordChoices})
+	answer, err := p.Search.Records(ctx, who.Actor, vault.SearchQuery{Text: text, Limit: maxRecordChoices})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil

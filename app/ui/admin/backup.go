@@ -36,7 +36,7 @@ type scrubStatus struct {
 const maxDamagedShown = 20
 
 func (p *Pages) scrubStatus() scrubStatus {
-	s := scrubStatus{ScrubState: p.Vault.Scrub(), Damaged: p.Vault.Damaged()}
+	s := scrubStatus{ScrubState: p.Vault.Integrity.State(), Damaged: p.Vault.Damaged()}
 	s.Percent = int(100 * s.Progress)
 	s.More = max(0, len(s.Damaged)-maxDamagedShown)
 	s.Damaged = s.Damaged[:len(s.Damaged)-s.More]
@@ -69,7 +69,7 @@ func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, who page.Visi
 		return err
 	}
 	shown := backupPage{
-		BackupPlace: place, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir(),
+		BackupPlace: place, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
 		Settled: p.SettingsFile, Now: p.backupRun(), Check: p.backupVerification(),
 		Stored: p.scrubStatus(),
 	}

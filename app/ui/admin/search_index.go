@@ -17,7 +17,7 @@ func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, who page
 
 // reindex has the index made anew; the one there is answers until then.
 func (p *Pages) reindex(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Reindex(r.Context(), who.Actor); err != nil {
+	if err := p.Vault.Search.Rebuild(r.Context(), who.Actor); err != nil {
 		return asConflict(err)
 	}
 	if page.IsPartRequest(r) {

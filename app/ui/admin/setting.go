@@ -74,10 +74,10 @@ func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, who page.Vi
 		return err
 	}
 	shown := settingPage{
-		Version: p.Version, Home: p.Vault.Dir(), File: p.SettingsFile, Health: h, Trouble: page.DiskWarning(h),
+		Version: p.Version, Home: p.Vault.Dir, File: p.SettingsFile, Health: h, Trouble: page.DiskWarning(h),
 		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
 	}
-	if info, err := os.Stat(filepath.Join(p.Vault.Dir(), "vault.db")); err == nil {
+	if info, err := os.Stat(filepath.Join(p.Vault.Dir, "vault.db")); err == nil {
 		shown.Database = info.Size()
 	}
 	if found != nil {

@@ -56,7 +56,7 @@ func (p *Pages) pagesWithoutText(r *http.Request, who page.Visitor, id uint64, t
 	if err != nil || typed == "" || hits > 0 {
 		return file.PagesWithoutText(), err
 	}
-	text, err := p.Vault.Files.TextPages(r.Context(), who.Actor, id)
+	text, err := p.Vault.Previews.TextPages(r.Context(), who.Actor, id)
 	return max(file.PageCount()-text, 0), err
 }
 
@@ -67,9 +67,9 @@ func (p *Pages) findMatches(
 ) {
 	for _, way := range ways {
 		if len(way.pageWords) > 0 {
-			hits, more, err = p.Vault.Files.FindWords(ctx, who.Actor, id, way.pageWords, page)
+			hits, more, err = p.Vault.Previews.FindWords(ctx, who.Actor, id, way.pageWords, page)
 		} else {
-			hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+			hits, more, err = p.Vault.Previews.Find(ctx, who.Actor, id, way.phrase)
 		}
 		if err != nil {
 			return nil, false, "", err
@@ -93,7 +93,7 @@ func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, who page.Visit
 		return err
 	}
 	p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(file.ID))
-	marks, err := p.Vault.Files.Marks(r.Context(), who.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
+	marks, err := p.Vault.Previews.Marks(r.Context(), who.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}

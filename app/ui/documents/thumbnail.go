@@ -32,7 +32,7 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visit
 	if notModified(w, r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Files.Thumbnail(r.Context(), who.Actor, id)
+	picture, err := p.Vault.Previews.Thumbnail(r.Context(), who.Actor, id)
 	if errs.KindOf(err) == errs.NotFound {
 		w.Header().Del("ETag")
 		return p.sendPlaceholder(w, file, "private, max-age=60")
@@ -56,7 +56,7 @@ const (
 // thumbnailIsReadable reports whether to see a document's thumbnail is to read it; where nobody
 // can tell, it is.
 func (p *Pages) thumbnailIsReadable(r *http.Request, who page.Visitor, id uint64) bool {
-	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, id)
+	sizes, err := p.Vault.Previews.Sizes(r.Context(), who.Actor, id)
 	if err != nil {
 		return true
 	}

@@ -102,7 +102,7 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, who page.Vi
 
 // loadContent finds out what is to be seen of the document.
 func (p *Pages) loadContent(r *http.Request, who page.Visitor, s *viewerData) error {
-	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, s.File.ID)
+	sizes, err := p.Vault.Previews.Sizes(r.Context(), who.Actor, s.File.ID)
 	switch {
 	case err == nil && !hasNoImage(s.File, len(sizes)):
 		return p.setPageImage(r, s, sizes)

@@ -169,7 +169,7 @@ func (p *Pages) pagesWithAll(r *http.Request, who page.Visitor, id uint64, each 
 // is not all.
 func (p *Pages) eachTextPage(r *http.Request, who page.Visitor, id uint64, page func(n int, text string)) (cut bool, err error) {
 	shown := 0
-	err = p.Vault.Files.Text(r.Context(), who.Actor, id, func(n int, text string) error {
+	err = p.Vault.Previews.Text(r.Context(), who.Actor, id, func(n int, text string) error {
 		if shown += len(text); shown > maxTextBytes {
 			cut = true
 			return errTextLimit

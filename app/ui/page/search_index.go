@@ -86,7 +86,7 @@ func (s SearchIndexStatus) Percent() string {
 }
 
 func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
-	state, err := p.Vault.SearchState(ctx)
+	state, err := p.Vault.Search.State(ctx)
 	if err != nil {
 		p.Log.ErrorContext(ctx, "search index", "error", err)
 		return SearchIndexStatus{Trouble: "How the index is cannot be told now."}
@@ -107,5 +107,5 @@ func TooShortToSearch(text string) bool {
 
 // searcher looks for records of every kind by their fields and their text.
 type searcher interface {
-	Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+	Records(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
 }

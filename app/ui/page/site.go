@@ -20,7 +20,7 @@ import (
 
 // Options of New. Sizes are bytes.
 type Options struct {
-	Vault        *vault.Vault
+	Vault        *vault.Instance
 	Links        *secret.Links                                  // of downloads
 	Address      func(*http.Request) string                     // of the client
 	Origin       func(*http.Request) (string, error)            // the service's own address, as the request has it
@@ -94,7 +94,7 @@ func New(opts Options) (*Site, error) {
 	opts.Zone = cmp.Or(opts.Zone, time.Local)
 	v := opts.Vault
 	p := &Site{
-		Options: opts, Files: v.Files, Events: v.Events, Search: v, Assets: assets, icons: icons,
+		Options: opts, Files: v.Files, Events: v.Events, Search: v.Search, Assets: assets, icons: icons,
 		AbstractIDs: v.Secrets.IDs("abstracts"), OrderIDs: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = newTemplates(web.Pages(), p.templateFuncs()); err != nil {

@@ -99,7 +99,7 @@ func (p *Pages) showAbstract(w http.ResponseWriter, r *http.Request, who page.Vi
 	if err := p.addSameFileNumber(r, &sheet); err != nil {
 		return err
 	}
-	if sheet.Related, err = p.Vault.Abstracts.Related(r.Context(), filed.Abstract); err != nil {
+	if sheet.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
 	var scripts []string

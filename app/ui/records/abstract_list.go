@@ -112,7 +112,7 @@ func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractL
 
 // searchAbstracts finds abstracts by words.
 func (p *Pages) searchAbstracts(r *http.Request, who page.Visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
-	found, err := p.Vault.Abstracts.Search(r.Context(), who.Actor, q)
+	found, err := p.Vault.Search.Abstracts(r.Context(), who.Actor, q)
 	for _, one := range found.Items {
 		list = append(list, one.Abstract)
 	}

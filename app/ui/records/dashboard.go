@@ -114,7 +114,7 @@ func (p *Pages) setupSteps(r *http.Request, who page.Visitor, d vault.Desk) (lis
 
 // retryFailedDocuments has all documents processed again whose processing failed.
 func (p *Pages) retryFailedDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	n, err := p.Vault.Files.Retry(r.Context(), who.Actor, 0)
+	n, err := p.Vault.Processing.Retry(r.Context(), who.Actor, 0)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, who page.V
 	if err != nil {
 		return err
 	}
-	if _, err := p.Vault.Files.Retry(r.Context(), who.Actor, id); err != nil {
+	if _, err := p.Vault.Processing.Retry(r.Context(), who.Actor, id); err != nil {
 		return err
 	}
 	if !page.IsPartRequest(r) {

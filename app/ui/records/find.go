@@ -46,7 +46,7 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
-	known, err := p.Vault.Find(r.Context(), list.Asked.Get("q"), vault.MostFound)
+	known, err := p.Vault.Search.Find(r.Context(), list.Asked.Get("q"), vault.MostFound)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q vault.SearchQuery) (st
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
 	}
-	n, all, err := p.Vault.Unsearchable(ctx)
+	n, all, err := p.Vault.Previews.Unsearchable(ctx)
 	if err != nil || n == 0 {
 		return "", err
 	}

@@ -82,7 +82,7 @@ func (p *Pages) runFind(
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
 	state := p.SearchIndexStatus(ctx) // as it was when it answered, or worse
-	answer, err := p.Search.Search(ctx, who.Actor, q)
+	answer, err := p.Search.Records(ctx, who.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
 		problems["q"] = page.ErrorSentence(err)
@@ -119,7 +119,7 @@ func (p *Pages) findByNumber(ctx context.Context, q vault.SearchQuery, f *findRe
 	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.Since.IsZero() || !q.Until.IsZero() {
 		return nil // of these nothing is known by the number
 	}
-	known, err := p.Vault.Find(ctx, q.Text, vault.MostFound)
+	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MostFound)
 	for _, group := range known.Groups {
 		if q.Kind != "" && q.Kind != group.Noun {
 			continue
@@ -256,7 +256,7 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, who page.Visitor
 	if err != nil {
 		return err
 	}
-	known, err := p.Vault.Find(r.Context(), text, vault.MostFound)
+	known, err := p.Vault.Search.Find(r.Context(), text, vault.MostFound)
 	if err != nil {
 		return err
 	}

@@ -86,10 +86,10 @@ func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, who page.Visit
 
 // showOrder shows the page with what stands around the fields.
 func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, s orderView) (err error) {
-	if s.Same, s.SameMore, err = p.Vault.Orders.SameNumber(r.Context(), s.Order); err != nil {
+	if s.Same, s.SameMore, err = p.Vault.Search.SameNumber(r.Context(), s.Order); err != nil {
 		return err
 	}
-	if s.Related, err = p.Vault.Orders.Related(r.Context(), s.Order); err != nil {
+	if s.Related, err = p.Vault.Search.RelatedToOrder(r.Context(), s.Order); err != nil {
 		return err
 	}
 	if err := p.addRecentHistory(r.Context(), &s); err != nil {

@@ -78,12 +78,12 @@ func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (
 	}
 	if text := list.Asked.Get("q"); text != "" {
 		list.Rows, err = searchRows(&list.listing, text, func() ([]model.Order, bool, error) {
-			return p.Vault.Orders.Called(r.Context(), text, q)
+			return p.Vault.Search.OrdersByNumber(r.Context(), text, q)
 		}, func() ([]model.Order, bool, error) {
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // of these a search by words knows nothing
 			}
-			found, err := p.Vault.Orders.Search(r.Context(), who.Actor, vault.Searching(text, q))
+			found, err := p.Vault.Search.Orders(r.Context(), who.Actor, vault.Searching(text, q))
 			return found.Items, found.Next > 0, err
 		})
 		return err

@@ -39,7 +39,7 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, who page
 	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxNameLength {
 		own, _ := p.OrderIDs.Decode(asked.Get("not")) // of none, every order is another
 		var err error
-		if same.Same, same.SameMore, err = p.Vault.Orders.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
+		if same.Same, same.SameMore, err = p.Vault.Search.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
 			return err
 		}
 	}
