@@ -1,90 +1,89 @@
-// Package archive writes, reads, checks and thins out backups of one vault: a
-// directory that any disk, share or sync tool can hold.
+// Package archive writes, reads, verifies, and prunes backups of one vault in a
+// directory, which can be on any disk, share, or synchronized folder.
 //
-// # The directory
+// # Directory
 //
 //	backup/
-//	    deedkeep-backup              the head, below
-//	    README.txt                   for people: what this is, who can read it, how to get back
-//	    key.age                      encrypted form only: the archive's own key, for its recipients or a passphrase
+//	    deedkeep-backup              the header, see below
+//	    README.txt                   describes the backup, who can read it, and how to restore
+//	    key.age                      encrypted format only: the key of the archive, encrypted for the recipients or with a passphrase
 //	    snapshots/
-//	        20261121T071500Z.<sum>.db         the database of that moment
-//	        20261121T071500Z.<sum>.manifest   what the snapshot is made of; written last
+//	        20261121T071500Z.<sum>.db         the database
+//	        20261121T071500Z.<sum>.manifest   the content of the snapshot; written last
 //	    blobs/ab/
-//	        ab12….                   plain form: <digest>
-//	        ab12….<sum>              encrypted form: <name>.<sum>
-//	    tmp/                         what is being written; worth nothing afterward
-//	    lock, reading                for those who write, and for those who read
+//	        ab12….                   plain format: <digest>
+//	        ab12….<sum>              encrypted format: <name>.<sum>
+//	    tmp/                         files being written; may be deleted
+//	    lock, reading                locks of writers and readers
 //
-// <sum> is the SHA-256 of the very bytes of the file, <digest> that of a document,
-// both 64 lower-case hex digits. A plain blob's digest is its sum. So every file but
-// the head, the page for people and the key names its own sum, and can be checked
-// without any key, by sha256sum alone. A snapshot's name is its moment in UTC, so
-// names sort by time; no name has a character that FAT, NTFS or SMB refuses. All paths
-// are relative: the directory may be moved, copied, renamed, written to a disc.
+// <sum> is the SHA-256 of the bytes of the file, <digest> that of a document, both as 64
+// lower-case hex digits. The digest of a plain blob is its sum. So every file but the
+// header, README.txt, and key.age has its own sum in its name and can be checked with
+// sha256sum, without a key. A snapshot is named after its time in UTC, so names sort by
+// time. No name has a character that FAT, NTFS, or SMB reject. All paths are relative:
+// the directory may be moved, copied, or renamed.
 //
-// The name of an encrypted blob is the first 16 bytes of HMAC-SHA-256(names, digest)
-// in hex, where names is a subkey of the vault's secret: the same document gets the
-// same name in every snapshot, and whoever does not have the secret learns nothing
-// from it. Folders of blobs/ are the first two digits.
+// The name of an encrypted blob is the first 16 bytes of HMAC-SHA-256(blob name key,
+// digest) in hex. The key is derived from the vault's secret: a document has the same
+// name in every snapshot, and without the secret the name reveals nothing. Folders of
+// blobs/ are named after the first two digits.
 //
-// # The head
+// # Header
 //
-//	deedkeep-backup 1 <sum of all that follows this line>\n
+//	deedkeep-backup 1 <sum of everything after this line>\n
 //	{"archive":"<32 hex digits>","vault":"<fingerprint of its secret>","created_at":"…",
 //	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"],
-//	 "proof":"<HMAC-SHA-256(heads, the line without proof)>"}\n
+//	 "proof":"<HMAC-SHA-256(header key, the line without proof)>"}\n
 //
-// It is written once; recipient, key and for stand in the encrypted form alone. An
-// archive belongs to one vault: that of the secret with this fingerprint. heads is
-// a subkey of that secret: the proof, and with it key.age, is held against it before
-// anything is written, so that nobody who can write in the directory, and does not
-// have the secret, can make the vault write in clear or for a key of theirs.
+// It is written once. Only the encrypted format has recipient, key, and for. An archive
+// belongs to one vault, the one whose secret has this fingerprint. The header key is
+// derived from that secret. The proof, and with it key.age, is verified before anything
+// is written. So someone who can write to the directory but doesn't have the secret can't
+// make the vault write plain files, or encrypt for another key.
 //
-// # What is inside the files
+// # Content of files
 //
-//	                plain form              encrypted form
+//	                plain format            encrypted format
 //	blob            the document            age(document)
 //	database        zstd(file)              age(zstd(file))
 //	manifest        zstd(lines)             age(zstd(lines))
 //	key.age         -                       age("AGE-SECRET-KEY-1…\n")
 //
-// age is the format of age-encryption.org/v1. key.age holds an X25519 identity made
-// with the archive and encrypted for the recipients, or under the passphrase; all
-// else is encrypted for that identity, whose public half stands in the head: a vault
-// that knows public keys only can go on adding snapshots. A manifest has one more
-// stanza, so that the vault itself can list and thin out:
+// age is the format of age-encryption.org/v1. key.age contains an X25519 identity created
+// with the archive. Everything else is encrypted for that identity; its public key is in
+// the header, so a vault that knows only public keys can add snapshots. A manifest has an
+// additional stanza, which allows the vault to list and prune snapshots:
 //
 //	-> deedkeep <base64 of 16 random bytes, the salt>
-//	<base64 of ChaCha20-Poly1305(HKDF-SHA-256(manifests, salt, "deedkeep/1/stanza"), nonce 0, file key)>
+//	<base64 of ChaCha20-Poly1305(HKDF-SHA-256(manifest key, salt, "deedkeep/1/stanza"), nonce 0, file key)>
 //
-// where manifests is another subkey of the vault's secret. Other programs skip it.
+// The manifest key is derived from the vault's secret as well. Other programs ignore the
+// stanza.
 //
-// The lines of a manifest are JSON, one for the snapshot (type Info), one for each
-// blob in ascending order of digest (type Entry), and the end:
+// The lines of a manifest are JSON: one for the snapshot (type Info), one for each blob
+// in ascending order of digest (type Entry), and the end:
 //
 //	{"manifest":1,"archive":"…","snapshot":"20261121T071500Z","vault":"…","created_at":"…","schema":3,
 //	 "files":2,"blobs":1,"bytes":19,…,"database":{"file":"….db","stored":…,"size":…,"digest":"…"},"secret":"deedkeep-secret-1 …"}
 //	{"digest":"…","size":19,"file":"….<sum>","stored":235}
 //	{"end":true,"blobs":1,"sum":"<SHA-256 of all lines before>"}
 //
-// # Promises
+// # Guarantees
 //
-// A snapshot is complete or invisible: its manifest gets its name last, after every
-// file that it names was synced. Bytes that are there already are not written again.
-// Whatever is handed out was held against its digest. A crash leaves files that no
-// manifest names, and no lock; the next writer takes them away.
+// A snapshot is complete or invisible: its manifest is renamed last, after every file it
+// references was synced. Existing blobs are not written again. All content is verified
+// against its digest while it is read. A crash leaves unreferenced files, which the next
+// writer removes, and no lock.
 //
-// # Refusals
+// # Limits
 //
-// It writes into no directory that holds something else, and adds no second vault; into
-// none whose head or key.age the vault did not write, for that would be a loss of
-// secrecy. It goes through no link that stands in the place of one of its folders, and
-// opens no pipe or device; a link that is laid while it works it may miss, so the
-// directory belongs to the user of the service alone. It does not prove to whoever restores without the vault's secret who wrote
-// an archive: whoever may write in the directory can put another one in its place, and
-// can take away snapshots. A plain archive holds the vault's secret itself: whoever
-// reads it can prove anything.
+// The package doesn't write to a directory that contains anything else or the archive of
+// another vault, nor if the vault didn't write the header and key.age. It doesn't follow
+// a link that replaces one of its folders, and opens no pipe or device. It can miss a
+// link that is created while it works, so only the user of the service may write to the
+// directory. To a restore without the vault's secret it can't prove who wrote an archive:
+// anyone who can write to the directory can replace the archive or delete snapshots. A
+// plain archive contains the vault's secret.
 package archive
 
 import (
@@ -97,102 +96,108 @@ import (
 	"time"
 )
 
-// Kinds of errors, for errors.Is. Their text and what is wrapped around it is for
-// people.
+// Errors for errors.Is. Their texts are shown to users.
 var (
-	// ErrNotFound: there is no archive in the directory.
+	// ErrNotFound means that the directory has no archive, or that the archive has no
+	// such snapshot.
 	ErrNotFound = errors.New("there is no backup here")
-	// ErrForeign: the directory holds something else, or the archive of another vault.
+	// ErrForeign means that the directory contains other files, or the archive of another
+	// vault.
 	ErrForeign = errors.New("it is not this vault's")
-	// ErrMissing: the archive that is expected in the directory is not there.
+	// ErrMissing means that the expected archive is not in the directory.
 	ErrMissing = errors.New("the backups that were there are not there")
-	// ErrLocked: another process writes to the archive, or reads what is to be removed.
+	// ErrLocked means that another process writes to the archive, or reads files that are
+	// to be removed.
 	ErrLocked = errors.New("the backup is in use")
-	// ErrDecrypt: what opens the archive was not given, or does not open it.
+	// ErrDecrypt means that no key was given, or that the given keys don't decrypt the
+	// archive.
 	ErrDecrypt = errors.New("it cannot be decrypted")
-	// ErrDamaged: bytes are missing, or are not those that were written.
+	// ErrDamaged means that bytes are missing or differ from those that were written.
 	ErrDamaged = errors.New("the backup is damaged")
-	// ErrDiskFull: the disk of the archive has no room.
+	// ErrDiskFull means that the disk of the archive is full.
 	ErrDiskFull = errors.New("the disk of the backup is full")
-	// ErrSourceDamaged: a document is not what its digest says, before it was copied.
+	// ErrSourceDamaged means that a document of the vault doesn't match its digest, so it
+	// can't be copied.
 	ErrSourceDamaged = errors.New("the vault's own bytes are damaged")
-	// ErrNewerVersion: a later version of this program wrote it.
+	// ErrNewerVersion means that a later version of deedkeep wrote the archive.
 	ErrNewerVersion = errors.New("it was written by a newer deedkeep: install that version or a later one")
 )
 
 // Digest is the SHA-256 of a document's content.
 type Digest [32]byte
 
-// String is the digest as 64 lower-case hex digits.
+// String returns the digest as 64 lower-case hex digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// Options of Open and Create.
+// Options are the options of Open and OpenOrCreate.
 type Options struct {
-	Vault       string     // fingerprint of the secret of the vault that asks; "": of any
-	BlobNameKey [32]byte   // subkey that names encrypted blobs; only for writing
-	ManifestKey [32]byte   // subkey that opens manifests; zero where the secret is not at hand
-	HeaderKey   [32]byte   // subkey that proves heads; looked at where Vault is given
-	ExpectedID  string     // the ID of the archive that must be there; "": any, or a new one
-	Encryption  Encryption // whom a new archive is encrypted for
-	Decryption  Decryption // what opens key.age
-	Rand        io.Reader  // for names
+	Vault       string     // fingerprint of the vault's secret; "": any vault, only for reading
+	BlobNameKey [32]byte   // derives names of encrypted blobs; only for writing
+	ManifestKey [32]byte   // decrypts manifests; zero if the secret isn't available
+	HeaderKey   [32]byte   // verifies the header if Vault is set
+	ExpectedID  string     // ID of the archive that must be in the directory; "": any, or a new one
+	Encryption  Encryption // for a new archive
+	Decryption  Decryption // opens key.age
+	Rand        io.Reader  // for the ID of a new archive
 	Now         func() time.Time
-	FreeSpace   func(path string) (uint64, error) // room on a disk, in bytes; nil: not looked at
+	FreeSpace   func(path string) (uint64, error) // free bytes on a disk; nil: not checked
 	Reserve     uint64                            // bytes that stay free
 }
 
-// Archive is an opened directory. It holds no files open and needs no closing.
+// Archive is an opened archive. It keeps no files open and needs no closing.
 type Archive struct {
-	dir  string
-	head head
-	form form
-	opts Options
+	dir    string
+	header header
+	format format
+	opts   Options
 }
 
-// Open opens the archive in dir: ErrNotFound where there is none, ErrForeign for another
-// vault's, ErrDamaged, ErrNewerVersion. Nothing is written.
+// Open opens the archive in dir for reading or writing. It writes nothing. The error is
+// ErrNotFound, ErrForeign for the archive of another vault, ErrDamaged, or
+// ErrNewerVersion.
 func Open(dir string, opts Options) (*Archive, error) {
-	raw, err := readSmall(filepath.Join(dir, headName), headMost)
+	raw, err := readLimited(filepath.Join(dir, headerName), maxHeaderSize)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
-	h, err := decodeHead(raw)
+	h, err := decodeHeader(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headName), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headerName), err)
 	}
 	if opts.Vault != "" && opts.Vault != h.Vault {
 		return nil, fmt.Errorf("%s: %w: it holds the backups of another vault (%s; this one is %s): choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
 	}
-	if opts.Vault != "" && !h.proven(opts.HeaderKey) {
+	if opts.Vault != "" && !h.verifySignature(opts.HeaderKey) {
 		return nil, fmt.Errorf("%s: %w: it is not what this vault wrote: somebody may have changed whom the backups are encrypted for. "+
-			"Nothing is written there: find out who can write in that directory, and choose another one for new backups", filepath.Join(dir, headName), ErrDamaged)
+			"Nothing is written there: find out who can write in that directory, and choose another one for new backups",
+			filepath.Join(dir, headerName), ErrDamaged)
 	}
-	if err := ownFolders(dir); err != nil {
+	if err := checkFolders(dir); err != nil {
 		return nil, err
 	}
-	a := &Archive{dir: dir, head: h, opts: opts}
-	if a.form, err = h.form(opts); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headName), err)
+	a := &Archive{dir: dir, header: h, opts: opts}
+	if a.format, err = h.newFormat(opts); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headerName), err)
 	}
 	return a, nil
 }
 
-// OpenOrCreate is Open, and makes an archive in an absent or empty directory. An
-// archive there whose form or recipients are not those of opts.For is refused with
-// ErrForeign: nobody should believe that it is encrypted when it is not. ErrMissing where
-// another one, or none, is there than opts.Expect.
+// OpenOrCreate opens the archive in dir, or creates one in a missing or empty directory.
+// It returns ErrForeign for an archive whose encryption differs from opts.Encryption, so
+// that no one believes that backups are encrypted when they aren't. It returns ErrMissing
+// if opts.ExpectedID is set and the directory has another archive or none.
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
 	if err == nil && (opts.ExpectedID == "" || opts.ExpectedID == a.ID()) {
-		err = a.agrees()
+		err = a.checkEncryption()
 		return a, err
 	}
 	if opts.ExpectedID != "" && (err == nil || errors.Is(err, ErrNotFound)) {
-		return nil, gone(dir, opts.ExpectedID, a)
+		return nil, missingError(dir, opts.ExpectedID, a)
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return nil, err
@@ -203,28 +208,28 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	return Open(dir, opts)
 }
 
-// gone says that the archive is not where it was; there is the one found instead, or
-// nil. An empty mount point looks just like a directory in which all may begin.
-func gone(dir, id string, there *Archive) error {
+// missingError returns ErrMissing. found is the archive in the directory, or nil: an
+// empty mount point looks like a directory for a new archive.
+func missingError(dir, id string, found *Archive) error {
 	instead := "none is there now"
-	if there != nil {
-		instead = "another one (" + there.ID() + ") is there now"
+	if found != nil {
+		instead = "another one (" + found.ID() + ") is there now"
 	}
 	return fmt.Errorf("%s: %w: archive %s was there, and %s: is the disk or share mounted? Nothing was written. "+
 		`To go on there all the same: deedkeep backup create --new --to DIR, or another directory in backup.to`, dir, ErrMissing, id, instead)
 }
 
-// Dir is where the archive lies.
+// Dir returns the directory of the archive.
 func (a *Archive) Dir() string { return a.dir }
 
-// ID names the archive, in 32 hex digits.
-func (a *Archive) ID() string { return a.head.Archive }
+// ID returns the ID of the archive, 32 hex digits.
+func (a *Archive) ID() string { return a.header.Archive }
 
-// Vault is the fingerprint of the secret of the vault whose backups these are.
-func (a *Archive) Vault() string { return a.head.Vault }
+// Vault returns the fingerprint of the secret of the vault that the archive belongs to.
+func (a *Archive) Vault() string { return a.header.Vault }
 
-// Encrypted reports whether it is the encrypted form.
-func (a *Archive) Encrypted() bool { return a.head.Form == formEncrypted }
+// Encrypted reports whether the archive is encrypted.
+func (a *Archive) Encrypted() bool { return a.header.Form == formEncrypted }
 
 func (a *Archive) path(parts ...string) string {
 	return filepath.Join(append([]string{a.dir}, parts...)...)

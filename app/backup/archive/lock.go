@@ -16,33 +16,32 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Two locks of the operating system, which end with the process that holds them:
-// "lock" is held by the one that writes, "reading" is shared by those who read and
-// held alone by the one that removes. Where the file system has no locks, a writer
-// keeps a lease instead, and readers go unguarded:
+// An archive has two locks of the operating system, which end with the process: a writer
+// holds "lock"; readers share "reading", and a removal holds it exclusively. On a file
+// system without locks a writer uses a lease, and readers use no lock:
 //
-//	lock.lease    "<32 hex digits of the holder> <Unix seconds at which it is void>\n", written anew every minute
+//	lock.lease    "<32 hex digits of the holder> <Unix seconds of its expiry>\n", rewritten every minute
 const (
 	lockName    = "lock"
 	readingName = "reading"
 	leaseName   = "lock.lease"
 
-	leaseMost  = 4 << 10
-	leaseTime  = 10 * time.Minute
-	leaseRenew = time.Minute
+	maxLeaseSize       = 4 << 10
+	leaseDuration      = 10 * time.Minute
+	leaseRenewInterval = time.Minute
 )
 
-// lockWriting keeps other writers out until release.
-func (a *Archive) lockWriting() (release func(), err error) {
-	if err := ownFolders(a.dir); err != nil {
+// lockForWriting excludes other writers until release is called.
+func (a *Archive) lockForWriting() (release func(), err error) {
+	if err := checkFolders(a.dir); err != nil {
 		return nil, err
 	}
-	release, err = a.lock(lockName, (*flock.Flock).TryLock, a.lease)
+	release, err = a.lock(lockName, (*flock.Flock).TryLock, a.acquireLease)
 	if err != nil {
 		return nil, err
 	}
-	// The file "reading" must belong to the one that writes, who locks it to remove. A
-	// reader may be root, whose file the server couldn't open.
+	// Create the file "reading" now, so that it belongs to the writer, who needs it for
+	// removals. A reader may be root, whose file the server couldn't open.
 	switch done, err := a.LockForReading(); {
 	case err == nil:
 		done()
@@ -53,47 +52,47 @@ func (a *Archive) lockWriting() (release func(), err error) {
 	return release, nil
 }
 
-// LockForReading keeps those out who remove, until release. A directory that cannot be
-// written to, such as a disc, needs no lock.
+// LockForReading prevents removals until release is called. A directory on a read-only
+// medium needs no lock.
 func (a *Archive) LockForReading() (release func(), err error) {
-	return a.lock(readingName, (*flock.Flock).TryRLock, unguarded)
+	return a.lock(readingName, (*flock.Flock).TryRLock, noLock)
 }
 
-// lockRemoving keeps readers out until release.
-func (a *Archive) lockRemoving() (release func(), err error) {
-	return a.lock(readingName, (*flock.Flock).TryLock, unguarded)
+// lockForRemoval excludes readers until release is called.
+func (a *Archive) lockForRemoval() (release func(), err error) {
+	return a.lock(readingName, (*flock.Flock).TryLock, noLock)
 }
 
-func unguarded() (func(), error) { return func() {}, nil }
+func noLock() (func(), error) { return func() {}, nil }
 
-func (a *Archive) lock(name string, try func(*flock.Flock) (bool, error), without func() (func(), error)) (func(), error) {
-	// Opening what somebody put in its place could wait for ever, or make a file elsewhere.
-	if err := regularOrAbsent(a.path(name)); err != nil {
+func (a *Archive) lock(name string, tryLock func(*flock.Flock) (bool, error), fallback func() (func(), error)) (func(), error) {
+	// Opening a pipe could block, and opening a link could create a file elsewhere.
+	if err := checkRegularOrMissing(a.path(name)); err != nil {
 		return nil, err
 	}
 	l := flock.New(a.path(name))
-	got, err := try(l)
+	acquired, err := tryLock(l)
 	switch {
-	case err == nil && got:
-		return func() { _ = l.Close() }, nil // a lock that cannot be given back ends with the process
+	case err == nil && acquired:
+		return func() { _ = l.Close() }, nil // the lock ends with the process in any case
 	case err == nil:
 		_ = l.Close()
 		return nil, fmt.Errorf("%s: %w: another backup command works on it", a.dir, ErrLocked)
-	case name == readingName && (errors.Is(err, fs.ErrPermission) || isReadOnly(err)), isNoLocks(err):
+	case name == readingName && (errors.Is(err, fs.ErrPermission) || isReadOnly(err)), isLockUnsupported(err):
 		_ = l.Close()
-		return without()
+		return fallback()
 	}
 	return nil, fmt.Errorf("lock the backup: %w", err)
 }
 
-// lease is the lock of a file system that has none.
-func (a *Archive) lease() (release func(), err error) {
+// acquireLease replaces the lock on a file system without locks.
+func (a *Archive) acquireLease() (release func(), err error) {
 	var id [16]byte
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, err
 	}
 	holder, path := hex.EncodeToString(id[:]), a.path(leaseName)
-	if err := a.clearLease(path); err != nil {
+	if err := a.removeExpiredLease(path); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -112,17 +111,17 @@ func (a *Archive) lease() (release func(), err error) {
 	return sync.OnceFunc(func() {
 		stop()
 		renewing.Wait()
-		_ = os.Remove(path) // what stays is void in ten minutes
+		_ = os.Remove(path) // expires after ten minutes in any case
 	}), nil
 }
 
 func (a *Archive) writeLease(f *os.File, holder string) error {
-	_, err := fmt.Fprintf(f, "%s %d\n", holder, a.opts.Now().Add(leaseTime).Unix())
+	_, err := fmt.Fprintf(f, "%s %d\n", holder, a.opts.Now().Add(leaseDuration).Unix())
 	return errors.Join(err, f.Sync())
 }
 
 func (a *Archive) renewLease(ctx context.Context, path, holder string) {
-	tick := time.NewTicker(leaseRenew)
+	tick := time.NewTicker(leaseRenewInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -130,8 +129,8 @@ func (a *Archive) renewLease(ctx context.Context, path, holder string) {
 			return
 		case <-tick.C:
 		}
-		// A renewal that fails leaves nine more to come before the lease is void.
-		if regularOrAbsent(path) != nil {
+		// If a renewal fails, nine more follow before the lease expires.
+		if checkRegularOrMissing(path) != nil {
 			continue
 		}
 		if f, err := os.OpenFile(path, os.O_WRONLY, 0o600); err == nil {
@@ -140,9 +139,9 @@ func (a *Archive) renewLease(ctx context.Context, path, holder string) {
 	}
 }
 
-// clearLease removes a lease that is void.
-func (a *Archive) clearLease(path string) error {
-	raw, err := readSmall(path, leaseMost)
+// removeExpiredLease removes an expired lease and returns ErrLocked for a valid one.
+func (a *Archive) removeExpiredLease(path string) error {
+	raw, err := readLimited(path, maxLeaseSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -152,7 +151,7 @@ func (a *Archive) clearLease(path string) error {
 	words := strings.Fields(string(raw))
 	if len(words) == 2 {
 		until, err := strconv.ParseInt(words[1], 10, 64)
-		if err == nil && a.opts.Now().Unix() < until && until-a.opts.Now().Unix() <= 2*int64(leaseTime/time.Second) {
+		if err == nil && a.opts.Now().Unix() < until && until-a.opts.Now().Unix() <= 2*int64(leaseDuration/time.Second) {
 			return fmt.Errorf("%s: %w: another backup command works on it, or was cut off less than ten minutes ago", a.dir, ErrLocked)
 		}
 	}

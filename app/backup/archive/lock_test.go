@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// The one that writes creates the lock of readers: created by root, who reads, the
-// server couldn't lock it, and would remove what someone reads.
-func TestTheWriterCreatesTheLockOfReaders(t *testing.T) {
-	h := newHouse("a deed")
+// TestWriterCreatesReadLock checks that the writer creates the file of the read lock. If
+// a reader that runs as root created it, the server couldn't lock it, and would remove
+// files that are being read.
+func TestWriterCreatesReadLock(t *testing.T) {
+	h := newTestVault("a deed")
 	dir := filepath.Join(t.TempDir(), "backup")
-	h.take(t, dir, h.options(Encryption{}))
+	h.backUp(t, dir, h.options(Encryption{}))
 	if info, err := os.Stat(filepath.Join(dir, readingName)); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("got %v, %v, want the file %q after a backup", info, err, readingName)
 	}

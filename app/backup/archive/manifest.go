@@ -15,9 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Info is what a manifest says of its snapshot. Files, Abstracts, Orders, Folders and
-// Events count records; Blobs and Bytes the documents, each once; Stored their bytes as
-// they lie in the archive.
+// Info describes a snapshot. Files, Abstracts, Orders, Folders, and Events count records.
+// Blobs and Bytes count documents, each content once. Stored is their size in the
+// archive.
 type Info struct {
 	Manifest  int       `json:"manifest"` // version of the format
 	Archive   string    `json:"archive"`
@@ -38,8 +38,8 @@ type Info struct {
 	Secret    string    `json:"secret"` // the line of secret.key
 }
 
-// Database is the snapshot's database: its file in the archive with its length there,
-// and its length and digest when unpacked.
+// Database describes the database of a snapshot: its file in the archive and the size of
+// that file, and the size and digest of the uncompressed database.
 type Database struct {
 	File   string `json:"file"`
 	Stored int64  `json:"stored"`
@@ -47,15 +47,15 @@ type Database struct {
 	Digest string `json:"digest"`
 }
 
-// Entry is one document of a snapshot, and its blob.
+// Entry is a document of a snapshot and its blob.
 type Entry struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
-	File   string `json:"file,omitempty"`   // of blobs/xx; plain form: the digest
-	Stored int64  `json:"stored,omitempty"` // bytes of that file; plain form: the size
+	File   string `json:"file,omitempty"`   // in blobs/xx; empty in the plain format
+	Stored int64  `json:"stored,omitempty"` // size of that file; 0 in the plain format
 }
 
-type end struct {
+type manifestEnd struct {
 	End   bool   `json:"end"`
 	Blobs uint64 `json:"blobs"`
 	Sum   string `json:"sum"`
@@ -63,10 +63,10 @@ type end struct {
 
 const (
 	manifestVersion = 1
-	lineMost        = 64 << 10
-	manifestMost    = 1 << 30 // bytes as it lies there: ten million documents and more
-	// windowMost bounds the memory that an unpacking takes, whatever the file says.
-	windowMost = 128 << 20
+	maxLineSize     = 64 << 10
+	maxManifestSize = 1 << 30 // bytes in the file; enough for ten million documents
+	// maxZstdWindow bounds the memory of decompression for any input.
+	maxZstdWindow = 128 << 20
 )
 
 // manifestWriter writes the lines of a manifest.
@@ -83,11 +83,11 @@ func newManifestWriter(w io.Writer, info Info) (*manifestWriter, error) {
 		return nil, err
 	}
 	m := &manifestWriter{zip: zip, sum: sha256.New()}
-	err = m.line(info)
+	err = m.writeLine(info)
 	return m, err
 }
 
-func (m *manifestWriter) line(v any) error {
+func (m *manifestWriter) writeLine(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the manifest: %w", err)
@@ -98,31 +98,31 @@ func (m *manifestWriter) line(v any) error {
 	return err
 }
 
-// add wants ascending digests.
+// add writes an entry. Digests must be ascending.
 func (m *manifestWriter) add(e Entry) error {
 	if e.Digest <= m.last {
 		return fmt.Errorf("manifest: %s comes after %s", e.Digest, m.last)
 	}
 	m.last, m.count = e.Digest, m.count+1
-	return m.line(e)
+	return m.writeLine(e)
 }
 
 func (m *manifestWriter) close() error {
 	sum := hex.EncodeToString(m.sum.Sum(nil))
-	return errors.Join(m.line(end{End: true, Blobs: m.count, Sum: sum}), m.zip.Close())
+	return errors.Join(m.writeLine(manifestEnd{End: true, Blobs: m.count, Sum: sum}), m.zip.Close())
 }
 
-// readManifest reads the lines of a manifest, whole, and calls each with every
-// entry; with a nil each it stops after the first line. What is wrong with the lines
-// wraps ErrDamaged or ErrNewerVersion.
-func readManifest(r io.Reader, each func(Entry) error) (Info, error) {
+// readManifest reads a complete manifest and calls visit for every entry. If visit is
+// nil, it stops after the first line. For invalid content the error wraps ErrDamaged or
+// ErrNewerVersion.
+func readManifest(r io.Reader, visit func(Entry) error) (Info, error) {
 	var info Info
-	zip, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(windowMost), zstd.WithDecoderLowmem(true))
+	zip, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
 	if err != nil {
-		return info, damaged(err)
+		return info, asDamaged(err)
 	}
 	defer zip.Close()
-	lines := &lineReader{r: bufio.NewReaderSize(zip, lineMost), sum: sha256.New()}
+	lines := &lineReader{r: bufio.NewReaderSize(zip, maxLineSize), sum: sha256.New()}
 	first, err := lines.next()
 	if err != nil {
 		return info, err
@@ -131,24 +131,24 @@ func readManifest(r io.Reader, each func(Entry) error) (Info, error) {
 		Manifest int `json:"manifest"`
 	}
 	if err := json.Unmarshal(first, &version); err != nil {
-		return info, damaged(err)
+		return info, asDamaged(err)
 	}
 	if version.Manifest > manifestVersion {
 		return info, ErrNewerVersion
 	}
-	if err := strictly(first, &info); err != nil {
+	if err := decodeStrict(first, &info); err != nil {
 		return info, err
 	}
-	if err := info.check(); err != nil || each == nil {
+	if err := info.check(); err != nil || visit == nil {
 		return info, err
 	}
-	return info, lines.entries(info, each)
+	return info, lines.entries(info, visit)
 }
 
 func (i Info) check() error {
 	_, named := ParseSnapshot(i.Snapshot)
 	digest, digested := parseDigest(i.Database.Digest)
-	_, _, db := parseSnapFile(i.Database.File)
+	_, _, db := parseDatabaseFile(i.Database.File)
 	switch {
 	case i.Manifest != manifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
 		return fmt.Errorf("%w: the manifest does not say what it is of", ErrDamaged)
@@ -158,23 +158,23 @@ func (i Info) check() error {
 	return nil
 }
 
-func damaged(err error) error {
+func asDamaged(err error) error {
 	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewerVersion) || errors.Is(err, ErrDecrypt) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-func strictly(line []byte, v any) error {
+func decodeStrict(line []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
-		return fmt.Errorf("a line of the manifest: %w", damaged(err))
+		return fmt.Errorf("a line of the manifest: %w", asDamaged(err))
 	}
 	return nil
 }
 
-// lineReader reads lines and keeps their sum up to the one before.
+// lineReader reads lines and computes the checksum of all lines but the last one read.
 type lineReader struct {
 	r    *bufio.Reader
 	sum  hash.Hash
@@ -191,10 +191,10 @@ func (l *lineReader) next() ([]byte, error) {
 	return l.line, nil
 }
 
-// entries reads all up to the end, which must be the last line.
-func (l *lineReader) entries(info Info, each func(Entry) error) error {
+// entries reads the entries and the end, which must be the last line.
+func (l *lineReader) entries(info Info, visit func(Entry) error) error {
 	var last string
-	left := info.Bytes
+	remaining := info.Bytes
 	for count := uint64(0); ; count++ {
 		line, err := l.next()
 		if err != nil {
@@ -204,26 +204,26 @@ func (l *lineReader) entries(info Info, each func(Entry) error) error {
 			return l.end(info, line, count)
 		}
 		var e Entry
-		if err := strictly(line, &e); err != nil {
+		if err := decodeStrict(line, &e); err != nil {
 			return err
 		}
 		if _, ok := parseDigest(e.Digest); !ok || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
 			return fmt.Errorf("%w: the manifest has an entry out of order", ErrDamaged)
 		}
-		// A manifest that goes on beyond what it says would fill memory before its end.
-		if left -= e.Size; count >= info.Blobs || left < 0 {
+		// Stop early: a manifest with more entries than announced could fill the memory.
+		if remaining -= e.Size; count >= info.Blobs || remaining < 0 {
 			return fmt.Errorf("%w: the manifest has more entries than it says", ErrDamaged)
 		}
 		last = e.Digest
-		if err := each(e); err != nil {
+		if err := visit(e); err != nil {
 			return err
 		}
 	}
 }
 
 func (l *lineReader) end(info Info, line []byte, count uint64) error {
-	var e end
-	if err := strictly(line, &e); err != nil {
+	var e manifestEnd
+	if err := decodeStrict(line, &e); err != nil {
 		return err
 	}
 	if !e.End || e.Blobs != count || info.Blobs != count || e.Sum != hex.EncodeToString(l.sum.Sum(nil)) {

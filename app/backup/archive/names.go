@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	snapshotForm = "20060102T150405Z"
-	databaseExt  = ".db"
-	manifestExt  = ".manifest"
-	// Latest stands for the newest snapshot.
+	snapshotLayout = "20060102T150405Z"
+	databaseExt    = ".db"
+	manifestExt    = ".manifest"
+	// Latest is an alias for the newest snapshot.
 	Latest = "latest"
 )
 
-// ParseSnapshot gives the moment of a snapshot's name; one moment has one name.
+// ParseSnapshot returns the time in the name of a snapshot. ok is false for any other
+// text.
 func ParseSnapshot(name string) (time.Time, bool) {
-	at, err := time.Parse(snapshotForm, name)
-	return at, err == nil && at.Format(snapshotForm) == name
+	at, err := time.Parse(snapshotLayout, name)
+	return at, err == nil && at.Format(snapshotLayout) == name
 }
 
 func parseDigest(text string) (d Digest, ok bool) {
@@ -33,13 +34,13 @@ func parseDigest(text string) (d Digest, ok bool) {
 	return d, err == nil
 }
 
-// parseSnapFile reads "<snapshot>.<sum>.db"; manifest tells it from ".manifest".
-func parseSnapFile(name string) (snapshot, sum string, db bool) {
+// parseDatabaseFile parses "<snapshot>.<sum>.db".
+func parseDatabaseFile(name string) (snapshot, sum string, db bool) {
 	rest, db := strings.CutSuffix(name, databaseExt)
 	if !db {
 		return "", "", false
 	}
-	snapshot, sum, ok := splitSnap(rest)
+	snapshot, sum, ok := splitSnapshotFile(rest)
 	return snapshot, sum, ok
 }
 
@@ -48,23 +49,23 @@ func parseManifestFile(name string) (snapshot, sum string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	return splitSnap(rest)
+	return splitSnapshotFile(rest)
 }
 
-func splitSnap(rest string) (snapshot, sum string, ok bool) {
+func splitSnapshotFile(rest string) (snapshot, sum string, ok bool) {
 	snapshot, sum, _ = strings.Cut(rest, ".")
 	_, named := ParseSnapshot(snapshot)
 	_, summed := parseDigest(sum)
 	return snapshot, sum, named && summed
 }
 
-// blobFile is a file of blobs/xx: its name before the sum, and the sum of its bytes.
+// blobFile is the name of a file in blobs/xx.
 type blobFile struct {
-	name string // 32 hex digits, or, in the plain form, the digest itself
+	name string // 32 hex digits; in the plain format the digest
 	sum  string // 64 hex digits
 }
 
-// parseBlobFile reads a file's name as the form writes it.
+// parseBlobFile parses the name of a blob file in the format of the archive.
 func (a *Archive) parseBlobFile(name string) (b blobFile, ok bool) {
 	if !a.Encrypted() {
 		_, ok = parseDigest(name)
@@ -76,17 +77,17 @@ func (a *Archive) parseBlobFile(name string) (b blobFile, ok bool) {
 	return blobFile{before, sum}, err == nil && len(raw) == 16 && strings.ToLower(before) == before && summed
 }
 
-func (b blobFile) file() string {
+func (b blobFile) fileName() string {
 	if b.name == b.sum {
 		return b.name
 	}
 	return b.name + "." + b.sum
 }
 
-// blobPath is where a file of blobs lies, as a path in the archive.
+// blobPath returns the path of a blob file, relative to the archive.
 func blobPath(file string) []string { return []string{blobsDir, file[:2], file} }
 
-// snapshotFiles lists the manifests by the name of their snapshot, and the databases.
+// snapshotFiles returns the manifest files by snapshot, and the database files.
 func (a *Archive) snapshotFiles() (manifests map[string]string, databases []string, err error) {
 	entries, err := os.ReadDir(a.path(snapsDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,17 +100,18 @@ func (a *Archive) snapshotFiles() (manifests map[string]string, databases []stri
 	for _, e := range entries {
 		if name, _, ok := parseManifestFile(e.Name()); ok {
 			if other, twice := manifests[name]; twice {
-				return nil, nil, fmt.Errorf("%w: snapshot %s has two manifests, %s and %s: remove the one whose SHA-256 is not in its name", ErrDamaged, name, other, e.Name())
+				return nil, nil, fmt.Errorf("%w: snapshot %s has two manifests, %s and %s: "+
+					"remove the one whose SHA-256 is not in its name", ErrDamaged, name, other, e.Name())
 			}
 			manifests[name] = e.Name()
-		} else if _, _, ok := parseSnapFile(e.Name()); ok {
+		} else if _, _, ok := parseDatabaseFile(e.Name()); ok {
 			databases = append(databases, e.Name())
 		}
 	}
 	return manifests, databases, nil
 }
 
-// Snapshots gives the names of all complete snapshots, oldest first.
+// Snapshots returns the names of all complete snapshots, oldest first.
 func (a *Archive) Snapshots() ([]string, error) {
 	manifests, _, err := a.snapshotFiles()
 	names := make([]string, 0, len(manifests))
@@ -120,8 +122,8 @@ func (a *Archive) Snapshots() ([]string, error) {
 	return names, err
 }
 
-// find gives the name of a snapshot, which may be Latest, and its manifest's file.
-func (a *Archive) find(name string) (snapshot, file string, err error) {
+// findSnapshot returns the name of a snapshot (name may be Latest) and its manifest file.
+func (a *Archive) findSnapshot(name string) (snapshot, file string, err error) {
 	names, err := a.Snapshots()
 	if err != nil {
 		return "", "", err

@@ -14,47 +14,47 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// output is a file of the archive on its way: sealed, summed and counted as it is
-// written to tmp.
-type output struct {
-	path string
-	file *os.File
-	hash hash.Hash
-	seal io.WriteCloser
-	size int64 // bytes in the file
-	done bool  // the seal is closed
+// outputFile is a file of the archive that is being written to tmp: encrypted, hashed,
+// and counted on the way.
+type outputFile struct {
+	path    string
+	file    *os.File
+	hash    hash.Hash
+	content io.WriteCloser
+	size    int64 // bytes in the file
+	closed  bool  // content is closed
 }
 
-// TmpDir is the directory of what is being written, created where it is missing. What a
-// crash leaves there, the next Session removes.
+// TmpDir returns the directory of files being written, and creates it if needed. The next
+// writer removes files left there by a crash.
 func (a *Archive) TmpDir() (string, error) {
 	dir := a.path(tmpDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", wrote(err)
+		return "", writeError(err)
 	}
-	return dir, ownFolder(dir)
+	return dir, checkFolder(dir)
 }
 
-func (a *Archive) newOutput(manifest bool) (*output, error) {
+func (a *Archive) newOutputFile(manifest bool) (*outputFile, error) {
 	dir, err := a.TmpDir()
 	if err != nil {
 		return nil, err
 	}
 	f, err := os.CreateTemp(dir, "*")
 	if err != nil {
-		return nil, wrote(err)
+		return nil, writeError(err)
 	}
-	o := &output{path: f.Name(), file: f, hash: sha256.New()}
-	if o.seal, err = a.form.seal(o.raw(), manifest); err != nil {
-		return nil, errors.Join(wrote(err), o.drop())
+	o := &outputFile{path: f.Name(), file: f, hash: sha256.New()}
+	if o.content, err = a.format.newWriter(o.raw(), manifest); err != nil {
+		return nil, errors.Join(writeError(err), o.discard())
 	}
 	return o, nil
 }
 
-// raw is the file itself, beneath the seal.
-func (o *output) raw() io.Writer { return rawOutput{o} }
+// raw returns the writer of the bytes in the file.
+func (o *outputFile) raw() io.Writer { return rawOutput{o} }
 
-type rawOutput struct{ o *output }
+type rawOutput struct{ o *outputFile }
 
 func (r rawOutput) Write(p []byte) (int, error) {
 	n, err := r.o.file.Write(p)
@@ -63,52 +63,52 @@ func (r rawOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (o *output) Write(p []byte) (int, error) { return o.seal.Write(p) }
+func (o *outputFile) Write(p []byte) (int, error) { return o.content.Write(p) }
 
-// content is what was read while a file was made.
+// content describes the source of a file.
 type content struct {
 	digest Digest
 	size   int64
 }
 
-const pieceSize = 1 << 20
+const chunkSize = 1 << 20
 
-// fill takes src to its end.
-func (o *output) fill(ctx context.Context, src io.Reader, pace func(context.Context)) (content, error) {
-	c, err := pour(ctx, o, src, pace)
+// copyFrom writes src up to its end.
+func (o *outputFile) copyFrom(ctx context.Context, src io.Reader, throttle func(context.Context)) (content, error) {
+	c, err := copyAndHash(ctx, o, src, throttle)
 	if err == nil {
 		err = o.close()
 	}
 	return c, err
 }
 
-// pack takes src to its end, compressed.
-func (o *output) pack(ctx context.Context, src io.Reader, pace func(context.Context)) (content, error) {
+// compressFrom writes src up to its end, compressed.
+func (o *outputFile) compressFrom(ctx context.Context, src io.Reader, throttle func(context.Context)) (content, error) {
 	zip, err := zstd.NewWriter(o, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	if err != nil {
 		return content{}, err
 	}
-	c, err := pour(ctx, zip, src, pace)
-	if err = errors.Join(err, wrote(zip.Close())); err == nil {
+	c, err := copyAndHash(ctx, zip, src, throttle)
+	if err = errors.Join(err, writeError(zip.Close())); err == nil {
 		err = o.close()
 	}
 	return c, err
 }
 
-func pour(ctx context.Context, dst io.Writer, src io.Reader, pace func(context.Context)) (content, error) {
+func copyAndHash(ctx context.Context, dst io.Writer, src io.Reader, throttle func(context.Context)) (content, error) {
 	var c content
 	h := sha256.New()
-	piece := make([]byte, pieceSize)
+	chunk := make([]byte, chunkSize)
 	for {
-		pace(ctx)
+		throttle(ctx)
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		n, err := io.ReadFull(src, piece)
-		h.Write(piece[:n])
+		n, err := io.ReadFull(src, chunk)
+		h.Write(chunk[:n])
 		c.size += int64(n)
-		if _, err := dst.Write(piece[:n]); err != nil {
-			return c, wrote(err)
+		if _, err := dst.Write(chunk[:n]); err != nil {
+			return c, writeError(err)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			c.digest = Digest(h.Sum(nil))
@@ -120,19 +120,19 @@ func pour(ctx context.Context, dst io.Writer, src io.Reader, pace func(context.C
 	}
 }
 
-// close ends the seal; nothing can be written after it.
-func (o *output) close() error {
-	if o.done {
+// close completes the content of the file.
+func (o *outputFile) close() error {
+	if o.closed {
 		return nil
 	}
-	o.done = true
-	return wrote(o.seal.Close())
+	o.closed = true
+	return writeError(o.content.Close())
 }
 
-func (o *output) sum() string { return hex.EncodeToString(o.hash.Sum(nil)) }
+func (o *outputFile) sum() string { return hex.EncodeToString(o.hash.Sum(nil)) }
 
 // sync makes the file durable and closes it.
-func (o *output) sync() error {
+func (o *outputFile) sync() error {
 	f := o.file
 	if f == nil {
 		return nil
@@ -141,8 +141,8 @@ func (o *output) sync() error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// drop removes the file, wherever it got to.
-func (o *output) drop() error {
+// discard closes and removes the file.
+func (o *outputFile) discard() error {
 	var err error
 	if o.file != nil {
 		err = o.file.Close()

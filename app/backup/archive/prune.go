@@ -12,23 +12,24 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Retention says how many days, weeks and months keep the newest of their snapshots.
-// Days are those of UTC, weeks begin on Monday (ISO 8601).
+// Retention is the number of days, weeks, and months of which the newest snapshot is
+// kept. Days are in UTC, and weeks begin on Monday (ISO 8601).
 type Retention struct{ Daily, Weekly, Monthly int }
 
-// Retained gives those of the snapshots that stay, of their names with the moments they
-// were made; the newest is always among them. Names order them, moments group them:
-// after a clock was ahead for once, names follow it second by second, for months.
-func (r Retention) Retained(made map[string]time.Time) map[string]bool {
-	names := slices.Sorted(maps.Keys(made))
+// Retained returns the names of the snapshots to keep. created maps names to creation
+// times. The newest snapshot is always kept. Names determine the order and times the
+// group, because after a clock was ahead once, the names of later snapshots are only
+// seconds apart.
+func (r Retention) Retained(created map[string]time.Time) map[string]bool {
+	names := slices.Sorted(maps.Keys(created))
 	slices.Reverse(names)
 	keep := map[string]bool{}
 	if len(names) > 0 {
 		keep[names[0]] = true
 	}
 	for _, rule := range []struct {
-		count int
-		of    func(at time.Time) string
+		count  int
+		period func(at time.Time) string
 	}{
 		{r.Daily, func(at time.Time) string { return at.UTC().Format(time.DateOnly) }},
 		{r.Weekly, isoWeek},
@@ -36,8 +37,8 @@ func (r Retention) Retained(made map[string]time.Time) map[string]bool {
 	} {
 		seen := map[string]bool{}
 		for _, name := range names {
-			if span := rule.of(made[name]); !seen[span] && len(seen) < rule.count {
-				keep[name], seen[span] = true, true
+			if period := rule.period(created[name]); !seen[period] && len(seen) < rule.count {
+				keep[name], seen[period] = true, true
 			}
 		}
 	}
@@ -49,25 +50,25 @@ func isoWeek(at time.Time) string {
 	return fmt.Sprintf("%d-%d", year, week)
 }
 
-// PruneResult is what a Prune did, or, tried only, would do.
+// PruneResult is what Prune removed, or would remove in a dry run.
 type PruneResult struct {
 	Kept, Removed []string // snapshots, oldest first
 	Blobs         int
-	Bytes         int64 // freed, of blobs
+	Bytes         int64 // size of the removed blobs
 }
 
-// Prune removes the snapshots that the retention does not keep, their manifests first,
-// and then the bytes that no snapshot names any more. Nothing is removed when a
-// manifest that stays cannot be read (ErrDamaged, ErrDecrypt), or while somebody reads or
-// writes (ErrLocked). Cut off, it leaves what the next one removes. With try it only
-// says what it would do.
-func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress func(done, total int64)) (p PruneResult, err error) {
-	writing, err := a.lockWriting()
+// Prune removes the snapshots that r doesn't retain, manifests first, and then the blobs
+// that no snapshot references. It removes nothing if a remaining manifest can't be read
+// (ErrDamaged, ErrDecrypt), or while the archive is in use (ErrLocked). After an
+// interruption the next Prune removes the rest. A dry run only reports what it would
+// remove.
+func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress func(done, total int64)) (p PruneResult, err error) {
+	writing, err := a.lockForWriting()
 	if err != nil {
 		return p, err
 	}
 	defer writing()
-	removing, err := a.lockRemoving()
+	removing, err := a.lockForRemoval()
 	if err != nil {
 		return p, err
 	}
@@ -76,7 +77,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 	if err != nil {
 		return p, err
 	}
-	keep := r.Retained(a.moments(names))
+	keep := r.Retained(a.creationTimes(names))
 	used := map[string]bool{}
 	for _, name := range names {
 		if !keep[name] {
@@ -89,27 +90,27 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 			return PruneResult{}, fmt.Errorf("nothing was removed, since any document may be of a snapshot that cannot be read: %w", err)
 		}
 	}
-	if !try {
+	if !dryRun {
 		if err := a.removeSnapshots(p.Removed); err != nil {
 			return p, err
 		}
 	}
-	err = a.removeUnused(ctx, used, try, &p, progress)
+	err = a.removeUnusedBlobs(ctx, used, dryRun, &p, progress)
 	return p, err
 }
 
-// moments are when the snapshots were made; of one that cannot be read, what its name
-// says.
-func (a *Archive) moments(names []string) map[string]time.Time {
-	made := make(map[string]time.Time, len(names))
+// creationTimes returns when the snapshots were created: according to the manifest, or to
+// the name if the manifest can't be read.
+func (a *Archive) creationTimes(names []string) map[string]time.Time {
+	created := make(map[string]time.Time, len(names))
 	for _, name := range names {
-		at, _ := ParseSnapshot(name) // it is one
+		at, _ := ParseSnapshot(name) // always valid here
 		if info, err := a.Info(name); err == nil {
 			at = info.CreatedAt
 		}
-		made[name] = at
+		created[name] = at
 	}
-	return made
+	return created
 }
 
 func (a *Archive) removeSnapshots(names []string) error {
@@ -118,26 +119,28 @@ func (a *Archive) removeSnapshots(names []string) error {
 		return err
 	}
 	for _, name := range names {
-		if err := remove(a.path(snapsDir, manifests[name])); err != nil {
+		if err := removeFile(a.path(snapsDir, manifests[name])); err != nil {
 			return err
 		}
 	}
-	// The names must be gone for good before a byte that they name is.
-	if err := wrote(durable.SyncDirIfSupported(a.path(snapsDir))); err != nil {
+	// Make the removal of the manifests durable before any blob is removed.
+	if err := writeError(durable.SyncDirIfSupported(a.path(snapsDir))); err != nil {
 		return err
 	}
-	return a.clean()
+	return a.removeLeftovers()
 }
 
-func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bool, p *PruneResult, progress func(done, total int64)) error {
+func (a *Archive) removeUnusedBlobs(
+	ctx context.Context, used map[string]bool, dryRun bool, p *PruneResult, progress func(done, total int64),
+) error {
 	type unused struct {
 		file string
 		size int64
 	}
 	var list []unused
 	err := a.walkBlobs(ctx, func(b blobFile, size int64) error {
-		if !used[b.file()] {
-			list = append(list, unused{b.file(), size})
+		if !used[b.fileName()] {
+			list = append(list, unused{b.fileName(), size})
 		}
 		return nil
 	}, nil)
@@ -146,11 +149,11 @@ func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bo
 	}
 	for i, u := range list {
 		path := a.path(blobPath(u.file)...)
-		if err := errors.Join(ctx.Err(), ownFolder(a.path(blobsDir)), ownFolder(filepath.Dir(path))); err != nil {
+		if err := errors.Join(ctx.Err(), checkFolder(a.path(blobsDir)), checkFolder(filepath.Dir(path))); err != nil {
 			return err
 		}
-		if !try {
-			if err := remove(path); err != nil {
+		if !dryRun {
+			if err := removeFile(path); err != nil {
 				return err
 			}
 		}

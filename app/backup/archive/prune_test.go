@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestKeep(t *testing.T) {
+func TestRetained(t *testing.T) {
 	rows := []struct {
 		name  string
 		r     Retention
@@ -39,7 +39,7 @@ func TestKeep(t *testing.T) {
 				}
 			}
 			if got := slices.Sorted(maps.Keys(row.r.Retained(made))); !slices.Equal(got, want) {
-				t.Errorf("stay %v, want %v", got, want)
+				t.Errorf("Retained = %v, want %v", got, want)
 			}
 		})
 	}
@@ -50,138 +50,142 @@ func prune(t *testing.T, dir string, opts Options, r Retention) (PruneResult, er
 	return openArchive(t, dir, opts).Prune(context.Background(), r, false, func(int64, int64) {})
 }
 
-// generations makes a snapshot a day; each has a document of its own and one in common.
-func generations(t *testing.T, h *house, dir string, opts Options, days int) {
+// backUpDaily adds a snapshot per day, each with a document of its own and a common one.
+func backUpDaily(t *testing.T, h *testVault, dir string, opts Options, days int) {
 	t.Helper()
 	for range days {
 		h.now = h.now.Add(24 * time.Hour)
 		h.docs = map[Digest][]byte{}
-		h.file("the common deed", "the deed of "+h.now.String())
-		h.take(t, dir, opts)
+		h.addDocuments("the common deed", "the deed of "+h.now.String())
+		h.backUp(t, dir, opts)
 	}
 }
 
 func TestPrune(t *testing.T) {
-	for name, opts := range forms(t) {
+	for name, opts := range allFormats(t) {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse()
+			h := newTestVault()
 			opts.Now = func() time.Time { return h.now }
 			dir := filepath.Join(t.TempDir(), "b")
-			generations(t, h, dir, opts, 5)
-			try, err := openArchive(t, dir, opts).Prune(context.Background(), Retention{Daily: 2}, true, func(int64, int64) {})
-			if err != nil || len(try.Removed) != 3 || try.Blobs != 3 {
-				t.Errorf("%+v, %v", try, err)
+			backUpDaily(t, h, dir, opts, 5)
+			dryRun, err := openArchive(t, dir, opts).Prune(context.Background(), Retention{Daily: 2}, true, func(int64, int64) {})
+			if err != nil || len(dryRun.Removed) != 3 || dryRun.Blobs != 3 {
+				t.Errorf("dry run = %+v, %v", dryRun, err)
 			}
 			if r := verifyAll(t, dir, opts); r.Snapshots != 5 || r.Blobs != 6 {
-				t.Errorf("trying removed something: %+v", r)
+				t.Errorf("Verify after the dry run = %+v", r)
 			}
 			p, err := prune(t, dir, opts, Retention{Daily: 2})
-			if err != nil || !slices.Equal(p.Kept, []string{"20261125T071500Z", "20261126T071500Z"}) || len(p.Removed) != 3 || p.Blobs != 3 || p.Bytes != try.Bytes {
-				t.Errorf("%+v, %v", p, err)
+			if err != nil || !slices.Equal(p.Kept, []string{"20261125T071500Z", "20261126T071500Z"}) || len(p.Removed) != 3 || p.Blobs != 3 || p.Bytes != dryRun.Bytes {
+				t.Errorf("Prune = %+v, %v", p, err)
 			}
 			if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 3 || r.Orphans+r.Leftovers != 0 {
-				t.Errorf("%+v", r)
+				t.Errorf("Verify = %+v", r)
 			}
-			if err := h.back(dir, opts, Latest); err != nil {
-				t.Error(err)
+			if err := h.checkSnapshot(dir, opts, Latest); err != nil {
+				t.Errorf("checkSnapshot: %v", err)
 			}
 		})
 	}
 }
 
-// A manifest that stays and cannot be read might name any document.
-func TestPruneRefuses(t *testing.T) {
-	opts := forms(t)["plain"]
-	h := newHouse()
+// TestPruneRejectsUnreadableManifest checks that nothing is removed if a retained
+// manifest can't be read, because it may reference any document.
+func TestPruneRejectsUnreadableManifest(t *testing.T) {
+	opts := allFormats(t)["plain"]
+	h := newTestVault()
 	opts.Now = func() time.Time { return h.now }
 	dir := filepath.Join(t.TempDir(), "b")
-	generations(t, h, dir, opts, 3)
-	before := tree(t, dir)
-	path := last(t, dir, "snapshots/*.manifest")
-	change(t, path, changes["a bit midway"])
+	backUpDaily(t, h, dir, opts, 3)
+	before := readTree(t, dir)
+	path := lastFile(t, dir, "snapshots/*.manifest")
+	rewriteFile(t, path, changes["a bit midway"])
 	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "nothing was removed") {
-		t.Errorf("got %v", err)
+		t.Errorf("prune = %v, want ErrDamaged", err)
 	}
-	change(t, path, changes["a bit midway"])
+	rewriteFile(t, path, changes["a bit midway"])
 	release, err := openArchive(t, dir, opts).LockForReading()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("LockForReading: %v", err)
 	}
 	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrLocked) {
 		t.Errorf("while somebody reads: %v", err)
 	}
 	release()
-	after := tree(t, dir)
+	after := readTree(t, dir)
 	delete(after, readingName)
 	delete(before, readingName)
 	if !maps.Equal(before, after) {
-		t.Error("something was removed")
+		t.Error("files were removed, want none")
 	}
 }
 
-// What was cut off stays out of sight, is counted, and goes with the next writer.
+// TestLeftovers checks that files of an interrupted writer are invisible, are counted,
+// and are removed by the next writer.
 func TestLeftovers(t *testing.T) {
-	opts := forms(t)["plain"]
-	h := newHouse("a deed")
+	opts := allFormats(t)["plain"]
+	h := newTestVault("a deed")
 	opts.Now = func() time.Time { return h.now }
 	dir := filepath.Join(t.TempDir(), "b")
-	h.take(t, dir, opts)
+	h.backUp(t, dir, opts)
 	orphan := strings.Repeat("ef", 32)
 	for _, path := range []string{"tmp/123", "snapshots/20261121T090000Z." + orphan + ".db", "blobs/ef/" + orphan} {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 	}
 	if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Orphans != 1 || r.Leftovers != 2 || r.Snapshots != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("Verify = %+v", r)
 	}
-	h.take(t, dir, opts)
+	h.backUp(t, dir, opts)
 	if r := verifyAll(t, dir, opts); r.Orphans != 1 || r.Leftovers != 0 {
-		t.Errorf("after another snapshot: %+v", r)
+		t.Errorf("Verify after another snapshot = %+v", r)
 	}
 	if p, err := prune(t, dir, opts, Retention{Daily: 1}); err != nil || p.Blobs != 1 {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("Prune = %+v, %v", p, err)
 	}
 	if r := verifyAll(t, dir, opts); r.Orphans != 0 || r.Leftovers != 0 || len(r.Findings) != 0 {
-		t.Errorf("after a prune: %+v", r)
+		t.Errorf("Verify after Prune = %+v", r)
 	}
 }
 
-// Interrupted, nothing is visible and nothing is left behind that counts.
-func TestInterrupted(t *testing.T) {
-	opts := forms(t)["plain"]
+// TestInterruptedBackUp checks that an interrupted backup leaves no visible snapshot and
+// no orphans.
+func TestInterruptedBackUp(t *testing.T) {
+	opts := allFormats(t)["plain"]
 	dir := filepath.Join(t.TempDir(), "b")
-	h := newHouse("a deed")
-	h.take(t, dir, opts)
-	h.file("b", "c", "d")
+	h := newTestVault("a deed")
+	h.backUp(t, dir, opts)
+	h.addDocuments("b", "c", "d")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := h.try(ctx, t, dir, opts); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	if _, _, err := h.tryBackUp(ctx, t, dir, opts); !errors.Is(err, context.Canceled) {
+		t.Errorf("tryBackUp = %v, want context.Canceled", err)
 	}
 	if r := verifyAll(t, dir, opts); r.Snapshots != 1 || r.Orphans+r.Leftovers+len(r.Findings) != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("Verify = %+v", r)
 	}
 }
 
-// A clock that was a year ahead for one snapshot: names follow it, days do not.
-func TestPruneAfterAClockThatWasAhead(t *testing.T) {
-	opts := forms(t)["passphrase"]
-	h := newHouse("a deed")
+// TestPruneAfterClockWasAhead checks a clock that was a year ahead for one snapshot:
+// names continue from it, but retention uses the real times.
+func TestPruneAfterClockWasAhead(t *testing.T) {
+	opts := allFormats(t)["passphrase"]
+	h := newTestVault("a deed")
 	opts.Now = func() time.Time { return h.now }
 	dir := filepath.Join(t.TempDir(), "b")
 	h.now = h.now.AddDate(1, 0, 0)
-	h.take(t, dir, opts)
+	h.backUp(t, dir, opts)
 	h.now = h.now.AddDate(-1, 0, 0)
-	generations(t, h, dir, opts, 4)
-	h.now = h.now.Add(time.Minute) // the newest of its day stays, not the one before
-	h.take(t, dir, opts)
+	backUpDaily(t, h, dir, opts, 4)
+	h.now = h.now.Add(time.Minute) // only the newest snapshot of a day is kept
+	h.backUp(t, dir, opts)
 	p, err := prune(t, dir, opts, Retention{Daily: 3})
 	if want := []string{"20271121T071502Z", "20271121T071503Z", "20271121T071505Z"}; err != nil || !slices.Equal(p.Kept[len(p.Kept)-3:], want) || len(p.Kept) != 3 {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("Prune = %+v, %v", p, err)
 	}
-	if err := h.back(dir, opts, Latest); err != nil {
-		t.Error(err)
+	if err := h.checkSnapshot(dir, opts, Latest); err != nil {
+		t.Errorf("checkSnapshot: %v", err)
 	}
 }

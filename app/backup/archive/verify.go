@@ -9,24 +9,25 @@ import (
 	"os"
 )
 
-// VerifyReport is what a Verify went through. Findings is damage; Orphans are files that no
-// snapshot names, Leftovers what a writer that was cut off has left: neither is.
+// VerifyReport is the result of Verify. Findings are damage. Orphans are blobs that no
+// snapshot references, and Leftovers are files of an interrupted writer; neither is
+// damage.
 type VerifyReport struct {
 	Snapshots, Blobs   int
-	Bytes              int64 // read, as they lie there
+	Bytes              int64 // read from the files
 	Orphans, Leftovers int
 	Findings           []Finding
-	// NotDecrypted: the bytes were held against their sums; what is inside could not be
-	// looked at, because no passphrase or identity was given.
+	// NotDecrypted reports that only the checksums of the files were verified, because no
+	// passphrase or identity was given.
 	NotDecrypted bool
 }
 
-// Finding is one damage: of what kind ("snapshot", "document", "database", "key"),
-// which one, and what is wrong with it.
+// Finding is one damaged item: its kind ("snapshot", "document", "database", "key"), its
+// name, and the problem.
 type Finding struct{ Kind, Subject, Problem string }
 
-// Verify reads every byte of one snapshot (a name or Latest), or of all when name is
-// "". The error is about the verification, never about what it found.
+// Verify reads every byte of one snapshot (a name or Latest), or of all if name is empty.
+// Damage is in the report, not in the error.
 func (a *Archive) Verify(ctx context.Context, name string, progress func(done, total int64)) (VerifyReport, error) {
 	v := &verifier{a: a, ctx: ctx, progress: progress, named: map[string]bool{}, seen: map[string]bool{}}
 	release, err := a.LockForReading()
@@ -37,35 +38,35 @@ func (a *Archive) Verify(ctx context.Context, name string, progress func(done, t
 	if err := a.Unlock(); err != nil {
 		v.r.NotDecrypted = true
 		if a.opts.Decryption != (Decryption{}) || !errors.Is(err, ErrDecrypt) {
-			v.find("key", keyName, err)
+			v.addFinding("key", keyName, err)
 		}
 	}
-	names, err := a.chosen(name)
+	names, err := a.snapshotNames(name)
 	if err != nil {
-		return v.r, v.fatal(err)
+		return v.r, v.damageAsFinding(err)
 	}
-	whole, err := v.manifests(names)
+	complete, err := v.manifests(names)
 	if err != nil {
 		return v.r, err
 	}
-	for _, one := range v.plan {
+	for _, verify := range v.plan {
 		if err := ctx.Err(); err != nil {
 			return v.r, err
 		}
-		one()
+		verify()
 	}
-	if name == "" && whole {
-		err = v.orphans()
+	if name == "" && complete {
+		err = v.countOrphans()
 	}
 	return v.r, errors.Join(err, ctx.Err())
 }
 
-// chosen is the one snapshot of that name, or all.
-func (a *Archive) chosen(name string) ([]string, error) {
+// snapshotNames returns one snapshot, or all if name is empty.
+func (a *Archive) snapshotNames(name string) ([]string, error) {
 	if name == "" {
 		return a.Snapshots()
 	}
-	name, _, err := a.find(name)
+	name, _, err := a.findSnapshot(name)
 	return []string{name}, err
 }
 
@@ -75,27 +76,27 @@ type verifier struct {
 	progress    func(done, total int64)
 	r           VerifyReport
 	plan        []func()
-	named, seen map[string]bool // files of blobs
+	named, seen map[string]bool // blob files
 	done, total int64
 }
 
-func (v *verifier) find(kind, subject string, err error) {
+func (v *verifier) addFinding(kind, subject string, err error) {
 	v.r.Findings = append(v.r.Findings, Finding{kind, subject, err.Error()})
 }
 
-// fatal makes damage that ends the verification a finding.
-func (v *verifier) fatal(err error) error {
+// damageAsFinding turns damage that ends the verification into a finding.
+func (v *verifier) damageAsFinding(err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	v.find("backup", v.a.dir, err)
+	v.addFinding("backup", v.a.dir, err)
 	return nil
 }
 
-// manifests reads them and plans what is to be read; whole is false where one is
-// damaged. One that only another key opens is an error.
-func (v *verifier) manifests(names []string) (whole bool, err error) {
-	whole = true
+// manifests reads the manifests and plans the files to read. complete is false if a
+// manifest is damaged. A manifest that needs another key is an error.
+func (v *verifier) manifests(names []string) (complete bool, err error) {
+	complete = true
 	for _, name := range names {
 		v.r.Snapshots++
 		info, err := v.a.Manifest(name, func(e Entry) error {
@@ -111,27 +112,28 @@ func (v *verifier) manifests(names []string) (whole bool, err error) {
 			return false, err
 		}
 		if err != nil {
-			whole = false
-			v.find("snapshot", name, err)
+			complete = false
+			v.addFinding("snapshot", name, err)
 			continue
 		}
 		v.total += info.Database.Stored
 		v.plan = append(v.plan, func() { v.database(info) })
 	}
-	return whole, nil
+	return complete, nil
 }
 
 func (v *verifier) blob(snapshot string, e Entry) {
 	v.r.Blobs++
 	err := v.read(e.Stored, func() (io.ReadCloser, error) {
-		b, _ := v.a.parseBlobFile(e.File) // Manifest has looked at it
+		b, _ := v.a.parseBlobFile(e.File) // validated by Manifest
 		if v.r.NotDecrypted {
-			return v.a.sealedReader(blobPath(e.File), b.sum, e.Stored)
+			return v.a.storedReader(blobPath(e.File), b.sum, e.Stored)
 		}
 		return v.a.Blob(e)
 	})
-	if err != nil && v.ctx.Err() == nil { // interrupted is not damaged
-		v.find("document", e.Digest, fmt.Errorf("of snapshot %s: %w; remove %s by hand, and the next backup copies the document anew where the vault still has it",
+	if err != nil && v.ctx.Err() == nil { // an interruption is not damage
+		v.addFinding("document", e.Digest, fmt.Errorf("of snapshot %s: %w; remove %s by hand, "+
+			"and the next backup copies the document anew where the vault still has it",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
 	}
 }
@@ -139,20 +141,20 @@ func (v *verifier) blob(snapshot string, e Entry) {
 func (v *verifier) database(info Info) {
 	err := v.read(info.Database.Stored, func() (io.ReadCloser, error) {
 		if v.r.NotDecrypted {
-			_, sum, _ := parseSnapFile(info.Database.File) // Manifest has looked at it
-			return v.a.sealedReader([]string{snapsDir, info.Database.File}, sum, info.Database.Stored)
+			_, sum, _ := parseDatabaseFile(info.Database.File) // validated by Manifest
+			return v.a.storedReader([]string{snapsDir, info.Database.File}, sum, info.Database.Stored)
 		}
 		return v.a.Database(info)
 	})
 	if err != nil && v.ctx.Err() == nil {
-		v.find("database", info.Snapshot, err)
+		v.addFinding("database", info.Snapshot, err)
 	}
 }
 
 func (v *verifier) read(size int64, open func() (io.ReadCloser, error)) error {
 	r, err := open()
 	if err == nil {
-		_, err = io.Copy(io.Discard, &stopping{v.ctx, r})
+		_, err = io.Copy(io.Discard, &contextReader{v.ctx, r})
 		err = errors.Join(err, r.Close())
 	}
 	if v.ctx.Err() != nil {
@@ -164,28 +166,28 @@ func (v *verifier) read(size int64, open func() (io.ReadCloser, error)) error {
 	return err
 }
 
-// sealedReader reads a file as it lies there, when what is inside cannot be read.
-func (a *Archive) sealedReader(path []string, sum string, stored int64) (io.ReadCloser, error) {
-	outside := &Archive{dir: a.dir, head: a.head, form: plain{}, opts: a.opts}
-	return outside.reader(path, sum, stored, sum, stored, false)
+// storedReader reads a file without decrypting it.
+func (a *Archive) storedReader(path []string, sum string, stored int64) (io.ReadCloser, error) {
+	plain := &Archive{dir: a.dir, header: a.header, format: plainFormat{}, opts: a.opts}
+	return plain.newVerifiedReader(path, sum, stored, sum, stored, false)
 }
 
-// stopping is a reader that ends with its context.
-type stopping struct {
+// contextReader is a reader that fails once its context is canceled.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (s *stopping) Read(p []byte) (int, error) {
+func (s *contextReader) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return s.Reader.Read(p)
 }
 
-func (v *verifier) orphans() error {
+func (v *verifier) countOrphans() error {
 	err := v.a.walkBlobs(v.ctx, func(b blobFile, _ int64) error {
-		if !v.named[b.file()] {
+		if !v.named[b.fileName()] {
 			v.r.Orphans++
 		}
 		return nil
@@ -198,10 +200,10 @@ func (v *verifier) orphans() error {
 	}
 	manifests, databases, err := v.a.snapshotFiles()
 	if err != nil {
-		return v.fatal(err)
+		return v.damageAsFinding(err)
 	}
 	for _, name := range databases {
-		if snapshot, _, _ := parseSnapFile(name); manifests[snapshot] == "" {
+		if snapshot, _, _ := parseDatabaseFile(name); manifests[snapshot] == "" {
 			v.r.Leftovers++
 		}
 	}

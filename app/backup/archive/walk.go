@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// walkBlobs visits the files of blobs in order; whatever else lies there goes to
-// stray, which may be nil.
+// walkBlobs calls visit for the blob files in order, and stray, which may be nil, for
+// anything else.
 func (a *Archive) walkBlobs(ctx context.Context, visit func(b blobFile, size int64) error, stray func(path string) error) error {
 	if stray == nil {
 		stray = func(string) error { return nil }
@@ -66,10 +66,10 @@ func (a *Archive) walkFolder(dir string, visit func(b blobFile, size int64) erro
 	return nil
 }
 
-// clean removes what a writer that was cut off has left: files in tmp, and databases
+// removeLeftovers removes the files of an interrupted writer: files in tmp, and databases
 // without a manifest.
-func (a *Archive) clean() error {
-	if err := ownFolders(a.dir); err != nil {
+func (a *Archive) removeLeftovers() error {
+	if err := checkFolders(a.dir); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(a.path(tmpDir))
@@ -78,7 +78,7 @@ func (a *Archive) clean() error {
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() {
-			if err := remove(a.path(tmpDir, e.Name())); err != nil {
+			if err := removeFile(a.path(tmpDir, e.Name())); err != nil {
 				return err
 			}
 		}
@@ -88,9 +88,9 @@ func (a *Archive) clean() error {
 		return err
 	}
 	for _, name := range databases {
-		snapshot, _, _ := parseSnapFile(name)
+		snapshot, _, _ := parseDatabaseFile(name)
 		if _, used := manifests[snapshot]; !used {
-			if err := remove(a.path(snapsDir, name)); err != nil {
+			if err := removeFile(a.path(snapsDir, name)); err != nil {
 				return err
 			}
 		}
@@ -98,7 +98,7 @@ func (a *Archive) clean() error {
 	return nil
 }
 
-func remove(path string) error {
+func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove what is not needed: %w", err)
 	}

@@ -19,90 +19,92 @@ import (
 
 // -fixture writes testdata/plain-1 and testdata/passphrase-1, where there are none:
 //
-//	go test ./app/backup/archive -run TestMakeFixture -fixture
+//	go test ./app/backup/archive -run TestCreateFixtures -fixture
 //
 // They are made once for each version of the format and never again: what they hold is
 // what archives in the world hold.
 var makeFixture = flag.Bool("fixture", false, "write the archives of testdata, where there are none")
 
-func fixtureHouse() *house {
-	h := newHouse("the first deed", "the second deed", "")
+func fixtureVault() *testVault {
+	h := newTestVault("the first deed", "the second deed", "")
 	h.database = []byte("the records\n")
 	return h
 }
 
-func fixtures(h *house) map[string]Options {
+func fixtures(h *testVault) map[string]Options {
 	return map[string]Options{"plain-1": h.options(Encryption{}), "passphrase-1": h.options(Encryption{Passphrase: "correct horse battery"})}
 }
 
-func TestMakeFixture(t *testing.T) {
+func TestCreateFixtures(t *testing.T) {
 	if !*makeFixture {
 		return
 	}
-	h := fixtureHouse()
+	h := fixtureVault()
 	for name, opts := range fixtures(h) {
 		dir := filepath.Join("testdata", name)
-		h.take(t, dir, opts)
+		h.backUp(t, dir, opts)
 		for _, leave := range []string{lockName, tmpDir} {
 			if err := os.Remove(filepath.Join(dir, leave)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("remove file: %v", err)
 			}
 		}
 	}
 }
 
-// Every archive of every past version is read, on a copy without a lock, and goes on.
-func TestEveryPastFormatIsRead(t *testing.T) {
-	h := fixtureHouse()
+// TestReadFixtures restores archives of every version of the format, from a copy without
+// locks, and adds a snapshot.
+func TestReadFixtures(t *testing.T) {
+	h := fixtureVault()
 	for name, opts := range fixtures(h) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "b")
 			copyTree(t, filepath.Join("testdata", name), dir)
-			if err := h.back(dir, opts, Latest); err != nil {
-				t.Error(err)
+			if err := h.checkSnapshot(dir, opts, Latest); err != nil {
+				t.Errorf("checkSnapshot: %v", err)
 			}
 			opened := h.opened
-			h.take(t, dir, opts)
+			h.backUp(t, dir, opts)
 			if h.opened != opened {
-				t.Error("documents were copied again")
+				t.Error("documents were copied again, want existing blobs reused")
 			}
 			if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 3 {
-				t.Errorf("%+v", r)
+				t.Errorf("Verify = %+v", r)
 			}
 		})
 	}
 }
 
-// The plain form, byte by byte; its lines are what the package comment draws.
-func TestGolden(t *testing.T) {
-	h := fixtureHouse()
+// TestPlainFormatBytes checks every byte of a plain archive; the package comment shows
+// its lines.
+func TestPlainFormatBytes(t *testing.T) {
+	h := fixtureVault()
 	dir := filepath.Join(t.TempDir(), "b")
-	h.take(t, dir, h.options(Encryption{}))
-	got, want := tree(t, dir), tree(t, filepath.Join("testdata", "plain-1"))
+	h.backUp(t, dir, h.options(Encryption{}))
+	got, want := readTree(t, dir), readTree(t, filepath.Join("testdata", "plain-1"))
 	delete(got, lockName)
 	delete(got, readingName)
 	for name, content := range want {
 		if strings.HasPrefix(name, snapsDir) || name == readmeName {
-			continue // the compressor may pack in another way, and people be told in other words
+			continue // compressed bytes and the wording of README.txt may change
 		}
 		if got[name] != content {
 			t.Errorf("%s\n%q\nwant\n%q", name, got[name], content)
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("%d files, want %d", len(got), len(want))
+		t.Errorf("archive has %d files, want %d", len(got), len(want))
 	}
-	const head = `{"archive":"c6c150a912520b1c7c69c20d48c464e3","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":"` +
+	const headerLine = `{"archive":"c6c150a912520b1c7c69c20d48c464e3","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":"` +
 		"71879a0a83187f43a825f22ee68f66e3e1a902b2cb2dfc1870ce45dfaa549736" + `"}` + "\n"
-	if full := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(head)), head); got[headName] != full {
-		t.Errorf("head\n%s\nwant\n%s", got[headName], full)
+	if full := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(headerLine)), headerLine); got[headerName] != full {
+		t.Errorf("header\n%s\nwant\n%s", got[headerName], full)
 	}
-	lines := unzipped(t, only(t, dir, "snapshots/*.manifest"))
+	lines := decompress(t, firstFile(t, dir, "snapshots/*.manifest"))
 	first, rest, _ := strings.Cut(lines, "\n")
 	const info = `{"manifest":1,"archive":"c6c150a912520b1c7c69c20d48c464e3","snapshot":"20261121T071500Z","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","schema":2,` +
 		`"files":3,"abstracts":0,"orders":0,"folders":0,"events":0,"blobs":3,"bytes":29,"stored":29,"database":{"file":"20261121T071500Z.`
 	if !strings.HasPrefix(first, info) || !strings.HasSuffix(first, `"secret":"`+testSecret+`"}`) {
-		t.Errorf("first line\n%s", first)
+		t.Errorf("first line of the manifest:\n%s", first)
 	}
 	var want3 strings.Builder
 	for _, d := range h.digests() {
@@ -114,38 +116,39 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func unzipped(t *testing.T, path string) string {
+func decompress(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open file: %v", err)
 	}
 	defer f.Close()
 	zip, err := zstd.NewReader(f)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewReader: %v", err)
 	}
 	defer zip.Close()
 	raw, err := io.ReadAll(zip)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read: %v", err)
 	}
 	return string(raw)
 }
 
-// No name that Windows, FAT or a share refuses, or tells from another by case alone.
-func TestNamesAreLegalEverywhere(t *testing.T) {
-	for form, opts := range forms(t) {
+// TestFileNamesArePortable checks that no name has a character that Windows, FAT, or a
+// share rejects, and that names don't differ in case only.
+func TestFileNamesArePortable(t *testing.T) {
+	for form, opts := range allFormats(t) {
 		dir := filepath.Join(t.TempDir(), "b")
-		newHouse("a deed", "another").take(t, dir, opts)
-		for name := range tree(t, dir) {
+		newTestVault("a deed", "another").backUp(t, dir, opts)
+		for name := range readTree(t, dir) {
 			for part := range strings.SplitSeq(name, "/") {
 				if strings.ContainsAny(part, `<>:"\|?* `) || strings.HasSuffix(part, ".") || len(part) > 140 {
-					t.Errorf("%s: %s", form, name)
+					t.Errorf("%s: name %s has an illegal character", form, name)
 				}
 			}
 			if strings.HasPrefix(name, blobsDir) && strings.ToLower(name) != name {
-				t.Errorf("%s: %s has capitals", form, name)
+				t.Errorf("%s: name %s has upper-case letters", form, name)
 			}
 		}
 	}
@@ -156,24 +159,24 @@ func manifestOf(t testing.TB, info Info, entries ...Entry) []byte {
 	var b bytes.Buffer
 	w, err := newManifestWriter(&b, info)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("new manifest writer: %v", err)
 	}
 	for _, e := range entries {
 		if err := w.add(e); err != nil {
-			t.Fatal(err)
+			t.Fatalf("add: %v", err)
 		}
 	}
 	if err := w.close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close: %v", err)
 	}
 	return b.Bytes()
 }
 
-func zipped(t testing.TB, text string) []byte {
+func compress(t testing.TB, text string) []byte {
 	t.Helper()
 	zip, err := zstd.NewWriter(nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewWriter: %v", err)
 	}
 	return zip.EncodeAll([]byte(text), nil)
 }
@@ -186,15 +189,16 @@ func goodInfo() Info {
 	}
 }
 
-// Lines that nobody wrote are refused, whatever their sums say.
-func TestManifestRefuses(t *testing.T) {
+// TestReadManifestRejects checks that invalid lines are rejected even if their checksum
+// is right.
+func TestReadManifestRejects(t *testing.T) {
 	info := goodInfo()
 	one, two := Entry{Digest: strings.Repeat("0a", 32), Size: 1}, Entry{Digest: strings.Repeat("0b", 32), Size: 2}
 	newer := info
 	newer.Manifest = 2
 	first, err := json.Marshal(info)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode JSON: %v", err)
 	}
 	with := func(change func(*Info)) []byte {
 		i := info
@@ -208,67 +212,67 @@ func TestManifestRefuses(t *testing.T) {
 	}{
 		{"good", manifestOf(t, info, one), nil},
 		{"newer", manifestOf(t, newer, one), ErrNewerVersion},
-		{"newer with unknown fields", zipped(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewerVersion},
+		{"newer with unknown fields", compress(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewerVersion},
 		{"nothing", nil, ErrDamaged},
 		{"no zstd", []byte("words\n"), ErrDamaged},
-		{"no lines", zipped(t, ""), ErrDamaged},
-		{"no JSON", zipped(t, "words\n"), ErrDamaged},
-		{"an unknown field", zipped(t, string(first[:len(first)-1])+`,"more":1}`+"\n"), ErrDamaged},
-		{"no end", zipped(t, string(first)+"\n"), ErrDamaged},
-		{"an end that does not add up", zipped(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
+		{"no lines", compress(t, ""), ErrDamaged},
+		{"no JSON", compress(t, "words\n"), ErrDamaged},
+		{"an unknown field", compress(t, string(first[:len(first)-1])+`,"more":1}`+"\n"), ErrDamaged},
+		{"no end", compress(t, string(first)+"\n"), ErrDamaged},
+		{"an end that does not add up", compress(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
 		{"fewer entries than it says", manifestOf(t, info), ErrDamaged},
 		{"more bytes than it says", manifestOf(t, info, Entry{Digest: one.Digest, Size: info.Bytes + 1}), ErrDamaged},
 		{"more entries than it says", manifestOf(t, info, one, two), ErrDamaged},
-		{"something behind the end", append(manifestOf(t, info, one), zipped(t, "x\n")...), ErrDamaged},
-		{"a line that never ends", zipped(t, strings.Repeat("x", 10<<20)), ErrDamaged},
+		{"something behind the end", append(manifestOf(t, info, one), compress(t, "x\n")...), ErrDamaged},
+		{"a line that never ends", compress(t, strings.Repeat("x", 10<<20)), ErrDamaged},
 		{"no snapshot", with(func(i *Info) { i.Snapshot = "now" }), ErrDamaged},
 		{"no archive", with(func(i *Info) { i.Archive = "" }), ErrDamaged},
 		{"no secret", with(func(i *Info) { i.Secret = "" }), ErrDamaged},
 		{"no database", with(func(i *Info) { i.Database.File = "../vault.db" }), ErrDamaged},
 		{"less than nothing", with(func(i *Info) { i.Bytes = -1 }), ErrDamaged},
-		{"no digest", zipped(t, string(first)+"\n"+`{"digest":"x","size":1}`+"\n"), ErrDamaged},
-		{"a size below zero", zipped(t, string(first)+"\n"+`{"digest":"`+one.Digest+`","size":-1}`+"\n"), ErrDamaged},
+		{"no digest", compress(t, string(first)+"\n"+`{"digest":"x","size":1}`+"\n"), ErrDamaged},
+		{"a size below zero", compress(t, string(first)+"\n"+`{"digest":"`+one.Digest+`","size":-1}`+"\n"), ErrDamaged},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := readManifest(bytes.NewReader(row.raw), func(Entry) error { return nil })
 			if !errors.Is(err, row.want) {
-				t.Errorf("got %v", err)
+				t.Errorf("read manifest = %v, want %v", err, row.want)
 			}
 		})
 	}
 	m, err := newManifestWriter(io.Discard, info)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("new manifest writer: %v", err)
 	}
 	if err := errors.Join(m.add(two), m.add(one)); err == nil {
-		t.Error("an entry out of order was written")
+		t.Error("add of an entry out of order: got no error")
 	}
 }
 
-func FuzzHead(f *testing.F) {
-	for _, h := range []head{
+func FuzzHeader(f *testing.F) {
+	for _, h := range []header{
 		{Archive: strings.Repeat("0", 32), Vault: "v", Form: formPlain},
 		{Archive: strings.Repeat("f", 32), Vault: "v", Form: formEncrypted, Recipient: "age1", Key: "00", For: []string{"age1x"}},
 	} {
-		raw, err := encodeHead(h)
+		raw, err := encodeHeader(h)
 		if err != nil {
-			f.Fatal(err)
+			f.Fatalf("encode head: %v", err)
 		}
 		f.Add(raw)
 		f.Add(raw[:len(raw)-2])
 	}
 	f.Add([]byte("deedkeep-backup 2 x\n{}\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		h, err := decodeHead(raw)
+		h, err := decodeHeader(raw)
 		if err != nil {
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewerVersion) {
-				t.Errorf("%v", err)
+				t.Errorf("error = %v, want ErrDamaged or ErrNewerVersion", err)
 			}
 			return
 		}
-		if again, err := encodeHead(h); err != nil || !bytes.Equal(again, raw) {
-			t.Errorf("%q is read as %q", raw, again)
+		if again, err := encodeHeader(h); err != nil || !bytes.Equal(again, raw) {
+			t.Errorf("header %q is encoded as %q", raw, again)
 		}
 	})
 }
@@ -278,38 +282,38 @@ func FuzzManifest(f *testing.F) {
 	good := manifestOf(f, info, Entry{Digest: strings.Repeat("0a", 32), Size: 3})
 	f.Add(good)
 	f.Add(good[:len(good)/2])
-	f.Add(zipped(f, `{"manifest":1}`+"\n"))
-	f.Add(zipped(f, `{"manifest":2}`+"\n"))
+	f.Add(compress(f, `{"manifest":1}`+"\n"))
+	f.Add(compress(f, `{"manifest":2}`+"\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		count, last := uint64(0), ""
 		info, err := readManifest(bytes.NewReader(raw), func(e Entry) error {
 			if e.Digest <= last || e.Size < 0 {
-				t.Errorf("entry %+v after %s", e, last)
+				t.Errorf("entry %+v follows %s, want ascending digests", e, last)
 			}
 			count, last = count+1, e.Digest
 			return nil
 		})
 		switch {
 		case err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewerVersion):
-			t.Errorf("%v", err)
+			t.Errorf("error = %v, want ErrDamaged or ErrNewerVersion", err)
 		case err == nil && count != info.Blobs:
-			t.Errorf("%d entries of %d", count, info.Blobs)
+			t.Errorf("visited %d entries, want %d", count, info.Blobs)
 		}
 	})
 }
 
-// FuzzLines is FuzzManifest behind the compression.
+// FuzzLines fuzzes the lines of a manifest before compression.
 func FuzzLines(f *testing.F) {
 	first, err := json.Marshal(goodInfo())
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("encode JSON: %v", err)
 	}
 	f.Add(string(first) + "\n" + `{"digest":"` + strings.Repeat("0a", 32) + `","size":1,"file":"x","stored":2}` + "\n" + `{"end":true,"blobs":1,"sum":""}` + "\n")
 	f.Add(`{"manifest":1,"database":{}}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, err := readManifest(bytes.NewReader(zipped(t, text)), func(Entry) error { return nil })
+		_, err := readManifest(bytes.NewReader(compress(t, text)), func(Entry) error { return nil })
 		if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewerVersion) {
-			t.Errorf("%v", err)
+			t.Errorf("error = %v, want ErrDamaged or ErrNewerVersion", err)
 		}
 	})
 }

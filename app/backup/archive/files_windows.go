@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// notWaiting: nothing that lies in a directory of Windows keeps an open waiting.
-const notWaiting = 0
+// openNonblock is 0: opening a file in a Windows directory never blocks.
+const openNonblock = 0
 
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
-// isNoLocks tells a file system without locks from a lock that is held.
-func isNoLocks(err error) bool {
+// isLockUnsupported distinguishes a file system without locks from a lock that is held.
+func isLockUnsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
 }

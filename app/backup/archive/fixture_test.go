@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// house is a vault as an archive sees it: documents, a database, a clock.
-type house struct {
+// testVault is a fake vault: documents, a database, and a clock.
+type testVault struct {
 	docs     map[Digest][]byte
 	database []byte
 	now      time.Time
-	opened   int // documents that were read to be copied
+	opened   int // number of documents read
 }
 
-func newHouse(docs ...string) *house {
-	h := &house{docs: map[Digest][]byte{}, database: bytes.Repeat([]byte("records and indexes "), 5000), now: time.Date(2026, 11, 21, 7, 15, 0, 0, time.UTC)}
-	h.file(docs...)
+func newTestVault(docs ...string) *testVault {
+	h := &testVault{docs: map[Digest][]byte{}, database: bytes.Repeat([]byte("records and indexes "), 5000), now: time.Date(2026, 11, 21, 7, 15, 0, 0, time.UTC)}
+	h.addDocuments(docs...)
 	return h
 }
 
-func (h *house) file(docs ...string) {
+func (h *testVault) addDocuments(docs ...string) {
 	for _, doc := range docs {
 		h.docs[sha256.Sum256([]byte(doc))] = []byte(doc)
 	}
 }
 
-// digests in order.
-func (h *house) digests() (list []Digest) {
+// digests returns the digests of the documents in order.
+func (h *testVault) digests() (list []Digest) {
 	for d := range h.docs {
 		list = append(list, d)
 	}
@@ -46,25 +46,25 @@ func (h *house) digests() (list []Digest) {
 
 const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARYS 00000000"
 
-func (h *house) options(seal Encryption) Options {
-	seal.work = 4
+func (h *testVault) options(encryption Encryption) Options {
+	encryption.workFactor = 4
 	return Options{
-		Vault: "0123456789abcdef", BlobNameKey: [32]byte{1}, ManifestKey: [32]byte{2}, HeaderKey: [32]byte{4}, Encryption: seal, Decryption: Decryption{Passphrase: seal.Passphrase},
+		Vault: "0123456789abcdef", BlobNameKey: [32]byte{1}, ManifestKey: [32]byte{2}, HeaderKey: [32]byte{4}, Encryption: encryption, Decryption: Decryption{Passphrase: encryption.Passphrase},
 		Rand: rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
 	}
 }
 
-// take adds a snapshot.
-func (h *house) take(t testing.TB, dir string, opts Options) (Info, int64) {
+// backUp adds a snapshot.
+func (h *testVault) backUp(t testing.TB, dir string, opts Options) (Info, int64) {
 	t.Helper()
-	info, written, err := h.try(context.Background(), t, dir, opts)
+	info, written, err := h.tryBackUp(context.Background(), t, dir, opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("tryBackUp: %v", err)
 	}
 	return info, written
 }
 
-func (h *house) try(ctx context.Context, t testing.TB, dir string, opts Options) (info Info, written int64, err error) {
+func (h *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, opts Options) (info Info, written int64, err error) {
 	t.Helper()
 	a, err := OpenOrCreate(dir, opts)
 	if err != nil {
@@ -101,13 +101,13 @@ func openArchive(t testing.TB, dir string, opts Options) *Archive {
 	t.Helper()
 	a, err := Open(dir, opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	return a
 }
 
-// back reads a whole snapshot and gives what is wrong.
-func (h *house) back(dir string, opts Options, name string) error {
+// checkSnapshot reads a complete snapshot and returns an error if anything differs.
+func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 	a, err := Open(dir, opts)
 	if err != nil {
 		return err
@@ -155,13 +155,13 @@ func verifyAll(t testing.TB, dir string, opts Options) VerifyReport {
 	t.Helper()
 	r, err := openArchive(t, dir, opts).Verify(context.Background(), "", func(int64, int64) {})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Verify: %v", err)
 	}
 	return r
 }
 
-// tree lists the files of a directory with their content.
-func tree(t testing.TB, dir string) map[string]string {
+// readTree returns the files of a directory and their content.
+func readTree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -174,7 +174,7 @@ func tree(t testing.TB, dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	return files
 }

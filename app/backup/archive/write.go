@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/durable"
 )
 
-// writeFile writes a small file of the archive, whole or not at all.
+// writeFile writes a small file of the archive durably.
 func writeFile(dir, name string, content []byte) error {
-	return wrote(durable.WriteFile(filepath.Join(dir, name), content, 0o600))
+	return writeError(durable.WriteFile(filepath.Join(dir, name), content, 0o600))
 }
 
-// wrote gives an error of writing its kind.
-func wrote(err error) error {
+// writeError wraps an error of writing with its kind.
+func writeError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -24,8 +24,8 @@ func wrote(err error) error {
 	return fmt.Errorf("write the backup: %w", err)
 }
 
-// readme is the page for whoever finds the directory.
-func readme(h head) string {
+// readme returns the content of README.txt.
+func readme(h header) string {
 	who := `It is NOT encrypted. Whoever can read this directory can read every document (the
 files in blobs), every name, address and number, and the secret that the service
 signs its links with. Keep it where only the firm's owner can read it, or make an

@@ -1,0 +1,319 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// Encryption says how to encrypt a new archive: for age recipients ("age1…"), with a
+// passphrase, or, if both are empty, not at all.
+type Encryption struct {
+	Recipients []string
+	Passphrase string
+
+	workFactor int // of scrypt; 0: passphraseWork. Tests use a lower one.
+}
+
+// Decryption holds what may decrypt an archive: age identities, as the text of a file
+// written by age-keygen, or the passphrase.
+type Decryption struct {
+	Identities string
+	Passphrase string
+}
+
+// passphraseWork is the work factor of scrypt: a guess costs 2^16 rounds, 64 MiB, and 0.2
+// seconds. maxPassphraseWork bounds the cost of a key that another program wrote.
+const (
+	passphraseWork    = 16
+	maxPassphraseWork = 18
+	maxKeySize        = 64 << 10 // max bytes of key.age
+)
+
+// CheckRecipients returns an error if one of texts is not the public key of an age
+// identity.
+func CheckRecipients(texts []string) error {
+	_, err := parseRecipients(texts)
+	return err
+}
+
+func parseRecipients(texts []string) (list []age.Recipient, err error) {
+	for _, text := range texts {
+		found, err := age.ParseRecipients(strings.NewReader(text))
+		if err != nil || len(found) != 1 {
+			return nil, fmt.Errorf("%q is no age recipient; age-keygen prints one like age1…", text)
+		}
+		list = append(list, found[0])
+	}
+	return list, nil
+}
+
+// recipientNames returns the value of "for" in the header.
+func (s Encryption) recipientNames() []string {
+	if s.Passphrase != "" {
+		return []string{forPassphrase}
+	}
+	return s.Recipients
+}
+
+// newArchiveKey creates the identity of an archive. It returns the public key and the
+// content of key.age.
+func newArchiveKey(s Encryption) (public string, key []byte, err error) {
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return "", nil, fmt.Errorf("make the backup's key: %w", err)
+	}
+	to, err := parseRecipients(s.Recipients)
+	if s.Passphrase != "" {
+		var phrase *age.ScryptRecipient
+		phrase, err = age.NewScryptRecipient(s.Passphrase)
+		if err == nil {
+			phrase.SetWorkFactor(cmp.Or(s.workFactor, passphraseWork))
+			to = []age.Recipient{phrase}
+		}
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("encrypt the backup's key: %w", err)
+	}
+	var out bytes.Buffer
+	w, err := age.Encrypt(&out, to...)
+	if err != nil {
+		return "", nil, fmt.Errorf("encrypt the backup's key: %w", err)
+	}
+	_, err = io.WriteString(w, identity.String()+"\n")
+	if err := errors.Join(err, w.Close()); err != nil {
+		return "", nil, fmt.Errorf("encrypt the backup's key: %w", err)
+	}
+	return identity.Recipient().String(), out.Bytes(), nil
+}
+
+// readKeyFile reads key.age and verifies it against the header.
+func (a *Archive) readKeyFile() ([]byte, error) {
+	raw, err := readLimited(a.path(keyName), maxKeySize)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != a.header.Key {
+		return nil, fmt.Errorf("%s: %w: it is not what was written", keyName, ErrDamaged)
+	}
+	return raw, nil
+}
+
+// decryptKey returns the identity of the archive.
+func (a *Archive) decryptKey(keys Decryption) (*age.X25519Identity, error) {
+	identities, err := keys.identities()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := a.readKeyFile()
+	if err != nil {
+		return nil, err
+	}
+	r, err := age.Decrypt(bytes.NewReader(raw), identities...)
+	if noMatch := new(age.NoIdentityMatchError); errors.As(err, &noMatch) {
+		return nil, fmt.Errorf("%s: %w: %s", a.dir, ErrDecrypt, a.requiredKey())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", keyName, ErrDamaged, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxKeySize))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", keyName, ErrDamaged, err)
+	}
+	identity, err := age.ParseX25519Identity(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: it holds no identity", keyName, ErrDamaged)
+	}
+	if identity.Recipient().String() != a.header.Recipient {
+		return nil, fmt.Errorf("%s: %w: it is the key of another backup", keyName, ErrDamaged)
+	}
+	return identity, nil
+}
+
+func (a *Archive) requiredKey() string {
+	if len(a.header.For) == 1 && a.header.For[0] == forPassphrase {
+		return "the passphrase is not the one that it was made with"
+	}
+	return "the identity is none of those that it was made for: " + strings.Join(a.header.For, ", ")
+}
+
+func (k Decryption) identities() (list []age.Identity, err error) {
+	if k.Identities != "" {
+		if list, err = age.ParseIdentities(strings.NewReader(k.Identities)); err != nil {
+			return nil, fmt.Errorf("%w: the identity file: %w", ErrDecrypt, err)
+		}
+	}
+	if k.Passphrase != "" {
+		phrase, err := age.NewScryptIdentity(k.Passphrase)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDecrypt, err)
+		}
+		phrase.SetMaxWorkFactor(maxPassphraseWork)
+		list = append(list, phrase)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
+	}
+	return list, nil
+}
+
+// NeedsPassphrase reports whether the archive is encrypted with a passphrase.
+func (a *Archive) NeedsPassphrase() bool { return slices.Contains(a.header.For, forPassphrase) }
+
+// Unlock decrypts the key of an encrypted archive, which documents and databases need.
+// The error is ErrDecrypt if the keys in the options don't match. For a plain archive it
+// does nothing.
+func (a *Archive) Unlock() error {
+	s, encrypted := a.format.(*encryptedFormat)
+	if !encrypted || s.identity != nil {
+		return nil
+	}
+	identity, err := a.decryptKey(a.opts.Decryption)
+	if err != nil {
+		return err
+	}
+	s.identity = identity
+	return nil
+}
+
+// format is the difference between plain and encrypted archives.
+type format interface {
+	// blobName returns the name of a blob file without its sum. isComplete reports that the
+	// format adds no sum.
+	blobName(d Digest) (name string, isComplete bool)
+	newWriter(w io.Writer, manifest bool) (io.WriteCloser, error)
+	newReader(r io.Reader, manifest bool) (io.Reader, error)
+	// storedSize returns the size of the file for content of the given size.
+	storedSize(size int64) int64
+}
+
+type plainFormat struct{}
+
+func (plainFormat) blobName(d Digest) (string, bool)                      { return d.String(), true }
+func (plainFormat) newWriter(w io.Writer, _ bool) (io.WriteCloser, error) { return nopCloser{w}, nil }
+func (plainFormat) newReader(r io.Reader, _ bool) (io.Reader, error)      { return r, nil }
+func (plainFormat) storedSize(size int64) int64                           { return size }
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+type encryptedFormat struct {
+	recipient                *age.X25519Recipient
+	identity                 *age.X25519Identity // nil before Unlock
+	blobNameKey, manifestKey [32]byte
+}
+
+func (s *encryptedFormat) blobName(d Digest) (string, bool) {
+	mac := hmac.New(sha256.New, s.blobNameKey[:])
+	mac.Write(d[:])
+	return hex.EncodeToString(mac.Sum(nil)[:16]), false
+}
+
+func (s *encryptedFormat) newWriter(w io.Writer, manifest bool) (io.WriteCloser, error) {
+	to := []age.Recipient{s.recipient}
+	if manifest {
+		to = append(to, stanzaKey(s.manifestKey))
+	}
+	return age.Encrypt(w, to...)
+}
+
+func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, error) {
+	var identities []age.Identity
+	if s.identity != nil {
+		identities = append(identities, s.identity)
+	}
+	if manifest && s.manifestKey != [32]byte{} {
+		identities = append(identities, stanzaKey(s.manifestKey))
+	}
+	if len(identities) == 0 {
+		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
+	}
+	opened, err := age.Decrypt(r, identities...)
+	noMatch := new(age.NoIdentityMatchError)
+	switch {
+	case !errors.As(err, &noMatch):
+		return opened, err
+	case s.identity != nil: // the key of the archive
+		return nil, fmt.Errorf("%w: its head was changed, or it is of another backup", ErrDamaged)
+	}
+	return nil, fmt.Errorf("%w: it was written for another key", ErrDecrypt)
+}
+
+// An age file for one recipient has a header of fixed size, a nonce of 16 bytes, and
+// chunks of 64 KiB with 16 more bytes each.
+const (
+	ageHeaderSize = 168
+	ageChunkSize  = 64 << 10
+)
+
+func (s *encryptedFormat) storedSize(size int64) int64 {
+	return ageHeaderSize + 16 + size + 16*max(1, (size+ageChunkSize-1)/ageChunkSize)
+}
+
+// stanzaKey encrypts the file key of a manifest with a key derived from the vault's
+// secret.
+type stanzaKey [32]byte
+
+const stanzaType = "deedkeep"
+
+func (k stanzaKey) key(salt []byte) ([]byte, error) {
+	return hkdf.Key(sha256.New, k[:], salt, "deedkeep/1/stanza", chacha20poly1305.KeySize)
+}
+
+// Wrap implements age.Recipient.
+func (k stanzaKey) Wrap(fileKey []byte) ([]*age.Stanza, error) {
+	salt := make([]byte, 16)
+	if _, err := io.ReadFull(rand.Reader, salt); err != nil {
+		return nil, fmt.Errorf("salt of a stanza: %w", err)
+	}
+	key, err := k.key(salt)
+	if err != nil {
+		return nil, err
+	}
+	box, err := chacha20poly1305.New(key)
+	if err != nil {
+		return nil, err
+	}
+	// The salt makes the key unique, so the nonce can be zero.
+	body := box.Seal(nil, make([]byte, chacha20poly1305.NonceSize), fileKey, nil)
+	return []*age.Stanza{{Type: stanzaType, Args: []string{base64.RawStdEncoding.EncodeToString(salt)}, Body: body}}, nil
+}
+
+// Unwrap implements age.Identity.
+func (k stanzaKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	for _, s := range stanzas {
+		if s.Type != stanzaType || len(s.Args) != 1 {
+			continue
+		}
+		salt, err := base64.RawStdEncoding.Strict().DecodeString(s.Args[0])
+		if err != nil || len(salt) != 16 {
+			continue
+		}
+		key, err := k.key(salt)
+		if err != nil {
+			return nil, err
+		}
+		box, err := chacha20poly1305.New(key)
+		if err != nil {
+			return nil, err
+		}
+		if fileKey, err := box.Open(nil, make([]byte, chacha20poly1305.NonceSize), s.Body, nil); err == nil {
+			return fileKey, nil
+		}
+	}
+	return nil, age.ErrIncorrectIdentity
+}

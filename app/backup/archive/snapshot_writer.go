@@ -1,0 +1,400 @@
+package archive
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"deedkeep/app/durable"
+)
+
+// SnapshotWriter adds one snapshot to an archive and holds the write lock. The caller
+// calls Plan for every document, then Start, then Add for every document in ascending
+// order of digest, then Commit, which makes the snapshot visible, and in any case Close.
+type SnapshotWriter struct {
+	a            *Archive
+	throttle     func(context.Context)
+	release      func()
+	info         Info
+	existing     map[[32]byte]existingBlob // by name
+	bytesToWrite int64                     // planned bytes that are not in the archive yet
+	newFiles     uint64                    // planned files that are not in the archive yet
+	copied       int64                     // bytes of documents written
+	written      int64                     // bytes written, including database and manifest
+	queue        syncQueue
+	lines        *manifestWriter
+	out          *outputFile // of the manifest
+}
+
+// existingBlob is a blob that is already in the archive.
+type existingBlob struct {
+	sum  [32]byte
+	size int64
+}
+
+// NewSnapshot acquires the write lock (ErrLocked), removes files of an interrupted
+// writer, and lists the existing blobs. throttle, which may be nil, is called before
+// every unit of work and may block to slow the writer down.
+func (a *Archive) NewSnapshot(ctx context.Context, throttle func(context.Context)) (*SnapshotWriter, error) {
+	if a.opts.Vault == "" {
+		return nil, fmt.Errorf("%s: %w: it is not known whose vault adds to it", a.dir, ErrForeign)
+	}
+	release, err := a.lockForWriting()
+	if err != nil {
+		return nil, err
+	}
+	if throttle == nil {
+		throttle = func(context.Context) {}
+	}
+	s := &SnapshotWriter{a: a, throttle: throttle, release: release, existing: map[[32]byte]existingBlob{}}
+	s.queue = syncQueue{a: a, throttle: throttle, shards: map[string]bool{}}
+	if err := errors.Join(a.removeLeftovers(), s.listBlobs(ctx), s.setName()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// setName names the snapshot after the current time. If the clock was set back, it uses
+// the second after the newest snapshot, so that names still sort by age.
+func (s *SnapshotWriter) setName() error {
+	names, err := s.a.Snapshots()
+	if err != nil {
+		return err
+	}
+	now := s.a.opts.Now().UTC()
+	at := now.Truncate(time.Second)
+	if len(names) > 0 {
+		if last, _ := ParseSnapshot(names[len(names)-1]); !at.After(last) {
+			at = last.Add(time.Second)
+		}
+	}
+	s.info = Info{
+		Manifest: manifestVersion, Archive: s.a.header.Archive, Vault: s.a.header.Vault,
+		Snapshot: at.Format(snapshotLayout), CreatedAt: now.Truncate(time.Microsecond),
+	}
+	return nil
+}
+
+// listBlobs lists the blobs in the archive.
+func (s *SnapshotWriter) listBlobs(ctx context.Context) error {
+	return s.a.walkBlobs(ctx, func(b blobFile, size int64) error {
+		var key, sum [32]byte
+		if _, err := hex.Decode(key[:], []byte(b.name)); err != nil {
+			return err
+		}
+		if _, err := hex.Decode(sum[:], []byte(b.sum)); err != nil {
+			return err
+		}
+		s.existing[key] = existingBlob{sum, size}
+		return nil
+	}, nil)
+}
+
+func nameKey(name string) (key [32]byte) {
+	_, _ = hex.Decode(key[:], []byte(name)) // always valid
+	return key
+}
+
+// existingEntry returns the entry of a document whose blob is in the archive in full
+// length.
+func (s *SnapshotWriter) existingEntry(d Digest, size int64) (Entry, bool) {
+	name, isComplete := s.a.format.blobName(d)
+	blob, ok := s.existing[nameKey(name)]
+	if !ok || blob.size != s.a.format.storedSize(size) {
+		return Entry{}, false
+	}
+	e := Entry{Digest: d.String(), Size: size}
+	if !isComplete {
+		e.File, e.Stored = blobFile{name, hex.EncodeToString(blob.sum[:])}.fileName(), blob.size
+	}
+	return e, true
+}
+
+// Plan counts a document of the snapshot.
+func (s *SnapshotWriter) Plan(d Digest, size int64) {
+	s.info.Blobs++
+	s.info.Bytes += size
+	s.info.Stored += s.a.format.storedSize(size)
+	if _, exists := s.existingEntry(d, size); !exists {
+		s.bytesToWrite += s.a.format.storedSize(size)
+		s.newFiles++
+	}
+}
+
+// Upper bounds, in bytes: disk space that a file uses beyond its size, and the size of a
+// manifest entry.
+const (
+	maxBlockWaste = 4096
+	maxEntrySize  = 320
+)
+
+// Start checks the free space for all planned documents (ErrDiskFull), writes the
+// database at path, and begins the manifest. From info it uses the fields that only the
+// vault knows: the counts of records, Version, Schema, and Secret.
+func (s *SnapshotWriter) Start(ctx context.Context, info Info, path string) error {
+	planned := s.info
+	s.info = info
+	s.info.Manifest, s.info.Archive, s.info.Vault = planned.Manifest, planned.Archive, planned.Vault
+	s.info.Snapshot, s.info.CreatedAt = planned.Snapshot, planned.CreatedAt
+	s.info.Blobs, s.info.Bytes, s.info.Stored = planned.Blobs, planned.Bytes, planned.Stored
+	if err := s.checkFreeSpace(path); err != nil {
+		return err
+	}
+	if err := s.writeDatabase(ctx, path); err != nil {
+		return err
+	}
+	out, err := s.a.newOutputFile(true)
+	if err != nil {
+		return err
+	}
+	s.out = out
+	s.lines, err = newManifestWriter(out, s.info)
+	return writeError(err)
+}
+
+func (s *SnapshotWriter) checkFreeSpace(path string) error {
+	if s.a.opts.FreeSpace == nil {
+		return nil
+	}
+	database, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	free, err := s.a.opts.FreeSpace(s.a.dir)
+	if err != nil {
+		return err
+	}
+	need := uint64(s.bytesToWrite) + uint64(database.Size()) + s.info.Blobs*maxEntrySize + s.newFiles*maxBlockWaste + s.a.opts.Reserve
+	if free < need {
+		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
+	}
+	return nil
+}
+
+func humanSize(n uint64) string {
+	const mega = 1 << 20
+	if n < 10*mega {
+		return fmt.Sprintf("%d KB", n>>10)
+	}
+	return fmt.Sprintf("%d MB", n/mega)
+}
+
+// Add adds a document. It calls open for the content if the archive doesn't have it yet.
+// It returns ErrSourceDamaged if the content doesn't match the digest. Commit then fails,
+// but other documents may still be added, so that their blobs are stored.
+func (s *SnapshotWriter) Add(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e, exists := s.existingEntry(d, size)
+	if !exists {
+		var err error
+		if e, err = s.copyBlob(ctx, d, size, open); err != nil {
+			return err
+		}
+	}
+	return writeError(s.lines.add(e))
+}
+
+func (s *SnapshotWriter) copyBlob(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) (Entry, error) {
+	src, err := open()
+	if err != nil {
+		return Entry{}, fmt.Errorf("%w: %w", ErrSourceDamaged, err)
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	out, err := s.a.newOutputFile(false)
+	if err != nil {
+		return Entry{}, err
+	}
+	content, err := out.copyFrom(ctx, src, s.throttle)
+	if err == nil && (content.digest != d || content.size != size) {
+		err = fmt.Errorf("%w: %d bytes with the digest %s are there, %d are on record", ErrSourceDamaged, content.size, content.digest, size)
+	}
+	if err != nil {
+		return Entry{}, errors.Join(err, out.discard())
+	}
+	name, isComplete := s.a.format.blobName(d)
+	file := blobFile{name, out.sum()}
+	s.written += out.size
+	s.copied += out.size
+	s.existing[nameKey(name)] = existingBlob{nameKey(file.sum), out.size}
+	e := Entry{Digest: d.String(), Size: size}
+	if !isComplete {
+		e.File, e.Stored = file.fileName(), out.size
+	}
+	return e, s.queue.add(ctx, out, blobPath(file.fileName()))
+}
+
+func (s *SnapshotWriter) writeDatabase(ctx context.Context, path string) error {
+	src, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	out, err := s.a.newOutputFile(false)
+	if err != nil {
+		return err
+	}
+	content, err := out.compressFrom(ctx, src, s.throttle)
+	if err != nil {
+		return errors.Join(err, out.discard())
+	}
+	file := s.info.Snapshot + "." + out.sum() + databaseExt
+	s.info.Database = Database{File: file, Stored: out.size, Size: content.size, Digest: content.digest.String()}
+	s.written += out.size
+	return s.queue.add(ctx, out, []string{snapsDir, file})
+}
+
+// Commit makes the snapshot visible, after everything it references was synced. It
+// returns the number of bytes written.
+func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, err error) {
+	if s.lines.count != s.info.Blobs {
+		return Info{}, 0, fmt.Errorf("%d of %d documents were added", s.lines.count, s.info.Blobs)
+	}
+	if err := writeError(s.lines.close()); err != nil {
+		return Info{}, 0, err
+	}
+	if err := s.out.close(); err != nil {
+		return Info{}, 0, err
+	}
+	if err := errors.Join(s.queue.flush(ctx), s.queue.syncShards()); err != nil {
+		return Info{}, 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Info{}, 0, err
+	}
+	out := s.out
+	s.out = nil
+	s.written += out.size
+	path := []string{snapsDir, s.info.Snapshot + "." + out.sum() + manifestExt}
+	if err := errors.Join(s.queue.add(ctx, out, path), s.queue.flush(ctx)); err != nil {
+		return Info{}, 0, err
+	}
+	return s.info, s.written, writeError(durable.SyncDirIfSupported(s.a.path(snapsDir)))
+}
+
+// Close releases the lock. Blobs of a snapshot that was not committed stay for the next
+// one.
+func (s *SnapshotWriter) Close() error {
+	err := s.queue.finishBlobs()
+	if s.out != nil {
+		err = errors.Join(err, s.out.discard())
+		s.out = nil
+	}
+	s.release()
+	return err
+}
+
+const (
+	maxQueuedFiles = 64
+	maxQueuedBytes = 64 << 20
+	maxSyncs       = 8
+)
+
+// syncQueue holds files that are written and not yet synced. It syncs several at the same
+// time, which on a journaling file system costs little more than one.
+type syncQueue struct {
+	a        *Archive
+	throttle func(context.Context)
+	files    []queued
+	bytes    int64
+	shards   map[string]bool // folders with new names
+}
+
+type queued struct {
+	out  *outputFile
+	path []string
+}
+
+func (q *syncQueue) add(ctx context.Context, out *outputFile, path []string) error {
+	q.files = append(q.files, queued{out, path})
+	if q.bytes += out.size; len(q.files) < maxQueuedFiles && q.bytes < maxQueuedBytes {
+		return nil
+	}
+	return q.flush(ctx)
+}
+
+// flush syncs the files and renames them.
+func (q *syncQueue) flush(ctx context.Context) error {
+	q.throttle(ctx)
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, maxSyncs)
+	errs := make([]error, len(q.files))
+	for i, f := range q.files {
+		gate <- struct{}{}
+		wg.Go(func() {
+			errs[i] = f.out.sync()
+			<-gate
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return writeError(err)
+	}
+	if err := checkFolders(q.a.dir); err != nil {
+		return err
+	}
+	for len(q.files) > 0 {
+		f := q.files[0]
+		folder := q.a.path(f.path[:len(f.path)-1]...)
+		if !q.shards[folder] {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return writeError(err)
+			}
+			if err := checkFolder(folder); err != nil {
+				return err
+			}
+			q.shards[folder] = true
+		}
+		if err := os.Rename(f.out.path, q.a.path(f.path...)); err != nil {
+			return writeError(err)
+		}
+		q.files = q.files[1:]
+	}
+	q.bytes = 0
+	return nil
+}
+
+// syncShards makes the new names durable.
+func (q *syncQueue) syncShards() error {
+	for folder := range q.shards {
+		if err := durable.SyncDirIfSupported(folder); err != nil {
+			return writeError(err)
+		}
+	}
+	q.shards = map[string]bool{}
+	return writeError(errors.Join(durable.SyncDirIfSupported(q.a.path(blobsDir)), durable.SyncDirIfSupported(q.a.path(snapsDir))))
+}
+
+// finishBlobs stores the blobs and discards other files. After an error it discards all.
+func (q *syncQueue) finishBlobs() (err error) {
+	if len(q.files) == 0 {
+		return nil
+	}
+	blobs := q.files[:0:0]
+	for _, f := range q.files {
+		if f.path[0] == blobsDir {
+			blobs = append(blobs, f)
+		} else {
+			err = errors.Join(err, f.out.discard())
+		}
+	}
+	q.files = blobs
+	err = errors.Join(err, q.flush(context.Background()), q.syncShards())
+	for _, f := range q.files {
+		err = errors.Join(err, f.out.discard())
+	}
+	q.files = nil
+	return err
+}
+
+// Progress returns the number of bytes of documents written, and the total.
+func (s *SnapshotWriter) Progress() (p struct{ Done, Total int64 }) {
+	p.Done, p.Total = s.copied, s.bytesToWrite
+	return p
+}
