@@ -25,7 +25,7 @@ func BenchmarkThumbnail(b *testing.B) {
 		b.Run(path.Base(s.Path), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := document.PageImage(b.Context(), src, 1, 400, document.ExtractLimits{}); err != nil {
-					b.Fatal(err)
+					b.Fatalf("document.PageImage: %v", err)
 				}
 			}
 		})

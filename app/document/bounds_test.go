@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 			report, err := document.Inspect(t.Context(), doc, int64(len(row.doc)), row.ext, &fakePDF{pages: 1}, document.DefaultInspectLimits())
 			runtime.ReadMemStats(&after)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("document.Inspect: %v", err)
 			}
 			took := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d reads, %d bytes read, %d allocated: %q", doc.reads, doc.bytes, took, report.Rejection)

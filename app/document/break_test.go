@@ -31,10 +31,10 @@ func pagesOf(t *testing.T, contents ...string) document.Source {
 		var packed bytes.Buffer
 		w := zlib.NewWriter(&packed)
 		if _, err := w.Write([]byte(content)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Write: %v", err)
 		}
 		if err := w.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Close: %v", err)
 		}
 		n := 4 + 2*i
 		fmt.Fprintf(&kids, "%d 0 R ", n)
@@ -50,15 +50,15 @@ func pagesOf(t *testing.T, contents ...string) document.Source {
 func TestBrokenPage(t *testing.T) {
 	wasm, err := web.PDFium()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("web.PDFium: %v", err)
 	}
 	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache(), MemoryPages: 640})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("pdf.New: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	})
 	say := func(text string) string { return "BT /F 10 Tf 5 50 Td (" + text + ") Tj ET" }

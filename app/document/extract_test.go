@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 	// An error of emit comes back as it is, even one that looks like a finding.
 	err := Text(t.Context(), testSource([]byte("text"), "text/plain"), ExtractLimits{}, func(int, string) error { return disk })
 	if !errors.Is(err, disk) || finding(err) != nil {
-		t.Error(err)
+		t.Errorf("Text: %v", err)
 	}
 	if _, err := PageCount(t.Context(), testSource(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
 		t.Errorf("PDF without an engine: %v", err)

@@ -96,11 +96,11 @@ func buildZip(t testing.TB, parts map[string]string) []byte {
 			_, err = f.Write([]byte(content))
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Write: %v", err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Close: %v", err)
 	}
 	return buf.Bytes()
 }

@@ -32,7 +32,7 @@ func written(t *testing.T, work func(out *writer) error) {
 		t.Errorf("nobody's fault: %v", err)
 	}
 	if err := out.end(); err != nil && finding(err) != ErrTooLarge {
-		t.Error(err)
+		t.Errorf("end: %v", err)
 	}
 	if all > small.MaxTextBytes {
 		t.Errorf("%d bytes of text", all)

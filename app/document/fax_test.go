@@ -215,7 +215,7 @@ func TestFaxNoise(t *testing.T) {
 	}
 	got, err := unfax(w.bytes(), testW, false, len(lines))
 	if err != nil && !errors.Is(err, io.EOF) {
-		t.Fatal(err)
+		t.Fatalf("unfax: %v", err)
 	}
 	for y := range got {
 		want := lines[y]

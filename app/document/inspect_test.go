@@ -98,7 +98,7 @@ func TestSamples(t *testing.T) {
 		t.Run(s.Path, func(t *testing.T) {
 			doc, err := os.ReadFile(s.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("os.ReadFile: %v", err)
 			}
 			sample(t, s, doc)
 		})
@@ -116,7 +116,7 @@ func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
 	ext, _ := document.Extension(s.Path)
 	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, engine, document.DefaultInspectLimits())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("document.Inspect: %v", err)
 	}
 	if report.Rejection != s.Refusal || (report.Rejection == "") != s.Accept {
 		t.Errorf("refusal %q, want %q (accepted: %v)", report.Rejection, s.Refusal, s.Accept)

@@ -31,7 +31,7 @@ func BenchmarkPage(b *testing.B) {
 				for b.Loop() {
 					p, err := document.PageImage(b.Context(), src, 1, width, document.ExtractLimits{})
 					if err != nil {
-						b.Fatal(err)
+						b.Fatalf("document.PageImage: %v", err)
 					}
 					size = len(p.Bytes)
 				}

@@ -17,7 +17,7 @@ func pngOf(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := png.Encode(&buf, img); err != nil {
-		t.Fatal(err)
+		t.Fatalf("png.Encode: %v", err)
 	}
 	return buf.Bytes()
 }
@@ -38,7 +38,7 @@ func TestImages(t *testing.T) {
 		err := gif.EncodeAll(&buf, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0},
 			Config: image.Config{ColorModel: frame.Palette, Width: 40, Height: 20}})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("gif.EncodeAll: %v", err)
 		}
 		return buf.Bytes()
 	}
@@ -47,7 +47,7 @@ func TestImages(t *testing.T) {
 		draw.Draw(img, screen, image.White, image.Point{}, draw.Src)
 		var buf bytes.Buffer
 		if err := jpeg.Encode(&buf, quarters(img, red), &jpeg.Options{Quality: 95}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("jpeg.Encode: %v", err)
 		}
 		return buf.Bytes()
 	}
@@ -110,13 +110,13 @@ func TestImageBounds(t *testing.T) {
 		}
 	}
 	if _, err := PageImage(t.Context(), testSource(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
-		t.Error(err)
+		t.Errorf("PageImage: %v", err)
 	}
 	if _, err := PageCount(t.Context(), testSource(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
-		t.Error(err)
+		t.Errorf("PageCount: %v", err)
 	}
 	if _, err := PageImage(t.Context(), testSource([]byte("text"), "text/plain"), 1, 100, ExtractLimits{}); finding(err) != ErrUnsupported {
-		t.Error(err)
+		t.Errorf("PageImage: %v", err)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestShrink(t *testing.T) {
 		}
 		small, err := scan(img).shrink(c.toW, c.toH)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("scan: %v", err)
 		}
 		got := 0
 		for _, v := range small.(*image.Gray).Pix {
@@ -228,7 +228,7 @@ func TestEncode(t *testing.T) {
 	} {
 		p, err := encode(c.img)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("encode: %v", err)
 		}
 		img, _, err := image.Decode(bytes.NewReader(p.Bytes))
 		if err != nil || p.MIME != c.mime || img.Bounds() != bilevel.Rect {

@@ -71,7 +71,7 @@ func TestPDFLimits(t *testing.T) {
 			doc := io.NewSectionReader(bytes.NewReader(append([]byte("%PDF-1.7\n"), make([]byte, row.size)...)), 0, row.size)
 			report, err := document.Inspect(t.Context(), doc, row.size, "pdf", &row.pdf, lim)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("document.Inspect: %v", err)
 			}
 			if report.Rejection != row.want {
 				t.Errorf("refusal %q, want %q", report.Rejection, row.want)

@@ -60,7 +60,7 @@ func decode(t testing.TB, p document.Image) image.Image {
 	t.Helper()
 	img, kind, err := image.Decode(bytes.NewReader(p.Bytes))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("image.Decode: %v", err)
 	}
 	if "image/"+kind != p.MIME || img.Bounds() != image.Rect(0, 0, p.Width, p.Height) {
 		t.Fatalf("%s of %v, said to be %s of %d x %d", kind, img.Bounds(), p.MIME, p.Width, p.Height)
@@ -108,7 +108,7 @@ func readGolden(t *testing.T) pictures {
 	t.Helper()
 	content, err := os.ReadFile(goldenFile)
 	if err != nil && !*update {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	golden := pictures{}
 	for line := range strings.Lines(string(content)) {
@@ -127,7 +127,7 @@ func (g pictures) write(t *testing.T, seen pictures) {
 		fmt.Fprintf(&all, "%s\t%s\n", key, g[key])
 	}
 	if err := os.WriteFile(goldenFile, []byte(all.String()), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.WriteFile: %v", err)
 	}
 }
 
@@ -154,7 +154,7 @@ func (g pictures) check(t *testing.T, src document.Source, name string, n int) (
 	var want grid
 	for i, cell := range strings.Fields(cells) {
 		if _, err := fmt.Sscan(cell, &want[i%64]); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Sscan: %v", err)
 		}
 	}
 	if !*update && (head != wantHead || !near(got, want)) {

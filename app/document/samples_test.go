@@ -36,15 +36,15 @@ func engine(t testing.TB) pdfium {
 	t.Helper()
 	wasm, err := web.PDFium()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("web.PDFium: %v", err)
 	}
 	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache()})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("pdf.New: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	})
 	return pdfium{e}
@@ -54,7 +54,7 @@ func source(t testing.TB, e document.PDFEngine, s vaulttest.Sample) document.Sou
 	t.Helper()
 	b, err := os.ReadFile(s.File)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	return document.Source{Doc: bytes.NewReader(b), Size: int64(len(b)), MIME: s.MIME, PDF: e}
 }
@@ -93,7 +93,7 @@ func TestSampleText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := text(t, source(t, e, s))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("text: %v", err)
 			}
 			phrase := strings.ToLower(strings.Join(strings.Fields(s.Phrase), " "))
 			switch reason := otherwise[name]; {

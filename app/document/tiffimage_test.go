@@ -88,7 +88,7 @@ func jpegOf(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: 95}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("jpeg.Encode: %v", err)
 	}
 	return buf.Bytes()
 }
@@ -249,11 +249,11 @@ func picture(t testing.TB, src Source, n, width int) image.Image {
 	t.Helper()
 	p, err := PageImage(t.Context(), src, n, width, ExtractLimits{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("PageImage: %v", err)
 	}
 	img, _, err := image.Decode(bytes.NewReader(p.Bytes))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("image.Decode: %v", err)
 	}
 	if img.Bounds().Dx() != p.Width || img.Bounds().Dy() != p.Height {
 		t.Fatalf("%v, said to be %d x %d", img.Bounds(), p.Width, p.Height)
@@ -281,7 +281,7 @@ func TestTIFFPages(t *testing.T) {
 			}
 		}
 		if _, err := PageImage(t.Context(), src, 4, 100, ExtractLimits{}); finding(err) != ErrNoPage {
-			t.Error(err)
+			t.Errorf("PageImage: %v", err)
 		}
 	}
 	// Turned clockwise, the left half is the upper one.

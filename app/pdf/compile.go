@@ -13,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
+// compileCached returns an Engine whose compiled code is in o.CacheDir.
 func compileCached(ctx context.Context, o Options) (*Engine, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(o.CacheDir)
 	if err != nil {
@@ -25,10 +26,9 @@ func compileCached(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// forget removes the compiled code from a cache, which may be damaged, and
-// nothing else that lies there: wazero keeps it in a folder for each of its
-// versions.
-func forget(cacheDir string) error {
+// removeCompiledCode removes the compiled code from a cache, which may be damaged, and nothing
+// else: wazero keeps it in a folder for each of its versions.
+func removeCompiledCode(cacheDir string) error {
 	entries, err := os.ReadDir(cacheDir)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func forget(cacheDir string) error {
 	return err
 }
 
-// compile makes an Engine that owns cache, which may be nil.
+// compile returns an Engine that owns cache, which may be nil.
 func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*Engine, error) {
 	config := wazero.NewRuntimeConfig().
 		WithMemoryLimitPages(o.MemoryPages).

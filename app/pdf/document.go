@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Document is one open document. It is of the instance it was opened with; when
-// that breaks, every method returns ErrUnreadable.
+// Document is an open document. It belongs to the instance it was opened with. If that breaks,
+// every method returns ErrUnreadable.
 type Document struct {
 	engine *Engine
 	in     *instance
@@ -15,16 +15,16 @@ type Document struct {
 	handle uint32 // FPDF_DOCUMENT; 0 once closed
 	pages  int
 
-	formAsked bool
-	formInfo  uint32 // FPDF_FORMFILLINFO; 0 without a form
-	form      uint32 // FPDF_FORMHANDLE; 0 without a form
+	formChecked bool
+	formInfo    uint32 // FPDF_FORMFILLINFO; 0 without a form
+	form        uint32 // FPDF_FORMHANDLE; 0 without a form
 }
 
 // needsPassword is FPDF_ERR_PASSWORD.
 const needsPassword = 4
 
-// load opens f in the live instance. Errors that are no *faultError wrap
-// ErrPassword or ErrUnreadable and leave the instance whole.
+// load opens f in the live instance. Errors other than *faultError wrap ErrPassword or
+// ErrUnreadable, and the instance can still be used.
 func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, error) {
 	path, err := in.path(f.path)
 	if err != nil {
@@ -47,6 +47,7 @@ func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, err
 	return d, nil
 }
 
+// lastError returns why PDFium couldn't open a document.
 func (in *instance) lastError(ctx context.Context) error {
 	code, err := in.call(ctx, "FPDF_GetLastError")
 	if err != nil {
@@ -58,9 +59,9 @@ func (in *instance) lastError(ctx context.Context) error {
 	return fmt.Errorf("%w: PDFium error %d", ErrUnreadable, code)
 }
 
-// count sets d.pages. PDFium believes a false /Count; the last page tells.
-// Its size is asked for because that needs the page's dictionary but not its
-// content, which may be a gigabyte.
+// count sets d.pages. PDFium trusts /Count even if it is wrong, so count asks for the last
+// page. It asks for the size because that reads the page's dictionary, not its content, which
+// may be a gigabyte.
 func (d *Document) count(ctx context.Context) error {
 	n, err := d.in.call(ctx, "FPDF_GetPageCount", d.handle)
 	if err != nil {
@@ -83,7 +84,7 @@ func (d *Document) count(ctx context.Context) error {
 // Pages returns the number of pages, at least 1.
 func (d *Document) Pages() int { return d.pages }
 
-// Close frees what PDFium keeps of the document. It is safe to call twice.
+// Close frees the memory that PDFium uses for the document. It may be called twice.
 func (d *Document) Close(ctx context.Context) error {
 	return d.do(ctx, func() error {
 		handle := d.handle
@@ -97,26 +98,26 @@ func (d *Document) Close(ctx context.Context) error {
 	}, func() error { return nil })
 }
 
-var errGone = fmt.Errorf("%w: the document is not open any more", ErrUnreadable)
+var errClosed = fmt.Errorf("%w: the document is not open any more", ErrUnreadable)
 
-// do runs work with the engine held, or gone when the document or its instance
-// is no more, and blames the error.
-func (d *Document) do(ctx context.Context, work, gone func() error) error {
+// do runs work while it holds the engine, or closed if the document has been closed or its
+// instance is gone. It classifies the error.
+func (d *Document) do(ctx context.Context, work, closed func() error) error {
 	d.engine.mu.Lock()
 	defer d.engine.mu.Unlock()
 	if d.handle == 0 || d.in.dead {
-		return gone()
+		return closed()
 	}
 	err := work()
 	if err == nil && d.file.err == nil {
 		return nil
 	}
-	// PDFium makes up for bytes it does not get: that it went on is no success.
-	return d.engine.judge(ctx, d.in, d.file, err)
+	// PDFium replaces bytes that it can't read: a call may succeed although a read failed.
+	return d.engine.classify(ctx, d.in, d.file, err)
 }
 
-// page opens page i, lets work see it and closes it. A page that cannot be
-// loaded is skipped: work is not called.
+// page opens page i, from 0, calls work with it, and closes it. If PDFium can't load the page,
+// work isn't called.
 func (d *Document) page(ctx context.Context, i int, work func(page uint32) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 //go:build !race
 
-// PDFium compiles in ten seconds under the race detector; these tests use the
-// plain binary.
+// PDFium compiles in ten seconds under the race detector, so these tests run without it.
 
 package pdf_test
 
@@ -20,21 +19,20 @@ import (
 	"deedkeep/web"
 )
 
-// engine is shared by the tests of this file, each of which leaves it usable:
-// that it is, is part of what they prove.
+// engine returns an Engine. Each test leaves it usable, which is part of the test.
 func engine(t *testing.T) *pdf.Engine {
 	t.Helper()
 	wasm, err := web.PDFium()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("web.PDFium: %v", err)
 	}
 	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache()})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("pdf.New: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	})
 	return e
@@ -44,7 +42,7 @@ func content(t *testing.T, s vaulttest.Sample) *bytes.Reader {
 	t.Helper()
 	b, err := os.ReadFile(s.File)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	return bytes.NewReader(b)
 }
@@ -55,7 +53,7 @@ func TestSamples(t *testing.T) {
 		"issue5747.pdf": true, "warranty-deed-g4-ocr-layer.pdf": true, "warranty-deed-scan-jpeg.pdf": true,
 		"warranty-deed-scan-100dpi.pdf": true,
 		"scan-301-pages.pdf":            true,
-		// Text before pictures as large as the page: scans by the rule.
+		// Text in front of images as large as the page: scans by the rule.
 		"bug1771477.pdf": true, "testPDFPackage.pdf": true,
 	}
 	for _, s := range vaulttest.Samples(t) {
@@ -66,40 +64,40 @@ func TestSamples(t *testing.T) {
 			began := time.Now()
 			r := content(t, s)
 			d, err := e.Open(t.Context(), r, r.Size())
-			switch want := blame(s); {
+			switch want := wantError(s); {
 			case want != nil:
 				if !errors.Is(err, want) {
-					t.Fatalf("%v, want %v", err, want)
+					t.Fatalf("Open: error %v, want %v", err, want)
 				}
 			case err != nil:
-				t.Fatal(err)
+				t.Fatalf("Open: %v", err)
 			default:
 				if s.Pages != 0 && d.Pages() != s.Pages {
-					t.Errorf("%d pages, want %d", d.Pages(), s.Pages)
+					t.Errorf("Pages() = %d, want %d", d.Pages(), s.Pages)
 				}
 				if path.Base(s.Path) == "flate-bomb-content.pdf" {
 					break
 				}
 				got, err := d.ImageHeavy(t.Context())
 				if err != nil || got != heavy[path.Base(s.Path)] {
-					t.Errorf("image-heavy is %v, %v", got, err)
+					t.Errorf("ImageHeavy() = %v, %v, want %v", got, err, heavy[path.Base(s.Path)])
 				}
 				if err := d.Close(t.Context()); err != nil {
-					t.Error(err)
+					t.Errorf("Close: %v", err)
 				}
 			}
 			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("took %v", took)
+				t.Errorf("took %v, want at most 30s", took)
 			}
 			if m := e.Memory(); m > 256<<20 {
-				t.Errorf("holds %d bytes", m)
+				t.Errorf("Memory() = %d, want at most 256 MiB", m)
 			}
 		})
 	}
 }
 
-// blame returns the error that the manifest's refusal stands for.
-func blame(s vaulttest.Sample) error {
+// wantError returns the error that the manifest's rejection means.
+func wantError(s vaulttest.Sample) error {
 	switch s.Refusal {
 	case "PDF is password-protected":
 		return pdf.ErrPassword
@@ -109,15 +107,15 @@ func blame(s vaulttest.Sample) error {
 	return nil
 }
 
-// refusing is a document whose bytes cannot be had from some offset on.
-type refusing struct {
+// failingReader fails to read bytes at or after an offset.
+type failingReader struct {
 	*bytes.Reader
 	from int64
 }
 
-var errDisk = errors.New("disk is gone")
+var errDisk = errors.New("disk is closed")
 
-func (r refusing) ReadAt(p []byte, off int64) (int, error) {
+func (r failingReader) ReadAt(p []byte, off int64) (int, error) {
 	if off+int64(len(p)) > r.from {
 		return 0, errDisk
 	}
@@ -131,25 +129,25 @@ func TestReaderFails(t *testing.T) {
 			continue
 		}
 		r := content(t, s)
-		_, err := e.Open(t.Context(), refusing{r, r.Size() / 2}, r.Size())
+		_, err := e.Open(t.Context(), failingReader{r, r.Size() / 2}, r.Size())
 		if !errors.Is(err, errDisk) || errors.Is(err, pdf.ErrUnreadable) {
-			t.Errorf("%v", err)
+			t.Errorf("Open of a failing reader: error %v, want %v", err, errDisk)
 		}
 		d, err := e.Open(t.Context(), r, r.Size())
 		if err != nil || d.Pages() != s.Pages {
-			t.Errorf("afterwards: %v", err)
+			t.Errorf("Open after a failed read: %d pages, %v, want %d", d.Pages(), err, s.Pages)
 		}
 	}
 }
 
-// fading is a document whose bytes cannot be had any more once it is opened.
-type fading struct {
+// closingReader fails every read once closed is set.
+type closingReader struct {
 	*bytes.Reader
-	gone bool
+	closed bool
 }
 
-func (f *fading) ReadAt(p []byte, off int64) (int, error) {
-	if f.gone {
+func (f *closingReader) ReadAt(p []byte, off int64) (int, error) {
+	if f.closed {
 		return 0, errDisk
 	}
 	return f.Reader.ReadAt(p, off)
@@ -161,14 +159,14 @@ func TestReaderFailsLater(t *testing.T) {
 		if s.Path != "title/open-end-mortgage.pdf" {
 			continue
 		}
-		r := &fading{Reader: content(t, s)}
+		r := &closingReader{Reader: content(t, s)}
 		d, err := e.Open(t.Context(), r, r.Size())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Open: %v", err)
 		}
-		r.gone = true
+		r.closed = true
 		if heavy, err := d.ImageHeavy(t.Context()); !errors.Is(err, errDisk) || heavy {
-			t.Errorf("%v, %v", heavy, err)
+			t.Errorf("ImageHeavy() = %v, %v, want %v", heavy, err, errDisk)
 		}
 	}
 }
@@ -186,27 +184,27 @@ func TestBrokenInstance(t *testing.T) {
 	}
 	first, err := e.Open(t.Context(), good, good.Size())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if _, err := e.Open(t.Context(), bomb, bomb.Size()); !errors.Is(err, pdf.ErrUnreadable) {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if e.Broken() != 1 || e.Memory() != 0 {
-		t.Errorf("broken %d, memory %d", e.Broken(), e.Memory())
+		t.Errorf("Broken() = %d, Memory() = %d, want 1, 0", e.Broken(), e.Memory())
 	}
 	if _, err := first.ImageHeavy(t.Context()); !errors.Is(err, pdf.ErrUnreadable) {
-		t.Errorf("document of the broken instance: %v", err)
+		t.Errorf("ImageHeavy of a document of the broken instance: error %v, want %v", err, pdf.ErrUnreadable)
 	}
 	if err := first.Close(t.Context()); err != nil {
-		t.Errorf("close: %v", err)
+		t.Errorf("Close: %v", err)
 	}
 	second, err := e.Open(t.Context(), good, good.Size())
 	if err != nil || second.Pages() != 12 {
-		t.Fatalf("next document: %v", err)
+		t.Fatalf("Open of the next document: %v", err)
 	}
 	for range 2 {
 		if err := second.Close(t.Context()); err != nil {
-			t.Errorf("close: %v", err)
+			t.Errorf("Close: %v", err)
 		}
 	}
 }
@@ -216,7 +214,7 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Open(ctx, bytes.NewReader(nil), 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("Open with an ended context: error %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -225,62 +223,62 @@ func compiled(t *testing.T, cache string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(cache, "wazero-*", "*"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("filepath.Glob: %v", err)
 	}
 	return files
 }
 
-// TestDamagedCache: a cache with a flipped bit, or one that is no folder, costs
-// time only, and a damaged one is made again.
+// TestDamagedCache checks that PDFium starts with a cache that has a flipped bit, which is
+// repaired, and with one that isn't a directory.
 func TestDamagedCache(t *testing.T) {
 	wasm, err := web.PDFium()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("web.PDFium: %v", err)
 	}
 	open := func(cache string) {
 		t.Helper()
 		e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: cache})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("pdf.New: %v", err)
 		}
 		if err := e.Close(t.Context()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	}
 	open(vaulttest.Cache())
 	cache := t.TempDir()
 	other := filepath.Join(cache, "other")
 	if err := os.WriteFile(other, nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.WriteFile: %v", err)
 	}
 	for _, from := range compiled(t, vaulttest.Cache()) {
 		content, err := os.ReadFile(from)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("os.ReadFile: %v", err)
 		}
 		content[len(content)/2] ^= 1
 		to := filepath.Join(cache, filepath.Base(filepath.Dir(from)), filepath.Base(from))
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("os.MkdirAll: %v", err)
 		}
 		if err := os.WriteFile(to, content, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("os.WriteFile: %v", err)
 		}
 	}
 	damaged, err := os.ReadFile(compiled(t, cache)[0])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	open(cache)
 	files := compiled(t, cache)
 	if len(files) != 1 {
-		t.Fatalf("%d files", len(files))
+		t.Fatalf("%d cached files, want 1", len(files))
 	}
-	if healed, err := os.ReadFile(files[0]); err != nil || bytes.Equal(healed, damaged) {
-		t.Errorf("the cache is as it was, %v", err)
+	if repaired, err := os.ReadFile(files[0]); err != nil || bytes.Equal(repaired, damaged) {
+		t.Errorf("damaged cache not rewritten, %v", err)
 	}
 	if _, err := os.Stat(other); err != nil {
-		t.Error(err)
+		t.Errorf("os.Stat: %v", err)
 	}
 	open(other)
 }

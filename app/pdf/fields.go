@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Numbers of PDFium: kinds of annotations, and of fields that hold words.
+// Constants of PDFium: types of annotations, and types of form fields that have text.
 const (
 	annotFreeText = 3
 	annotWidget   = 20
@@ -17,14 +17,13 @@ const (
 
 // Bounds of a page's annotations.
 const (
-	mostAnnotations = 10_000
-	longestValue    = 64 << 10 // bytes of UTF-16
+	maxAnnotations = 10_000
+	maxValueBytes  = 64 << 10 // bytes of UTF-16
 )
 
-// readAnnotations returns what was typed onto a page, which is not of its
-// content: the values of its form fields and its free text, a line each, up to
-// most units (0: no limit).
-func (d *Document) readAnnotations(ctx context.Context, page uint32, most int64) ([]uint16, error) {
+// readAnnotations returns what was typed onto a page and isn't part of its content: the values
+// of form fields and free text, each on a line, up to maxUnits UTF-16 units (0: no limit).
+func (d *Document) readAnnotations(ctx context.Context, page uint32, maxUnits int64) ([]uint16, error) {
 	count, err := d.in.call(ctx, "FPDFPage_GetAnnotCount", page)
 	if err != nil || int32(count) <= 0 {
 		return nil, err
@@ -32,7 +31,7 @@ func (d *Document) readAnnotations(ctx context.Context, page uint32, most int64)
 	if err := d.openForm(ctx); err != nil {
 		return nil, err
 	}
-	buffer, err := d.in.call(ctx, "malloc", longestValue)
+	buffer, err := d.in.call(ctx, "malloc", maxValueBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +39,8 @@ func (d *Document) readAnnotations(ctx context.Context, page uint32, most int64)
 		return nil, &faultError{"malloc", errors.New("no memory")}
 	}
 	var units []uint16
-	for i := range min(count, mostAnnotations) {
-		if ctx.Err() != nil || most > 0 && int64(len(units)) >= most {
+	for i := range min(count, maxAnnotations) {
+		if ctx.Err() != nil || maxUnits > 0 && int64(len(units)) >= maxUnits {
 			break
 		}
 		annotation, err := d.in.call(ctx, "FPDFPage_GetAnnot", page, i)
@@ -62,38 +61,39 @@ func (d *Document) readAnnotations(ctx context.Context, page uint32, most int64)
 	return units, err
 }
 
+// addAnnotation appends the text of an annotation, on a line of its own.
 func (d *Document) addAnnotation(ctx context.Context, units []uint16, annotation, buffer uint32) ([]uint16, error) {
-	kind, err := d.in.call(ctx, "FPDFAnnot_GetSubtype", annotation)
+	subtype, err := d.in.call(ctx, "FPDFAnnot_GetSubtype", annotation)
 	if err != nil {
 		return nil, err
 	}
 	var n uint32
 	switch {
-	case kind == annotFreeText:
+	case subtype == annotFreeText:
 		var key uint32
 		if key, err = d.in.path("Contents"); err == nil {
-			n, err = d.in.call(ctx, "FPDFAnnot_GetStringValue", annotation, key, buffer, longestValue)
+			n, err = d.in.call(ctx, "FPDFAnnot_GetStringValue", annotation, key, buffer, maxValueBytes)
 		}
-	case kind == annotWidget && d.form != 0:
+	case subtype == annotWidget && d.form != 0:
 		n, err = d.fieldValue(ctx, annotation, buffer)
 	}
-	// A value that does not fit is not written; 2 is the closing zero alone.
-	if err != nil || n <= 2 || n > longestValue {
+	// PDFium doesn't write a value that is too long. 2 bytes are only the terminating zero.
+	if err != nil || n <= 2 || n > maxValueBytes {
 		return units, err
 	}
 	return d.addUnits(append(units, '\n'), buffer, n/2)
 }
 
-// fieldValue writes the value of a field that holds words, and returns its
-// bytes.
+// fieldValue writes the value of a form field that has text to buffer and returns its length
+// in bytes, 0 for other fields.
 func (d *Document) fieldValue(ctx context.Context, annotation, buffer uint32) (uint32, error) {
-	kind, err := d.in.call(ctx, "FPDFAnnot_GetFormFieldType", d.form, annotation)
+	fieldType, err := d.in.call(ctx, "FPDFAnnot_GetFormFieldType", d.form, annotation)
 	if err != nil {
 		return 0, err
 	}
-	switch kind {
+	switch fieldType {
 	case fieldCombo, fieldList, fieldText:
-		return d.in.call(ctx, "FPDFAnnot_GetFormFieldValue", d.form, annotation, buffer, longestValue)
+		return d.in.call(ctx, "FPDFAnnot_GetFormFieldValue", d.form, annotation, buffer, maxValueBytes)
 	}
 	return 0, nil
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Error numbers as WebAssembly knows them (WASI preview 1, errno).
+// Error numbers of WebAssembly (WASI preview 1, errno).
 const (
 	errnoBadFD = 8
 	errnoInval = 28
@@ -16,21 +16,21 @@ const (
 	errnoROFS  = 69
 )
 
-// file is one document as PDFium sees it.
+// file is a document as PDFium sees it.
 type file struct {
 	path string
 	r    io.ReaderAt
 	size int64
-	err  error // first error of r, which is then not the document's fault
+	err  error // first error of r; it isn't the document's fault
 }
 
-// handle is one open descriptor of a file.
+// handle is an open file descriptor.
 type handle struct {
 	file *file
 	pos  int64
 }
 
-// files is the whole file system of an instance: the documents that are open.
+// files is the file system of an instance: it has only the open documents.
 type files struct {
 	last    int
 	byPath  map[string]*file
@@ -39,7 +39,7 @@ type files struct {
 }
 
 func newFiles() files {
-	// Descriptors 0 to 2 are the standard streams, which lead nowhere.
+	// Descriptors 0 to 2 are the standard streams, which aren't connected.
 	return files{byPath: make(map[string]*file), handles: make(map[int32]*handle), nextFD: 3}
 }
 
@@ -59,7 +59,7 @@ func (fs *files) remove(f *file) {
 	}
 }
 
-// open returns a descriptor, or a negative error number.
+// open returns a file descriptor, or a negative error number.
 func (fs *files) open(path string) int32 {
 	f := fs.byPath[path]
 	if f == nil {
@@ -71,7 +71,7 @@ func (fs *files) open(path string) int32 {
 	return fd
 }
 
-// read fills p from the position of h. A short count means the end of file.
+// read fills p from the position of h. It returns fewer bytes only at the end of the file.
 func (h *handle) read(p []byte) (int, error) {
 	if h.pos >= h.file.size {
 		return 0, nil
@@ -93,7 +93,8 @@ func (h *handle) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// seek moves h as lseek(2) does; ok is false for a position before the start.
+// seek moves the position like lseek(2). ok is false for a position before the beginning of
+// the file.
 func (h *handle) seek(offset int64, whence uint32) (pos int64, ok bool) {
 	switch whence {
 	case io.SeekCurrent:

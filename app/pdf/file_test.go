@@ -11,7 +11,7 @@ func TestHandle(t *testing.T) {
 	fs := newFiles()
 	f := fs.add(bytes.NewReader([]byte("0123456789")), 10)
 	if fd := fs.open("/etc/passwd"); fd != -errnoNoEnt {
-		t.Errorf("foreign path: %d", fd)
+		t.Errorf("open of another path = %d, want %d", fd, -errnoNoEnt)
 	}
 	h := fs.handles[fs.open(f.path)]
 	for _, step := range []struct {
@@ -32,18 +32,18 @@ func TestHandle(t *testing.T) {
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			if _, ok := h.seek(step.offset, step.whence); ok != step.ok {
-				t.Fatalf("ok is %v", ok)
+				t.Fatalf("seek: ok = %v, want %v", ok, step.ok)
 			}
 			p := make([]byte, step.read)
 			n, err := h.read(p)
 			if err != nil || string(p[:n]) != step.want {
-				t.Errorf("read %q, %v; want %q", p[:n], err, step.want)
+				t.Errorf("read = %q, %v, want %q", p[:n], err, step.want)
 			}
 		})
 	}
 	fs.remove(f)
 	if len(fs.handles) != 0 || fs.open(f.path) != -errnoNoEnt {
-		t.Error("the file is still there")
+		t.Error("file exists after remove")
 	}
 }
 
@@ -52,7 +52,7 @@ func TestHandleShortFile(t *testing.T) {
 	f := fs.add(bytes.NewReader([]byte("0123")), 10)
 	h := fs.handles[fs.open(f.path)]
 	if _, err := h.read(make([]byte, 10)); !errors.Is(err, io.ErrUnexpectedEOF) || f.err == nil {
-		t.Errorf("%v, kept %v", err, f.err)
+		t.Errorf("read: error %v, file error %v, want %v", err, f.err, io.ErrUnexpectedEOF)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestSample(t *testing.T) {
 	} {
 		list := sample(c.pages)
 		if len(list) != c.n || list[0] != 0 || list[len(list)-1] != c.last {
-			t.Errorf("%d pages: %v", c.pages, list)
+			t.Errorf("sample(%d) = %v, want %d numbers from 0 to %d", c.pages, list, c.n, c.last)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestMemory(t *testing.T) {
 	m := reserve.Allocate(0, 1<<20)
 	b := m.Reallocate(wasmPage)
 	if len(b) != wasmPage {
-		t.Fatalf("%d bytes", len(b))
+		t.Fatalf("Reallocate: %d bytes, want %d", len(b), wasmPage)
 	}
 	b[0], b[wasmPage-1] = 1, 2
 	grown := m.Reallocate(1 << 20)
@@ -80,7 +80,7 @@ func TestMemory(t *testing.T) {
 	}
 	grown[1<<20-1] = 3
 	if m.Reallocate(1<<20+1) != nil {
-		t.Error("grew beyond its greatest size")
+		t.Error("Reallocate beyond the maximum size succeeded")
 	}
 	m.Free()
 	m.Free()

@@ -9,8 +9,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/emscripten"
 )
 
-// hostFunc answers one import of PDFium: args are its i32 parameters, the
-// result is dropped where the import has none.
+// hostFunc implements an import of PDFium. args are its i32 parameters. The result is ignored
+// if the import has none.
 type hostFunc func(in *instance, m api.Memory, args []uint64) int32
 
 const (
@@ -18,22 +18,22 @@ const (
 	wasi = "wasi_snapshot_preview1"
 )
 
-// hostFuncs is everything PDFium may ask of the world, by module and name. What
-// would name another file, change one or start anything is refused.
+// hostFuncs are the functions that PDFium may call, by module and name. Calls that would open
+// other files, change a file, or start a process fail.
 var hostFuncs = map[string]map[string]hostFunc{
 	env: {
-		"emscripten_date_now":    answer(0), // the bits of 0.0
+		"emscripten_date_now":    returns(0), // the bits of 0.0
 		"__syscall_openat":       openat,
 		"__syscall_fstat64":      fstat,
 		"__syscall_stat64":       stat,
 		"__syscall_lstat64":      stat,
 		"__syscall_newfstatat":   statat,
-		"__syscall_fcntl64":      answer(0),
-		"__syscall_ioctl":        answer(-errnoNoTTY),
-		"__syscall_getdents64":   answer(-errnoBadFD),
-		"__syscall_unlinkat":     answer(-errnoROFS),
-		"__syscall_rmdir":        answer(-errnoROFS),
-		"__syscall_ftruncate64":  answer(-errnoROFS),
+		"__syscall_fcntl64":      returns(0),
+		"__syscall_ioctl":        returns(-errnoNoTTY),
+		"__syscall_getdents64":   returns(-errnoBadFD),
+		"__syscall_unlinkat":     returns(-errnoROFS),
+		"__syscall_rmdir":        returns(-errnoROFS),
+		"__syscall_ftruncate64":  returns(-errnoROFS),
 		"_tzset_js":              utc,
 		"_localtime_js":          epoch,
 		"_gmtime_js":             epoch,
@@ -47,13 +47,13 @@ var hostFuncs = map[string]map[string]hostFunc{
 		"fd_read":           fdRead,
 		"fd_seek":           fdSeek,
 		"fd_write":          fdWrite,
-		"fd_sync":           answer(0),
+		"fd_sync":           returns(0),
 		"environ_sizes_get": environSizes,
-		"environ_get":       answer(0),
+		"environ_get":       returns(0),
 	},
 }
 
-// exportHost builds the host modules with the types that PDFium imports.
+// exportHost instantiates the host modules with the types that PDFium imports.
 func (e *Engine) exportHost(ctx context.Context) error {
 	jumps, err := emscripten.NewFunctionExporterForModule(e.module)
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) exportHost(ctx context.Context) error {
 	return nil
 }
 
-// host binds do to the instance that is live when it is called.
+// host calls do with the instance that is live at that time.
 func (e *Engine) host(do hostFunc, f api.FunctionDefinition) api.GoModuleFunc {
 	params, results := len(f.ParamTypes()), len(f.ResultTypes())
 	return func(_ context.Context, m api.Module, stack []uint64) {
@@ -91,19 +91,19 @@ func (e *Engine) host(do hostFunc, f api.FunctionDefinition) api.GoModuleFunc {
 	}
 }
 
-func answer(result int32) hostFunc {
+// returns returns a hostFunc with a fixed result.
+func returns(result int32) hostFunc {
 	return func(*instance, api.Memory, []uint64) int32 { return result }
 }
 
 var errAborted = errors.New("aborted")
 
-// abort does not return to PDFium: wazero turns the panic into the error of
-// the call that led here.
+// abort ends the call: wazero turns the panic into the error of the call from Go.
 func abort(*instance, api.Memory, []uint64) int32 { panic(errAborted) }
 
 var errOutOfBounds = errors.New("address out of bounds")
 
-// bytesAt returns memory that PDFium named; wrong addresses end the call.
+// bytesAt returns memory at an address that PDFium passed. A wrong address ends the call.
 func bytesAt(m api.Memory, address, length uint64) []byte {
 	b, ok := m.Read(uint32(address), uint32(length))
 	if !ok {
@@ -112,6 +112,7 @@ func bytesAt(m api.Memory, address, length uint64) []byte {
 	return b
 }
 
+// put32 writes a 32-bit number.
 func put32(m api.Memory, address uint64, v uint32) {
 	binary.LittleEndian.PutUint32(bytesAt(m, address, 4), v)
 }
@@ -123,8 +124,8 @@ func memcpy(_ *instance, m api.Memory, a []uint64) int32 {
 
 const wasmPage = 64 << 10
 
-// growth is how many pages the memory grows by at least: asking costs time.
-const growth = 16
+// minGrowth is by how many pages the memory grows at least, to grow rarely.
+const minGrowth = 16
 
 func resizeHeap(_ *instance, m api.Memory, a []uint64) int32 {
 	have, want := uint64(m.Size()), uint64(uint32(a[0]))
@@ -132,7 +133,7 @@ func resizeHeap(_ *instance, m api.Memory, a []uint64) int32 {
 		return 1
 	}
 	pages := uint32((want - have + wasmPage - 1) / wasmPage)
-	if _, ok := m.Grow(max(pages, growth)); ok {
+	if _, ok := m.Grow(max(pages, minGrowth)); ok {
 		return 1
 	}
 	if _, ok := m.Grow(pages); ok {
@@ -147,20 +148,20 @@ func environSizes(_ *instance, m api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// PDFium has no clock: equal documents give equal results. It is always the
-// beginning of 1970 in UTC (emscripten_date_now answers 0).
+// PDFium has no clock, so that equal documents have equal results. The time is always the
+// beginning of 1970 in UTC (emscripten_date_now returns 0).
 
 func utc(_ *instance, m api.Memory, a []uint64) int32 {
 	put32(m, a[0], 0) // seconds west of UTC
-	put32(m, a[1], 0) // no summer time
+	put32(m, a[1], 0) // no daylight saving time
 	for _, name := range a[2:4] {
 		copy(bytesAt(m, name, 4), "UTC\x00")
 	}
 	return 0
 }
 
-// epoch fills struct tm: sec, min, hour, mday, mon, year, wday, yday, isdst,
-// gmtoff as 32-bit numbers.
+// epoch fills a struct tm: sec, min, hour, mday, mon, year, wday, yday, isdst, and gmtoff as
+// 32-bit numbers.
 func epoch(_ *instance, m api.Memory, a []uint64) int32 {
 	for i, v := range []uint32{0, 0, 0, 1, 0, 70, 4, 0, 0, 0} {
 		put32(m, a[2]+uint64(4*i), v)

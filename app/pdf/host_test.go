@@ -10,8 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// onePageOfMemory is a WebAssembly module that has a memory of one page, at
-// most two, and nothing else.
+// onePageOfMemory is a WebAssembly module that only has a memory of one page, at most two.
 const onePageOfMemory = "\x00asm\x01\x00\x00\x00" + "\x05\x04\x01\x01\x01\x02"
 
 func newMemory(t testing.TB) api.Memory {
@@ -19,19 +18,18 @@ func newMemory(t testing.TB) api.Memory {
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
 	t.Cleanup(func() {
 		if err := r.Close(t.Context()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	})
 	m, err := r.Instantiate(t.Context(), []byte(onePageOfMemory))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Instantiate: %v", err)
 	}
 	return m.Memory()
 }
 
-// ask calls a host function, and returns what it panicked with instead of a
-// result.
-func ask(do hostFunc, in *instance, m api.Memory, args ...uint32) (result int32, panicked error) {
+// callHost calls a host function and returns the error it panicked with.
+func callHost(do hostFunc, in *instance, m api.Memory, args ...uint32) (result int32, panicked error) {
 	defer func() {
 		if r := recover(); r != nil {
 			panicked = r.(error)
@@ -88,24 +86,24 @@ func TestHostFiles(t *testing.T) {
 		{"abort", abort, nil, 0, errAborted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, panicked := ask(c.do, in, m, c.args...)
+			got, panicked := callHost(c.do, in, m, c.args...)
 			if got != c.want || !errors.Is(panicked, c.panicked) {
-				t.Errorf("%d, %v; want %d, %v", got, panicked, c.want, c.panicked)
+				t.Errorf("result %d, panic %v, want %d, %v", got, panicked, c.want, c.panicked)
 			}
 			switch c.name {
 			case "stat", "statat", "fstat":
 				b, _ := m.Read(buffer, 96)
 				if size := binary.LittleEndian.Uint64(b[24:]); size != 10 {
-					t.Errorf("size %d", size)
+					t.Errorf("size %d, want 10", size)
 				}
 			case "seek":
 				if pos, _ := m.ReadUint64Le(sum); pos != 9 {
-					t.Errorf("position %d", pos)
+					t.Errorf("position %d, want 9", pos)
 				}
 			case "read":
 				n, _ := m.ReadUint32Le(sum)
 				if b, _ := m.Read(buffer, n); string(b) != "9" {
-					t.Errorf("read %q", b)
+					t.Errorf("read %q, want %q", b, "9")
 				}
 			}
 		})
@@ -114,21 +112,21 @@ func TestHostFiles(t *testing.T) {
 
 func TestResizeHeap(t *testing.T) {
 	m := newMemory(t)
-	for _, c := range []struct{ want, answer, size uint32 }{
+	for _, c := range []struct{ want, result, size uint32 }{
 		{10, 1, wasmPage},
 		{wasmPage + 1, 1, 2 * wasmPage},
 		{3 * wasmPage, 0, 2 * wasmPage},
 		{0xffffffff, 0, 2 * wasmPage},
 	} {
-		got, panicked := ask(resizeHeap, nil, m, c.want)
-		if uint32(got) != c.answer || m.Size() != c.size || panicked != nil {
-			t.Errorf("%d bytes: %d, size %d, %v", c.want, got, m.Size(), panicked)
+		got, panicked := callHost(resizeHeap, nil, m, c.want)
+		if uint32(got) != c.result || m.Size() != c.size || panicked != nil {
+			t.Errorf("resizeHeap(%d) = %d, size %d, panic %v, want %d, size %d", c.want, got, m.Size(), panicked, c.result, c.size)
 		}
 	}
 }
 
-// FuzzHost calls the host functions as an instance would that a document has
-// taken over: each ends with a result or with one of our two panics.
+// FuzzHost calls the host functions like an instance that a document has taken over. Each must
+// return, or panic with one of the two expected errors.
 func FuzzHost(f *testing.F) {
 	f.Add(uint32(0), uint32(0), uint32(0), uint32(0), uint32(0), []byte("/1.pdf\x00"))
 	f.Add(uint32(3), uint32(8), uint32(1), uint32(16), uint32(0), []byte("/1.pdf\x00\x00\x20\x00\x00\x00\xff\x00\x00\x00"))
@@ -141,7 +139,7 @@ func FuzzHost(f *testing.F) {
 		in.files.open(doc.path)
 		for _, module := range hostFuncs {
 			for name, do := range module {
-				_, panicked := ask(do, in, m, a, b, c, d, e)
+				_, panicked := callHost(do, in, m, a, b, c, d, e)
 				if panicked != nil && panicked != errAborted && panicked != errOutOfBounds {
 					t.Errorf("%s: %v", name, panicked)
 				}

@@ -7,12 +7,12 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// longestPath is far more than any path this package gives away.
-const longestPath = 256
+// maxPath is much longer than the paths of this package.
+const maxPath = 256
 
-// cstring returns the text at address up to its zero; "" if there is no end.
+// cstring returns the zero-terminated text at address, "" if it doesn't end.
 func cstring(m api.Memory, address uint64) string {
-	length := uint64(longestPath)
+	length := uint64(maxPath)
 	if rest := uint64(m.Size()) - min(uint64(m.Size()), uint64(uint32(address))); rest < length {
 		length = rest
 	}
@@ -23,7 +23,7 @@ func cstring(m api.Memory, address uint64) string {
 	return ""
 }
 
-// openat(directory, path, flags, mode): reading is all there is.
+// openat implements openat(directory, path, flags, mode), for reading only.
 func openat(in *instance, m api.Memory, a []uint64) int32 {
 	const accessMode = 3
 	if uint32(a[2])&accessMode != 0 {
@@ -32,7 +32,7 @@ func openat(in *instance, m api.Memory, a []uint64) int32 {
 	return in.files.open(cstring(m, a[1]))
 }
 
-// fstat(fd, buffer).
+// fstat implements fstat(fd, buffer).
 func fstat(in *instance, m api.Memory, a []uint64) int32 {
 	h := in.files.handles[int32(uint32(a[0]))]
 	if h == nil {
@@ -41,7 +41,7 @@ func fstat(in *instance, m api.Memory, a []uint64) int32 {
 	return putStat(m, a[1], h.file.size)
 }
 
-// stat(path, buffer).
+// stat implements stat(path, buffer).
 func stat(in *instance, m api.Memory, a []uint64) int32 {
 	f := in.files.byPath[cstring(m, a[0])]
 	if f == nil {
@@ -50,11 +50,11 @@ func stat(in *instance, m api.Memory, a []uint64) int32 {
 	return putStat(m, a[1], f.size)
 }
 
-// statat(directory, path, buffer, flags).
+// statat implements fstatat(directory, path, buffer, flags).
 func statat(in *instance, m api.Memory, a []uint64) int32 { return stat(in, m, a[1:3]) }
 
-// putStat fills Emscripten's struct stat of 96 bytes: the mode is a 32-bit
-// number at 4, the size a 64-bit number at 24.
+// putStat fills Emscripten's struct stat of 96 bytes: the mode is a 32-bit number at offset 4,
+// the size a 64-bit number at offset 24.
 func putStat(m api.Memory, address uint64, size int64) int32 {
 	const regularReadOnly = 0o100444
 	b := bytesAt(m, address, 96)
@@ -64,7 +64,7 @@ func putStat(m api.Memory, address uint64, size int64) int32 {
 	return 0
 }
 
-// fdClose(fd).
+// fdClose implements fd_close(fd).
 func fdClose(in *instance, _ api.Memory, a []uint64) int32 {
 	fd := int32(uint32(a[0]))
 	if in.files.handles[fd] == nil {
@@ -74,8 +74,8 @@ func fdClose(in *instance, _ api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// fdRead(fd, vectors, count, sum): a vector is an address and a length, 32 bits
-// each.
+// fdRead implements fd_read(fd, vectors, count, sum). A vector is an address and a length of
+// 32 bits each.
 func fdRead(in *instance, m api.Memory, a []uint64) int32 {
 	h := in.files.handles[int32(uint32(a[0]))]
 	if h == nil {
@@ -96,7 +96,7 @@ func fdRead(in *instance, m api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// fdWrite(fd, vectors, count, sum): PDFium's messages go nowhere.
+// fdWrite implements fd_write(fd, vectors, count, sum). It discards PDFium's messages.
 func fdWrite(in *instance, m api.Memory, a []uint64) int32 {
 	if in.files.handles[int32(uint32(a[0]))] != nil {
 		return errnoBadFD
@@ -109,11 +109,12 @@ func fdWrite(in *instance, m api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// mostVectors is the IOV_MAX of musl.
-const mostVectors = 1024
+// maxVectors is IOV_MAX of musl.
+const maxVectors = 1024
 
+// vectors returns the memory that count vectors at address point to.
 func vectors(m api.Memory, address, count uint64) [][]byte {
-	if uint32(count) > uint32(mostVectors) {
+	if uint32(count) > uint32(maxVectors) {
 		panic(errOutOfBounds)
 	}
 	list := bytesAt(m, address, 8*uint64(uint32(count)))
@@ -125,8 +126,8 @@ func vectors(m api.Memory, address, count uint64) [][]byte {
 	return found
 }
 
-// fdSeek(fd, offset low, offset high, whence, position): this build passes the
-// 64-bit offset as two numbers.
+// fdSeek implements fd_seek(fd, offset low, offset high, whence, position). This build passes
+// the 64-bit offset as two numbers.
 func fdSeek(in *instance, m api.Memory, a []uint64) int32 {
 	h := in.files.handles[int32(uint32(a[0]))]
 	if h == nil {

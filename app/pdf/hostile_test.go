@@ -14,8 +14,7 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// build writes a PDF of these objects, numbered from 1, of which the first is
-// the catalog.
+// build writes a PDF of these objects. They are numbered from 1, and the first is the catalog.
 func build(objects ...string) []byte {
 	var out bytes.Buffer
 	offsets := make([]int, len(objects))
@@ -46,14 +45,14 @@ func onePage(content string, rest ...string) []byte {
 	}, rest...)...)
 }
 
-// image is a picture of one pixel; a matrix gives it any size.
+// image is an image of one pixel. A matrix scales it to any size.
 var image = stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray", "x")
 
 func form(resources, content string) string {
 	return stream("/Type/XObject/Subtype/Form/BBox[0 0 9999 9999]/Resources<</XObject<<"+resources+">>>>", content)
 }
 
-// deepTree is a page tree of n levels.
+// deepTree returns a PDF whose page tree has n levels.
 func deepTree(n int) []byte {
 	objects := []string{catalog}
 	for i := range n {
@@ -62,6 +61,7 @@ func deepTree(n int) []byte {
 	return build(append(objects, "<</Type/Page/MediaBox[0 0 9 9]>>")...)
 }
 
+// blanks returns n spaces, compressed.
 func blanks(t *testing.T, n int) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -69,11 +69,11 @@ func blanks(t *testing.T, n int) string {
 	chunk := bytes.Repeat([]byte{' '}, 1<<20)
 	for ; n > 0; n -= len(chunk) {
 		if _, err := z.Write(chunk); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Write: %v", err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Close: %v", err)
 	}
 	return packed.String()
 }
@@ -90,8 +90,8 @@ func TestHostile(t *testing.T) {
 	}{
 		{"false count", build(catalog, "<</Type/Pages/Count 400/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 0, false, nil},
 		{"negative count", build(catalog, "<</Type/Pages/Count -5/Kids[]>>"), 0, false, nil},
-		// Beyond its own limit PDFium counts for itself.
-		{"greatest count", build(catalog, "<</Type/Pages/Count 2147483647/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 1, false, nil},
+		// PDFium counts the pages itself if the count is above its own limit.
+		{"max count", build(catalog, "<</Type/Pages/Count 2147483647/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 1, false, nil},
 		{"deep page tree", deepTree(100_000), 0, false, nil},
 		{"garbage", bytes.Repeat([]byte("%PDF-1.7 obj << endobj "), 10_000), 0, false, nil},
 		{"header only", []byte("%PDF-1.7\n"), 0, false, nil},
@@ -106,22 +106,22 @@ func TestHostile(t *testing.T) {
 			d, err := e.Open(t.Context(), bytes.NewReader(c.doc), int64(len(c.doc)))
 			if c.pages == 0 {
 				if !errors.Is(err, pdf.ErrUnreadable) {
-					t.Fatalf("%v", err)
+					t.Fatalf("Open: error %v, want %v", err, pdf.ErrUnreadable)
 				}
 				return
 			}
 			if err != nil || d.Pages() != c.pages {
-				t.Fatalf("%v", err)
+				t.Fatalf("Open: %v, or not %d pages", err, c.pages)
 			}
 			heavy, err := d.ImageHeavy(t.Context())
 			if heavy != c.heavy || !errors.Is(err, c.scan) {
-				t.Errorf("image-heavy is %v, %v", heavy, err)
+				t.Errorf("ImageHeavy() = %v, %v, want %v, %v", heavy, err, c.heavy, c.scan)
 			}
 			if err := d.Close(t.Context()); err != nil {
-				t.Error(err)
+				t.Errorf("Close: %v", err)
 			}
 			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("took %v", took)
+				t.Errorf("took %v, want at most 30s", took)
 			}
 		})
 	}
@@ -151,19 +151,19 @@ func TestImageHeavy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := e.Open(t.Context(), bytes.NewReader(c.doc), int64(len(c.doc)))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Open: %v", err)
 			}
 			if heavy, err := d.ImageHeavy(t.Context()); err != nil || heavy != c.heavy {
-				t.Errorf("%v, %v", heavy, err)
+				t.Errorf("ImageHeavy() = %v, %v, want %v", heavy, err, c.heavy)
 			}
 			if err := d.Close(t.Context()); err != nil {
-				t.Error(err)
+				t.Errorf("Close: %v", err)
 			}
 		})
 	}
 }
 
-// TestShareOfScans: four of five pages make a document image-heavy.
+// TestShareOfScans checks that a document is image-heavy if four of five pages are scans.
 func TestShareOfScans(t *testing.T) {
 	e := engine(t)
 	for _, c := range []struct {
@@ -185,13 +185,13 @@ func TestShareOfScans(t *testing.T) {
 		doc := build(objects...)
 		d, err := e.Open(t.Context(), bytes.NewReader(doc), int64(len(doc)))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Open: %v", err)
 		}
 		if heavy, err := d.ImageHeavy(t.Context()); err != nil || heavy != c.heavy {
-			t.Errorf("%d scans, %d other: %v, %v", c.scans, c.texts, heavy, err)
+			t.Errorf("%d scans, %d other pages: ImageHeavy() = %v, %v, want %v", c.scans, c.texts, heavy, err, c.heavy)
 		}
 		if err := d.Close(t.Context()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	}
 }

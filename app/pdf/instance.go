@@ -10,10 +10,10 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// scratchSize is what an instance keeps allocated for paths and small results.
+// scratchSize is how many bytes an instance keeps allocated for paths and small results.
 const scratchSize = 64
 
-// instance is one running PDFium.
+// instance is a running PDFium.
 type instance struct {
 	module  api.Module
 	memory  api.Memory
@@ -23,8 +23,8 @@ type instance struct {
 	dead    bool
 }
 
-// faultError is a call that PDFium did not end by itself: it trapped, aborted
-// or ran out of memory. The instance is of no further use.
+// faultError is a call that broke PDFium: it trapped, aborted, or ran out of memory. The
+// instance can't be used any longer.
 type faultError struct {
 	call  string
 	cause error
@@ -33,8 +33,8 @@ type faultError struct {
 func (e *faultError) Error() string { return e.call + ": " + e.cause.Error() }
 func (e *faultError) Unwrap() error { return e.cause }
 
-// start instantiates PDFium as e.live. The host functions look there, so it
-// must stand before the first call.
+// start instantiates PDFium as e.live. It sets e.live before the first call because the host
+// functions look there.
 func start(ctx context.Context, e *Engine) (*instance, error) {
 	in := &instance{calls: make(map[string]api.Function), files: newFiles()}
 	e.live = in
@@ -59,19 +59,19 @@ func start(ctx context.Context, e *Engine) (*instance, error) {
 	return in, nil
 }
 
-// call calls an exported function whose parameters are i32 and returns its
-// result, 0 where it has none. Errors are *faultError.
+// call calls an exported function whose parameters are i32 and returns its result, 0 if it has
+// none. Its errors are *faultError.
 func (in *instance) call(ctx context.Context, name string, args ...uint32) (uint32, error) {
-	var room [12]uint64
-	stack := room[:max(len(args), 1)]
+	var buffer [12]uint64
+	stack := buffer[:max(len(args), 1)]
 	for i, arg := range args {
 		stack[i] = uint64(arg)
 	}
 	return in.callStack(ctx, name, stack)
 }
 
-// callStack is call with parameters of any kind, encoded as wazero has them; the
-// stack has room for one result.
+// callStack is like call for parameters of any type, in wazero's encoding. The stack must have
+// space for one result.
 func (in *instance) callStack(ctx context.Context, name string, stack []uint64) (uint32, error) {
 	f, known := in.calls[name]
 	if !known {
@@ -89,7 +89,7 @@ func (in *instance) callStack(ctx context.Context, name string, stack []uint64) 
 	return uint32(stack[0]), nil
 }
 
-// path writes s, ended by a zero, where PDFium can read it.
+// path writes s, terminated by a zero, to the scratch memory and returns its address.
 func (in *instance) path(s string) (uint32, error) {
 	if len(s) >= scratchSize || !in.memory.WriteString(in.scratch, s+"\x00") {
 		return 0, fmt.Errorf("path of %d bytes does not fit", len(s))
@@ -97,7 +97,7 @@ func (in *instance) path(s string) (uint32, error) {
 	return in.scratch, nil
 }
 
-// floats reads n 32-bit floats from the scratch room.
+// floats reads n 32-bit floats from the scratch memory.
 func (in *instance) floats(n int) ([]float64, error) {
 	values := make([]float64, n)
 	for i := range values {

@@ -11,23 +11,23 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Span is a run of characters: from Start up to, and without, End.
+// Span is a range of characters, without the one at End.
 type Span struct{ Start, End int }
 
-// Rect is a rectangle on a page as it is to be looked at, that is turned by its
-// /Rotate: in fractions of its width and height from the upper left corner.
+// Rect is a rectangle on an upright page, turned by its /Rotate, in fractions of its width and
+// height from 0 to 1, measured from the upper left corner.
 type Rect struct{ Left, Top, Right, Bottom float64 }
 
-// Bounds of what Marks looks at.
+// Bounds of Marks.
 const (
-	mostCharacters = 1 << 19 // of a page
-	mostRects      = 1 << 10 // of one span
+	maxCharacters = 1 << 19 // of a page
+	maxRects      = 1 << 10 // of one span
 )
 
-// Marks hands the characters of a page (from 1) to find, in the order of Text and
-// without what was typed into fields, and returns where each span that find gives
-// stands: a rectangle for each line of it, none for what is not to be seen. It
-// returns ErrUnreadable when the page cannot be loaded.
+// Marks calls find with the characters of a page, in the order of Text and without what was
+// typed into form fields, and returns where the spans are that find returns: one rectangle per
+// line of a span, or none if it isn't visible. It returns ErrUnreadable if the page can't be
+// loaded.
 func (d *Document) Marks(ctx context.Context, page int, find func(text []rune) []Span) ([][]Rect, error) {
 	var marks [][]Rect
 	loaded := false
@@ -44,7 +44,7 @@ func (d *Document) Marks(ctx context.Context, page int, find func(text []rune) [
 			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
 		}
 		return err
-	}, func() error { return errGone })
+	}, func() error { return errClosed })
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 	if err != nil {
 		return nil, err
 	}
-	characters := make([]rune, 0, min(max(int32(count), 0), mostCharacters))
+	characters := make([]rune, 0, min(max(int32(count), 0), maxCharacters))
 	for i := range cap(characters) {
 		c, err := d.in.call(ctx, "FPDFText_GetUnicode", handle, uint32(i)) // #nosec G115 -- bounded above
 		if err != nil {
@@ -76,13 +76,13 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 		if span.Start < 0 || span.End <= span.Start || span.End > len(characters) || ctx.Err() != nil {
 			break
 		}
-		span, cut, err := d.laidOut(ctx, handle, characters, span)
+		span, cut, err := d.expandToWords(ctx, handle, characters, span)
 		if err != nil {
 			return nil, err
 		}
 		rects, err := d.readRects(ctx, page, handle, span)
 		if err == nil && cut && len(rects) > 0 {
-			err = d.pastLast(ctx, page, handle, span, &rects[len(rects)-1])
+			err = d.addLastLetter(ctx, page, handle, span, &rects[len(rects)-1])
 		}
 		if err != nil {
 			return nil, err
@@ -96,31 +96,31 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 }
 
 const (
-	mostLetters = 100 // of a word that a span grows to
-	invisible   = 3   // the mode in which text is drawn that a scan has over its picture
+	maxLetters = 100 // by which a span grows at either end
+	invisible  = 3   // text rendering mode of the OCR text over a scanned image
 )
 
-// laidOut grows a span to the words that it begins and ends in where their text is the
-// invisible layer of a scan. OCR says where a word stands on the picture, and spreads its
-// letters evenly over that, so that a part of it would end in the middle of a letter.
-// Tesseract spreads the blank behind the word over the same width: it belongs to the word.
-// At the end of a line PDFium leaves that blank out; cut says so.
-func (d *Document) laidOut(ctx context.Context, text uint32, characters []rune, span Span) (_ Span, cut bool, err error) {
+// expandToWords expands a span to complete words if its ends are in the invisible text of a
+// scan. OCR knows where a word is on the image and spreads its letters evenly over that area,
+// so a part of it would end in the middle of a letter. Tesseract counts the space after a word
+// as part of its area, so it belongs to the word. At the end of a line PDFium omits the space;
+// then cut is true.
+func (d *Document) expandToWords(ctx context.Context, text uint32, characters []rune, span Span) (_ Span, cut bool, err error) {
 	inWord := func(i int) bool {
 		return i >= 0 && i < len(characters) && characters[i] > ' ' && !unicode.IsSpace(characters[i])
 	}
-	first, err := d.hidden(ctx, text, span.Start)
+	first, err := d.invisibleObject(ctx, text, span.Start)
 	if err != nil {
 		return span, false, err
 	}
-	last, err := d.hidden(ctx, text, span.End-1)
+	last, err := d.invisibleObject(ctx, text, span.End-1)
 	if err != nil {
 		return span, false, err
 	}
-	for n := 0; first != 0 && n < mostLetters && inWord(span.Start) && inWord(span.Start-1); n++ {
+	for n := 0; first != 0 && n < maxLetters && inWord(span.Start) && inWord(span.Start-1); n++ {
 		span.Start--
 	}
-	for n := 0; last != 0 && n < mostLetters && inWord(span.End-1) && inWord(span.End); n++ {
+	for n := 0; last != 0 && n < maxLetters && inWord(span.End-1) && inWord(span.End); n++ {
 		span.End++
 	}
 	switch {
@@ -128,7 +128,7 @@ func (d *Document) laidOut(ctx context.Context, text uint32, characters []rune, 
 	case span.End == len(characters) || characters[span.End] != ' ':
 		cut = true
 	default:
-		blank, err := d.hidden(ctx, text, span.End)
+		blank, err := d.invisibleObject(ctx, text, span.End)
 		if err != nil {
 			return span, false, err
 		}
@@ -139,8 +139,8 @@ func (d *Document) laidOut(ctx context.Context, text uint32, characters []rune, 
 	return span, cut, nil
 }
 
-// pastLast grows the last rectangle of a span by the width of its last letter.
-func (d *Document) pastLast(ctx context.Context, page, text uint32, span Span, rect *Rect) error {
+// addLastLetter widens the last rectangle of a span by the width of its last letter.
+func (d *Document) addLastLetter(ctx context.Context, page, text uint32, span Span, rect *Rect) error {
 	if span.End-span.Start < 2 {
 		return nil
 	}
@@ -158,16 +158,17 @@ func (d *Document) pastLast(ctx context.Context, page, text uint32, span Span, r
 	}
 	x, y := origin[0]-before[0], origin[1]-before[1]
 	if math.Hypot(x, y) > 2*math.Hypot(box[1]-box[0], box[3]-box[2]) {
-		return nil // they stand on two lines
+		return nil // the two letters are on different lines
 	}
-	next, err := d.toLookedAt(ctx, page, [4]float64{box[0] + x, box[3] + y, box[1] + x, box[2] + y})
+	next, err := d.toUpright(ctx, page, [4]float64{box[0] + x, box[3] + y, box[1] + x, box[2] + y})
 	if err == nil {
 		*rect = Rect{min(rect.Left, next.Left), min(rect.Top, next.Top), max(rect.Right, next.Right), max(rect.Bottom, next.Bottom)}
 	}
 	return err
 }
 
-// doubles asks for n numbers about a character; nil where PDFium has none.
+// doubles returns the n numbers that a function of PDFium reports about a character, nil if it
+// has none.
 func (d *Document) doubles(ctx context.Context, n int, name string, text uint32, at int) ([]float64, error) {
 	args := []uint32{text, uint32(at)} // #nosec G115 -- within the page
 	for i := range n {
@@ -188,12 +189,11 @@ func (d *Document) doubles(ctx context.Context, n int, name string, text uint32,
 	return numbers, nil
 }
 
-// hidden is the piece of invisible text that a character belongs to, 0 where it belongs to
-// none.
-func (d *Document) hidden(ctx context.Context, text uint32, at int) (object uint32, err error) {
+// invisibleObject returns the text object of a character if it is invisible, else 0.
+func (d *Document) invisibleObject(ctx context.Context, text uint32, at int) (object uint32, err error) {
 	object, err = d.in.call(ctx, "FPDFText_GetTextObject", text, uint32(at)) // #nosec G115 -- within the page
 	if err != nil || object == 0 {
-		return 0, err // made up by PDFium
+		return 0, err // PDFium inserted the character
 	}
 	mode, err := d.in.call(ctx, "FPDFTextObj_GetTextRenderMode", object)
 	if err != nil || mode != invisible {
@@ -202,15 +202,15 @@ func (d *Document) hidden(ctx context.Context, text uint32, at int) (object uint
 	return object, nil
 }
 
-// readRects asks for the rectangles of a span, which PDFium keeps until the next
-// one is counted.
+// readRects returns the rectangles of a span. PDFium keeps them until it counts those of
+// another one.
 func (d *Document) readRects(ctx context.Context, page, text uint32, span Span) ([]Rect, error) {
 	n, err := d.in.call(ctx, "FPDFText_CountRects", text, uint32(span.Start), uint32(span.End-span.Start)) // #nosec G115 -- within the page
 	if err != nil {
 		return nil, err
 	}
 	var rects []Rect
-	for i := range min(max(int32(n), 0), mostRects) { // #nosec G115 -- negative says none
+	for i := range min(max(int32(n), 0), maxRects) { // #nosec G115 -- negative: none
 		at := d.in.scratch
 		ok, err := d.in.call(ctx, "FPDFText_GetRect", text, uint32(i), at, at+8, at+16, at+24) // #nosec G115 -- not negative
 		if err != nil {
@@ -227,7 +227,7 @@ func (d *Document) readRects(ctx context.Context, page, text uint32, span Span) 
 		for k := range sides {
 			sides[k] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*k:]))
 		}
-		rect, err := d.toLookedAt(ctx, page, sides)
+		rect, err := d.toUpright(ctx, page, sides)
 		if err != nil {
 			return nil, err
 		}
@@ -238,12 +238,12 @@ func (d *Document) readRects(ctx context.Context, page, text uint32, span Span) 
 	return rects, nil
 }
 
-// wholePage is the width and height that a page is taken to have, in whole
-// numbers, of which fractions are made.
-const wholePage = 1 << 20
+// devicePage is the width and height, in whole numbers, of the device to which PDFium maps a
+// page. Fractions are computed from it.
+const devicePage = 1 << 20
 
-// toLookedAt turns two corners of the page's own space into a rectangle.
-func (d *Document) toLookedAt(ctx context.Context, page uint32, sides [4]float64) (Rect, error) {
+// toUpright converts two corners in the page's coordinates to a rectangle on the upright page.
+func (d *Document) toUpright(ctx context.Context, page uint32, sides [4]float64) (Rect, error) {
 	x1, y1, err := d.toDevice(ctx, page, sides[0], sides[1])
 	if err != nil {
 		return Rect{}, err
@@ -255,9 +255,10 @@ func (d *Document) toLookedAt(ctx context.Context, page uint32, sides [4]float64
 	return Rect{min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)}, nil
 }
 
+// toDevice converts a point in the page's coordinates to fractions of the upright page.
 func (d *Document) toDevice(ctx context.Context, page uint32, x, y float64) (fx, fy float64, err error) {
 	at := uint64(d.in.scratch)
-	stack := []uint64{uint64(page), 0, 0, wholePage, wholePage, 0, api.EncodeF64(x), api.EncodeF64(y), at, at + 4}
+	stack := []uint64{uint64(page), 0, 0, devicePage, devicePage, 0, api.EncodeF64(x), api.EncodeF64(y), at, at + 4}
 	ok, err := d.in.callStack(ctx, "FPDF_PageToDevice", stack)
 	if err != nil || ok == 0 {
 		return 0, 0, err
@@ -270,5 +271,5 @@ func (d *Document) toDevice(ctx context.Context, page uint32, x, y float64) (fx,
 	return fraction(a), fraction(b), nil
 }
 
-// fraction keeps what sticks out of the page within it.
-func fraction(v uint32) float64 { return min(max(float64(int32(v))/wholePage, 0), 1) } // #nosec G115 -- a signed number
+// fraction returns a device coordinate as a fraction, limited to the page.
+func fraction(v uint32) float64 { return min(max(float64(int32(v))/devicePage, 0), 1) } // #nosec G115 -- a signed number

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// wanted finds a word wherever it stands.
-func wanted(word string) func([]rune) []pdf.Span {
+// findAll returns a function that finds every occurrence of a word.
+func findAll(word string) func([]rune) []pdf.Span {
 	return func(text []rune) (spans []pdf.Span) {
 		for i := range text {
 			if strings.HasPrefix(string(text[i:]), word) {
@@ -25,43 +25,43 @@ func wanted(word string) func([]rune) []pdf.Span {
 	}
 }
 
-// TestMarks finds words on a page that is turned by 90 degrees: what runs upwards
-// at its left is at its top when it is looked at.
+// TestMarks finds words on a page that is turned by 90 degrees: text that runs upward on its
+// left side is at the top of the upright page.
 func TestMarks(t *testing.T) {
 	d := open(t, engine(t), fieldPage())
 	for _, c := range []struct {
 		word        string
-		top, bottom float64 // within which it stands, of a page twice as high as wide
+		top, bottom float64 // bounds of the word on a page twice as high as wide
 	}{
 		{"Grant", 0.05, 0.12},
 		{"Deed", 0.12, 0.20},
 	} {
-		marks, err := d.Marks(t.Context(), 1, wanted(c.word))
+		marks, err := d.Marks(t.Context(), 1, findAll(c.word))
 		if err != nil || len(marks) != 1 || len(marks[0]) != 1 {
-			t.Fatalf("%s: %v, %v", c.word, marks, err)
+			t.Fatalf("Marks(%s) = %v, %v, want one rectangle", c.word, marks, err)
 		}
 		r := marks[0][0]
 		if r.Left < 0.03 || r.Left > 0.08 || r.Right > 0.5 || r.Right < 0.2 || r.Top < c.top || r.Bottom > c.bottom || r.Bottom <= r.Top {
-			t.Errorf("%s at %+v", c.word, r)
+			t.Errorf("Marks(%s) = %+v, want between %v and %v", c.word, r, c.top, c.bottom)
 		}
 	}
-	marks, err := d.Marks(t.Context(), 1, wanted("mortgage"))
+	marks, err := d.Marks(t.Context(), 1, findAll("mortgage"))
 	if err != nil || len(marks) != 0 {
-		t.Errorf("what is not there: %v, %v", marks, err)
+		t.Errorf("Marks of a missing word = %v, %v, want none", marks, err)
 	}
-	if _, err := d.Marks(t.Context(), 2, wanted("Deed")); err == nil {
-		t.Error("a page that is not there has marks")
+	if _, err := d.Marks(t.Context(), 2, findAll("Deed")); err == nil {
+		t.Error("Marks of a missing page: no error")
 	}
 	marks, err = d.Marks(t.Context(), 1, func([]rune) []pdf.Span { return []pdf.Span{{Start: -1, End: 2}, {Start: 0, End: 1 << 30}} })
 	if err != nil || len(marks) != 0 {
-		t.Errorf("spans outside: %v, %v", marks, err)
+		t.Errorf("Marks of spans outside the text = %v, %v, want none", marks, err)
 	}
 }
 
-// On the invisible text of a scan a mark covers the word as OCR laid it over the picture,
-// with the comma that was read with it and the blank behind it, which Tesseract spread over
-// the same width: without them the last letters would be cut. Text that is seen is marked
-// to the letter.
+// TestMarksOfAScan checks that a mark on the invisible text of a scan covers the complete word
+// as OCR placed it on the image, with the comma that was recognized with it and the space
+// after it, which Tesseract counts as part of its area: otherwise the last letters would be
+// cut off. Visible text is marked to the letter.
 func TestMarksOfAScan(t *testing.T) {
 	e, samples := engine(t), vaulttest.Samples(t)
 	for _, row := range []struct {
@@ -74,19 +74,19 @@ func TestMarksOfAScan(t *testing.T) {
 		{"a number at the end of a line", "title/warranty-deed-g4-ocr-layer.pdf", 1, "201904170093382", 356.9, 434.7},
 		{"a part of a word", "title/warranty-deed-g4-ocr-layer.pdf", 4, "ubl", 501.6, 534.3},
 		{"a phrase", "title/warranty-deed-g4-ocr-layer.pdf", 4, "Notary Publi", 464, 497},
-		{"text that is seen", "title/open-end-mortgage.pdf", 1, "ORTGAG", 320.4, 385.9},
+		{"visible text", "title/open-end-mortgage.pdf", 1, "ORTGAG", 320.4, 385.9},
 	} {
 		at := slices.IndexFunc(samples, func(s vaulttest.Sample) bool { return s.Path == row.file })
 		if at < 0 {
-			t.Fatalf("%s: there is no sample %s", row.name, row.file)
+			t.Fatalf("%s: no sample %s", row.name, row.file)
 		}
 		b, err := os.ReadFile(samples[at].File)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("os.ReadFile: %v", err)
 		}
-		marks, err := open(t, e, b).Marks(t.Context(), row.page, wanted(row.word))
+		marks, err := open(t, e, b).Marks(t.Context(), row.page, findAll(row.word))
 		if err != nil || len(marks) == 0 || len(marks[0]) == 0 {
-			t.Fatalf("%s: %v, %v", row.name, marks, err)
+			t.Fatalf("%s: Marks() = %v, %v, want a rectangle", row.name, marks, err)
 		}
 		got := marks[0][0]
 		if l, r := got.Left*612, got.Right*612; math.Abs(l-row.left) > 0.2 || math.Abs(r-row.right) > 0.2 {

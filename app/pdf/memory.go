@@ -4,24 +4,25 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// reserve makes the memory of an instance: address space for its greatest size,
-// of which only what is asked for is real, and which goes back to the system at
-// once when the instance is given up. Memory on the Go heap would be copied
-// each time it grows and would wait for the collector, which waits for PDFium.
-var reserve = experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
-	return &memory{most: most}
+// reserve allocates the memory of an instance. It reserves address space for the maximum size,
+// makes it accessible as the memory grows, and returns it to the system as soon as the
+// instance is dropped. A Go slice would be copied each time it grows, and freed only by the
+// garbage collector.
+var reserve = experimental.MemoryAllocatorFunc(func(_, maxSize uint64) experimental.LinearMemory {
+	return &memory{maxSize: maxSize}
 })
 
-// memory is address space, mapped at the first use.
+// memory is address space, mapped on first use.
 type memory struct {
-	most   uint64
-	mapped []byte // as long as most
-	size   uint64
+	maxSize uint64
+	mapped  []byte // maxSize bytes long
+	size    uint64
 }
 
-// Reallocate makes the first size bytes usable; nil when the system refuses.
+// Reallocate makes the first size bytes accessible. It returns nil if the system doesn't allow
+// it.
 func (m *memory) Reallocate(size uint64) []byte {
-	if size > m.most {
+	if size > m.maxSize {
 		return nil
 	}
 	if m.mapped == nil && !m.reserve() {
@@ -36,7 +37,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.mapped[:size:size]
 }
 
-// Free gives the address space back; nothing may look at it afterward.
+// Free returns the address space to the system. The memory must not be accessed afterward.
 func (m *memory) Free() {
 	if m.mapped != nil {
 		m.release()

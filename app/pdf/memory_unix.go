@@ -5,7 +5,7 @@ package pdf
 import "syscall"
 
 func (m *memory) reserve() bool {
-	mapped, err := syscall.Mmap(-1, 0, int(m.most), syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	mapped, err := syscall.Mmap(-1, 0, int(m.maxSize), syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	m.mapped = mapped
 	return err == nil
 }
@@ -15,7 +15,6 @@ func (m *memory) commit(size uint64) bool {
 }
 
 func (m *memory) release() {
-	// Unmapping what was mapped above cannot fail, and nothing is lost if it does
-	// but address space.
+	// Unmapping a mapping can't fail, and would only leak address space if it did.
 	_ = syscall.Munmap(m.mapped)
 }

@@ -7,12 +7,12 @@ import (
 )
 
 func (m *memory) reserve() bool {
-	address, err := windows.VirtualAlloc(0, uintptr(m.most), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
+	address, err := windows.VirtualAlloc(0, uintptr(m.maxSize), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
 		return false
 	}
-	// The system's address, not one of Go's: it stays where it is.
-	m.mapped = unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), m.most)
+	// The address belongs to the system, not to Go's heap: it doesn't move.
+	m.mapped = unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), m.maxSize)
 	return true
 }
 
@@ -24,7 +24,6 @@ func (m *memory) commit(size uint64) bool {
 }
 
 func (m *memory) release() {
-	// Releasing what was reserved above cannot fail, and nothing is lost if it
-	// does but address space.
+	// Releasing a reservation can't fail, and would only leak address space if it did.
 	_ = windows.VirtualFree(m.address(), 0, windows.MEM_RELEASE)
 }

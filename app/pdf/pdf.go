@@ -1,18 +1,16 @@
-// Package pdf reads PDF documents with PDFium, which runs as WebAssembly on
-// wazero.
+// Package pdf reads PDF documents with PDFium, which runs as WebAssembly on wazero.
 //
-// It promises that the bytes of a document are parsed inside a WebAssembly
-// memory of a fixed greatest size and nowhere else; that they are not copied
-// there as a whole: PDFium sees one file, which is the caller's io.ReaderAt,
-// and nothing else of any file system; and that whatever a document did to an
-// instance of PDFium, the next document meets a fresh one.
+// A document is parsed inside a WebAssembly memory of a fixed maximum size and nowhere else.
+// It isn't copied there: PDFium sees one file, which is the caller's io.ReaderAt, and no other
+// file system. Whatever a document did to an instance of PDFium, the next document gets a
+// fresh one if PDFium broke.
 //
-// It refuses to stop a call that spins: WebAssembly that can be interrupted
-// costs three to nine times the time. An Engine therefore belongs into a
-// process that somebody else can kill (package reader).
+// A call that spins can't be stopped: WebAssembly that can be interrupted takes three to nine
+// times as long. An Engine therefore belongs in a process that another one can kill (package
+// sandbox).
 //
-// One Engine holds at most one instance of PDFium and lets one call in at a
-// time.
+// An Engine has at most one instance of PDFium and runs one call at a time. Pages count from 1
+// in the exported methods and from 0 in PDFium's functions.
 package pdf
 
 import (
@@ -25,29 +23,28 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Errors that a document is to blame for. Every other error of this package is
-// the machine's or the caller's.
+// Findings about a document. Every other error of this package is the machine's or the
+// caller's.
 var (
-	// ErrPassword says that the document needs a password to open.
+	// ErrPassword reports that the document can't be opened without a password.
 	ErrPassword = errors.New("pdf needs a password")
-	// ErrUnreadable says that no page count can be had of the document, or that
-	// PDFium broke down over it.
+	// ErrUnreadable reports that PDFium can't count the pages of the document, can't load the
+	// page, or broke while it worked on the document.
 	ErrUnreadable = errors.New("pdf could not be read")
 )
 
-// DefaultMemoryPages is the greatest size of the WebAssembly memory unless
-// Options say otherwise: 4096 pages of 64 KiB are 256 MiB.
+// DefaultMemoryPages is the default of Options.MemoryPages: 4096 pages of 64 KiB are 256 MiB.
 const DefaultMemoryPages = 4096
 
-// Options are what an Engine is made of.
+// Options configure an Engine.
 type Options struct {
-	Wasm        []byte // PDFium, not packed
-	CacheDir    string // folder of compiled code, made if absent; "" compiles each time (about a second)
-	MemoryPages uint32 // greatest WebAssembly memory in pages of 64 KiB; 0 is DefaultMemoryPages
+	Wasm        []byte // PDFium, uncompressed
+	CacheDir    string // folder for compiled code, created if it doesn't exist; "" compiles each time (about a second)
+	MemoryPages uint32 // max WebAssembly memory in pages of 64 KiB; 0 is DefaultMemoryPages
 }
 
-// Engine is PDFium, compiled. Its methods, and those of its documents, may be
-// called from several goroutines; they wait for each other.
+// Engine is PDFium, compiled. Its methods and those of its documents may be called from
+// several goroutines, and run one at a time.
 type Engine struct {
 	mu      sync.Mutex
 	runtime wazero.Runtime
@@ -57,8 +54,7 @@ type Engine struct {
 	broken  int
 }
 
-// New compiles PDFium, or takes it from the cache. The caller closes the
-// Engine.
+// New compiles PDFium, or loads it from the cache. The caller closes the Engine.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.MemoryPages == 0 {
 		o.MemoryPages = DefaultMemoryPages
@@ -67,19 +63,19 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return compile(ctx, o, nil)
 	}
 	e, err := compileCached(ctx, o)
-	if err != nil && forget(o.CacheDir) == nil {
+	if err != nil && removeCompiledCode(o.CacheDir) == nil {
 		e, err = compileCached(ctx, o)
 	}
 	if err != nil {
-		// A cache that cannot be read or written costs time, not the service.
+		// A cache that can't be read or written costs time, but PDFium still works.
 		return compile(ctx, o, nil)
 	}
 	return e, nil
 }
 
-// Open opens the document of size bytes that r holds. It returns ErrPassword,
-// ErrUnreadable, the error of r, or an error of the engine. The caller closes
-// the Document. ctx is looked at between calls into PDFium only.
+// Open opens the document of size bytes in r. It returns ErrPassword, ErrUnreadable, the error
+// of r, or an error of the engine. The caller closes the Document. ctx is checked between
+// calls into PDFium, never during one.
 func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,13 +90,13 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document
 	d, err := load(ctx, e, in, f)
 	if err != nil {
 		in.files.remove(f)
-		return nil, e.judge(ctx, in, f, err)
+		return nil, e.classify(ctx, in, f, err)
 	}
 	return d, nil
 }
 
-// Memory returns the bytes of WebAssembly memory that the live instance holds;
-// 0 when there is none.
+// Memory returns how many bytes of WebAssembly memory the live instance has, 0 if there is
+// none.
 func (e *Engine) Memory() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,8 +106,7 @@ func (e *Engine) Memory() int64 {
 	return int64(e.live.memory.Size())
 }
 
-// Broken returns how many instances were given up because a document broke
-// them.
+// Broken returns how many instances were dropped because a document broke them.
 func (e *Engine) Broken() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,7 +125,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// instance returns the live instance, starting one if there is none.
+// instance returns the live instance, and starts one if there is none.
 func (e *Engine) instance(ctx context.Context) (*instance, error) {
 	if e.live != nil {
 		return e.live, nil
@@ -142,7 +137,7 @@ func (e *Engine) instance(ctx context.Context) (*instance, error) {
 	return in, nil
 }
 
-// drop gives the live instance and its memory up.
+// drop closes the live instance and frees its memory.
 func (e *Engine) drop(ctx context.Context) error {
 	if e.live == nil {
 		return nil
@@ -156,9 +151,9 @@ func (e *Engine) drop(ctx context.Context) error {
 	return in.module.Close(ctx)
 }
 
-// judge says whom an error that came up over f is to be blamed on, and drops
-// the instance where PDFium did not end the call by itself.
-func (e *Engine) judge(ctx context.Context, in *instance, f *file, err error) error {
+// classify returns an error of the work on f as the finding or fault that it is. It drops the
+// instance if PDFium broke.
+func (e *Engine) classify(ctx context.Context, in *instance, f *file, err error) error {
 	var fault *faultError
 	if errors.As(err, &fault) && in == e.live {
 		e.broken++

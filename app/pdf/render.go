@@ -8,26 +8,25 @@ import (
 	"math"
 )
 
-// MaxPixels is the greatest picture that Render makes: 64 MB of the engine's
-// memory, and a letter page at 400 dots per inch.
+// MaxPixels is how many pixels a rendered page has at most: 64 MB of the engine's memory, and
+// a letter page at 400 dots per inch.
 const MaxPixels = 16 << 20
 
-// Numbers of PDFium: a bitmap of 4 bytes a pixel, the last unused; draw
-// annotations; write red, green, blue instead of the reverse.
+// Constants of PDFium: bitmaps with 4 bytes per pixel, the last one unused; draw annotations;
+// write red, green, blue instead of the reverse.
 const (
 	bitmapBGRx       = 3
 	drawAnnotations  = 0x01
 	reverseByteOrder = 0x10
 )
 
-// PageSize returns the size of a page (from 1) in points of 1/72 inch, as it is
-// to be looked at, that is turned by its /Rotate. It returns ErrUnreadable when
-// the page is missing.
+// PageSize returns the size of a page in points of 1/72 inch, after it is turned by its
+// /Rotate. It returns ErrUnreadable if the page is missing.
 func (d *Document) PageSize(ctx context.Context, page int) (width, height float64, err error) {
 	err = d.do(ctx, func() error {
 		width, height, err = d.size(ctx, page)
 		return err
-	}, func() error { return errGone })
+	}, func() error { return errClosed })
 	return width, height, err
 }
 
@@ -49,13 +48,12 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 	return sides[0], sides[1], nil
 }
 
-// Render returns a picture of a page (from 1) that is width pixels wide, on
-// white, turned by its /Rotate, with annotations and the contents of form
-// fields. A page so long that it would take more than MaxPixels is drawn
-// smaller. It is an *image.Gray where nothing on the page has a color, else an
-// opaque *image.RGBA. It returns ErrUnreadable when the page cannot be drawn.
+// Render returns an image of a page, width pixels wide, on white, turned by its /Rotate, with
+// annotations and the contents of form fields. If the page is so long that it would have more
+// than MaxPixels, the image is smaller. It is an *image.Gray if nothing on the page has a
+// color, else an opaque *image.RGBA. It returns ErrUnreadable if the page can't be rendered.
 func (d *Document) Render(ctx context.Context, page, width int) (image.Image, error) {
-	var picture image.Image
+	var img image.Image
 	err := d.do(ctx, func() error {
 		pw, ph, err := d.size(ctx, page)
 		if err != nil {
@@ -66,22 +64,21 @@ func (d *Document) Render(ctx context.Context, page, width int) (image.Image, er
 			return err
 		}
 		err = d.page(ctx, page-1, func(handle uint32) error {
-			picture, err = d.draw(ctx, handle, w, h)
+			img, err = d.draw(ctx, handle, w, h)
 			return err
 		})
-		if err == nil && picture == nil {
+		if err == nil && img == nil {
 			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
 		}
 		return err
-	}, func() error { return errGone })
+	}, func() error { return errClosed })
 	if err != nil {
 		return nil, err
 	}
-	return picture, nil
+	return img, nil
 }
 
-// fit returns the size of a picture of that width, made smaller in proportion
-// where it would take more than MaxPixels.
+// fit returns the size of an image of that width, scaled down to MaxPixels if necessary.
 func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 	fw := max(float64(width), 1)
 	fh := fw * pageHeight / pageWidth
@@ -90,11 +87,12 @@ func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 		fw, fh = fw*shrink, fh*shrink
 	}
 	w, h = max(int(math.Round(min(fw, MaxPixels))), 1), max(int(math.Round(min(fh, MaxPixels))), 1)
-	// A page that is a line keeps one side of a pixel, which the root forgot.
+	// For a very long and thin page one side is rounded up to a pixel, and the other must
+	// shrink more.
 	return min(w, max(MaxPixels/h, 1)), min(h, max(MaxPixels/w, 1))
 }
 
-// draw draws a loaded page into a bitmap of PDFium's and copies that.
+// draw renders a loaded page to a bitmap of PDFium and copies it.
 func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image, error) {
 	width, height := uint32(w), uint32(h)
 	bitmap, err := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
@@ -116,14 +114,15 @@ func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image
 			return nil, err
 		}
 	}
-	picture, err := d.copyBitmap(ctx, bitmap, w, h)
+	img, err := d.copyBitmap(ctx, bitmap, w, h)
 	if err != nil {
 		return nil, err
 	}
 	_, err = d.in.call(ctx, "FPDFBitmap_Destroy", bitmap)
-	return picture, err
+	return img, err
 }
 
+// drawForm renders the form fields of a page on top of its bitmap.
 func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, flags uint32) error {
 	if _, err := d.in.call(ctx, "FORM_OnAfterLoadPage", page, d.form); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, fl
 	return err
 }
 
-// copyBitmap takes the pixels out of the engine's memory and makes them opaque.
+// copyBitmap copies the pixels from the engine's memory and makes them opaque.
 func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (image.Image, error) {
 	buffer, err := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
 	if err != nil {
@@ -152,16 +151,16 @@ func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (ima
 	if gray := grayOf(pixels, w, h); gray != nil {
 		return gray, nil
 	}
-	picture := image.NewRGBA(image.Rect(0, 0, w, h))
-	copy(picture.Pix, pixels)
-	for i := 3; i < len(picture.Pix); i += 4 {
-		picture.Pix[i] = 0xFF
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	copy(img.Pix, pixels)
+	for i := 3; i < len(img.Pix); i += 4 {
+		img.Pix[i] = 0xFF
 	}
-	return picture, nil
+	return img, nil
 }
 
-// grayOf makes a picture without colors of pixels of four bytes, nil where they
-// have any: most pages have none, and this is the quickest to find out and to keep.
+// grayOf returns pixels of four bytes as a gray image, nil if they have colors. Most pages
+// have none, and a gray image is the fastest to produce and the smallest to keep.
 func grayOf(pixels []byte, w, h int) *image.Gray {
 	gray := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range gray.Pix {
@@ -174,15 +173,15 @@ func grayOf(pixels []byte, w, h int) *image.Gray {
 	return gray
 }
 
-// openForm makes the form environment that drawing the fields needs, once, and
-// only where the document has a form. Its scripts and actions are not run.
+// openForm creates the form environment that rendering the fields needs, once, and only if the
+// document has a form. Scripts and actions of the form don't run.
 func (d *Document) openForm(ctx context.Context) error {
-	if d.formAsked {
+	if d.formChecked {
 		return nil
 	}
-	d.formAsked = true
-	kind, err := d.in.call(ctx, "FPDF_GetFormType", d.handle)
-	if err != nil || kind == 0 {
+	d.formChecked = true
+	formType, err := d.in.call(ctx, "FPDF_GetFormType", d.handle)
+	if err != nil || formType == 0 {
 		return err
 	}
 	if d.formInfo, err = d.in.call(ctx, "PDFiumExt_OpenFormFillInfo"); err != nil {
@@ -192,7 +191,7 @@ func (d *Document) openForm(ctx context.Context) error {
 	return err
 }
 
-// closeForm must come before the document is closed.
+// closeForm frees the form environment. The document must still be open.
 func (d *Document) closeForm(ctx context.Context) error {
 	if d.form != 0 {
 		if _, err := d.in.call(ctx, "PDFiumExt_ExitFormFillEnvironment", d.form); err != nil {

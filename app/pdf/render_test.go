@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	picture "image"
+	stdimage "image"
 	"image/color"
 	"strings"
 	"testing"
@@ -15,9 +15,8 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// fieldPage is a page of 200 x 100 points that is to be turned by 90 degrees:
-// then it has two lines of text at its top, and below them a form field that is
-// black.
+// fieldPage returns a PDF with a page of 200 x 100 points, turned by 90 degrees. Upright it
+// has two lines of text at the top and a black form field below.
 func fieldPage() []byte {
 	stream := func(head, content string) string {
 		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", head, len(content), content)
@@ -46,11 +45,11 @@ func open(t testing.TB, e *pdf.Engine, content []byte) *pdf.Document {
 	t.Helper()
 	d, err := e.Open(t.Context(), bytes.NewReader(content), int64(len(content)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := d.Close(context.Background()); err != nil {
-			t.Error(err)
+			t.Errorf("Close: %v", err)
 		}
 	})
 	return d
@@ -60,16 +59,16 @@ func TestRender(t *testing.T) {
 	d := open(t, engine(t), fieldPage())
 	w, h, err := d.PageSize(t.Context(), 1)
 	if err != nil || w != 100 || h != 200 {
-		t.Errorf("page of %v x %v, %v", w, h, err)
+		t.Errorf("PageSize() = %v, %v, %v, want 100, 200", w, h, err)
 	}
-	// Twice: the form's environment is made once.
+	// The form environment is created only once.
 	for range 2 {
 		img, err := d.Render(t.Context(), 1, 50)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Render: %v", err)
 		}
-		if img.Bounds() != picture.Rect(0, 0, 50, 100) {
-			t.Fatalf("picture of %v", img.Bounds())
+		if img.Bounds() != stdimage.Rect(0, 0, 50, 100) {
+			t.Fatalf("image of %v, want 50 x 100", img.Bounds())
 		}
 		for _, c := range []struct {
 			x, y int
@@ -83,22 +82,22 @@ func TestRender(t *testing.T) {
 	}
 	text, err := d.Text(t.Context(), 1, 0)
 	if err != nil || text != "Grant\nDeed\n119.04\nnoted" {
-		t.Errorf("text %q, %v", text, err)
+		t.Errorf("Text() = %q, %v", text, err)
 	}
 	if text, err = d.Text(t.Context(), 1, 3); err != nil || text != "Gra" {
-		t.Errorf("first bytes of the text %q, %v", text, err)
+		t.Errorf("Text() of 3 bytes = %q, %v, want %q", text, err, "Gra")
 	}
 }
 
-// TestRenderColors holds red and blue apart.
+// TestRenderColors checks that red and blue aren't swapped.
 func TestRenderColors(t *testing.T) {
 	red := bytes.Replace(fieldPage(), []byte("0 0 0 rg"), []byte("1 0 0 rg"), 1)
 	img, err := open(t, engine(t), red).Render(t.Context(), 1, 50)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open: %v", err)
 	}
-	if got := img.(*picture.RGBA).RGBAAt(25, 90); got.R != 255 || got.G != 0 || got.B != 0 {
-		t.Errorf("%v", got)
+	if got := img.(*stdimage.RGBA).RGBAAt(25, 90); got.R != 255 || got.G != 0 || got.B != 0 {
+		t.Errorf("color %v, want red", got)
 	}
 }
 
@@ -106,17 +105,17 @@ func TestPageMissing(t *testing.T) {
 	d := open(t, engine(t), fieldPage())
 	for _, page := range []int{-1, 0, 2} {
 		if _, err := d.Render(t.Context(), page, 50); !errors.Is(err, pdf.ErrUnreadable) {
-			t.Errorf("render page %d: %v", page, err)
+			t.Errorf("Render(%d): error %v, want %v", page, err, pdf.ErrUnreadable)
 		}
 		if _, err := d.Text(t.Context(), page, 0); !errors.Is(err, pdf.ErrUnreadable) {
-			t.Errorf("text of page %d: %v", page, err)
+			t.Errorf("Text(%d): error %v, want %v", page, err, pdf.ErrUnreadable)
 		}
 		if _, _, err := d.PageSize(t.Context(), page); !errors.Is(err, pdf.ErrUnreadable) {
-			t.Errorf("size of page %d: %v", page, err)
+			t.Errorf("PageSize(%d): error %v, want %v", page, err, pdf.ErrUnreadable)
 		}
 	}
 	if _, err := d.Text(t.Context(), 1, 0); err != nil {
-		t.Errorf("a page that is there: %v", err)
+		t.Errorf("Text(1): %v", err)
 	}
 }
 
@@ -124,16 +123,16 @@ func TestClosedDocument(t *testing.T) {
 	e := engine(t)
 	d, err := e.Open(t.Context(), bytes.NewReader(fieldPage()), int64(len(fieldPage())))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	if _, err := d.Render(t.Context(), 1, 50); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Render: %v", err)
 	}
 	if err := d.Close(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Close: %v", err)
 	}
 	if _, err := d.Render(t.Context(), 1, 50); !errors.Is(err, pdf.ErrUnreadable) {
-		t.Error(err)
+		t.Errorf("Render: %v", err)
 	}
 	if e.Broken() != 0 {
 		t.Error("closing a document with a form broke PDFium")

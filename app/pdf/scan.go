@@ -5,37 +5,37 @@ import (
 	"math"
 )
 
-// The rule of API.md, "image-heavy": at least 80 % of the pages are scans, a
-// scan being a page of which images cover at least half. Of a long document, some
-// pages taken evenly are judged first, and all of them when the share of scans among
-// the first is from doubtLeast to doubtMost.
+// A PDF is image-heavy if at least 80 % of its pages are scans, and a page is a scan if images
+// cover at least half of it. In a long document, evenly spaced pages are examined first, and
+// all pages if the share of scans among the first ones is from minDoubtfulShare to
+// maxDoubtfulShare.
 const (
-	mostSampled  = 20
-	doubtLeast   = 0.5
-	doubtMost    = 0.95
-	scanCover    = 0.5
-	heavyShare   = 0.8
-	deepestForms = 2
+	maxSampled       = 20
+	minDoubtfulShare = 0.5
+	maxDoubtfulShare = 0.95
+	scanCoverage     = 0.5
+	minHeavyShare    = 0.8
+	maxFormDepth     = 2
 )
 
-// Types of page objects that count (FPDF_PAGEOBJ_*).
+// Types of page objects that matter (FPDF_PAGEOBJ_*).
 const (
 	objectImage = 3
 	objectForm  = 5
 )
 
-// ImageHeavy reports whether at least 80 % of the pages are scans (API.md), looking at
-// no more than 20 pages where these leave no doubt. It returns ErrUnreadable when
-// PDFium breaks down over a page, the error of the reader, or ctx's.
+// ImageHeavy reports whether at least 80 % of the pages are scans. It examines 20 pages if
+// their result is clear. It returns ErrUnreadable if PDFium breaks, the error of the reader,
+// or that of ctx.
 func (d *Document) ImageHeavy(ctx context.Context) (bool, error) {
 	share, err := d.scans(ctx, sample(d.pages))
-	if err == nil && d.pages > mostSampled && share >= doubtLeast && share <= doubtMost {
+	if err == nil && d.pages > maxSampled && share >= minDoubtfulShare && share <= maxDoubtfulShare {
 		share, err = d.scans(ctx, evenly(d.pages, d.pages))
 	}
-	return err == nil && share >= heavyShare, err
+	return err == nil && share >= minHeavyShare, err
 }
 
-// scans returns the share of scans among these pages.
+// scans returns the share of scans among these pages, which count from 0.
 func (d *Document) scans(ctx context.Context, pages []int) (float64, error) {
 	scans := 0
 	err := d.do(ctx, func() error {
@@ -52,17 +52,17 @@ func (d *Document) scans(ctx context.Context, pages []int) (float64, error) {
 			}
 		}
 		return nil
-	}, func() error { return errGone })
+	}, func() error { return errClosed })
 	return float64(scans) / float64(max(len(pages), 1)), err
 }
 
-// sample returns up to 20 page numbers from 0.
-func sample(pages int) []int { return evenly(pages, mostSampled) }
+// sample returns up to 20 page numbers, from 0.
+func sample(pages int) []int { return evenly(pages, maxSampled) }
 
-// evenly returns up to most page numbers from 0, evenly spaced, first and last among
-// them.
-func evenly(pages, most int) []int {
-	n := min(pages, most)
+// evenly returns up to n page numbers, from 0, evenly spaced and including the first and the
+// last.
+func evenly(pages, n int) []int {
+	n = min(n, pages)
 	list := make([]int, n)
 	for i := range list {
 		if n > 1 {
@@ -72,8 +72,8 @@ func evenly(pages, most int) []int {
 	return list
 }
 
-// scan reports whether images cover at least half of the page. Their areas are
-// summed, so that a scan in strips is seen as well.
+// scan reports whether images cover at least half of the page. It adds their areas up, so that
+// a scan in strips counts too.
 func (d *Document) scan(ctx context.Context, page uint32) (bool, error) {
 	area := 1.0
 	for _, side := range []string{"FPDF_GetPageWidthF", "FPDF_GetPageHeightF"} {
@@ -83,41 +83,41 @@ func (d *Document) scan(ctx context.Context, page uint32) (bool, error) {
 		}
 		area *= float64(math.Float32frombits(bits))
 	}
-	c := cover{in: d.in, enough: scanCover * area}
+	c := coverage{in: d.in, enough: scanCoverage * area}
 	err := c.add(ctx, page, "FPDFPage_CountObjects", "FPDFPage_GetObject", 1, 0)
 	return area > 0 && c.sum >= c.enough, err
 }
 
-// cover adds up the areas of images.
-type cover struct {
+// coverage sums up the areas of images.
+type coverage struct {
 	in          *instance
 	sum, enough float64
 }
 
-// add looks through the objects of a page or form until there is enough. scale
-// is how much larger than itself the surroundings draw it.
-func (c *cover) add(ctx context.Context, of uint32, count, get string, scale float64, depth int) error {
-	n, err := c.in.call(ctx, count, of)
+// add examines the objects of a page or form until enough area is covered. scale is the factor
+// by which the surrounding forms scale areas.
+func (c *coverage) add(ctx context.Context, parent uint32, count, get string, scale float64, depth int) error {
+	n, err := c.in.call(ctx, count, parent)
 	if err != nil {
 		return err
 	}
 	for i := int32(0); i < int32(n) && c.sum < c.enough; i++ {
-		object, err := c.in.call(ctx, get, of, uint32(i))
+		object, err := c.in.call(ctx, get, parent, uint32(i))
 		if err != nil {
 			return err
 		}
-		kind, err := c.in.call(ctx, "FPDFPageObj_GetType", object)
+		objectType, err := c.in.call(ctx, "FPDFPageObj_GetType", object)
 		if err != nil {
 			return err
 		}
-		if kind != objectImage && (kind != objectForm || depth == deepestForms) {
+		if objectType != objectImage && (objectType != objectForm || depth == maxFormDepth) {
 			continue
 		}
 		size, err := c.matrix(ctx, object)
 		if err != nil {
 			return err
 		}
-		if kind == objectImage {
+		if objectType == objectImage {
 			c.sum += size * scale
 			continue
 		}
@@ -129,9 +129,9 @@ func (c *cover) add(ctx context.Context, of uint32, count, get string, scale flo
 	return ctx.Err()
 }
 
-// matrix returns the factor by which the object's matrix scales areas: the area
-// of an image, which is one unit wide and high before it.
-func (c *cover) matrix(ctx context.Context, object uint32) (float64, error) {
+// matrix returns the factor by which an object's matrix scales areas. For an image, whose own
+// area is 1, that is its area.
+func (c *coverage) matrix(ctx context.Context, object uint32) (float64, error) {
 	ok, err := c.in.call(ctx, "FPDFPageObj_GetMatrix", object, c.in.scratch)
 	if err != nil || ok == 0 {
 		return 0, err

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// scanned is a PDF of 200 pages, of which those for which scan says so are covered by
-// an image.
+// scanned returns a PDF of 200 pages. Those for which scan returns true are covered by an
+// image.
 func scanned(scan func(page int) bool) []byte {
 	const pages = 200
 	objects := []string{catalog, "", stream("", "612 0 0 792 0 0 cm /X Do"), stream("", "0 0 9 9 re f"), image}
@@ -28,9 +28,10 @@ func scanned(scan func(page int) bool) []byte {
 	return build(objects...)
 }
 
-// The share of scans among all pages counts where 20 of them mislead.
+// TestImageHeavyBySample checks that the share of scans among all pages counts if the first 20
+// are misleading.
 func TestImageHeavyBySample(t *testing.T) {
-	// The pages that are looked at first are 0, 10, 20, 31, … 199.
+	// Pages 0, 10, 20, 31, … 199 are examined first.
 	first := map[int]int{}
 	for n := range 20 {
 		first[n*199/19] = n
@@ -52,19 +53,19 @@ func TestImageHeavyBySample(t *testing.T) {
 			content := scanned(c.scan)
 			d, err := e.Open(t.Context(), bytes.NewReader(content), int64(len(content)))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Open: %v", err)
 			}
 			begun := time.Now()
 			got, err := d.ImageHeavy(t.Context())
 			if err != nil || got != c.want {
-				t.Errorf("image-heavy: got %t, %v; want %t", got, err, c.want)
+				t.Errorf("ImageHeavy() = %t, %v, want %t", got, err, c.want)
 			}
-			// A fifth of the least deadline of an inspection that is in use.
+			// A fifth of the shortest deadline of an inspection in use.
 			if took := time.Since(begun); took > 4*time.Second {
-				t.Errorf("took %v", took)
+				t.Errorf("took %v, want at most 4s", took)
 			}
 			if err := d.Close(t.Context()); err != nil {
-				t.Error(err)
+				t.Errorf("Close: %v", err)
 			}
 		})
 	}

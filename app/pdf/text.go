@@ -9,18 +9,17 @@ import (
 	"unicode/utf16"
 )
 
-// textChunk is how many characters are taken from the engine at a time.
+// textChunk is how many characters are copied from the engine in one call.
 const textChunk = 8192
 
-// lineHyphen is what PDFium puts in the place of a hyphen that ends a line.
+// lineHyphen is what PDFium writes instead of a hyphen at the end of a line.
 const lineHyphen = 0x02
 
-// Text returns the text of a page (from 1) in the order in which PDFium reads
-// it, then what was typed into its form fields and free-text notes, lines ended
-// by "\n", as UTF-8 without control characters; hyphens at the ends of lines
-// stay. It stops after most bytes (0: no limit). It returns
-// ErrUnreadable when the page cannot be loaded.
-func (d *Document) Text(ctx context.Context, page int, most int64) (string, error) {
+// Text returns the text of a page in the order in which PDFium reads it, then what was typed
+// into form fields and free-text notes, as UTF-8 with lines that end in "\n" and without
+// control characters. Hyphens at the ends of lines are kept. It stops after maxBytes bytes (0:
+// no limit). It returns ErrUnreadable if the page can't be loaded.
+func (d *Document) Text(ctx context.Context, page int, maxBytes int64) (string, error) {
 	var text string
 	loaded := false
 	err := d.do(ctx, func() error {
@@ -30,21 +29,21 @@ func (d *Document) Text(ctx context.Context, page int, most int64) (string, erro
 		err := d.page(ctx, page-1, func(handle uint32) error {
 			loaded = true
 			var err error
-			text, err = d.readText(ctx, handle, most)
+			text, err = d.readText(ctx, handle, maxBytes)
 			return err
 		})
 		if err == nil && !loaded {
 			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
 		}
 		return err
-	}, func() error { return errGone })
+	}, func() error { return errClosed })
 	if err != nil {
 		return "", err
 	}
 	return text, nil
 }
 
-func (d *Document) readText(ctx context.Context, page uint32, most int64) (string, error) {
+func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) (string, error) {
 	handle, err := d.in.call(ctx, "FPDFText_LoadPage", page)
 	if err != nil || handle == 0 {
 		return "", err
@@ -53,7 +52,7 @@ func (d *Document) readText(ctx context.Context, page uint32, most int64) (strin
 	if err != nil {
 		return "", err
 	}
-	// Four bytes a character: none is more in UTF-16; and the closing zero.
+	// A character takes at most four bytes in UTF-16. One more is for the terminating zero.
 	buffer, err := d.in.call(ctx, "malloc", 4*(textChunk+1))
 	if err != nil {
 		return "", err
@@ -62,9 +61,9 @@ func (d *Document) readText(ctx context.Context, page uint32, most int64) (strin
 		return "", &faultError{"malloc", errors.New("no memory")}
 	}
 	var units []uint16
-	for at := uint32(0); int32(at) < int32(count) && (most <= 0 || int64(len(units)) < most); at += textChunk {
+	for at := uint32(0); int32(at) < int32(count) && (maxBytes <= 0 || int64(len(units)) < maxBytes); at += textChunk {
 		if ctx.Err() != nil {
-			break // and free what was taken
+			break // and free the buffer
 		}
 		n, err := d.in.call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
 		if err != nil {
@@ -80,11 +79,11 @@ func (d *Document) readText(ctx context.Context, page uint32, most int64) (strin
 	if _, err := d.in.call(ctx, "FPDFText_ClosePage", handle); err != nil {
 		return "", err
 	}
-	typed, err := d.readAnnotations(ctx, page, most)
+	typed, err := d.readAnnotations(ctx, page, maxBytes)
 	if err != nil {
 		return "", err
 	}
-	return plainText(append(units, typed...), most), ctx.Err()
+	return plainText(append(units, typed...), maxBytes), ctx.Err()
 }
 
 // addUnits appends the n UTF-16 units at buffer, the last of which is a zero.
@@ -92,7 +91,7 @@ func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) 
 	if n == 0 {
 		return units, nil
 	}
-	if n > max(2*(textChunk+1), longestValue/2) {
+	if n > max(2*(textChunk+1), maxValueBytes/2) {
 		return nil, &faultError{"FPDFText_GetText", errors.New("more text than asked for")}
 	}
 	raw, ok := d.in.memory.Read(buffer, 2*(n-1))
@@ -105,9 +104,9 @@ func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) 
 	return units, nil
 }
 
-// plainText makes UTF-8 of UTF-16: unpaired surrogates become U+FFFD, control
-// characters and noncharacters go, line ends become "\n".
-func plainText(units []uint16, most int64) string {
+// plainText returns UTF-16 units as UTF-8. Unpaired surrogates become U+FFFD, control
+// characters and noncharacters are dropped, and line ends become "\n".
+func plainText(units []uint16, maxBytes int64) string {
 	text := make([]byte, 0, len(units))
 	for _, r := range utf16.Decode(units) {
 		switch {
@@ -117,7 +116,7 @@ func plainText(units []uint16, most int64) string {
 		case r == 0xFFFF || unicode.IsControl(r):
 			continue
 		}
-		if n := len(string(r)); most > 0 && int64(len(text)+n) > most {
+		if n := len(string(r)); maxBytes > 0 && int64(len(text)+n) > maxBytes {
 			break
 		}
 		text = append(text, string(r)...)

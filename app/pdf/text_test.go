@@ -4,10 +4,10 @@ import "testing"
 
 func TestPlainText(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		units []uint16
-		most  int64
-		want  string
+		name     string
+		units    []uint16
+		maxBytes int64
+		want     string
 	}{
 		{"lines", []uint16{'a', '\r', '\n', 'b', '\t', 'c'}, 0, "a\nb\tc"},
 		{"hyphens at line ends", []uint16{'a', 2, '\r', '\n', 'b', 0xFFFE, 'c'}, 0, "a-\nb-c"},
@@ -17,9 +17,11 @@ func TestPlainText(t *testing.T) {
 		{"limit", []uint16{'a', 0xE9, 'b'}, 3, "aé"},
 		{"limit within a character", []uint16{'a', 0xE9, 'b'}, 2, "a"},
 	} {
-		if got := plainText(c.units, c.most); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := plainText(c.units, c.maxBytes); got != c.want {
+				t.Errorf("plainText = %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
@@ -37,10 +39,12 @@ func TestFit(t *testing.T) {
 		{"an endless line", 1e-9, 14400, 100, 1, MaxPixels},
 		{"a giant", 612, 792, 1 << 30, 3600, 4659},
 	} {
-		w, h := fit(c.width, c.height, c.want)
-		if w*h > MaxPixels || w < 1 || h < 1 || abs(w-c.w) > 1 || abs(h-c.h) > c.h/100 {
-			t.Errorf("%s: %d x %d, want %d x %d", c.name, w, h, c.w, c.h)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			w, h := fit(c.width, c.height, c.want)
+			if w*h > MaxPixels || w < 1 || h < 1 || abs(w-c.w) > 1 || abs(h-c.h) > c.h/100 {
+				t.Errorf("fit = %d x %d, want %d x %d", w, h, c.w, c.h)
+			}
+		})
 	}
 }
 
