@@ -1,5 +1,5 @@
-// Package document inspects, reads, and renders documents that nobody vouches for:
-// it tells their type from their content, counts pages, says in a sentence why a
+// Package document inspects, reads, and renders untrusted documents: it
+// tells their type from their content, counts pages, says in a sentence why a
 // document is rejected, and returns text and page images for search, thumbnails, and
 // the viewer.
 //
@@ -13,8 +13,8 @@
 // document names is run or fetched, nothing is unpacked to a file, and Office documents
 // and plain text have no page images.
 //
-// Documents are opened in the worker processes of package sandbox. What is pure wording
-// (Extension and the Reason sentences) may be used anywhere.
+// Documents are opened in the worker processes of package sandbox. Extension
+// and the Reason sentences may be used anywhere.
 //
 //	type               pages                     image   text
 //	PDF                its pages                 yes     from PDFium

@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	photoQuality = 80
-	// grays is how many levels a page of print is stored in: no eye misses the
-	// others, and it is half a byte a pixel before packing.
-	grays = 16
-	// printShare of the pixels of a page of print are nearly black or white.
-	printShare = 0.85
-	nearly     = 32
+	jpegQuality = 80
+	// grayLevels is how many levels of gray a printed page is stored in. More make no
+	// visible difference, and a pixel takes half a byte before compression.
+	grayLevels = 16
+	// minPrintShare is the share of pixels of a printed page that are nearly black or
+	// nearly white: less than nearRange away from it, of 255.
+	minPrintShare = 0.85
+	nearRange     = 32
 )
 
-// encode packs a picture: a page of print as PNG, in black and white where it
-// is that; a drawing of up to 256 colors as PNG; anything else as JPEG.
+// encode compresses a page image: a printed page as PNG in 16 levels of gray, or 2 if it is
+// black and white; a drawing of up to 256 colors as PNG; anything else as JPEG.
 func encode(img image.Image) (Image, error) {
 	if rgba, ok := img.(*image.RGBA); ok {
 		if gray := grayOf(rgba); gray != nil {
@@ -29,12 +30,12 @@ func encode(img image.Image) (Image, error) {
 		}
 	}
 	if gray, ok := img.(*image.Gray); ok {
-		if drawing := printed(gray); drawing != nil {
+		if drawing := printedPage(gray); drawing != nil {
 			return encodePNG(drawing)
 		}
 	}
 	var buf bytes.Buffer
-	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: photoQuality}); err != nil {
+	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: jpegQuality}); err != nil {
 		return Image{}, err
 	}
 	return Image{img.Bounds().Dx(), img.Bounds().Dy(), buf.Bytes(), "image/jpeg"}, nil
@@ -42,15 +43,15 @@ func encode(img image.Image) (Image, error) {
 
 func encodePNG(img *image.Paletted) (Image, error) {
 	var buf bytes.Buffer
-	// Somebody waits for it: half of the time is worth a tenth of the size.
-	coder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := coder.Encode(&buf, img); err != nil {
+	// A user may be waiting: half the time is worth a tenth more in size.
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&buf, img); err != nil {
 		return Image{}, err
 	}
 	return Image{img.Rect.Dx(), img.Rect.Dy(), buf.Bytes(), "image/png"}, nil
 }
 
-// grayOf returns the picture without its colors, nil where it has any.
+// grayOf returns the image in gray, nil if it has colors.
 func grayOf(img *image.RGBA) *image.Gray {
 	for i := 0; i+3 < len(img.Pix); i += 4 {
 		if img.Pix[i] != img.Pix[i+1] || img.Pix[i+1] != img.Pix[i+2] {
@@ -64,21 +65,20 @@ func grayOf(img *image.RGBA) *image.Gray {
 	return gray
 }
 
-// printed returns the picture in 2 or 16 levels of gray, nil where it is no
-// page of print.
-func printed(img *image.Gray) *image.Paletted {
+// printedPage returns the image in 2 or 16 levels of gray, nil if it isn't a printed page.
+func printedPage(img *image.Gray) *image.Paletted {
 	var counts [256]int
 	for _, v := range img.Pix {
 		counts[v]++
 	}
-	extreme := 0
-	for i := range nearly {
-		extreme += counts[i] + counts[255-i]
+	nearExtremes := 0
+	for i := range nearRange {
+		nearExtremes += counts[i] + counts[255-i]
 	}
-	if float64(extreme) < printShare*float64(len(img.Pix)) {
+	if float64(nearExtremes) < minPrintShare*float64(len(img.Pix)) {
 		return nil
 	}
-	levels := grays
+	levels := grayLevels
 	if counts[0]+counts[255] == len(img.Pix) {
 		levels = 2
 	}
@@ -97,8 +97,7 @@ func printed(img *image.Gray) *image.Paletted {
 	return drawing
 }
 
-// fewColors returns the picture with a palette, nil where it has more than 256
-// colors.
+// fewColors returns the image with a palette, nil if it has more than 256 colors.
 func fewColors(img *image.RGBA) *image.Paletted {
 	index := make(map[[3]byte]byte)
 	var palette color.Palette

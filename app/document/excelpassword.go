@@ -14,7 +14,7 @@ import (
 // 4.18.3), so the user isn't asked for one.
 const excelPassword = "VelvetSweatshop"
 
-// What the XOR method stores of that password ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
+// Values that the XOR method derives from that password ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
 const (
 	excelXORKey      = 0xB359
 	excelXORVerifier = 0x9A0A

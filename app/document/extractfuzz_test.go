@@ -74,7 +74,7 @@ func FuzzFax(f *testing.F) {
 		if width == 0 {
 			return
 		}
-		r := newFax(bufio.NewReader(bytes.NewReader(b)), int(width), false, plain, mixed)
+		r := newFaxReader(bufio.NewReader(bytes.NewReader(b)), int(width), false, plain, mixed)
 		n, err := io.Copy(io.Discard, io.LimitReader(r, 1<<16))
 		if err == nil && n%int64(len(r.row)) != 0 && n < 1<<16 {
 			t.Errorf("%d bytes in rows of %d", n, len(r.row))

@@ -9,51 +9,51 @@ import (
 	"strings"
 )
 
-// fax unpacks CCITT Group 3 (ITU-T T.4) in one and in two dimensions, and TIFF's
-// variant of it without ends of lines (TIFF 6.0, section 10), into bits of which
-// black is one. It is its own since the library knows neither two dimensions nor
-// lines that are filled up to a byte. A line that cannot be made out stays white
-// from there, as fax machines do, and the next end of line begins anew.
-type fax struct {
-	in    *bitInput
+// faxReader decodes CCITT Group 3 (ITU-T T.4) in one and in two dimensions, and TIFF's variant
+// of it without end-of-line codes (TIFF 6.0, section 10), into bits: 1 is black.
+// golang.org/x/image/ccitt supports neither two dimensions nor lines padded to a byte. A line
+// that can't be decoded is white from that point on, as on fax machines, and decoding resumes
+// at the next end of line.
+type faxReader struct {
+	in    *bitReader
 	width int
-	plain bool // no ends of lines: each line begins with a byte
-	mixed bool // a bit behind each end of line says how the next one is coded
+	plain bool // no end-of-line codes: each line begins at a byte
+	mixed bool // a bit after each end of line tells how the next line is coded
 
-	before, now []int // where the color changes: to black, to white, to black …
-	up          int   // in before: right of where the line is being read
-	row         []byte
-	left        []byte // of row, not read yet
-	lines       int
+	previous, current []int // pixels at which the color of a line changes: to black, to white, to black …
+	nextAbove         int   // index in previous of the first change to the right of the current pixel
+	row               []byte
+	unread            []byte // rest of row
+	lines             int
 }
 
-func newFax(r *bufio.Reader, width int, reversed, plain, mixed bool) *fax {
-	return &fax{in: &bitInput{r: r, reversed: reversed}, width: width, plain: plain, mixed: mixed, row: make([]byte, (width+7)/8)}
+func newFaxReader(r *bufio.Reader, width int, reversed, plain, mixed bool) *faxReader {
+	return &faxReader{in: &bitReader{r: r, reversed: reversed}, width: width, plain: plain, mixed: mixed, row: make([]byte, (width+7)/8)}
 }
 
 // Read implements io.Reader.
-func (f *fax) Read(p []byte) (n int, err error) {
+func (f *faxReader) Read(p []byte) (n int, err error) {
 	for n < len(p) {
-		if len(f.left) == 0 {
+		if len(f.unread) == 0 {
 			if err := f.line(); err != nil {
 				return n, err
 			}
 		}
-		c := copy(p[n:], f.left)
-		f.left, n = f.left[c:], n+c
+		c := copy(p[n:], f.unread)
+		f.unread, n = f.unread[c:], n+c
 	}
 	return n, nil
 }
 
 var errFaxCode = errors.New("no code of CCITT")
 
-// line decodes one line. It returns io.EOF at the end of the page or data.
-func (f *fax) line() error {
-	flat := true
+// line decodes one line. It returns io.EOF at the end of the page or of the data.
+func (f *faxReader) line() error {
+	isOneDimensional := true
 	if f.plain {
 		f.in.align()
 	} else {
-		ends, err := f.ends()
+		ends, err := f.skipEnds()
 		if err != nil {
 			return err
 		}
@@ -61,29 +61,29 @@ func (f *fax) line() error {
 			return io.EOF
 		}
 		if f.mixed && ends > 0 {
-			tag, err := f.in.take(1)
+			tag, err := f.in.read(1)
 			if err != nil {
 				return err
 			}
-			flat = tag == 1
+			isOneDimensional = tag == 1
 		}
 	}
 	if f.in.peek(1) < 0 {
 		return io.EOF
 	}
-	f.before, f.now = f.now, f.before[:0]
+	f.previous, f.current = f.current, f.previous[:0]
 	var err error
-	if flat {
-		err = f.flat()
+	if isOneDimensional {
+		err = f.oneDimensional()
 	} else {
-		err = f.relative()
+		err = f.twoDimensional()
 	}
 	if err != nil && (f.plain || !errors.Is(err, errFaxCode)) {
 		return err
 	}
 	if err != nil {
-		// A black run of which the end is not known is none.
-		f.now = f.now[:len(f.now)-len(f.now)%2]
+		// A black run without an end is dropped.
+		f.current = f.current[:len(f.current)-len(f.current)%2]
 		f.resync()
 	}
 	f.paint()
@@ -91,14 +91,15 @@ func (f *fax) line() error {
 	return nil
 }
 
-// eolZeros is how many zeros, at least, an end of line has before its one.
+// eolZeros is how many zeros at least precede the one of an end-of-line code.
 const eolZeros = 11
 
-// ends skips ends of lines, with the fill before them, and counts them.
-func (f *fax) ends() (n int, err error) {
+// skipEnds skips end-of-line codes and the fill bits in front of them, and returns how many
+// there were.
+func (f *faxReader) skipEnds() (n int, err error) {
 	for f.in.peek(eolZeros) == 0 {
 		for {
-			bit, err := f.in.take(1)
+			bit, err := f.in.read(1)
 			if err != nil {
 				return n, err
 			}
@@ -107,7 +108,7 @@ func (f *fax) ends() (n int, err error) {
 			}
 		}
 		n++
-		// Behind each end but the last of a page stands its own tag.
+		// Each end of line except the last one of a page has a tag after it.
 		if f.mixed && f.in.peek(1+eolZeros) == 1<<eolZeros {
 			f.in.drop(1)
 		}
@@ -115,29 +116,28 @@ func (f *fax) ends() (n int, err error) {
 	return n, nil
 }
 
-// resync drops bits until an end of line comes.
-func (f *fax) resync() {
+// resync skips bits up to the next end of line.
+func (f *faxReader) resync() {
 	for v := f.in.peek(eolZeros); v > 0; v = f.in.peek(eolZeros) {
 		f.in.drop(1)
 	}
 }
 
-// flat decodes runs of white and black in turn.
-func (f *fax) flat() error {
+// oneDimensional decodes a line of alternating white and black runs.
+func (f *faxReader) oneDimensional() error {
 	for at, color := 0, 0; at < f.width; color = 1 - color {
 		n, err := f.run(color)
 		if err != nil {
 			return err
 		}
 		at = min(at+n, f.width)
-		f.now = append(f.now, at)
+		f.current = append(f.current, at)
 	}
 	return nil
 }
 
-// run reads the length of a run: codes for multiples of 64, then one for the
-// rest.
-func (f *fax) run(color int) (int, error) {
+// run reads the length of a run: codes for multiples of 64, then one for the rest.
+func (f *faxReader) run(color int) (int, error) {
 	sum := 0
 	for sum <= f.width {
 		n, err := f.in.code(&faxRuns[color])
@@ -152,17 +152,17 @@ func (f *fax) run(color int) (int, error) {
 	return sum, nil
 }
 
-// Modes of a line in two dimensions (T.4, table 4); the others are how far the
-// change is from the one above.
+// Modes of a line in two dimensions (T.4, table 4). The other modes are the distance of the
+// change from the one above.
 const (
 	faxPass       = 100
 	faxHorizontal = 101
 )
 
-// relative decodes a line by the one before.
-func (f *fax) relative() error {
+// twoDimensional decodes a line relative to the previous one.
+func (f *faxReader) twoDimensional() error {
 	at, color := -1, 0
-	f.up = 0
+	f.nextAbove = 0
 	for at < f.width {
 		mode, err := f.in.code(&faxModes)
 		if err != nil {
@@ -180,7 +180,7 @@ func (f *fax) relative() error {
 					return err
 				}
 				at = min(at+n, f.width)
-				f.now = append(f.now, at)
+				f.current = append(f.current, at)
 			}
 		default:
 			to := above + mode
@@ -188,50 +188,49 @@ func (f *fax) relative() error {
 				return errFaxCode
 			}
 			at, color = to, 1-color
-			f.now = append(f.now, at)
+			f.current = append(f.current, at)
 		}
 	}
 	return nil
 }
 
-// above returns the first change of the line before that lies right of at and
-// is to the other color, and the one after it. The line is read from the left,
-// so that f.up never goes back.
-func (f *fax) above(at, color int) (first, next int) {
-	for f.up < len(f.before) && f.before[f.up] <= at {
-		f.up++
+// above returns the first change of the previous line that is to the right of at and to the
+// other color, and the change after it. Calls for one line must pass increasing values of at.
+func (f *faxReader) above(at, color int) (first, next int) {
+	for f.nextAbove < len(f.previous) && f.previous[f.nextAbove] <= at {
+		f.nextAbove++
 	}
-	i := f.up
+	i := f.nextAbove
 	if i%2 != color {
 		i++
 	}
 	first, next = f.width, f.width
-	if i < len(f.before) {
-		first = f.before[i]
+	if i < len(f.previous) {
+		first = f.previous[i]
 	}
-	if i+1 < len(f.before) {
-		next = f.before[i+1]
+	if i+1 < len(f.previous) {
+		next = f.previous[i+1]
 	}
 	return first, next
 }
 
-// paint makes bits of the changes.
-func (f *fax) paint() {
+// paint converts the changes of the line to bits.
+func (f *faxReader) paint() {
 	clear(f.row)
-	for i := 0; i < len(f.now); i += 2 {
+	for i := 0; i < len(f.current); i += 2 {
 		end := f.width
-		if i+1 < len(f.now) {
-			end = f.now[i+1]
+		if i+1 < len(f.current) {
+			end = f.current[i+1]
 		}
-		for x := f.now[i]; x < end; x++ {
+		for x := f.current[i]; x < end; x++ {
 			f.row[x/8] |= 0x80 >> (x % 8)
 		}
 	}
-	f.left = f.row
+	f.unread = f.row
 }
 
-// bitInput reads bits, the highest of a byte first, or the lowest if reversed.
-type bitInput struct {
+// bitReader reads bits, the highest of a byte first, or the lowest if reversed.
+type bitReader struct {
 	r        *bufio.Reader
 	reversed bool
 	bits     uint64
@@ -239,8 +238,8 @@ type bitInput struct {
 	err      error
 }
 
-// peek returns the next n bits, up to 32, -1 when there are not so many.
-func (b *bitInput) peek(n int) int {
+// peek returns the next n bits, up to 32, or -1 if there are fewer.
+func (b *bitReader) peek(n int) int {
 	for b.have < n && b.err == nil {
 		var c byte
 		if c, b.err = b.r.ReadByte(); b.err == nil {
@@ -257,12 +256,14 @@ func (b *bitInput) peek(n int) int {
 	return int(b.bits >> (b.have - n) & (1<<n - 1))
 }
 
-func (b *bitInput) drop(n int) { b.have -= n }
+// drop skips n bits that peek returned.
+func (b *bitReader) drop(n int) { b.have -= n }
 
-// align drops what is left of a byte.
-func (b *bitInput) align() { b.have -= b.have % 8 }
+// align skips the rest of the current byte.
+func (b *bitReader) align() { b.have -= b.have % 8 }
 
-func (b *bitInput) take(n int) (int, error) {
+// read returns the next n bits.
+func (b *bitReader) read(n int) (int, error) {
 	v := b.peek(n)
 	if v < 0 {
 		return 0, b.err
@@ -271,9 +272,9 @@ func (b *bitInput) take(n int) (int, error) {
 	return v, nil
 }
 
-// code reads one code of a table.
-func (b *bitInput) code(table *faxTable) (int, error) {
-	for n := 1; n <= faxLongest; n++ {
+// code reads a code of the table and returns its value.
+func (b *bitReader) code(table *faxTable) (int, error) {
+	for n := 1; n <= maxFaxCodeBits; n++ {
 		v := b.peek(n)
 		if v < 0 {
 			return 0, b.err
@@ -286,14 +287,14 @@ func (b *bitInput) code(table *faxTable) (int, error) {
 	return 0, errFaxCode
 }
 
-// faxLongest is how many bits the longest code has.
-const faxLongest = 13
+// maxFaxCodeBits is the length of the longest code.
+const maxFaxCodeBits = 13
 
-// faxTable holds what codes mean, by their length and bits.
-type faxTable [faxLongest + 1]map[int]int
+// faxTable maps codes to values, by the length and the bits of the code.
+type faxTable [maxFaxCodeBits + 1]map[int]int
 
-// Codes of T.4, tables 2 and 3: of runs from 0 to 63, then of multiples of 64 up
-// to 1728; and those up to 2560, which both colors share.
+// Codes of T.4, tables 2 and 3: for runs from 0 to 63, then for multiples of 64 up to 1728;
+// faxLong has those up to 2560 for both colors.
 const (
 	faxWhite = `00110101 000111 0111 1000 1011 1100 1110 1111 10011 10100 00111 01000 001000 000011 110100 110101
 101010 101011 0100111 0001100 0001000 0010111 0000011 0000100 0101000 0101011 0010011 0100100 0011000 00000010 00000011 00011010

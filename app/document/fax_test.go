@@ -150,7 +150,7 @@ func faxPlain() []byte {
 }
 
 func unfax(packed []byte, width int, mixed bool, lines int) ([][]byte, error) {
-	r := newFax(bufio.NewReader(bytes.NewReader(packed)), width, false, false, mixed)
+	r := newFaxReader(bufio.NewReader(bytes.NewReader(packed)), width, false, false, mixed)
 	row := make([]byte, (width+7)/8)
 	var list [][]byte
 	for range lines {
@@ -168,7 +168,7 @@ func unfax(packed []byte, width int, mixed bool, lines int) ([][]byte, error) {
 }
 
 func TestFax(t *testing.T) {
-	chance := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	for _, width := range []int{1, 7, 64, 1728, 6000} {
 		lines := make([][]byte, 40)
 		for y := range lines {
@@ -176,14 +176,14 @@ func TestFax(t *testing.T) {
 			color, left := byte(0), 0
 			for x := range width {
 				if left == 0 {
-					color, left = 1-color, 1+chance.IntN(1<<chance.IntN(13))
+					color, left = 1-color, 1+rng.IntN(1<<rng.IntN(13))
 				}
 				lines[y][x] = color
 				left--
 			}
 			if y%3 > 0 { // much like the line above
 				copy(lines[y], lines[y-1])
-				lines[y][chance.IntN(width)] ^= 1
+				lines[y][rng.IntN(width)] ^= 1
 			}
 		}
 		for _, mixed := range []bool{false, true} {

@@ -38,7 +38,7 @@ type Report struct {
 
 // Inspect checks the first size bytes of doc under an extension as Extension returns it, in
 // this order: empty, unsupported extension, content of another type, password, unreadable,
-// limits. The size of the file is checked by whoever receives it. Only PDFs are opened with
+// limits. The size of the file is checked where it is received. Only PDFs are opened with
 // engine. An error isn't a result: doc failed or was shorter than size, ctx ended, or the
 // engine broke.
 func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, engine PDFEngine, lim InspectLimits) (Report, error) {

@@ -30,10 +30,10 @@ var textBytes = func() (t [256]byte) {
 	return t
 }()
 
-// isText reports whether the whole document decodes as UTF-8, UTF-16 with a
-// mark, or Windows-1252 without control bytes, in one pass. What language the
-// text is in (HTML, RTF, CSV) does not matter, but a InspectPDF is a InspectPDF even where
-// it happens to be ASCII. One SUB as the last byte is DOS's end of file.
+// isText reports whether the complete document decodes as UTF-8, as UTF-16 with a byte order
+// mark, or as Windows-1252 without control bytes. The format of the text (HTML, RTF, CSV)
+// doesn't matter, but a PDF in ASCII is a PDF. A SUB as the last byte is the end-of-file
+// mark of DOS.
 func isText(doc *docio.Reader) bool {
 	head := doc.Head(64)
 	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))

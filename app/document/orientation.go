@@ -5,24 +5,24 @@ import (
 	"image/draw"
 )
 
-// upright turns and mirrors img as the tag Orientation says (TIFF 6.0, section
-// 8; EXIF 2.32, 4.6.4): where the first row and the first column of what is
-// stored belong. Unknown values leave it as it is.
+// upright rotates and mirrors img by the value of the tag Orientation (TIFF 6.0, section 8;
+// EXIF 2.32, 4.6.4), which tells on which side the first row and the first column belong.
+// Unknown values leave it unchanged.
 //
 //	1 top left   2 top right   3 bottom right   4 bottom left
 //	5 left top   6 right top   7 right bottom   8 left bottom
-func upright(img draw.Image, turn int) draw.Image {
-	if turn <= 1 || turn > 8 {
+func upright(img draw.Image, orientation int) draw.Image {
+	if orientation <= 1 || orientation > 8 {
 		return img
 	}
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	tw, th := w, h
-	if turn >= 5 {
+	if orientation >= 5 {
 		tw, th = h, w
 	}
-	// to says where the pixel x, y goes.
+	// to returns where the pixel at x, y goes.
 	to := func(x, y int) (int, int) {
-		switch turn {
+		switch orientation {
 		case 2:
 			return w - 1 - x, y
 		case 3:

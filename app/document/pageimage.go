@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// codec reads one image format.
+// codec decodes an image format.
 type codec struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
@@ -39,7 +39,7 @@ func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 		return Image{}, err
 	}
 	if doc.mime == "image/jpeg" {
-		r.turn = exifOrientation(doc)
+		r.orientation = exifOrientation(doc)
 	}
 	img, err := r.render(width, lim)
 	if err != nil {
@@ -48,7 +48,8 @@ func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 	return encode(img)
 }
 
-// decodeImage looks at the size first: the memory a decoder takes goes by it.
+// decodeImage decodes the image after checking its size, which determines how much memory the
+// decoder takes.
 func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	config, err := c.config(doc.All())
 	if err != nil {
@@ -56,32 +57,32 @@ func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	}
 	extra := int64(0)
 	if doc.mime == "image/jpeg" && isProgressive(doc) {
-		extra = 12 // a coefficient of 4 bytes for each of three samples
+		extra = 12 // coefficients of 4 bytes for three samples
 	}
-	if err := affordable(config, extra, lim); err != nil {
+	if err := checkSize(config, extra, lim); err != nil {
 		return nil, err
 	}
 	img, err := c.decode(doc.All())
 	if err != nil {
 		return nil, codecError(err)
 	}
-	// A first frame of a GIF may be a part of its screen.
+	// The first frame of a GIF may be smaller than the screen.
 	if screen := image.Rect(0, 0, config.Width, config.Height); img.Bounds() != screen {
-		whole := image.NewRGBA(screen)
-		draw.Draw(whole, screen, image.White, image.Point{}, draw.Src)
-		draw.Draw(whole, img.Bounds(), img, img.Bounds().Min, draw.Over)
-		img = whole
+		full := image.NewRGBA(screen)
+		draw.Draw(full, screen, image.White, image.Point{}, draw.Src)
+		draw.Draw(full, img.Bounds(), img, img.Bounds().Min, draw.Over)
+		img = full
 	}
-	return scan(img), nil
+	return newRaster(img), nil
 }
 
-// pixelBytes is how many bytes a decoded pixel may take on average when there
-// are Limits.Pixels of them.
+// pixelBytes is how many bytes a decoded pixel may take on average if there are
+// ExtractLimits.MaxPixels of them.
 const pixelBytes = 4
 
-// affordable looks at the pixels, and at the bytes they take: extra is what the
-// decoder needs for each beside its picture.
-func affordable(config image.Config, extra int64, lim ExtractLimits) error {
+// checkSize returns ErrTooLarge if an image has too many pixels, or if decoding it takes too
+// much memory. extra is how many bytes per pixel the decoder needs besides the image.
+func checkSize(config image.Config, extra int64, lim ExtractLimits) error {
 	w, h := int64(config.Width), int64(config.Height)
 	if w <= 0 || h <= 0 {
 		return docio.Damaged("%d x %d pixels", w, h)
@@ -103,7 +104,8 @@ func affordable(config image.Config, extra int64, lim ExtractLimits) error {
 	return nil
 }
 
-// codecError tells what a decoder does not do from what it cannot make out.
+// codecError returns ErrUnsupported if the decoder doesn't implement a variant, else
+// ErrDamaged.
 func codecError(err error) error {
 	var (
 		inJPEG jpeg.UnsupportedError

@@ -185,7 +185,7 @@ func TestShrink(t *testing.T) {
 			img.Pix[i] = byte(i * 37)
 			sum += int(img.Pix[i])
 		}
-		small, err := scan(img).shrink(c.toW, c.toH)
+		small, err := newRaster(img).shrink(c.toW, c.toH)
 		if err != nil {
 			t.Fatalf("scan: %v", err)
 		}

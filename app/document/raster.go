@@ -6,15 +6,15 @@ import (
 	"image/draw"
 )
 
-// raster is a picture that is read once, row by row from the top.
+// raster is an image that is read once, row by row from the top.
 type raster struct {
 	width, height int
-	color         bool // 3 bytes a pixel (red, green, blue), else 1 (gray)
-	// aspect is the height of a pixel by its width; faxes have tall ones.
+	color         bool // 3 bytes per pixel (red, green, blue), else 1 (gray)
+	// aspect is the height of a pixel divided by its width. Fax pixels are tall.
 	aspect float64
-	// turn is how to set the picture upright, as EXIF and TIFF number it: 1 to 8.
-	turn int
-	// next fills row, which is as long as a row.
+	// orientation is the value of the EXIF and TIFF tag, 1 to 8.
+	orientation int
+	// next fills row, which has the length of a row.
 	next func(row []byte) error
 }
 
@@ -25,10 +25,10 @@ func (r *raster) channels() int {
 	return 1
 }
 
-// scan makes a raster of a decoded image; what is transparent becomes white.
-func scan(img image.Image) *raster {
+// newRaster returns a raster of a decoded image over white.
+func newRaster(img image.Image) *raster {
 	b := img.Bounds()
-	r := &raster{width: b.Dx(), height: b.Dy(), color: true, aspect: 1, turn: 1}
+	r := &raster{width: b.Dx(), height: b.Dy(), color: true, aspect: 1, orientation: 1}
 	y := b.Min.Y
 	var read func(row []byte)
 	switch img := img.(type) {
@@ -58,6 +58,7 @@ func scan(img image.Image) *raster {
 	return r
 }
 
+// scanYCbCr converts one row.
 func scanYCbCr(row []byte, img *image.YCbCr, y int) {
 	for x := range img.Rect.Dx() {
 		yi, ci := img.YOffset(img.Rect.Min.X+x, y), img.COffset(img.Rect.Min.X+x, y)
@@ -65,7 +66,7 @@ func scanYCbCr(row []byte, img *image.YCbCr, y int) {
 	}
 }
 
-// scanPaletted looks the palette up once, and finds out whether it is gray.
+// scanPaletted converts the palette once, and sets r.color if it has colors.
 func (r *raster) scanPaletted(img *image.Paletted, y *int) func([]byte) {
 	var table [256][3]byte
 	gray := true
@@ -92,6 +93,7 @@ func (r *raster) scanPaletted(img *image.Paletted, y *int) func([]byte) {
 	}
 }
 
+// overWhite returns a color drawn over white.
 func overWhite(c color.Color) [3]byte {
 	r, g, b, a := c.RGBA()
 	white := 0xFFFF - a

@@ -16,12 +16,12 @@ const (
 	ReasonEmpty = "File is empty"
 	// ReasonUnsupportedType rejects an extension for which Extension is false.
 	ReasonUnsupportedType = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
-	// ReasonPDFPassword refuses a InspectPDF that does not open without a password.
+	// ReasonPDFPassword rejects a PDF that can't be opened without a password.
 	ReasonPDFPassword = "PDF is password-protected"
 	// ReasonDocumentPassword rejects an Office document that can't be opened without a password.
 	ReasonDocumentPassword = "Document is password-protected"
-	// ReasonPDFUnreadable refuses a InspectPDF that no page count can be had of within the
-	// limits of time and memory; who stops an inspection at such a limit says it too.
+	// ReasonPDFUnreadable rejects a PDF whose pages can't be counted, also if that would exceed
+	// the limits of time or memory of a worker process.
 	ReasonPDFUnreadable = "PDF could not be read"
 )
 

@@ -9,63 +9,63 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// maxHeightFactor is how much higher than lim.Width a picture may be.
+// maxHeightFactor bounds the height of a page image to this many times ExtractLimits.MaxWidth.
 const maxHeightFactor = 4
 
-// maxRenderedPixels is how many pixels a picture has that is made, as those of pages of PDFs.
+// maxRenderedPixels is how many pixels a page image has at most, for images as for PDF pages.
 const maxRenderedPixels = pdf.MaxPixels
 
-// size returns the size of a picture of that width, upright, of a picture of
-// w x h upright square pixels: not above its own size, since whoever looks at it
-// can enlarge it as well, nor higher or with more pixels than the limits allow.
-func size(w, h float64, width int, lim ExtractLimits) (int, int) {
+// imageSize returns the size of a page image of that width for an image of w x h square
+// pixels. It isn't larger than the image, which viewers can enlarge as well, and not higher or
+// with more pixels than the limits allow.
+func imageSize(w, h float64, width int, lim ExtractLimits) (int, int) {
 	fw := min(float64(width), w)
 	fh := fw * h / w
 	if fw*fh > maxRenderedPixels {
 		shrink := math.Sqrt(maxRenderedPixels / (fw * fh))
 		fw, fh = fw*shrink, fh*shrink
 	}
-	if most := float64(maxHeightFactor * lim.MaxWidth); fh > most {
-		fw, fh = fw*most/fh, most
+	if maxHeight := float64(maxHeightFactor * lim.MaxWidth); fh > maxHeight {
+		fw, fh = fw*maxHeight/fh, maxHeight
 	}
 	return max(int(math.Round(fw)), 1), max(int(math.Round(fh)), 1)
 }
 
-// render makes a picture of r, upright and width pixels wide if it may be.
+// render returns r upright, width pixels wide if imageSize allows it.
 func (r *raster) render(width int, lim ExtractLimits) (image.Image, error) {
-	// Square pixels of the finer of the two resolutions.
-	natural := [2]float64{float64(r.width), float64(r.height)}
+	// The size in square pixels of the finer of the two resolutions.
+	square := [2]float64{float64(r.width), float64(r.height)}
 	if r.aspect > 1 {
-		natural[1] *= r.aspect
+		square[1] *= r.aspect
 	} else {
-		natural[0] /= r.aspect
+		square[0] /= r.aspect
 	}
 	var w, h int
-	if r.turn >= 5 {
-		h, w = size(natural[1], natural[0], width, lim)
+	if r.orientation >= 5 {
+		h, w = imageSize(square[1], square[0], width, lim)
 	} else {
-		w, h = size(natural[0], natural[1], width, lim)
+		w, h = imageSize(square[0], square[1], width, lim)
 	}
 	img, err := r.scale(w, h)
 	if err != nil {
 		return nil, err
 	}
-	return upright(img, r.turn), nil
+	return upright(img, r.orientation), nil
 }
 
-// scale reads r into a picture of w x h pixels: by averaging areas, which needs
-// one row at a time, where it shrinks; else by a cubic filter over all of it.
+// scale reads r and returns it with w x h pixels. To shrink, it averages areas, which needs
+// one row at a time; otherwise it applies a cubic filter to the complete image.
 func (r *raster) scale(w, h int) (draw.Image, error) {
-	const mild = 1.5
-	if float64(r.width) > mild*float64(w) || float64(r.height) > mild*float64(h) {
+	const maxCubicShrink = 1.5
+	if float64(r.width) > maxCubicShrink*float64(w) || float64(r.height) > maxCubicShrink*float64(h) {
 		return r.shrink(w, h)
 	}
-	whole, err := r.shrink(r.width, r.height)
+	full, err := r.shrink(r.width, r.height)
 	if err != nil || w == r.width && h == r.height {
-		return whole, err
+		return full, err
 	}
 	scaled := r.canvas(w, h)
-	draw.CatmullRom.Scale(scaled, scaled.Bounds(), whole, whole.Bounds(), draw.Src, nil)
+	draw.CatmullRom.Scale(scaled, scaled.Bounds(), full, full.Bounds(), draw.Src, nil)
 	return scaled, nil
 }
 
@@ -76,37 +76,37 @@ func (r *raster) canvas(w, h int) draw.Image {
 	return image.NewGray(image.Rect(0, 0, w, h))
 }
 
-// shrink averages areas. In units in which a pixel of r is w wide and h high, a
-// pixel of the picture is r.width wide and r.height high: all weights are whole.
+// shrink averages areas. In units in which a pixel of r is w wide and h high, a pixel of the
+// result is r.width wide and r.height high, so that all weights are integers.
 func (r *raster) shrink(w, h int) (draw.Image, error) {
 	c := r.channels()
 	row := make([]byte, c*r.width)
 	line, sums := make([]uint64, c*w), make([]uint64, c*w)
 	img := r.canvas(w, h)
-	y, room := 0, r.height
+	y, free := 0, r.height
 	for range r.height {
 		if err := r.next(row); err != nil {
 			return nil, err
 		}
 		shrinkRow(line, row, c, w, r.width)
 		for left := h; left > 0; {
-			part := min(left, room)
+			part := min(left, free)
 			for i, v := range line {
 				sums[i] += v * uint64(part)
 			}
 			left -= part
-			if room -= part; room == 0 {
-				put(img, y, sums, uint64(r.width)*uint64(r.height))
+			if free -= part; free == 0 {
+				putRow(img, y, sums, uint64(r.width)*uint64(r.height))
 				clear(sums)
-				y, room = y+1, r.height
+				y, free = y+1, r.height
 			}
 		}
 	}
 	return img, nil
 }
 
-// shrinkRow adds each pixel of row up in the pixels of line that it covers; w
-// and width are how many pixels of c channels each has.
+// shrinkRow adds each pixel of row to the pixels of line that it covers. w is how many pixels
+// line has and width how many row has, with c channels each.
 func shrinkRow(line []uint64, row []byte, c, w, width int) {
 	if w == width {
 		for i, v := range row {
@@ -115,10 +115,10 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 		return
 	}
 	clear(line)
-	at, room := 0, width
+	at, free := 0, width
 	for i := 0; i < len(row); i += c {
-		// Pixels that lie within one of the picture's need one multiplication.
-		n := c * min((room-1)/w, (len(row)-i)/c)
+		// Pixels that lie completely within one pixel of the result need one multiplication.
+		n := c * min((free-1)/w, (len(row)-i)/c)
 		within := row[i : i+n]
 		if c == 1 {
 			sum := uint64(0)
@@ -129,23 +129,24 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 		} else {
 			addColors(line[at:at+3], within, uint64(w))
 		}
-		room -= n / c * w
+		free -= n / c * w
 		if i += n; i == len(row) {
 			return
 		}
 		for left := w; left > 0; {
-			part := min(left, room)
+			part := min(left, free)
 			for k := range c {
 				line[at+k] += uint64(row[i+k]) * uint64(part)
 			}
 			left -= part
-			if room -= part; room == 0 {
-				at, room = at+c, width
+			if free -= part; free == 0 {
+				at, free = at+c, width
 			}
 		}
 	}
 }
 
+// addColors adds the weighted red, green, and blue values of a row to sums.
 func addColors(sums []uint64, row []byte, weight uint64) {
 	var r, g, b uint64
 	for ; len(row) >= 3; row = row[3:] {
@@ -156,8 +157,8 @@ func addColors(sums []uint64, row []byte, weight uint64) {
 	sums[2] += b * weight
 }
 
-// put writes a row of sums, each of which stands for area.
-func put(img draw.Image, y int, sums []uint64, area uint64) {
+// putRow writes a row of sums. Each sum divided by area is a value.
+func putRow(img draw.Image, y int, sums []uint64, area uint64) {
 	half := area / 2
 	switch img := img.(type) {
 	case *image.Gray:

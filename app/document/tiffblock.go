@@ -12,7 +12,7 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// open begins to decode block i, of width x height pixels.
+// open begins to decode block i, which has width x height pixels.
 func (t *tiffImage) open(i, width, height int) (rows, error) {
 	off, n, err := t.block(i)
 	if err != nil {
@@ -31,21 +31,21 @@ func (t *tiffImage) open(i, width, height int) (rows, error) {
 			return fmt.Errorf("%w: block %d: %w", ErrDamaged, i, err)
 		}
 		if t.predictor == 2 && (t.compression == tiffLZW || t.compression == tiffDeflate || t.compression == tiffOldDeflate) {
-			t.integrate(samples)
+			t.undoPredictor(samples)
 		}
 		t.pixels(row, samples)
 		return nil
 	}, nil
 }
 
-// unpack returns the samples of a block as a stream.
+// unpack returns the decompressed samples of a block.
 func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 	packed := t.doc.Section(off, n)
 	if t.isFax() {
 		return t.unpackFax(packed, width, height), nil
 	}
 	if t.fillOrder == 2 {
-		packed = bufio.NewReader(reversed{packed})
+		packed = bufio.NewReader(bitReverser{packed})
 	}
 	switch t.compression {
 	case tiffLZW:
@@ -58,8 +58,8 @@ func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 	return packed, nil
 }
 
-// unpackFax returns bits of which black is one, whatever the photometric
-// interpretation then makes of ones: so all writers do that build on libtiff.
+// unpackFax returns bits in which 1 is black, whatever the photometric interpretation says:
+// all writers based on libtiff do so.
 func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader {
 	if t.compression == tiffG4 {
 		order := ccitt.MSB
@@ -70,13 +70,13 @@ func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader
 	}
 	const twoDimensional = 1
 	mixed := t.compression == tiffG3 && t.dir.Number(tiff.TagT4Options, 0)&twoDimensional != 0
-	return newFax(packed, width, t.fillOrder == 2, t.compression == tiffRLE, mixed)
+	return newFaxReader(packed, width, t.fillOrder == 2, t.compression == tiffRLE, mixed)
 }
 
-// reversed turns the bits of each byte around.
-type reversed struct{ r io.Reader }
+// bitReverser reverses the bits of each byte.
+type bitReverser struct{ r io.Reader }
 
-func (v reversed) Read(p []byte) (int, error) {
+func (v bitReverser) Read(p []byte) (int, error) {
 	n, err := v.r.Read(p)
 	for i := range p[:n] {
 		p[i] = bits.Reverse8(p[i])
@@ -84,9 +84,9 @@ func (v reversed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packBits unpacks Apple's run lengths (TIFF 6.0, section 9): a byte n of 0 to
-// 127 means that n+1 bytes follow as they are, 129 to 255 that the next byte
-// stands 257-n times, 128 nothing.
+// packBits decodes Apple's run lengths (TIFF 6.0, section 9). After a byte n of 0 to 127 come
+// n+1 literal bytes. After 129 to 255 comes a byte that is repeated 257-n times. 128 has no
+// meaning.
 type packBits struct {
 	r      *bufio.Reader
 	left   int
@@ -113,6 +113,7 @@ func (b *packBits) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// next reads the head of the next run.
 func (b *packBits) next() error {
 	head, err := b.r.ReadByte()
 	if err != nil {
@@ -128,8 +129,8 @@ func (b *packBits) next() error {
 	return err
 }
 
-// integrate undoes horizontal differencing (TIFF 6.0, section 14).
-func (t *tiffImage) integrate(b []byte) {
+// undoPredictor undoes horizontal differencing (TIFF 6.0, section 14).
+func (t *tiffImage) undoPredictor(b []byte) {
 	if t.bits == 8 {
 		for i := t.samples; i < len(b); i++ {
 			b[i] += b[i-t.samples]

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Compressions that are read (TIFF 6.0; its Technical Note 2; Adobe Photoshop
-// TIFF technical notes).
+// Values of the tag Compression (TIFF 6.0; its Technical Note 2; Adobe Photoshop TIFF
+// technical notes). Old JPEG isn't supported.
 const (
 	tiffNone       = 1
 	tiffRLE        = 2
@@ -21,7 +21,7 @@ const (
 	tiffPackBits   = 32773
 )
 
-// Photometric interpretations that are read.
+// Values of the tag PhotometricInterpretation that are supported.
 const (
 	whiteIsZero  = 0
 	blackIsZero  = 1
@@ -31,7 +31,7 @@ const (
 	photoYCbCr   = 6
 )
 
-// tiffImage is one picture of a TIFF: rows of blocks, which are strips or tiles.
+// tiffImage is an image of a TIFF. It consists of rows of blocks, which are strips or tiles.
 type tiffImage struct {
 	doc                      *source
 	dir                      *tiff.Directory
@@ -46,13 +46,15 @@ type tiffImage struct {
 
 	tiled           bool
 	blockW, blockH  int
-	across          int
+	blocksPerRow    int
 	offsets, counts []uint64
 
-	decoded int   // rows that were read
-	failed  error // first failure of a block
+	decoded int   // rows of blocks that could be read
+	failed  error // first error of a block
 }
 
+// newTIFFImage reads the properties of an image. It returns ErrUnsupported, ErrTooLarge, or
+// ErrDamaged.
 func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffImage, error) {
 	width, height := dir.Number(tiff.TagWidth, 0), dir.Number(tiff.TagHeight, 0)
 	if width == 0 || height == 0 {
@@ -70,7 +72,7 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 		fillOrder:   dir.Number(tiff.TagFillOrder, 1),
 	}
 	t.photometric = dir.Number(tiff.TagPhotometric, whiteIsZero)
-	if err := t.readable(); err != nil {
+	if err := t.checkSupported(); err != nil {
 		return nil, err
 	}
 	if t.photometric == photoPalette {
@@ -93,10 +95,10 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 	return t, err
 }
 
-// readable refuses what is not decoded.
-func (t *tiffImage) readable() error {
-	unsupported := func(what string, value any) error {
-		return fmt.Errorf("%w: TIFF with %s %v", ErrUnsupported, what, value)
+// checkSupported returns ErrUnsupported for variants that aren't decoded.
+func (t *tiffImage) checkSupported() error {
+	unsupported := func(property string, value any) error {
+		return fmt.Errorf("%w: TIFF with %s %v", ErrUnsupported, property, value)
 	}
 	switch t.compression {
 	case tiffNone, tiffRLE, tiffG3, tiffG4, tiffLZW, tiffJPEG, tiffDeflate, tiffOldDeflate, tiffPackBits:
@@ -120,19 +122,19 @@ func (t *tiffImage) readable() error {
 			return unsupported("JPEG of bits", t.bits)
 		}
 	}
-	lawful := false
+	supported := false
 	switch t.photometric {
 	case whiteIsZero, blackIsZero:
-		lawful = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8 || t.bits == 16
+		supported = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8 || t.bits == 16
 	case photoPalette:
-		lawful = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8
+		supported = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8
 	case photoRGB, photoCMYK:
-		lawful = t.bits == 8 || t.bits == 16
+		supported = t.bits == 8 || t.bits == 16
 	case photoYCbCr:
 		sub := t.dir.Numbers(tiff.TagSubsampling, 2)
-		lawful = t.compression == tiffJPEG || t.bits == 8 && len(sub) == 2 && sub[0] == 1 && sub[1] == 1
+		supported = t.compression == tiffJPEG || t.bits == 8 && len(sub) == 2 && sub[0] == 1 && sub[1] == 1
 	}
-	if !lawful {
+	if !supported {
 		return unsupported(fmt.Sprintf("%d bits of kind", t.bits), t.photometric)
 	}
 	if t.isFax() && (t.bits != 1 || t.samples != 1) {
@@ -144,12 +146,13 @@ func (t *tiffImage) readable() error {
 	return nil
 }
 
+// isFax reports whether the blocks are compressed with a CCITT method.
 func (t *tiffImage) isFax() bool {
 	return t.compression == tiffRLE || t.compression == tiffG3 || t.compression == tiffG4
 }
 
-// readPalette reads all reds, then all greens, then all blues, of 16 bits each;
-// some writers put 8-bit values there.
+// readPalette reads all reds, then all greens, then all blues, of 16 bits each. Some writers
+// store 8-bit values.
 func (t *tiffImage) readPalette() {
 	n := 1 << t.bits
 	list := t.dir.Numbers(tiff.TagColorMap, uint64(3*n))
@@ -169,13 +172,14 @@ func (t *tiffImage) readPalette() {
 	}
 }
 
-// readBlocks finds the strips or tiles.
+// readBlocks reads the offsets and lengths of the strips or tiles.
 func (t *tiffImage) readBlocks() error {
 	t.blockW, t.blockH = t.width, t.height
 	offsets, counts := uint16(tiff.TagStripOffsets), uint16(tiff.TagStripCounts)
 	if w := t.dir.Number(tiff.TagTileWidth, 0); w != 0 {
 		h := t.dir.Number(tiff.TagTileHeight, 0)
-		// One row of tiles is held at a time; a tile may hang over the edge.
+		// One row of tiles is in memory at a time. A tile may extend over the edge of the
+		// image.
 		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) || w*h > uint64(t.lim.MaxPixels) {
 			return docio.Damaged("tiles of %d x %d pixels", w, h)
 		}
@@ -184,9 +188,9 @@ func (t *tiffImage) readBlocks() error {
 	} else if rows := t.dir.Number(tiff.TagRowsPerStrip, uint64(t.height)); rows > 0 && rows < uint64(t.height) {
 		t.blockH = int(rows)
 	}
-	t.across = (t.width + t.blockW - 1) / t.blockW
+	t.blocksPerRow = (t.width + t.blockW - 1) / t.blockW
 	down := (t.height + t.blockH - 1) / t.blockH
-	n := uint64(t.across) * uint64(down)
+	n := uint64(t.blocksPerRow) * uint64(down)
 	if n > tiff.MaxValues {
 		return fmt.Errorf("%w: %d blocks", ErrTooLarge, n)
 	}
@@ -198,7 +202,8 @@ func (t *tiffImage) readBlocks() error {
 	return nil
 }
 
-// block returns where block i lies; a missing length means until the end.
+// block returns the offset and length of block i. Without a length the block extends to the
+// end of the file.
 func (t *tiffImage) block(i int) (off, n int64, err error) {
 	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
 		return 0, 0, docio.Damaged("block %d lies outside", i)

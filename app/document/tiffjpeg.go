@@ -9,15 +9,15 @@ import (
 	"io"
 )
 
-// adobe is a segment that says how the colors of a JPEG stream are kept: its
-// last byte is 0 for as they are, 1 for YCbCr (Adobe technical note 5116).
+// adobe is a segment that tells the color space of a JPEG stream by its last byte: 0 for the
+// stored colors, 1 for YCbCr (Adobe technical note 5116).
 var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 
-// openJPEG decodes a block of JPEG (TIFF Technical Note 2): a stream of its own
-// but for the tables, which stand once for all blocks. What the colors are,
-// TIFF says and the stream need not.
+// openJPEG decodes a JPEG block (TIFF Technical Note 2). It is a complete stream except for
+// the tables, which all blocks share. TIFF defines the color space, which the stream may not
+// tell.
 func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
-	// The start of the stream, and a segment that may come first.
+	// The start-of-image marker, and a segment that may come first.
 	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
 		return nil, docio.Damaged("no JPEG at %d", off)
@@ -34,7 +34,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	}
 	rest := int64(2)
 	if isAdobe(head[2:]) {
-		rest += 2 + adobeLength // TIFF's word on the colors counts
+		rest += 2 + adobeLength // the color space of TIFF takes precedence
 	}
 	stream := func() io.Reader {
 		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(t.doc, off+rest, n-rest)))
@@ -43,7 +43,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	if err != nil {
 		return nil, codecError(err)
 	}
-	if err := affordable(config, 0, t.lim); err != nil {
+	if err := checkSize(config, 0, t.lim); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(stream())
@@ -51,7 +51,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 		return nil, codecError(err)
 	}
 	if cmyk, ok := img.(*image.CMYK); ok {
-		// The decoder turns Adobe's inks around; TIFF's are not turned.
+		// The decoder inverts CMYK as Adobe does; TIFF doesn't.
 		for i := range cmyk.Pix {
 			cmyk.Pix[i] = 255 - cmyk.Pix[i]
 		}
@@ -59,6 +59,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	return rowsOf(img, width, t.color()), nil
 }
 
+// adobeLength is the length of an Adobe segment without its marker.
 const adobeLength = 14
 
 func isAdobe(segment []byte) bool {

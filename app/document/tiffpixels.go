@@ -5,10 +5,10 @@ import (
 	"image/color"
 )
 
-// pixels turns the samples of a row into gray or red, green and blue.
+// pixels converts the samples of a row to gray, or to red, green, and blue.
 func (t *tiffImage) pixels(row, samples []byte) {
 	if t.bits == 16 {
-		samples = t.high(samples)
+		samples = t.upperBytes(samples)
 	}
 	switch t.photometric {
 	case whiteIsZero, blackIsZero:
@@ -20,8 +20,8 @@ func (t *tiffImage) pixels(row, samples []byte) {
 	}
 }
 
-// high keeps the upper byte of each 16-bit sample.
-func (t *tiffImage) high(samples []byte) []byte {
+// upperBytes reduces 16-bit samples to their upper bytes, in place.
+func (t *tiffImage) upperBytes(samples []byte) []byte {
 	first := 0
 	if t.dir.Order() == binary.ByteOrder(binary.LittleEndian) {
 		first = 1
@@ -32,7 +32,7 @@ func (t *tiffImage) high(samples []byte) []byte {
 	return samples[:len(samples)/2]
 }
 
-// sample returns sample i of a row of 1, 2, 4 or 8 bits.
+// sample returns sample i of a row with 1, 2, 4, or 8 bits per sample.
 func (t *tiffImage) sample(samples []byte, i int) byte {
 	if t.bits >= 8 {
 		return samples[i]
@@ -46,25 +46,25 @@ func (t *tiffImage) grays(row, samples []byte) {
 	if t.bits < 8 {
 		scale = 255 / (1<<t.bits - 1)
 	}
-	var flip byte
+	var invert byte
 	if t.photometric == whiteIsZero {
-		flip = 0xFF
+		invert = 0xFF
 	}
 	if t.bits == 1 && t.samples == 1 {
-		bilevelRow(row, samples, flip)
+		bilevelRow(row, samples, invert)
 		return
 	}
 	for x := range row {
-		v := t.sample(samples, x*t.samples)*scale ^ flip
+		v := t.sample(samples, x*t.samples)*scale ^ invert
 		if t.alpha != 0 {
-			v = t.over(v, t.sample(samples, x*t.samples+1)*scale)
+			v = t.blend(v, t.sample(samples, x*t.samples+1)*scale)
 		}
 		row[x] = v
 	}
 }
 
-// spread is each byte as eight pixels: 0xFF where a bit is set.
-var spread = func() (t [256][8]byte) {
+// bitPixels maps a byte to eight pixels: 0xFF for each bit that is set.
+var bitPixels = func() (t [256][8]byte) {
 	for b := range t {
 		for k := range 8 {
 			t[b][k] = -byte(b >> (7 - k) & 1)
@@ -73,9 +73,9 @@ var spread = func() (t [256][8]byte) {
 	return t
 }()
 
-func bilevelRow(row, samples []byte, flip byte) {
+func bilevelRow(row, samples []byte, invert byte) {
 	for i, b := range samples {
-		copy(row[8*i:], spread[b^flip][:])
+		copy(row[8*i:], bitPixels[b^invert][:])
 	}
 }
 
@@ -108,14 +108,14 @@ func (t *tiffImage) colors(row, samples []byte) {
 		}
 		if t.alpha != 0 {
 			for k := range p {
-				p[k] = t.over(p[k], s[3])
+				p[k] = t.blend(p[k], s[3])
 			}
 		}
 	}
 }
 
-// over lays a value over white.
-func (t *tiffImage) over(v, alpha byte) byte {
+// blend draws a value over white.
+func (t *tiffImage) blend(v, alpha byte) byte {
 	switch t.alpha {
 	case 1:
 		return byte(min(int(v)+255-int(alpha), 255))

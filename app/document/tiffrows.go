@@ -6,15 +6,15 @@ import (
 	"image"
 )
 
-// rows yields the rows of one block, as long as the block is wide, in the
-// channels of the picture.
+// rows returns the rows of one block, each as long as the block is wide, in the channels of
+// the image.
 type rows func(row []byte) error
 
-// raster reads the picture from the top. Of a damaged block what was read
-// before stays, and the rest is white.
+// raster reads the image from the top. In a damaged block, the rows after the damage are
+// white.
 func (t *tiffImage) raster() *raster {
 	r := &raster{
-		width: t.width, height: t.height, color: t.color(), aspect: 1, turn: t.dir.Orientation(),
+		width: t.width, height: t.height, color: t.color(), aspect: 1, orientation: t.dir.Orientation(),
 	}
 	r.aspect = pixelAspect(t.dir.Rational(tiff.TagXResolution), t.dir.Rational(tiff.TagYResolution))
 	if t.tiled {
@@ -40,7 +40,8 @@ func (t *tiffImage) color() bool {
 	return true
 }
 
-// fail keeps the first failure; fatal ones (our own) end the picture.
+// fail records the first error of a block. It returns an error only if a read failed or the
+// context ended, which ends the image.
 func (t *tiffImage) fail(err error) error {
 	if t.failed == nil {
 		t.failed = err
@@ -48,12 +49,14 @@ func (t *tiffImage) fail(err error) error {
 	return t.doc.Err()
 }
 
+// white fills a row with white.
 func white(row []byte) {
 	for i := range row {
 		row[i] = 0xFF
 	}
 }
 
+// stripRows decodes one strip after another.
 func (t *tiffImage) stripRows() func([]byte) error {
 	y := 0
 	var strip rows
@@ -90,7 +93,7 @@ func (t *tiffImage) tileRows(channels int) func([]byte) error {
 				band = make([]byte, stride*min(t.blockH, t.height))
 			}
 			white(band)
-			for i := range t.across {
+			for i := range t.blocksPerRow {
 				if err := t.tile(band, y/t.blockH, i, channels, min(t.blockH, t.height-y)); err != nil {
 					if err := t.fail(err); err != nil {
 						return err
@@ -104,28 +107,28 @@ func (t *tiffImage) tileRows(channels int) func([]byte) error {
 	}
 }
 
-// tile decodes tile i of a row of tiles into band, of which height rows count.
+// tile decodes tile i of a row of tiles into band, up to height rows.
 func (t *tiffImage) tile(band []byte, down, i, channels, height int) error {
-	next, err := t.open(down*t.across+i, t.blockW, t.blockH)
+	next, err := t.open(down*t.blocksPerRow+i, t.blockW, t.blockH)
 	if err != nil {
 		return err
 	}
 	row := make([]byte, channels*t.blockW)
 	left := i * t.blockW
-	seen := channels * min(t.blockW, t.width-left)
+	visible := channels * min(t.blockW, t.width-left)
 	for y := range height {
 		if err := next(row); err != nil {
 			return err
 		}
-		copy(band[channels*(y*t.width+left):], row[:seen])
+		copy(band[channels*(y*t.width+left):], row[:visible])
 		t.decoded++
 	}
 	return nil
 }
 
-// rowsOf reads a decoded picture as a block that is width pixels wide.
+// rowsOf returns the rows of a decoded image as those of a block that is width pixels wide.
 func rowsOf(img image.Image, width int, color bool) rows {
-	r := scan(img)
+	r := newRaster(img)
 	line := make([]byte, r.channels()*r.width)
 	y := 0
 	return func(row []byte) error {

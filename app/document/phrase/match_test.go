@@ -8,39 +8,41 @@ import (
 func TestPhrase(t *testing.T) {
 	for _, c := range []struct {
 		name, typed, text string
-		want              string // what is found, parted by bars
+		want              string // matches, separated by bars
 	}{
 		{"plain", "deed", "A deed in a Deed box", "deed|Deed"},
 		{"across lines", "warranty deed", "GENERAL WARRANTY\r\n  DEED", "WARRANTY\r\n  DEED"},
-		{"white space that was typed", "  warranty \t deed ", "warranty deed", "warranty deed"},
-		{"no-break blanks", "book 12", "Book\u00a012", "Book\u00a012"},
-		{"a word parted at the end of a line", "holdings", "ORCHARD HOLD-\nINGS LLC", "HOLD-\nINGS"},
-		{"a name with a hyphen there", "Marchbanks-Ibanez", "Marchbanks-\nIbáñez", "Marchbanks-\nIbáñez"},
-		{"and without one typed", "MarchbanksIbáñez", "Marchbanks-\nIbáñez", "Marchbanks-\nIbáñez"},
-		{"and with a blank", "Smith - Jones", "Smith -\nJones", "Smith -\nJones"},
+		{"white space in the query", "  warranty \t deed ", "warranty deed", "warranty deed"},
+		{"non-breaking spaces", "book 12", "Book\u00a012", "Book\u00a012"},
+		{"a word split at the end of a line", "holdings", "ORCHARD HOLD-\nINGS LLC", "HOLD-\nINGS"},
+		{"a name with a hyphen at the end of a line", "Marchbanks-Ibanez", "Marchbanks-\nIbáñez", "Marchbanks-\nIbáñez"},
+		{"the same without a hyphen in the query", "MarchbanksIbáñez", "Marchbanks-\nIbáñez", "Marchbanks-\nIbáñez"},
+		{"a hyphen between spaces", "Smith - Jones", "Smith -\nJones", "Smith -\nJones"},
 		{"accents", "ibáñez", "IBANEZ and Ibáñez", "IBANEZ|Ibáñez"},
-		{"accents apart", "ibanez", "Iba\u0301n\u0303ez", "Iba\u0301n\u0303ez"},
+		{"combining accents", "ibanez", "Iba\u0301n\u0303ez", "Iba\u0301n\u0303ez"},
 		{"quotes and dashes", `the "lot" o'brien 12-14`, "the “Lot” O’Brien 12–14", "the “Lot” O’Brien 12–14"},
 		{"ligatures", "final", "ﬁnal ﬁnding", "ﬁnal"},
 		{"twice in one ligature", "f", "ﬀ f", "ﬀ|f"},
 		{"soft hyphens", "easement", "ease\u00adment", "ease\u00adment"},
-		{"none overlaps", "aa", "aaaaa", "aa|aa"},
+		{"no overlaps", "aa", "aaaaa", "aa|aa"},
 		{"not there", "lien", "deed", ""},
 		{"nothing typed", "  ", "deed", ""},
 		{"a zero between words", "a b", "a\x00b", "a\x00b"},
 		{"longer than the text", "deeds", "deed", ""},
 	} {
-		text := []rune(c.text)
-		var found []string
-		for _, s := range New(c.typed).Find(text, 10) {
-			found = append(found, string(text[s.Start:s.End]))
-		}
-		if got := strings.Join(found, "|"); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			text := []rune(c.text)
+			var found []string
+			for _, s := range New(c.typed).Find(text, 10) {
+				found = append(found, string(text[s.Start:s.End]))
+			}
+			if got := strings.Join(found, "|"); got != c.want {
+				t.Errorf("Find = %q, want %q", got, c.want)
+			}
+		})
 	}
 	if got := New("a").Find([]rune("aaaa"), 3); len(got) != 3 {
-		t.Errorf("%d of at most 3", len(got))
+		t.Errorf("Find of at most 3 = %d matches, want 3", len(got))
 	}
 }
 
@@ -55,7 +57,7 @@ func FuzzPhrase(f *testing.F) {
 		end := 0
 		for _, s := range New(typed).Find(text, 100) {
 			if s.Start < end || s.End <= s.Start || s.End > len(text) {
-				t.Fatalf("%+v after %d of %d", s, end, len(text))
+				t.Fatalf("match %+v after %d in a text of %d", s, end, len(text))
 			}
 			end = s.End
 		}

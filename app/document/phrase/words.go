@@ -8,26 +8,25 @@ import (
 	"deedkeep/app/model"
 )
 
-// word is what is looked for in quotes: its letters and digits, which begin and end
-// where words of the text do.
+// word is an item in quotes: its letters and digits. A match prefix and ends at word
+// boundaries of the text.
 type word struct {
 	runes  []rune
-	parted []bool // something else stood before this one
-	number bool   // it has a digit: a text may part it otherwise, 12-3-045 as 123045
-	begins bool   // the text's word may go on
+	gap    []bool // there was punctuation or a space before this character
+	number bool   // has a digit; the text may group it differently, 12-3-045 as 123045
+	prefix bool   // the word in the text may be longer
 }
 
-// mostWords is how many are looked for at once.
-const mostWords = 32
+// maxWords is how many items in quotes are searched for.
+const maxWords = 32
 
-// Split takes what somebody typed to find records by apart into phrases: each word is
-// one, and what stands in quotes. Of `smith "warranty deed" 12-3` they are `"smith"`,
-// `"warranty deed"` and `"12-3"*`: the last word is a beginning, as in the find box.
-// Joined by blanks they are one phrase. Words that stand everywhere are left out where
-// there are others.
-func Split(typed string) (said []string) {
-	var slight []string
-	typed = strings.Join(strings.Fields(quotesPlain(typed)), " ")
+// Split splits a search query into phrases: each word is one, and so is each text in quotes.
+// `smith "warranty deed" 12-3` becomes `"smith"`, `"warranty deed"`, and `"12-3"*`: the last
+// word is a prefix, as in the search box. Joined with spaces they are one Phrase. Stop words
+// are omitted if there are others.
+func Split(typed string) (phrases []string) {
+	var stopPhrases []string
+	typed = strings.Join(strings.Fields(plainQuotes(typed)), " ")
 	for i, part := range strings.Split(typed, `"`) {
 		words := []string{part}
 		if i%2 == 0 {
@@ -42,29 +41,29 @@ func Split(typed string) (said []string) {
 			if i%2 == 0 && n == len(words)-1 && strings.HasSuffix(typed, text) && len(w.runes) > 1 {
 				item += "*"
 			}
-			to := &said
-			if i%2 == 0 && everywhere[string(w.runes)] {
-				to = &slight
+			list := &phrases
+			if i%2 == 0 && stopWords[string(w.runes)] {
+				list = &stopPhrases
 			}
-			if !slices.Contains(*to, item) {
-				*to = append(*to, item)
+			if !slices.Contains(*list, item) {
+				*list = append(*list, item)
 			}
 		}
 	}
-	if len(said) == 0 {
-		said = slight
+	if len(phrases) == 0 {
+		phrases = stopPhrases
 	}
-	return said
+	return phrases
 }
 
-// everywhere are the words of which every page of a deed has many.
-var everywhere = map[string]bool{
+// stopWords are words that every page of a deed has many times.
+var stopWords = map[string]bool{
 	"a": true, "an": true, "and": true, "at": true, "by": true, "for": true, "from": true, "in": true, "of": true,
 	"on": true, "or": true, "the": true, "to": true, "with": true,
 }
 
-// quotesPlain makes every kind of double quotes the plain one.
-func quotesPlain(text string) string {
+// plainQuotes replaces every kind of double quotes with ASCII ones.
+func plainQuotes(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(model.QuoteMarks, r) {
 			return '"'
@@ -73,22 +72,22 @@ func quotesPlain(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-// words reads a text that is nothing but things in quotes; nil of any other.
-func words(typed string) (list []word) {
-	rest := strings.TrimSpace(quotesPlain(typed))
-	for rest != "" && len(list) < mostWords {
+// quotedWords returns the items of a text that consists of items in quotes only, else nil.
+func quotedWords(typed string) (list []word) {
+	rest := strings.TrimSpace(plainQuotes(typed))
+	for rest != "" && len(list) < maxWords {
 		if rest[0] != '"' {
 			return nil
 		}
 		inner, after, closed := strings.Cut(rest[1:], `"`)
-		begins := strings.HasPrefix(after, "*")
+		prefix := strings.HasPrefix(after, "*")
 		after = strings.TrimPrefix(after, "*")
 		if closed && after != "" && !unicode.IsSpace(rune(after[0])) {
 			return nil
 		}
 		rest = strings.TrimSpace(after)
 		if w := newWord(inner); len(w.runes) > 0 {
-			w.begins = begins
+			w.prefix = prefix
 			if !slices.ContainsFunc(list, w.same) {
 				list = append(list, w)
 			}
@@ -97,48 +96,51 @@ func words(typed string) (list []word) {
 	return list
 }
 
-func (w *word) same(as word) bool {
-	return w.begins == as.begins && slices.Equal(w.runes, as.runes) && slices.Equal(w.parted, as.parted)
+// same reports whether two words are equal.
+func (w *word) same(other word) bool {
+	return w.prefix == other.prefix && slices.Equal(w.runes, other.runes) && slices.Equal(w.gap, other.gap)
 }
 
+// newWord returns the letters and digits of a text as a word.
 func newWord(text string) (w word) {
 	folded, _ := fold([]rune(text))
-	parted := false
+	gap := false
 	for _, r := range folded {
 		switch {
-		case !bears(r):
-			parted = parted || !slightly(r)
+		case !isWordCharacter(r):
+			gap = gap || !isIgnored(r)
 			continue
 		case unicode.IsDigit(r):
 			w.number = true
 		}
-		w.runes, w.parted = append(w.runes, r), append(w.parted, parted)
-		parted = false
+		w.runes, w.gap = append(w.runes, r), append(w.gap, gap)
+		gap = false
 	}
 	return w
 }
 
-// bears reports whether a character is one of a word.
-func bears(r rune) bool {
+// isWordCharacter reports whether a character is part of words.
+func isWordCharacter(r rune) bool {
 	if r < 0x80 {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
 	}
 	return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
 }
 
-// slightly reports whether a character parts nothing: O'Neil and ONeil are one, and so
-// is a word that the end of a line parts.
-func slightly(r rune) bool { return r == '\'' || r == lineHyphen }
+// isIgnored reports whether a character doesn't separate words: O'Neil is the same as ONeil,
+// and a word may be split at the end of a line.
+func isIgnored(r rune) bool { return r == '\'' || r == lineHyphen }
 
-// edge reports whether a word may end before text[i] and another begin there.
-func edge(text []rune, i int) bool {
-	if i == 0 || i >= len(text) || !bears(text[i-1]) || !bears(text[i]) {
+// isBoundary reports whether a word may end before text[i] and another one begin there.
+func isBoundary(text []rune, i int) bool {
+	if i == 0 || i >= len(text) || !isWordCharacter(text[i-1]) || !isWordCharacter(text[i]) {
 		return true
 	}
 	return unicode.IsDigit(text[i-1]) != unicode.IsDigit(text[i])
 }
 
-// beside reports whether what is between two words leaves them together.
-func beside(between []rune) bool {
-	return len(between) <= 3 && !slices.ContainsFunc(between, bears)
+// adjacent reports whether two words with these characters between them are next to each
+// other.
+func adjacent(between []rune) bool {
+	return len(between) <= 3 && !slices.ContainsFunc(between, isWordCharacter)
 }

@@ -5,18 +5,18 @@ import (
 	"unicode"
 )
 
-// wordTree is what is looked for in quotes by its characters: however many words there
-// are, each place of a text is held against those that begin as it does, all at once.
+// wordTree is a prefix tree of the words in quotes. Each position of a text is compared with
+// all words at the same time, however many they are.
 type wordTree struct {
-	plain, numbers wordNode // those with a digit may be parted where others may not
+	plain, numbers wordNode // words with a digit may be grouped differently in the text
 }
 
-// wordNode is behind the characters that several words begin with.
+// wordNode is reached by the characters that several words begin with.
 type wordNode struct {
-	r      rune           // the last of them
-	whole  bool           // a word ends here
-	begins bool           // a word ends here that the text's may go on after
-	next   [4][]*wordNode // by how many characters may stand before them in the text
+	r      rune           // last of these characters
+	end    bool           // a word ends here
+	prefix bool           // a prefix ends here: the word in the text may be longer
+	next   [4][]*wordNode // by how many separators may come before the next character in the text
 }
 
 func newWordTree(list []word) *wordTree {
@@ -27,19 +27,19 @@ func newWordTree(list []word) *wordTree {
 			n = &t.numbers
 		}
 		for k, r := range w.runes {
-			n = n.to(r, w.apart(k))
+			n = n.child(r, w.maxSeparators(k))
 		}
-		n.whole, n.begins = true, n.begins || w.begins
+		n.end, n.prefix = true, n.prefix || w.prefix
 	}
 	return t
 }
 
-// apart is how many characters may stand in the text before the word's character k.
-func (w *word) apart(k int) int {
+// maxSeparators returns how many separators the text may have before character k of the word.
+func (w *word) maxSeparators(k int) int {
 	switch {
 	case k == 0:
 		return 0
-	case w.parted[k]:
+	case w.gap[k]:
 		return 3
 	case unicode.IsDigit(w.runes[k-1]) != unicode.IsDigit(w.runes[k]):
 		return 2
@@ -49,21 +49,22 @@ func (w *word) apart(k int) int {
 	return 0
 }
 
-func (n *wordNode) to(r rune, apart int) *wordNode {
-	for _, c := range n.next[apart] {
+// child returns the node that r leads to, which it adds if necessary.
+func (n *wordNode) child(r rune, separators int) *wordNode {
+	for _, c := range n.next[separators] {
 		if c.r == r {
 			return c
 		}
 	}
 	c := &wordNode{r: r}
-	n.next[apart] = append(n.next[apart], c)
+	n.next[separators] = append(n.next[separators], c)
 	return c
 }
 
-// longest returns where the longest word ends that begins at i, -1 where none does.
-func (t *wordTree) longest(text []rune, i int, run *stretch) int {
+// longest returns the end of the longest match that begins at i, -1 if there is none.
+func (t *wordTree) longest(text []rune, i int, run *wordRun) int {
 	end := -1
-	if !bears(text[i]) || !edge(text, i) {
+	if !isWordCharacter(text[i]) || !isBoundary(text, i) {
 		return end
 	}
 	for _, tree := range []*wordNode{&t.plain, &t.numbers} {
@@ -76,21 +77,22 @@ func (t *wordTree) longest(text []rune, i int, run *stretch) int {
 	return end
 }
 
-// match returns where the longest word ends that goes on from here with text[i].
-func (n *wordNode) match(text []rune, i int, run *stretch) int {
+// match returns the end of the longest match that continues from this node at text[i], -1 if
+// there is none.
+func (n *wordNode) match(text []rune, i int, run *wordRun) int {
 	end := -1
 	switch {
-	case n.begins:
-		end = run.end(text, i)
-	case n.whole && edge(text, i):
+	case n.prefix:
+		end = run.endAt(text, i)
+	case n.end && isBoundary(text, i):
 		end = i
 	}
-	for apart, next := range n.next {
+	for separators, next := range n.next {
 		if len(next) == 0 {
 			continue
 		}
-		at := over(text, i, apart)
-		if at >= len(text) || !bears(text[at]) {
+		at := skipSeparators(text, i, separators)
+		if at >= len(text) || !isWordCharacter(text[at]) {
 			continue
 		}
 		for _, c := range next {
@@ -102,57 +104,58 @@ func (n *wordNode) match(text []rune, i int, run *stretch) int {
 	return end
 }
 
-// over goes over what may stand in the text between two characters of a word, of which
-// one alone must be a sign of numbers.
-func over(text []rune, i, most int) int {
+// skipSeparators returns the position after up to n separators that the text may have between
+// two characters of a word, or i if there are more. A single separator must be one that
+// numbers have.
+func skipSeparators(text []rune, i, n int) int {
 	from := i
-	for n := 0; i < len(text) && !bears(text[i]); i++ {
-		if slightly(text[i]) {
+	for found := 0; i < len(text) && !isWordCharacter(text[i]); i++ {
+		if isIgnored(text[i]) {
 			continue
 		}
-		if n++; n > most || most == 1 && !strings.ContainsRune("-./", text[i]) {
+		if found++; found > n || n == 1 && !strings.ContainsRune("-./", text[i]) {
 			return from
 		}
 	}
 	return i
 }
 
-// stretch is the word of the text, or the end of it, that was gone over last.
-type stretch struct{ from, to int }
+// wordRun is the word of the text, or the end of it, that was scanned last.
+type wordRun struct{ from, to int }
 
-// end is where the word ends that text[i] may be in. One that many beginnings lead into
-// is gone over once, however long it is.
-func (s *stretch) end(text []rune, i int) int {
+// endAt returns the end of the word that contains text[i]. A long word that many prefixes
+// match is scanned only once.
+func (s *wordRun) endAt(text []rune, i int) int {
 	if i < s.from || i > s.to {
 		s.from, s.to = i, i
-		for s.to < len(text) && bears(text[s.to]) {
+		for s.to < len(text) && isWordCharacter(text[s.to]) {
 			s.to++
 		}
 	}
 	return s.to
 }
 
-// find gives the places of words, of which those that follow each other are one.
-func (t *wordTree) find(text []rune, most int) []Span {
-	folded, at := fold(text)
+// find returns up to n matches of the words. Adjacent matches are merged into one.
+func (t *wordTree) find(text []rune, n int) []Span {
+	folded, origin := fold(text)
 	var spans []Span
-	last := 0 // where the one before ended
-	run := stretch{-1, -1}
+	lastEnd := 0 // of the previous match, in folded
+	run := wordRun{-1, -1}
 	for i := 0; i < len(folded); {
 		end := t.longest(folded, i, &run)
-		n := len(spans)
-		if end < 0 || n > 0 && at[i] < spans[n-1].End {
+		last := len(spans) - 1
+		if end < 0 || last >= 0 && origin[i] < spans[last].End {
 			i++
 			continue
 		}
-		if n > 0 && beside(folded[last:i]) {
-			spans[n-1].End = at[end-1] + 1
-		} else if n == most {
+		if last >= 0 && adjacent(folded[lastEnd:i]) {
+			spans[last].End = origin[end-1] + 1
+		} else if len(spans) == n {
 			break
 		} else {
-			spans = append(spans, Span{at[i], at[end-1] + 1})
+			spans = append(spans, Span{origin[i], origin[end-1] + 1})
 		}
-		i, last = end, end
+		i, lastEnd = end, end
 	}
 	return spans
 }
