@@ -1,7 +1,6 @@
 package apitypes
 
-// Abstract is a title abstract (SPEC.md, "Abstract"). ID is the opaque id;
-// what was not supplied is nil and so null.
+// Abstract is a title abstract. ID is opaque. Values that were not given are nil, which is null in JSON.
 type Abstract struct {
 	ID           string       `json:"id"`
 	TemplateID   *int64       `json:"template_id"`
@@ -17,14 +16,14 @@ type Abstract struct {
 	UpdatedAt    Time         `json:"updated_at"`
 }
 
-// AbstractCreated answers POST /abstracts and POST /abstracts/{id}/files: the
-// abstract with all its files, and the files that were refused in the order sent.
+// AbstractCreated is the response of POST /abstracts and POST /abstracts/{id}/files: the abstract with all its files,
+// and the rejected files in the sequence in which they were sent.
 type AbstractCreated struct {
 	Data   Abstract          `json:"data"`
 	Errors List[FileFailure] `json:"errors"`
 }
 
-// AbstractBody answers GET and PATCH /abstracts/{id}, and POST /abstracts/{id}/restore.
+// AbstractBody is the response of GET and PATCH /abstracts/{id}, and POST /abstracts/{id}/restore.
 type AbstractBody struct {
 	Data Abstract `json:"data"`
 }

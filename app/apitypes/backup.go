@@ -1,26 +1,24 @@
 package apitypes
 
-// BackupCreate asks POST /control/backup for a snapshot; To is the directory,
-// absolute, or "" for that of the settings. Seal is what the settings of whoever asks
-// say about encryption: where the vault's own say otherwise, the answer is 409. Without
-// it nothing is compared. New goes on with whatever archive is there, or begins one,
-// where another was before.
+// BackupCreate is the body of POST /control/backup. To is an absolute directory, "" for the one in the settings. Seal
+// is the encryption in the caller's settings: the request fails with a 409 if the server's settings differ. Nil skips
+// the comparison. New continues with the archive in the directory, or starts one, although the last backup was in
+// another.
 type BackupCreate struct {
 	To   string      `json:"to"`
 	Seal *BackupSeal `json:"seal,omitempty"`
 	New  bool        `json:"new,omitempty"`
 }
 
-// BackupSeal is whom a backup is encrypted for: age recipients, or a passphrase, of
-// which Passphrase is a salted fingerprint; neither is not encrypted.
+// BackupSeal describes how a backup is encrypted: for age recipients, or with a passphrase, of which Passphrase is a
+// salted fingerprint. Without either it is not encrypted.
 type BackupSeal struct {
 	Recipients []string `json:"recipients,omitempty"`
 	Passphrase string   `json:"passphrase,omitempty"`
 }
 
-// Backup is one snapshot (COMMANDS.md, "backup create"). Bytes are those of its
-// documents, each once; BytesWritten what this snapshot added to the directory; Sealed
-// says whether it is encrypted.
+// Backup is one snapshot. Bytes is the size of its documents, each counted once; BytesWritten is what this snapshot
+// added to the directory; Sealed says whether it is encrypted.
 type Backup struct {
 	Snapshot     string  `json:"snapshot"`
 	CreatedAt    Time    `json:"created_at"`
@@ -31,12 +29,11 @@ type Backup struct {
 	Seconds      float64 `json:"seconds"`
 	Sealed       bool    `json:"sealed"`
 
-	// Damaged are the documents that are intact in the backup and known to be damaged in the vault; left out when none is.
+	// Damaged lists documents that are intact in the backup but damaged in the vault. Omitted if empty.
 	Damaged []uint64 `json:"damaged,omitempty"`
 }
 
-// BackupListed is a snapshot in the list of a directory. Problem says why it cannot
-// be read, and is left out of one that can.
+// BackupListed is a snapshot in the list of a directory. Problem says why it can't be read, and is omitted if it can.
 type BackupListed struct {
 	Snapshot  string `json:"snapshot"`
 	CreatedAt *Time  `json:"created_at"`
@@ -45,10 +42,9 @@ type BackupListed struct {
 	Problem   string `json:"problem,omitempty"`
 }
 
-// BackupVerify is the result of reading every byte of a directory of backups, or of
-// one snapshot. Sealed is true where the bytes were held against their sums but, for
-// want of a key, what is inside could not be looked at. Orphans and Leftovers are
-// notes; every finding makes OK false.
+// BackupVerify is the result of reading every byte of a backup directory or of one snapshot. Sealed says that only
+// checksums were verified, because the key to decrypt the content is missing. Any finding makes OK false; Orphans and
+// Leftovers don't.
 type BackupVerify struct {
 	OK        bool          `json:"ok"`
 	Snapshots int64         `json:"snapshots"`
@@ -60,7 +56,7 @@ type BackupVerify struct {
 	Findings  List[Finding] `json:"findings"`
 }
 
-// BackupPrune is what was removed from a directory of backups, or would be.
+// BackupPrune lists what was removed from a backup directory or, with DryRun, what would be.
 type BackupPrune struct {
 	Kept    List[string] `json:"kept"`
 	Removed List[string] `json:"removed"`
@@ -69,14 +65,14 @@ type BackupPrune struct {
 	DryRun  bool         `json:"dry_run"`
 }
 
-// BackupPruned tells POST /control/backup/pruned what was removed, for the log: names of
-// snapshots, and the directory, absolute.
+// BackupPruned is the body of POST /control/backup/pruned, which records in the audit log that snapshots were removed
+// from an absolute directory.
 type BackupPruned struct {
 	From    string       `json:"from"`
 	Removed List[string] `json:"removed"`
 }
 
-// BackupDrill says whether a snapshot would save the firm.
+// BackupDrill is the result of a restore test.
 type BackupDrill struct {
 	OK       bool    `json:"ok"`
 	Snapshot string  `json:"snapshot"`
@@ -86,7 +82,7 @@ type BackupDrill struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// Restored is a snapshot that was brought back into a data directory.
+// Restored is the result of restoring a snapshot into a data directory.
 type Restored struct {
 	Snapshot  string  `json:"snapshot"`
 	CreatedAt Time    `json:"created_at"`
@@ -96,7 +92,7 @@ type Restored struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// RestoredFile is one document that was brought back.
+// RestoredFile is one restored document.
 type RestoredFile struct {
 	ID       int64  `json:"id"`
 	Filename string `json:"filename"`

@@ -1,23 +1,29 @@
 package apitypes
 
-import "encoding/json"
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
 
-// Event is one entry of the log of who did what (API.md, "GET /events"). Hash covers
-// the entry and the one before it: who keeps it can tell whether the log was written
-// anew.
+// Event is one entry of the audit log. Hash covers the entry and the hash before it, so keeping a hash is enough to
+// prove later that the log was not rewritten.
 type Event struct {
 	Seq       int64        `json:"seq"`
 	At        Time         `json:"at"`
 	Actor     Actor        `json:"actor"`
-	Kind      string       `json:"kind"`   // noun.verb: "abstract.created"
-	Record    *string      `json:"record"` // noun:id, with the id of that noun on the wire
+	Kind      string       `json:"kind"`   // record type and operation: "abstract.created"
+	Record    *string      `json:"record"` // record type and ID, as /v1 has the ID: "file:17"
 	Detail    Detail       `json:"detail"`
 	Changes   List[Change] `json:"changes"`
 	RequestID *string      `json:"request_id"`
 	Hash      string       `json:"hash"`
 }
 
-// Actor is who did something: kind "key", "user", "link", "operator" or "system".
+// Actor identifies who performed an operation: Kind is "key", "user", "link", "operator", or "system".
 type Actor struct {
 	Kind    string  `json:"kind"`
 	ID      *int64  `json:"id"`
@@ -25,17 +31,17 @@ type Actor struct {
 	Address *string `json:"address"`
 }
 
-// Change is what became of one field: null is no value.
+// Change is the change of one field; null means no value.
 type Change struct {
 	Field string          `json:"field"`
 	From  json.RawMessage `json:"from"`
 	To    json.RawMessage `json:"to"`
 }
 
-// Detail is what a kind of event says besides. It is {} and never null.
+// Detail holds further facts of an event, by name. It is {} and never null.
 type Detail map[string]string
 
-// MarshalJSON writes the map, or {} for none.
+// MarshalJSON writes the map, or {} if it is empty.
 func (d Detail) MarshalJSON() ([]byte, error) {
 	if len(d) == 0 {
 		return []byte("{}"), nil
@@ -43,14 +49,13 @@ func (d Detail) MarshalJSON() ([]byte, error) {
 	return Marshal(map[string]string(d))
 }
 
-// Events answers GET /control/events, newest first.
+// Events is the response of GET /control/events, newest first.
 type Events struct {
 	Data List[Event] `json:"data"`
 }
 
-// EventLine is one line of the answer of GET /control/events/export, which is
-// application/x-ndjson. Exactly one member is set; the last line has End or Error,
-// and an answer without such a line was cut.
+// EventLine is one line of the response of GET /control/events/export, which is application/x-ndjson. Exactly one
+// member is set. The last line has End or Error; a response without such a line was cut off.
 //
 //	{"event":{"seq":1,…}}   {"damaged":{"kind":"event","subject":"2","problem":"…"}}
 //	{"end":{"entries":2}}   or   {"error":"…"}
@@ -61,14 +66,14 @@ type EventLine struct {
 	Error   string    `json:"error,omitempty"`
 }
 
-// EventEnd says how many entries were given, damaged ones not counted.
+// EventEnd counts the exported entries, without damaged ones.
 type EventEnd struct {
 	Entries int64 `json:"entries"`
 }
 
-// EventVerify is the result of a verification of the log: every finding makes OK
-// false, More counts those that are not listed. Head is the hash of entry Last. Agree is
-// how many entries of an export are those of the log; nil where none was held against it.
+// EventVerify is the result of a verification of the audit log. OK is false if there are findings; More counts
+// findings that are not listed. Head is the hash of entry Last. Agree is the number of exported entries that equal
+// those of the log, or nil if no export was compared.
 type EventVerify struct {
 	OK       bool          `json:"ok"`
 	Entries  int64         `json:"entries"`
@@ -77,4 +82,91 @@ type EventVerify struct {
 	Findings List[Finding] `json:"findings"`
 	More     int64         `json:"more"`
 	Agree    *int64        `json:"agree"`
+}
+
+// ByteOrderMark at the start makes spreadsheets read a CSV file as UTF-8.
+const ByteOrderMark = "\ufeff"
+
+// EventColumns returns the column names of an EventTable.
+func EventColumns() []string {
+	return []string{"seq", "at", "actor_kind", "actor_id", "actor_name", "address", "kind", "record", "detail", "changes",
+		"request_id", "hash"}
+}
+
+// EventTable writes entries of the audit log as CSV (RFC 4180). The file starts with ByteOrderMark and EventColumns,
+// and each cell is escaped by Harmless. Lines end with LF, because csv.Writer drops carriage returns inside cells when
+// lines end with CRLF.
+type EventTable struct {
+	out       io.Writer
+	table     *csv.Writer
+	more      []string
+	hasHeader bool
+}
+
+// NewEventTable returns a table with additional columns after EventColumns. It writes nothing before the first Write
+// or Flush.
+func NewEventTable(out io.Writer, more ...string) *EventTable {
+	return &EventTable{out: out, table: csv.NewWriter(out), more: more}
+}
+
+func (t *EventTable) writeHeader() error {
+	if t.hasHeader {
+		return nil
+	}
+	t.hasHeader = true
+	_, err := io.WriteString(t.out, ByteOrderMark)
+	return errors.Join(err, t.table.Write(append(EventColumns(), t.more...)))
+}
+
+// Write adds a row, with the cells of the additional columns last. The row may be buffered until Flush.
+func (t *EventTable) Write(e Event, more ...string) error {
+	row, err := eventRow(e)
+	for _, cell := range more {
+		row = append(row, Harmless(cell))
+	}
+	return errors.Join(err, t.writeHeader(), t.table.Write(row))
+}
+
+// Flush writes buffered rows; a table without rows gets its header now.
+func (t *EventTable) Flush() error {
+	err := t.writeHeader()
+	t.table.Flush()
+	return errors.Join(err, t.table.Error())
+}
+
+func eventRow(e Event) ([]string, error) {
+	detail, err := Marshal(e.Detail)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := Marshal(e.Changes)
+	if err != nil {
+		return nil, err
+	}
+	id := ""
+	if e.Actor.ID != nil {
+		id = strconv.FormatInt(*e.Actor.ID, 10)
+	}
+	row := []string{strconv.FormatInt(e.Seq, 10), e.At.String(), e.Actor.Kind, id, textOrEmpty(e.Actor.Name),
+		textOrEmpty(e.Actor.Address), e.Kind, textOrEmpty(e.Record),
+		string(detail), string(changes), textOrEmpty(e.RequestID), e.Hash}
+	for i, cell := range row {
+		row[i] = Harmless(cell)
+	}
+	return row, nil
+}
+
+func textOrEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// Harmless prefixes a cell with an apostrophe if a spreadsheet would take it for a formula (OWASP, "CSV Injection").
+func Harmless(cell string) string {
+	if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
+		return "'" + cell
+	}
+	return cell
 }

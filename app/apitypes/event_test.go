@@ -9,9 +9,11 @@ import (
 
 func TestEventGolden(t *testing.T) {
 	full := apitypes.Event{
-		Seq: 7, At: created, Actor: apitypes.Actor{Kind: "key", ID: ptr(int64(4)), Name: ptr("R & D <x>"), Address: ptr("192.0.2.1")}, Kind: "order.changed",
+		Seq: 7, At: created, Actor: apitypes.Actor{Kind: "key", ID: ptr(int64(4)), Name: ptr("R & D <x>"), Address: ptr("192.0.2.1")},
+		Kind:   "order.changed",
 		Record: ptr("order:k3Jd82QzAbc"), Detail: apitypes.Detail{"b": "2", "a": "<1>"},
-		Changes:   apitypes.List[apitypes.Change]{{Field: "county", From: nil, To: json.RawMessage(`"<Essex>"`)}, {Field: "custom_fields.fee", From: json.RawMessage(`1.50`), To: json.RawMessage(`null`)}},
+		Changes: apitypes.List[apitypes.Change]{{Field: "county", From: nil, To: json.RawMessage(`"<Essex>"`)},
+			{Field: "custom_fields.fee", From: json.RawMessage(`1.50`), To: json.RawMessage(`null`)}},
 		RequestID: ptr("r-1"), Hash: "00ff",
 	}
 	const fullJSON = `{"seq":7,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"key","id":4,"name":"R & D <x>","address":"192.0.2.1"},"kind":"order.changed",` +
@@ -26,12 +28,12 @@ func TestEventGolden(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"everything", full, fullJSON},
-		{"nothing", apitypes.Event{Seq: 1, At: created, Actor: apitypes.Actor{Kind: "system"}, Kind: "vault.created"}, bareJSON},
-		{"none", apitypes.Events{}, `{"data":[]}`},
-		{"line of an event", apitypes.EventLine{Event: &full}, `{"event":` + fullJSON + `}`},
-		{"line of damage", apitypes.EventLine{Damaged: &finding}, `{"damaged":` + findingJSON + `}`},
-		{"line of the end", apitypes.EventLine{End: &apitypes.EventEnd{}}, `{"end":{"entries":0}}`},
+		{"all fields", full, fullJSON},
+		{"no optional fields", apitypes.Event{Seq: 1, At: created, Actor: apitypes.Actor{Kind: "system"}, Kind: "vault.created"}, bareJSON},
+		{"empty list", apitypes.Events{}, `{"data":[]}`},
+		{"event line", apitypes.EventLine{Event: &full}, `{"event":` + fullJSON + `}`},
+		{"damage line", apitypes.EventLine{Damaged: &finding}, `{"damaged":` + findingJSON + `}`},
+		{"end line", apitypes.EventLine{End: &apitypes.EventEnd{}}, `{"end":{"entries":0}}`},
 		{"verified", apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{OK: true, Entries: 1, Last: 2, Head: "ab"}},
 			`{"result":{"ok":true,"entries":1,"last":2,"head":"ab","findings":[],"more":0,"agree":null}}`},
 		{"verified with findings", apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{Findings: apitypes.List[apitypes.Finding]{finding}, More: 3}},
@@ -40,7 +42,7 @@ func TestEventGolden(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := apitypes.Marshal(row.value)
 			if err != nil || string(got) != row.want {
-				t.Errorf("%v\ngot  %s\nwant %s", err, got, row.want)
+				t.Errorf("Marshal: error %v\ngot  %s\nwant %s", err, got, row.want)
 			}
 		})
 	}

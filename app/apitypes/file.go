@@ -2,9 +2,8 @@ package apitypes
 
 import "strconv"
 
-// File is a stored document (SPEC.md, "File"). FileSize is in bytes,
-// FileSizeHuman is HumanSize of it; PageCount is nil for what has no pages and
-// FolderID is nil for a file in no folder.
+// File is a stored document. FileSize is in bytes, and FileSizeHuman is its HumanSize. PageCount is nil for types
+// without pages, FolderID for files that are not in a folder.
 type File struct {
 	ID            int64  `json:"id"`
 	Filename      string `json:"filename"`
@@ -19,21 +18,18 @@ type File struct {
 	CreatedAt     Time   `json:"created_at"`
 }
 
-// FileFailure says why one file of a request was refused (SPEC.md, "Per-file
-// failure"); Error is one of API.md's sentences.
+// FileFailure says why one file of a request was rejected.
 type FileFailure struct {
 	Filename string `json:"filename"`
 	Error    string `json:"error"`
 }
 
-// FileBody answers GET and PATCH /file-vault/files/{n}, and POST
-// /file-vault/files/{n}/restore.
+// FileBody is the response of GET and PATCH /file-vault/files/{n}, and POST /file-vault/files/{n}/restore.
 type FileBody struct {
 	Data File `json:"data"`
 }
 
-// Uploaded answers POST /file-vault/upload, both the 201 and the 200 of an
-// upload of which nothing was stored (then Success is false).
+// Uploaded is the response of POST /file-vault/upload: a 201, or a 200 with Success false if all files were rejected.
 type Uploaded struct {
 	Success bool              `json:"success"`
 	Message string            `json:"message"`
@@ -43,10 +39,8 @@ type Uploaded struct {
 
 var sizeUnits = [...]string{"B", "KB", "MB", "GB", "TB", "PB", "EB"}
 
-// HumanSize writes a number of bytes for people (API.md, "file_size_human"):
-// base 1024, at most one decimal rounded half up, no trailing zero. What rounds
-// to 1024 of a unit is 1 of the next, so 1,048,575 is "1 MB". A number below
-// zero is read as zero.
+// HumanSize formats a number of bytes: base 1024, at most one decimal rounded half up, no trailing zero. A value that
+// rounds to 1024 of a unit becomes 1 of the next, so 1,048,575 is "1 MB". A negative n counts as 0.
 func HumanSize(n int64) string {
 	size := uint64(max(n, 0))
 	if size < 1024 {
@@ -54,7 +48,7 @@ func HumanSize(n int64) string {
 	}
 	for i := 1; ; i++ {
 		unit := uint64(1) << (10 * i)
-		// Whole units first: ten times the size itself could overflow.
+		// size*10 could overflow, so the full units are counted first.
 		tenths := size/unit*10 + (size%unit*10+unit/2)/unit
 		if tenths >= 10240 && i < len(sizeUnits)-1 {
 			continue
@@ -65,4 +59,18 @@ func HumanSize(n int64) string {
 		}
 		return text + " " + sizeUnits[i]
 	}
+}
+
+// Upload is the state of a resumable upload, in bytes, and its result: the document, or the reason why it was
+// rejected. Both are nil until the last byte has arrived.
+type Upload struct {
+	Offset int64   `json:"offset"`
+	Length int64   `json:"length"`
+	File   *File   `json:"file"`
+	Error  *string `json:"error"`
+}
+
+// UploadBody is the response of POST /uploads and GET /uploads/{id}.
+type UploadBody struct {
+	Data Upload `json:"data"`
 }

@@ -1,23 +1,23 @@
 package apitypes
 
-// Folder is a folder of the vault (SPEC.md, "Folder"); ParentID is nil at the top.
+// Folder is a folder of the file vault; ParentID is nil at the top level.
 type Folder struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
 	ParentID *int64 `json:"parent_id"`
 }
 
-// Folders answers GET /file-vault/folders: parents before children, then by name.
+// Folders is the response of GET /file-vault/folders: parents before children, then by name.
 type Folders struct {
 	Folders List[Folder] `json:"folders"`
 }
 
-// FolderBody answers GET and PATCH /file-vault/folders/{n}.
+// FolderBody is the response of GET and PATCH /file-vault/folders/{n}.
 type FolderBody struct {
 	Data Folder `json:"data"`
 }
 
-// FolderCreated answers POST /file-vault/folders.
+// FolderCreated is the response of POST /file-vault/folders.
 type FolderCreated struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`

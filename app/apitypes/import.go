@@ -1,9 +1,8 @@
 package apitypes
 
-// FolderEnsure asks POST /control/import/folders for the folder of a name below a
-// parent (0: the root), compared without case; it is made where there is none, but
-// not with DryRun. Missing is the number of folders between the parent and this one
-// that don't exist yet; it is 0 without DryRun.
+// FolderEnsure is the body of POST /control/import/folders. It requests the folder of that name, ignoring case, below
+// a parent (0: the top level) and creates it if needed, except with DryRun. Missing is the number of folders between
+// the parent and this one that don't exist yet; it is 0 without DryRun.
 type FolderEnsure struct {
 	ParentID int64  `json:"parent_id"`
 	Name     string `json:"name"`
@@ -11,40 +10,38 @@ type FolderEnsure struct {
 	DryRun   bool   `json:"dry_run"`
 }
 
-// FolderEnsured answers it; Folder is nil when a dry run found none.
+// FolderEnsured is the response; Folder is nil if a dry run found none.
 type FolderEnsured struct {
 	Folder *Folder `json:"folder"`
 	Made   bool    `json:"made"`
 }
 
-// Imported answers GET /control/import/file, which only looks, and POST of the same,
-// which uploads one document, or with dry_run only inspects it. Exactly one is set, none by a look or a dry run that found nothing:
-// the file's number, with There when it was there already, or why it is refused.
+// Imported is the response of GET /control/import/file, which only checks whether a document would be accepted, and of
+// POST to the same path, which uploads one document, or with dry_run only inspects it. At most one of two results is
+// set: File, with There if the document was already stored, or Refused, the reason why it was rejected.
 type Imported struct {
 	File    *int64 `json:"file"`
 	There   bool   `json:"there"`
 	Refused string `json:"refused"`
 }
 
-// ImportReport is what "import --json" prints (COMMANDS.md). Refusals holds the first
-// of them; the numbers count all.
+// ImportReport is the output of "import --json". Refusals lists the first rejections; the counters count all.
 type ImportReport struct {
 	DryRun     bool                `json:"dry_run"`
-	Filed      int64               `json:"filed"` // with DryRun: would be uploaded
-	Bytes      int64               `json:"bytes"` // of those filed
-	There      int64               `json:"there"` // were there already
+	Filed      int64               `json:"filed"` // uploaded; with DryRun: would be
+	Bytes      int64               `json:"bytes"` // of uploaded files
+	There      int64               `json:"there"` // already stored
 	Refused    int64               `json:"refused"`
 	Unreadable int64               `json:"unreadable"`
-	Links      int64               `json:"links"`   // not followed; devices and the like too
-	Skipped    int64               `json:"skipped"` // hidden ones, and systems' own
-	Folders    int64               `json:"folders"` // made
+	Links      int64               `json:"links"`   // not followed; includes devices and pipes
+	Skipped    int64               `json:"skipped"` // hidden files and files of the operating system
+	Folders    int64               `json:"folders"` // created
 	Refusals   List[ImportRefusal] `json:"refusals"`
 }
 
-// ImportRefusal is one thing that was not filed, by its path below the folder that was
-// imported. What is "refused", "unreadable" or "link".
+// ImportRefusal is a file that was not imported. Path is relative to the imported folder.
 type ImportRefusal struct {
 	Path   string `json:"path"`
-	What   string `json:"what"`
+	What   string `json:"what"` // "refused", "unreadable", or "link"
 	Reason string `json:"reason"`
 }

@@ -1,7 +1,7 @@
 package apitypes
 
-// Order is an order (SPEC.md, "Order"). ID is the opaque id, DueDate is of
-// DateLayout; what was not supplied is nil and so null.
+// Order is a title order. ID is opaque, DueDate has DateLayout. Values that were not given are nil, which is null in
+// JSON.
 type Order struct {
 	ID           string       `json:"id"`
 	OrderNumber  string       `json:"order_number"`
@@ -16,13 +16,12 @@ type Order struct {
 	UpdatedAt    Time         `json:"updated_at"`
 }
 
-// OrderBody answers POST /orders, GET and PATCH /orders/{id}, and POST
-// /orders/{id}/restore.
+// OrderBody is the response of POST /orders, GET and PATCH /orders/{id}, and POST /orders/{id}/restore.
 type OrderBody struct {
 	Data Order `json:"data"`
 }
 
-// OrderFields answers GET /order-fields.
+// OrderFields is the response of GET /order-fields.
 type OrderFields struct {
 	CoreFields   List[Field] `json:"core_fields"`
 	CustomFields List[Field] `json:"custom_fields"`

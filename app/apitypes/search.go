@@ -5,13 +5,11 @@ import (
 	"strings"
 )
 
-// Hit is a record that a search found, an item of GET /search (API.md, "Ours"). Kind is
-// abstract, order or file, ID that of its kind, Heading what people know it by. Snippet
-// is HTML; nil where nothing of the record can be shown. Page is the page of a document
-// that it stands on, from 1; nil where it stands on none. Abstract is what a document is
-// filed with, nil for one in a folder and for other kinds. Match is exact where all of
-// what was looked for is one of the record's numbers, words where it has every word,
-// similar where it is a guess.
+// Hit is an item of GET /search. Kind is abstract, order, or file, and ID is an ID of that type. Heading is a title to
+// show. Snippet is HTML, nil if there is nothing to show. Page is the page of a document on which the match is, from
+// 1, or nil. Abstract is the abstract of a document, nil for documents in folders and for other types. Match is
+// "exact" if the query is one of the record's numbers, "words" if the record has every word, "similar" for approximate
+// matches.
 type Hit struct {
 	Kind     string     `json:"kind"`
 	ID       RecordID   `json:"id"`
@@ -23,17 +21,16 @@ type Hit struct {
 	Score    float64    `json:"score"`
 }
 
-// FiledWith is the abstract of a document: its id, and what people know it by.
+// FiledWith is the abstract of a document that a search found.
 type FiledWith struct {
 	ID      string `json:"id"`
 	Heading string `json:"heading"`
 }
 
-// Snippet gathers text and marks as HTML: every text is escaped, and the one element
-// is mark.
+// Snippet builds HTML from text with marks. All text is escaped; the only element is mark.
 type Snippet struct{ b strings.Builder }
 
-// Add appends a text.
+// Add appends text, inside a mark element if marked.
 func (s *Snippet) Add(text string, marked bool) {
 	text = html.EscapeString(text)
 	if marked {
@@ -42,11 +39,31 @@ func (s *Snippet) Add(text string, marked bool) {
 	s.b.WriteString(text)
 }
 
-// HTML is what was gathered; nil where there was nothing.
+// HTML returns the snippet, nil if it is empty.
 func (s *Snippet) HTML() *string {
 	if s.b.Len() == 0 {
 		return nil
 	}
 	text := s.b.String()
 	return &text
+}
+
+// SearchIndex is the state of the search index. Ready says that searches work. Building says that an index is being
+// built, possibly while an older one still serves; Done of Total records are in it, nil otherwise. The serving index
+// has Records in Segments files of together Bytes; Behind counts changes that it doesn't include yet. Texts counts
+// documents whose text must be extracted again, Lacking those of them that searches can't find by their text. Since is
+// when this state began, nil while no server runs. Error is the reason why indexing has stopped, nil if it works.
+type SearchIndex struct {
+	Ready    bool    `json:"ready"`
+	Building bool    `json:"building"`
+	Done     *int64  `json:"done"`
+	Total    *int64  `json:"total"`
+	Records  int64   `json:"records"`
+	Bytes    int64   `json:"bytes"`
+	Segments int64   `json:"segments"`
+	Behind   int64   `json:"behind"`
+	Texts    int64   `json:"texts,omitempty"`
+	Lacking  int64   `json:"lacking,omitempty"`
+	Since    *Time   `json:"since"`
+	Error    *string `json:"error"`
 }

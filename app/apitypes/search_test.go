@@ -10,13 +10,13 @@ func TestSnippetIsEscaped(t *testing.T) {
 	t.Parallel()
 	var s apitypes.Snippet
 	if s.HTML() != nil {
-		t.Error("nothing is a snippet")
+		t.Error("HTML of an empty snippet is not nil")
 	}
 	s.Add(`</mark><script>alert("1")</script> & `, false)
 	s.Add(`<b title='x'>`, true)
 	const want = `&lt;/mark&gt;&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt; &amp; <mark>&lt;b title=&#39;x&#39;&gt;</mark>`
 	if got := s.HTML(); got == nil || *got != want {
-		t.Errorf("%v", got)
+		t.Errorf("HTML() = %v, want %s", got, want)
 	}
 }
 
@@ -30,7 +30,7 @@ func TestHitShape(t *testing.T) {
 		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":0}`: {Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1", Match: "exact"},
 	} {
 		if got, err := apitypes.Marshal(hit); err != nil || string(got) != want {
-			t.Errorf("%s, %v, want %s", got, err, want)
+			t.Errorf("Marshal(%+v) = %s, %v; want %s", hit, got, err, want)
 		}
 	}
 }

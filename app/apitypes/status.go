@@ -1,10 +1,9 @@
 package apitypes
 
-// Status answers GET /control/status (COMMANDS.md, "status"). Running is false,
-// and StartedAt and Listen are nil, when the command has opened the vault
-// itself. Trashed counts what lies in the trash, an abstract with its documents
-// as one. Bytes, DiskFree and DiskReserve are in bytes; Queue and Failed count
-// files that wait for processing and files whose processing gave up.
+// Status is the response of GET /control/status. Running is false, and StartedAt and Listen are nil, if the command
+// opened the vault because no server runs. Trashed counts records in the trash, an abstract with its documents as one.
+// Bytes, DiskFree, and DiskReserve are in bytes. Queue counts files that wait for processing, Failed those whose
+// processing failed permanently.
 type Status struct {
 	Running   bool    `json:"running"`
 	StartedAt *Time   `json:"started_at"`
@@ -13,7 +12,6 @@ type Status struct {
 	Data      string  `json:"data"`
 	Listen    *string `json:"listen"`
 
-	// nil when the public address does not speak https
 	Certificate *Certificate `json:"certificate"`
 
 	Abstracts    int64 `json:"abstracts"`
@@ -29,15 +27,15 @@ type Status struct {
 	ReadOnly     bool  `json:"read_only"`
 	LastBackupAt *Time `json:"last_backup_at"`
 
-	WritesDenied *string `json:"writes_denied"` // why no document or record can be added now; nil: they can
+	WritesDenied *string `json:"writes_denied"` // why no document or record can be added; nil if they can
 
 	LastBackup    *Backup        `json:"last_backup"`
-	BackupFailure *BackupFailure `json:"backup_failure"` // since the last good one
-	NextBackupAt  *Time          `json:"next_backup_at"` // by the plan in the settings
+	BackupFailure *BackupFailure `json:"backup_failure"` // since the last successful one
+	NextBackupAt  *Time          `json:"next_backup_at"` // scheduled in the settings
 
 	Search SearchIndex `json:"search"`
 
-	Damaged List[Damaged] `json:"damaged"` // documents whose stored bytes are known to be damaged, of equal ones one
+	Damaged List[Damaged] `json:"damaged"` // damaged documents; of identical ones only one
 	Scrub   Scrub         `json:"scrub"`
 }
 
@@ -49,25 +47,181 @@ type Damaged struct {
 	FoundAt Time   `json:"found_at"`
 }
 
-// Scrub is how the reading of all stored documents goes.
+// Scrub is the state of the scrub, which reads all stored documents again and again to find damage.
 type Scrub struct {
-	EverySeconds int64   `json:"every_seconds"` // 0: it is off
-	StartedAt    *Time   `json:"started_at"`    // of the round under way
+	EverySeconds int64   `json:"every_seconds"` // 0: disabled
+	StartedAt    *Time   `json:"started_at"`    // of the current round
 	CompletedAt  *Time   `json:"completed_at"`  // of the last round
-	Progress     float64 `json:"progress"`      // of the round under way, 0 to 1
-	AgeSeconds   int64   `json:"age_seconds"`   // since the last round was completed, or since the first was started
+	Progress     float64 `json:"progress"`      // of the current round, 0 to 1
+	AgeSeconds   int64   `json:"age_seconds"`   // since the last round was completed, or else since the first started
 	Overdue      bool    `json:"overdue"`       // the age is more than every_seconds
 }
 
-// BackupFailure is a backup that was not made, and why.
+// BackupFailure is a failed backup and the reason.
 type BackupFailure struct {
 	At     Time   `json:"at"`
 	To     string `json:"to"`
 	Reason string `json:"reason"`
 }
 
-// Health is the body of a good /healthz or /readyz: Status is "ok". A server
-// that is not ready answers 503 with a Failure.
+// Health is the body of /healthz and /readyz with a status of 200; Status is "ok". A server that is not ready sends a
+// 503 with a Failure.
 type Health struct {
 	Status string `json:"status"`
+}
+
+// Checkup is the response of GET /control/doctor: health that only the open vault knows. Clean is false if the last
+// run did not shut down cleanly. In that case Unchecked says why memory and disk could not be compared, and DiskError
+// what failed ("" if nothing did). MonthBytes is the size of uploads during the last 30 days. CutAt is the first known
+// time at which a server was killed or lost power, nil if never.
+type Checkup struct {
+	Status        Status `json:"status"`
+	NewestEventAt *Time  `json:"newest_event_at"`
+	MonthBytes    int64  `json:"month_bytes"`
+	CutAt         *Time  `json:"cut_at"`
+	Clean         bool   `json:"clean"`
+	Unchecked     string `json:"unchecked"`
+	DiskError     string `json:"disk_error"`
+
+	Forwarded List[Forwarded] `json:"forwarded"` // most requests first; empty while no server runs
+}
+
+// Doctor is the output of `doctor --json`. OK is false if any finding is bad.
+type Doctor struct {
+	OK       bool            `json:"ok"`
+	Findings List[Diagnosis] `json:"findings"`
+}
+
+// Diagnosis is one finding of the doctor. State is "ok", "warn", or "bad". Says describes the finding, and Do the
+// action to take, "" if none is needed.
+type Diagnosis struct {
+	Check string `json:"check"`
+	State string `json:"state"`
+	Says  string `json:"says"`
+	Do    string `json:"do"`
+}
+
+// ProbeOpened is the response of POST /control/probe: a path of the public address that accepts one body, stores
+// nothing of it, and responds with a Probe. Only while a server runs.
+type ProbeOpened struct {
+	Path string `json:"path"`
+}
+
+// Probe describes how the body of a probe arrived: its size, the milliseconds between its first and last byte, and
+// headers. Peer is the address at the other end of the connection, Trusted whether it is a trusted proxy.
+type Probe struct {
+	Bytes         int64  `json:"bytes"`
+	SpanMillis    int64  `json:"span_millis"`
+	Peer          string `json:"peer"`
+	Trusted       bool   `json:"trusted"`
+	Host          string `json:"host"`
+	TLS           bool   `json:"tls"`
+	ForwardedFor  string `json:"forwarded_for"`
+	ForwardedHost string `json:"forwarded_host"`
+	Proto         string `json:"forwarded_proto"`
+	Authorization bool   `json:"authorization"` // the header was present; its value is not read
+	Link          string `json:"link"`          // scheme and host of links in responses to such a request
+}
+
+// Forwarded is an address that has sent forwarding headers that the server could not use, with the number of such
+// requests since it started. Untrusted counts those rejected because the address is not a trusted proxy, Unreadable
+// those that contain no valid client address. Example is the beginning of the last unreadable header.
+type Forwarded struct {
+	Peer       string `json:"peer"`
+	Untrusted  int64  `json:"untrusted"`
+	Unreadable int64  `json:"unreadable"`
+	Example    string `json:"example"`
+	LastAt     Time   `json:"last_at"`
+}
+
+// Certificate is the TLS certificate of the public address. Fingerprint is its SHA-256 in the form that browsers show.
+// SelfSigned says that deedkeep created it.
+type Certificate struct {
+	Names       List[string] `json:"names"`
+	NotBefore   Time         `json:"not_before"`
+	NotAfter    Time         `json:"not_after"`
+	Fingerprint string       `json:"fingerprint"`
+	SelfSigned  bool         `json:"self_signed"`
+}
+
+// Verify is the result of a verification. Records, Files, Blobs, Bytes, and Events count what was checked. Any finding
+// makes OK false. These do not: Orphans, Leftovers, and texts and previews that the server rebuilds because they are
+// damaged or from another version. SearchBytes is the size of the search index, 0 if there is none.
+type Verify struct {
+	OK          bool          `json:"ok"`
+	Records     int64         `json:"records"`
+	Files       int64         `json:"files"`
+	Blobs       int64         `json:"blobs"`
+	Bytes       int64         `json:"bytes"`
+	Events      int64         `json:"events"`
+	Orphans     int64         `json:"orphans"`
+	Leftovers   int64         `json:"leftovers"`
+	SearchBytes int64         `json:"search_bytes"`
+	Texts       int64         `json:"texts,omitempty"` // documents whose text must be extracted again
+	Other       int64         `json:"previews_other_version,omitempty"`
+	Damaged     int64         `json:"previews_damaged,omitempty"`
+	Findings    List[Finding] `json:"findings"`
+	Repaired    *Repaired     `json:"repaired,omitempty"` // only after a repair
+}
+
+// Repaired counts what a repair did before it verified. Done is false if it changed nothing; a finding says why.
+// Findings counts those about records and indexes before the repair. Tasks are processing tasks. Leftovers and Orphans
+// were removed.
+type Repaired struct {
+	Done         bool  `json:"done"`
+	Findings     int64 `json:"findings"`
+	TasksAdded   int64 `json:"tasks_added"`
+	TasksRemoved int64 `json:"tasks_removed"`
+	Leftovers    int64 `json:"leftovers"`
+	Orphans      int64 `json:"orphans"`
+}
+
+// Finding is one damage: its type, the damaged record, blob, or index, and a description.
+type Finding struct {
+	Kind    string `json:"kind"`
+	Subject string `json:"subject"`
+	Problem string `json:"problem"`
+}
+
+// Progress is the state of a long operation. Unit says what Done and Total count, for example "bytes". Total is 0
+// while it is unknown.
+type Progress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+	Unit  string `json:"unit"`
+}
+
+// Line is one line of a streamed response of the control socket, which is application/x-ndjson. Exactly one of
+// Progress, Result, and Error is set. The last line has Result or Error; a response without such a line was cut off.
+// Status is the HTTP status of the error.
+//
+//	{"progress":{"done":4096,"total":8192,"unit":"bytes"}}
+//	{"result":{"ok":true,…}}   or   {"error":"…","status":500}
+type Line[T any] struct {
+	Progress *Progress `json:"progress,omitempty"`
+	Result   *T        `json:"result,omitempty"`
+	Error    string    `json:"error,omitempty"`
+	Status   int       `json:"status,omitempty"`
+}
+
+// ProcessFailure is a file whose processing failed, and the reason. The file is stored and can be downloaded.
+type ProcessFailure struct {
+	ID       int64  `json:"id"`
+	Filename string `json:"filename"`
+	Reason   string `json:"reason"`
+}
+
+// ProcessFailures is the response of GET /control/process, at most 1,000.
+type ProcessFailures struct {
+	Data List[ProcessFailure] `json:"data"`
+}
+
+// ProcessRetry is the body of POST /control/process/retry; 0 means all failed files.
+type ProcessRetry struct {
+	File int64 `json:"file"`
+}
+
+// ProcessRetried says how many files were queued again.
+type ProcessRetried struct {
+	Retried int `json:"retried"`
 }

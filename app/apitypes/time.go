@@ -6,30 +6,27 @@ import (
 	"time"
 )
 
-// TimeLayout is the one spelling of a timestamp on the wire, always in UTC:
+// TimeLayout is the format of all timestamps in JSON, always in UTC:
 //
 //	2026-05-29T04:00:00.000000Z
 //	           date       time    microseconds
 const TimeLayout = "2006-01-02T15:04:05.000000Z"
 
-// DateLayout is the one spelling of a date on the wire: 2026-06-15.
+// DateLayout is the format of all dates in JSON: 2026-06-15.
 const DateLayout = "2006-01-02"
 
-// Time is an instant, written by TimeLayout and cut (not rounded) to
-// microseconds. A *Time that is nil is null.
+// Time is a timestamp with TimeLayout, truncated (not rounded) to microseconds. A nil *Time is null.
 type Time struct{ time.Time }
 
-// At returns t as it reads after a trip over the wire: UTC, whole microseconds,
-// no monotonic clock.
+// At returns t as it is after encoding and decoding: UTC, microseconds, without a monotonic clock.
 func At(t time.Time) Time {
 	return Time{t.UTC().Truncate(time.Microsecond)}
 }
 
-// String returns the instant by TimeLayout, without quotes.
+// String returns the timestamp with TimeLayout, without quotes.
 func (t Time) String() string { return t.UTC().Format(TimeLayout) }
 
-// MarshalJSON writes the quoted instant; a year outside 0000 to 9999 is an error
-// because no reader could take it back.
+// MarshalJSON writes the quoted timestamp. A year outside 0000 to 9999 is an error because no reader could parse it.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
 		return nil, fmt.Errorf("timestamp: year %d has no four-digit form", y)
@@ -37,8 +34,8 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.String() + `"`), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and nothing else: null, another
-// zone or another number of decimals is an error.
+// UnmarshalJSON accepts only what MarshalJSON writes: null, another time zone, or another number of decimals is an
+// error.
 func (t *Time) UnmarshalJSON(data []byte) error {
 	var s *string
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -51,7 +48,7 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("timestamp: %w", err)
 	}
-	// time.Parse also takes a comma and more decimals than the layout has.
+	// time.Parse also accepts a comma and more decimals than the layout has.
 	if at.Format(TimeLayout) != *s {
 		return fmt.Errorf("timestamp: %q is not of the form %s", *s, TimeLayout)
 	}

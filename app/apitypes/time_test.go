@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-func TestTimeRefuses(t *testing.T) {
+func TestTimeRejectsOtherFormats(t *testing.T) {
 	for _, row := range []struct{ name, in string }{
 		{"null", `null`}, {"number", `1780000000`}, {"empty", `""`}, {"no decimals", `"2026-05-29T04:00:00Z"`},
 		{"three decimals", `"2026-05-29T04:00:00.000Z"`}, {"nine decimals", `"2026-05-29T04:00:00.000000000Z"`},
@@ -18,37 +18,38 @@ func TestTimeRefuses(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var at apitypes.Time
 			if err := json.Unmarshal([]byte(row.in), &at); err == nil {
-				t.Fatalf("%s was read as %s", row.in, at)
+				t.Fatalf("unmarshal %s: got %s, want an error", row.in, at)
 			}
 		})
 	}
 }
 
-func TestTimeFarYears(t *testing.T) {
+func TestTimeRejectsYearsWithoutFourDigits(t *testing.T) {
 	for _, year := range []int{-1, 10000} {
 		if b, err := apitypes.Marshal(apitypes.At(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))); err == nil {
-			t.Errorf("year %d was written as %s", year, b)
+			t.Errorf("Marshal of year %d: got %s, want an error", year, b)
 		}
 	}
 }
 
-func TestAtIsWhatComesBack(t *testing.T) {
+func TestAtSurvivesRoundTrip(t *testing.T) {
 	at := apitypes.At(time.Date(2026, 12, 31, 23, 59, 59, 999999999, time.FixedZone("", 3600)))
 	b, err := apitypes.Marshal(at)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("marshal: %v", err)
 	}
 	var back apitypes.Time
 	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
+		t.Fatalf("unmarshal %s: %v", b, err)
 	}
 	if back != at {
-		t.Fatalf("%s came back as %s", at, back)
+		t.Fatalf("got %s after a round trip, want %s", back, at)
 	}
 }
 
 func FuzzTime(f *testing.F) {
-	for _, s := range []string{`"2026-05-29T04:00:00.000000Z"`, `"0000-01-01T00:00:00.000000Z"`, `null`, `"2026-05-29T04:00:00,000000Z"`, `"`} {
+	for _, s := range []string{`"2026-05-29T04:00:00.000000Z"`, `"0000-01-01T00:00:00.000000Z"`, `null`,
+		`"2026-05-29T04:00:00,000000Z"`, `"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -58,11 +59,11 @@ func FuzzTime(f *testing.F) {
 		}
 		b, err := json.Marshal(at)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("marshal %s: %v", at, err)
 		}
 		var again apitypes.Time
 		if err := json.Unmarshal(b, &again); err != nil || again != at {
-			t.Fatalf("%s became %s, then %s (%v)", data, b, again, err)
+			t.Fatalf("%s was encoded as %s and then decoded as %s (error %v)", data, b, again, err)
 		}
 	})
 }

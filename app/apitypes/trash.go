@@ -5,11 +5,9 @@ import (
 	"fmt"
 )
 
-// Trashed is something in the trash, an item of GET /trash (API.md, "Ours"). Kind
-// is abstract, order or file, ID that of its kind, Heading what people know it by.
-// At RestorableUntil the server deletes it permanently. RetainedUntil is until when the
-// retention setting keeps it, null where it does not apply; AbstractID is the abstract
-// that a document was on, which may be purged by then.
+// Trashed is an item of GET /trash. Kind is abstract, order, or file, and ID is an ID of that type. The server deletes
+// the record permanently at RestorableUntil. RetainedUntil is the end of the retention period, null if retention
+// doesn't apply. AbstractID is the abstract that a document belonged to; it may be purged already.
 type Trashed struct {
 	Kind            string   `json:"kind"`
 	ID              RecordID `json:"id"`
@@ -21,47 +19,47 @@ type Trashed struct {
 	AbstractID      *string  `json:"abstract_id"`
 }
 
-// TrashItem is something in the trash as "deedkeep trash list" shows it. Record names it
-// for "deedkeep trash purge", like abstract:Zz9aB31x or file:17.
+// TrashItem is a record in the trash as "deedkeep trash list" shows it. Record is its name for "deedkeep trash purge",
+// like abstract:Zz9aB31x or file:17.
 type TrashItem struct {
 	Record        string         `json:"record"`
-	Kind          string         `json:"kind"` // abstract, order or file
+	Kind          string         `json:"kind"` // abstract, order, or file
 	Name          string         `json:"name"`
-	Abstract      *TrashAbstract `json:"abstract"` // that a document was on; null for none
+	Abstract      *TrashAbstract `json:"abstract"` // the abstract that a document belonged to
 	DeletedAt     Time           `json:"deleted_at"`
 	DeletedBy     Actor          `json:"deleted_by"`
-	KeptUntil     Time           `json:"kept_until"`     // restorable until then
-	RetainedUntil *Time          `json:"retained_until"` // by the retention setting; null where it does not apply
+	KeptUntil     Time           `json:"kept_until"`     // restorable until this time
+	RetainedUntil *Time          `json:"retained_until"` // end of the retention period; null if retention doesn't apply
 }
 
-// TrashAbstract is the abstract that a document in the trash was on.
+// TrashAbstract is the abstract that a document in the trash belonged to.
 type TrashAbstract struct {
 	ID      string  `json:"id"`
-	Name    *string `json:"name"` // null when it is purged
+	Name    *string `json:"name"` // null if purged
 	InTrash bool    `json:"in_trash"`
 	Purged  bool    `json:"purged"`
 }
 
-// TrashList is what is in the trash, the newest first.
+// TrashList is the response of GET /control/trash, newest first.
 type TrashList struct {
 	Data List[TrashItem] `json:"data"`
 }
 
-// TrashPurgeable is how many records an emptying of the trash would purge, an abstract
-// with its documents as one, and how many would stay under retention.
+// TrashPurgeable counts the records that emptying the trash would purge, and those that retention keeps. An abstract
+// with its documents counts as one.
 type TrashPurgeable struct {
 	Records int64 `json:"records"`
 	Kept    int64 `json:"kept"`
 }
 
-// TrashPurge asks for one record to be purged. Reason lifts its retention.
+// TrashPurge is the request to purge one record. A Reason overrides retention.
 type TrashPurge struct {
 	Record string `json:"record"`
 	Reason string `json:"reason"`
 }
 
-// TrashPurged is what came of a purge. FreedBytes are those of documents that no other
-// record has; Waits says that they are freed when a backup under way ends.
+// TrashPurged is the result of a purge. FreedBytes counts documents that no other record uses. Waits says that a
+// running backup still uses them, so the space is freed when it ends.
 type TrashPurged struct {
 	Records    int64 `json:"records"`
 	Documents  int64 `json:"documents"`
@@ -70,14 +68,13 @@ type TrashPurged struct {
 	Waits      bool  `json:"waits"`
 }
 
-// RecordID is the id of a record of any kind as JSON: a string for an abstract or an
-// order, a number for all others.
+// RecordID is the ID of a record of any type as JSON: a string for abstracts and orders, a number for all others.
 type RecordID string
 
-// MarshalJSON writes the id as it is.
+// MarshalJSON writes the ID unchanged.
 func (id RecordID) MarshalJSON() ([]byte, error) { return []byte(id), nil }
 
-// UnmarshalJSON takes a string or a number.
+// UnmarshalJSON accepts a string or a number.
 func (id *RecordID) UnmarshalJSON(data []byte) error {
 	var text string
 	var number int64
@@ -88,7 +85,7 @@ func (id *RecordID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// String returns the id without quotes, as it stands in an address.
+// String returns the ID without quotes, as URLs contain it.
 func (id RecordID) String() string {
 	var text string
 	if json.Unmarshal([]byte(id), &text) == nil {

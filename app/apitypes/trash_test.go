@@ -17,9 +17,9 @@ func TestRecordID(t *testing.T) {
 	} {
 		var id apitypes.RecordID
 		if err := json.Unmarshal([]byte(row.in), &id); (err != nil) != row.bad {
-			t.Errorf("%s: %v", row.in, err)
+			t.Errorf("unmarshal %s: got error %v, want an error: %v", row.in, err, row.bad)
 		} else if !row.bad && id.String() != row.text {
-			t.Errorf("%s is %q, want %q", row.in, id.String(), row.text)
+			t.Errorf("String() of %s = %q, want %q", row.in, id.String(), row.text)
 		}
 	}
 }

@@ -1,13 +1,12 @@
 package apitypes
 
-// User is a person who may sign in, as the control door tells of it: never a hash.
-// LinkExpiresAt is nil without a one-time link that was not used, the others where
-// that has not happened.
+// User is a user account, without its password hash. LinkExpiresAt is nil if the user has no unused one-time link. The
+// other times are nil if the event has not happened.
 type User struct {
 	ID            int64  `json:"id"`
 	Name          string `json:"name"`
 	Role          string `json:"role"`
-	Joined        bool   `json:"joined"` // a password was chosen
+	Joined        bool   `json:"joined"` // has a password
 	SecondFactor  bool   `json:"second_factor"`
 	CreatedAt     Time   `json:"created_at"`
 	LastSeenAt    *Time  `json:"last_seen_at"`
@@ -15,32 +14,74 @@ type User struct {
 	LinkExpiresAt *Time  `json:"link_expires_at"`
 }
 
-// UserCreate asks POST /control/users for a user. A nil Password asks for a one-time
-// link instead.
+// UserCreate is the body of POST /control/users. A nil Password requests a one-time link instead.
 type UserCreate struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"`
 	Password *string `json:"password"`
 }
 
-// UserRole asks POST /control/users/{id}/role for another role.
+// UserRole is the body of POST /control/users/{id}/role.
 type UserRole struct {
 	Role string `json:"role"`
 }
 
-// UserLinked answers the creation and the reset of a user. Link is the address under
-// which a password is chosen, told this once; "" where a password was given.
+// UserLinked is the response to creating or resetting a user. Link is the page on which the user sets a password. It
+// can't be retrieved again; "" if a password was given.
 type UserLinked struct {
 	Link string `json:"link"`
 	Data User   `json:"data"`
 }
 
-// UserBody answers every other change of a user.
+// UserBody is the response of every other change of a user.
 type UserBody struct {
 	Data User `json:"data"`
 }
 
-// Users answers GET /control/users.
+// Users is the response of GET /control/users.
 type Users struct {
 	Data List[User] `json:"data"`
+}
+
+// Key is an API key without its secret. ExpiresAt, LastUsedAt, and RevokedAt are nil if not set or if that has not
+// happened.
+type Key struct {
+	ID         int64        `json:"id"`
+	Name       string       `json:"name"`
+	Prefix     string       `json:"prefix"`
+	Abilities  List[string] `json:"abilities"`
+	CreatedAt  Time         `json:"created_at"`
+	LastUsedAt *Time        `json:"last_used_at"`
+	UseCount   int64        `json:"use_count"`
+	ExpiresAt  *Time        `json:"expires_at"`
+	RevokedAt  *Time        `json:"revoked_at"`
+}
+
+// KeyCreate is the body of POST /control/keys. No abilities means the default, api:v1; a nil ExpiresAt means it never
+// expires.
+type KeyCreate struct {
+	Name      string       `json:"name"`
+	Abilities List[string] `json:"abilities"`
+	ExpiresAt *Time        `json:"expires_at"`
+}
+
+// KeyRotate is the body of POST /control/keys/{id}/rotate. The old key stays valid for OverlapSeconds.
+type KeyRotate struct {
+	OverlapSeconds int64 `json:"overlap_seconds"`
+}
+
+// KeyCreated is the response to creating or rotating a key. Key is the secret, which can't be retrieved again.
+type KeyCreated struct {
+	Key  string `json:"key"`
+	Data Key    `json:"data"`
+}
+
+// KeyBody is the response of POST /control/keys/{id}/revoke.
+type KeyBody struct {
+	Data Key `json:"data"`
+}
+
+// Keys is the response of GET /control/keys.
+type Keys struct {
+	Data List[Key] `json:"data"`
 }

@@ -6,35 +6,32 @@ import (
 	"fmt"
 )
 
-// Failure is the body of every refusal (SPEC.md, "Validation error body");
-// Errors stands there in a 422 only.
+// Failure is the body of every error response. Errors is present only with status 422.
 type Failure struct {
 	Message string      `json:"message"`
 	Errors  FieldErrors `json:"errors,omitempty"`
 }
 
-// CommandFailure is what a command prints under --json when it came to nothing else:
-// its sentence, and those about each field that was refused.
+// CommandFailure is the output of a failed command with --json: its message and the errors of each invalid field.
 //
 //	{"error":{"message":"The selected record is invalid.","errors":{"record":["The selected record is invalid."]}}}
 type CommandFailure struct {
 	Error Failure `json:"error"`
 }
 
-// FieldError holds the sentences about one field, for instance of
-// custom_fields.search_type.
+// FieldError holds the sentences about one field, such as custom_fields.search_type.
 type FieldError struct {
 	Field     string
 	Sentences []string
 }
 
-// FieldErrors is a JSON object of field → [sentence…] whose order counts: the
-// message of a 422 is its first sentence (API.md, "Everywhere").
+// FieldErrors is a JSON object of field → [sentence…]. The sequence matters: the message of a 422 is its first
+// sentence.
 //
 //	{"order_number":["The order number field is required."]}
 type FieldErrors []FieldError
 
-// Add appends a sentence to its field; a field seen for the first time goes last.
+// Add appends a sentence to its field; a new field goes last.
 func (e *FieldErrors) Add(field, sentence string) {
 	for i := range *e {
 		if (*e)[i].Field == field {
@@ -45,7 +42,7 @@ func (e *FieldErrors) Add(field, sentence string) {
 	*e = append(*e, FieldError{field, []string{sentence}})
 }
 
-// Of returns the sentences about a field, nil when there are none.
+// Of returns the sentences about a field, nil if there are none.
 func (e FieldErrors) Of(field string) []string {
 	for _, f := range e {
 		if f.Field == field {
@@ -55,7 +52,7 @@ func (e FieldErrors) Of(field string) []string {
 	return nil
 }
 
-// MarshalJSON writes the object in the order of the fields.
+// MarshalJSON writes the object with its fields in sequence.
 func (e FieldErrors) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteByte('{')
@@ -79,8 +76,8 @@ func (e FieldErrors) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// UnmarshalJSON reads the object and keeps its order; null is no errors, a
-// repeated field adds to the first.
+// UnmarshalJSON reads the object and keeps the sequence of its fields. Null means no errors; a repeated field adds to
+// the first.
 func (e *FieldErrors) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, err := dec.Token()
