@@ -66,7 +66,7 @@ be mounted. With --new the backup is made there all the same.`,
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, finish := s.bar("backup")
 				defer finish()
-				made, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Seal: seal, New: anew}, report)
+				made, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: seal, NewArchive: anew}, report)
 				finish()
 				if err != nil {
 					return misused(err)
@@ -90,14 +90,14 @@ be mounted. With --new the backup is made there all the same.`,
 
 // seal is what the settings of this command say about encryption: a server that has
 // others must not be taken for one that has these.
-func (s *shell) seal() (*apitypes.BackupSeal, error) {
+func (s *shell) seal() (*apitypes.BackupEncryption, error) {
 	c, err := s.load()
 	if err != nil {
 		return nil, err
 	}
 	s.warnOfExposures(c)
 	says, err := backupSettings(c).Sealing(rand.Reader)
-	return &apitypes.BackupSeal{Recipients: says.Recipients, Passphrase: says.Print}, err
+	return &apitypes.BackupEncryption{Recipients: says.Recipients, Passphrase: says.Print}, err
 }
 
 // sayConfig reminds of the settings, which no backup holds, where there are any.

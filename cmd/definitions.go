@@ -192,8 +192,8 @@ func (s *shell) printChanged(done apitypes.DefinitionsChanged, noun string) erro
 	} else if err := s.printDiff(done, noun); err != nil {
 		return err
 	}
-	if len(done.Refused) > 0 {
-		return errors.New(strings.Join(append(done.Refused, "it would be refused"), "\n"))
+	if len(done.Losses) > 0 {
+		return errors.New(strings.Join(append(done.Losses, "it would be refused"), "\n"))
 	}
 	return nil
 }

@@ -78,13 +78,13 @@ func (s *shell) look(ctx context.Context, c config.Config, through, key string) 
 
 func (s *shell) printFound(report apitypes.Doctor) error {
 	for _, f := range report.Findings {
-		if err := s.print("%-5s %-14s %s\n", f.State, f.Check, f.Says); err != nil {
+		if err := s.print("%-5s %-14s %s\n", f.State, f.Check, f.Message); err != nil {
 			return err
 		}
-		if f.Do == "" {
+		if f.Action == "" {
 			continue
 		}
-		if err := s.print("%-5s %-14s -> %s\n", "", "", f.Do); err != nil {
+		if err := s.print("%-5s %-14s -> %s\n", "", "", f.Action); err != nil {
 			return err
 		}
 	}

@@ -139,7 +139,7 @@ func (i *importing) finish(walked error) error {
 	if errors.Is(walked, control.ErrNobody) {
 		return walked // the server has gone: all is done once more without it
 	}
-	i.count.DryRun, i.count.Refusals = i.dry, i.list.first
+	i.count.DryRun, i.count.Rejections = i.dry, i.list.first
 	i.list.warn(i.shell)
 	var err error
 	if i.shell.json {
@@ -153,8 +153,8 @@ func (i *importing) finish(walked error) error {
 		return errors.Join(walked, err)
 	case err != nil:
 		return err
-	case i.count.Refused+i.count.Unreadable+i.count.Links > 0:
-		return fmt.Errorf("%w: %d not imported", errRejected, i.count.Refused+i.count.Unreadable+i.count.Links)
+	case i.count.Rejected+i.count.Unreadable+i.count.Links > 0:
+		return fmt.Errorf("%w: %d not imported", errRejected, i.count.Rejected+i.count.Unreadable+i.count.Links)
 	}
 	return nil
 }
@@ -165,12 +165,12 @@ func summary(r apitypes.ImportReport) string {
 	if r.DryRun {
 		verb = "to file"
 	}
-	text := fmt.Sprintf("%d %s (%s)", r.Filed, verb, apitypes.HumanSize(r.Bytes))
+	text := fmt.Sprintf("%d %s (%s)", r.Imported, verb, apitypes.HumanSize(r.Bytes))
 	for _, part := range []struct {
 		n         int64
 		one, many string
 	}{
-		{r.There, "there already", "there already"}, {r.Refused, "refused", "refused"}, {r.Unreadable, "unreadable", "unreadable"},
+		{r.Existing, "there already", "there already"}, {r.Rejected, "refused", "refused"}, {r.Unreadable, "unreadable", "unreadable"},
 		{r.Links, "link or the like, not followed", "links and the like, not followed"},
 		{r.Skipped, "hidden, left out", "hidden, left out"}, {r.Folders, "folder made", "folders made"},
 	} {

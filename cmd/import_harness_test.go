@@ -125,12 +125,12 @@ func TestImportKilled(t *testing.T) {
 		}
 	}
 	last := h.whole(dir)
-	t.Logf("killed %d times, %d in the middle; the last run filed %d, found %d there", kills, inTheMiddle, last.Filed, last.There)
-	if last.Filed+last.There != importDocuments || last.There == 0 || inTheMiddle < kills/2 {
+	t.Logf("killed %d times, %d in the middle; the last run filed %d, found %d there", kills, inTheMiddle, last.Imported, last.Existing)
+	if last.Imported+last.Existing != importDocuments || last.Existing == 0 || inTheMiddle < kills/2 {
 		t.Errorf("%+v", last)
 	}
 	again := h.whole(dir)
-	if again.There != importDocuments || again.Filed != 0 {
+	if again.Existing != importDocuments || again.Imported != 0 {
 		t.Errorf("once more: %+v", again)
 	}
 	s := h.start() // whose sweep takes away what the kills left
@@ -183,7 +183,7 @@ func TestImportInterrupted(t *testing.T) {
 	if report := h.verify(); !report.OK || report.Leftovers > 0 {
 		t.Errorf("%+v", report)
 	}
-	if last := h.whole(dir); last.Filed+last.There != importDocuments || last.There == 0 {
+	if last := h.whole(dir); last.Imported+last.Existing != importDocuments || last.Existing == 0 {
 		t.Errorf("%+v", last)
 	}
 }

@@ -78,12 +78,12 @@ func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, job
 			return nil
 		case importer.Link:
 			return i.refuse(&i.count.Links, e, "link", "is a link; links are not followed")
-		case importer.Odd:
+		case importer.Special:
 			return i.refuse(&i.count.Links, e, "link", "is no file: a device, a placeholder, or the vault itself")
 		case importer.Unreadable:
 			return i.refuse(&i.count.Unreadable, e, "unreadable", e.Err.Error())
 		}
-		e.Folder.Hold()
+		e.Folder.Acquire()
 		select {
 		case jobs <- e:
 			return nil
@@ -143,7 +143,7 @@ func (i *importing) ensure(ctx context.Context, above imported, name string, wan
 	case found.Folder == nil:
 		above.missing++
 		return above, nil
-	case found.Made:
+	case found.Created:
 		i.tell(func() { i.count.Folders++ })
 	}
 	return imported{id: found.Folder.ID}, nil
@@ -160,8 +160,8 @@ func (i *importing) file(ctx context.Context, e importer.Entry) error {
 	if err != nil {
 		return err
 	}
-	if seen.Refused != "" {
-		return i.refuse(&i.count.Refused, e, "refused", seen.Refused)
+	if seen.Rejected != "" {
+		return i.refuse(&i.count.Rejected, e, "refused", seen.Rejected)
 	}
 	document, err := e.Open()
 	if err != nil {
@@ -177,7 +177,7 @@ func (i *importing) file(ctx context.Context, e importer.Entry) error {
 	if seen, err = i.settle(ctx, e, &d); err != nil {
 		return err
 	}
-	if !seen.There && seen.Refused == "" {
+	if !seen.Existing && seen.Rejected == "" {
 		if seen, err = i.send(ctx, d, document); err != nil {
 			return i.failed(e, err)
 		}
@@ -196,7 +196,7 @@ func (i *importing) settle(ctx context.Context, e importer.Entry, d *client.Impo
 	case err != nil:
 		return seen, err
 	case folder.refused != "":
-		return apitypes.Imported{Refused: folder.refused}, nil
+		return apitypes.Imported{Rejected: folder.refused}, nil
 	case folder.missing > 0:
 		return seen, nil // a dry run: nothing is there yet
 	}
@@ -206,12 +206,12 @@ func (i *importing) settle(ctx context.Context, e importer.Entry, d *client.Impo
 
 func (i *importing) done(e importer.Entry, size int64, seen apitypes.Imported) error {
 	switch {
-	case seen.Refused != "":
-		return i.refuse(&i.count.Refused, e, "refused", seen.Refused)
-	case seen.There:
-		i.tell(func() { i.count.There++ })
+	case seen.Rejected != "":
+		return i.refuse(&i.count.Rejected, e, "refused", seen.Rejected)
+	case seen.Existing:
+		i.tell(func() { i.count.Existing++ })
 	default:
-		i.tell(func() { i.count.Filed++; i.count.Bytes += size })
+		i.tell(func() { i.count.Imported++; i.count.Bytes += size })
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (i *importing) failed(e importer.Entry, err error) error {
 		return i.refuse(&i.count.Unreadable, e, "unreadable", unreadable.Error())
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && (refused.Status == http.StatusConflict || refused.Status == http.StatusInternalServerError) {
-		return i.refuse(&i.count.Refused, e, "refused", refused.Error())
+		return i.refuse(&i.count.Rejected, e, "refused", refused.Error())
 	}
 	return err
 }
@@ -302,5 +302,5 @@ func (i *importing) refuse(count *int64, e importer.Entry, what, reason string) 
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	*count++
-	return i.list.add(apitypes.ImportRefusal{Path: e.Path(), What: what, Reason: reason})
+	return i.list.add(apitypes.ImportRejection{Path: e.Path(), What: what, Reason: reason})
 }

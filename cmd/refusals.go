@@ -19,7 +19,7 @@ const (
 // refusals notes what an import did not file: all of it in a CSV file, when one is
 // wanted, and the first of it for people and for --json.
 type refusals struct {
-	first []apitypes.ImportRefusal
+	first []apitypes.ImportRejection
 	count int
 	path  string
 	file  *os.File
@@ -43,7 +43,7 @@ func newRefusals(path string) (*refusals, error) {
 	return r, errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
 }
 
-func (r *refusals) add(one apitypes.ImportRefusal) error {
+func (r *refusals) add(one apitypes.ImportRejection) error {
 	one.Path = strings.ToValidUTF8(one.Path, "\uFFFD")
 	if r.count++; len(r.first) < mostListed {
 		r.first = append(r.first, one)
@@ -85,7 +85,7 @@ func (r *refusals) warn(s *shell) {
 
 // cell is a text for one cell of a spreadsheet.
 func cell(text string) string {
-	return apitypes.Harmless(strings.Map(func(r rune) rune {
+	return apitypes.EscapeFormula(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}

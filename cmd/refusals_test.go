@@ -16,10 +16,10 @@ func TestRefusalsReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"=1+1.pdf", "a\nb,c.pdf", "caf\xe9.pdf", "Stra\u00dfe.pdf", "\t-x.pdf"} {
-		err = errors.Join(err, list.add(apitypes.ImportRefusal{Path: name, What: "refused", Reason: "File is empty"}))
+		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: name, What: "refused", Reason: "File is empty"}))
 	}
 	for range mostListed {
-		err = errors.Join(err, list.add(apitypes.ImportRefusal{Path: "x", What: "link", Reason: "y"}))
+		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: "x", What: "link", Reason: "y"}))
 	}
 	if err := errors.Join(err, list.close()); err != nil || len(list.first) != mostListed || list.count != mostListed+5 {
 		t.Fatalf("%d of %d, %v", len(list.first), list.count, err)

@@ -205,7 +205,7 @@ func (s *shell) drill(ctx context.Context, scratch string, opts vault.RestoreOpt
 		return err
 	}
 	if s.json {
-		err = s.printJSON(apitypes.BackupDrill{
+		err = s.printJSON(apitypes.RestoreTest{
 			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drilled(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Took.Seconds(),
 		})
 	} else {

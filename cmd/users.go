@@ -161,7 +161,7 @@ func (s *shell) printUsers(users []apitypes.User) error {
 	rows := [][]string{{"ID", "NAME", "ROLE", "SECOND FACTOR", "LAST SEEN", "STATE"}}
 	for _, u := range users {
 		second := "no"
-		if u.SecondFactor {
+		if u.TwoFactor {
 			second = "yes"
 		}
 		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, second, s.moment(u.LastSeenAt), s.userState(u, time.Now())})
@@ -173,7 +173,7 @@ func (s *shell) userState(u apitypes.User, now time.Time) string {
 	switch {
 	case u.DisabledAt != nil:
 		return "disabled " + s.moment(u.DisabledAt)
-	case u.Joined:
+	case u.HasPassword:
 		return "live"
 	case u.LinkExpiresAt != nil && now.Before(u.LinkExpiresAt.Time):
 		return "invited, link until " + s.moment(u.LinkExpiresAt)
@@ -227,7 +227,7 @@ func (s *shell) usersChange(verb, short string, change func(*client.Client, cont
 				if s.json {
 					return s.printJSON(user)
 				}
-				if verb == "enable" && !user.Joined {
+				if verb == "enable" && !user.HasPassword {
 					s.say("there is no password; \"deedkeep users reset %d\" gives a link to choose one", user.ID)
 				}
 				return s.print("%sd %s\n", verb, user.Name)

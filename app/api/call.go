@@ -83,7 +83,7 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		body := newPacedBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
 		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
-		request.memory = e.memory.Reserve(actor.Record(), func(time.Duration) { body.Hurry(e.Limits.StallInMemory) })
+		request.memory = e.memory.Reserve(actor.Record(), func(time.Duration) { body.LimitStall(e.Limits.StallInMemory) })
 		request.reply = e.memory.Reserve(actor.Record(), nil)
 		defer request.memory.Release()
 		defer request.reply.Release()
@@ -95,7 +95,7 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		}
 		if err != nil {
 			var big *http.MaxBytesError
-			if errors.As(err, &big) || httpx.IsTooLarge(err) || !body.Leave(callersBytes, callersTime) {
+			if errors.As(err, &big) || httpx.IsTooLarge(err) || !body.Drain(callersBytes, callersTime) {
 				c.Header("Connection", "close")
 			}
 			e.fail(c, err)

@@ -37,7 +37,7 @@ func (g *gate) admit(c *gin.Context) {
 		if errs.KindOf(err) == errs.Forbidden {
 			bytes, within = callersBytes, callersTime
 		}
-		if !body.Leave(bytes, within) {
+		if !body.Drain(bytes, within) {
 			c.Header("Connection", "close")
 		}
 		g.edge.fail(c, err)

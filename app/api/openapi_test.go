@@ -171,7 +171,7 @@ func TestDescriptionNamesTheWire(t *testing.T) {
 			NextCursor *string `json:"next_cursor"`
 			PrevCursor *string `json:"prev_cursor"`
 		}{}, "ListMeta": apitypes.Meta{}, "SearchMeta": apitypes.Meta{}, "Index": apitypes.Index{},
-		"SearchPage": apitypes.Page[apitypes.Hit]{}, "FoundAbstract": apitypes.Hit{}, "FoundOrder": apitypes.Hit{}, "FoundFile": apitypes.Hit{}, "FiledWith": apitypes.FiledWith{}, "Trashed": apitypes.Trashed{}, "TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{}, "OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{}, "ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
+		"SearchPage": apitypes.Page[apitypes.Hit]{}, "FoundAbstract": apitypes.Hit{}, "FoundOrder": apitypes.Hit{}, "FoundFile": apitypes.Hit{}, "FiledWith": apitypes.HitAbstract{}, "Trashed": apitypes.Trashed{}, "TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{}, "OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{}, "ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
 	} {
 		s := doc.Components.Schemas[name]
 		if s == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *httpx.Body {
-	return httpx.New(w, r, httpx.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
+	return httpx.NewBody(w, r, httpx.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
 }
 
 // Of a known caller's body more is read than of anybody's.

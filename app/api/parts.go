@@ -89,7 +89,7 @@ func (e *edge) readPairs(c *call, f *form, names []string) error {
 	}
 	for _, p := range pairs {
 		f.fields[p.Name] = p.Value
-		if decode.FileField(p.Name) {
+		if decode.IsFileField(p.Name) {
 			f.notFile = f.notFile || p.Value != ""
 			continue
 		}

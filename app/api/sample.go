@@ -158,7 +158,7 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 			}
 			return []string{"-H 'Content-Type: application/json'", "-d " + quoted(b.String())}, nil
 		}
-		if media == tus.Media {
+		if media == tus.MediaType {
 			return []string{"-H " + quoted("Content-Type: "+media), "--data-binary @Deed.pdf"}, nil
 		}
 		for name, value := range members(example) {

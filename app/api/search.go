@@ -69,7 +69,7 @@ func (e *edge) hit(h vault.SearchHit) apitypes.Hit {
 		out.Page = &h.Page
 	}
 	if h.AbstractID != 0 {
-		out.Abstract = &apitypes.FiledWith{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
+		out.Abstract = &apitypes.HitAbstract{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
 	}
 	return out
 }

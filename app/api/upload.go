@@ -41,11 +41,11 @@ func (h uploadHandler) begin(c *call) (answer, error) {
 	if err := speaksTus(c); err != nil {
 		return answer{}, err
 	}
-	length, err := tus.Length(c.Header)
+	length, err := tus.ParseLength(c.Header)
 	if err != nil {
 		return answer{}, err
 	}
-	meta, err := tus.Metadata(c.Header)
+	meta, err := tus.ParseMetadata(c.Header)
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,11 +129,11 @@ func (h uploadHandler) write(c *call) (answer, error) {
 	if _, err := h.verbs.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, vault.ErrUploadBusy) {
 		return answer{}, err // before the body is read
 	}
-	offset, err := tus.Offset(c.Header)
+	offset, err := tus.ParseOffset(c.Header)
 	if err != nil {
 		return answer{}, err
 	}
-	stop := tus.Interrupted(c.w, h.verbs.Pausing())
+	stop := tus.InterruptReads(c.w, h.verbs.Pausing())
 	up, err := h.verbs.Write(c.Context(), c.actor, id, offset, c.Body)
 	stop()
 	switch {
@@ -142,7 +142,7 @@ func (h uploadHandler) write(c *call) (answer, error) {
 	case err != nil:
 		return answer{}, err
 	}
-	return answer{status: http.StatusNoContent, header: tus.Progress(up.Offset, up.Until)}, nil
+	return answer{status: http.StatusNoContent, header: tus.ProgressHeaders(up.Offset, up.Until)}, nil
 }
 
 func (h uploadHandler) cancel(c *call) (answer, error) {
@@ -155,7 +155,7 @@ func (h uploadHandler) cancel(c *call) (answer, error) {
 	return gone()
 }
 
-func speaksTus(c *call) error { return tus.Spoken(c.Method, c.Header) }
+func speaksTus(c *call) error { return tus.CheckVersion(c.Method, c.Header) }
 
 func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
 	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Refusal)}
@@ -167,7 +167,7 @@ func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
 		file := h.edge.file(c, *up.Filed)
 		data.File = &file
 	}
-	a := answer{status: status, header: tus.Progress(up.Offset, up.Until), body: apitypes.UploadBody{Data: data}}
+	a := answer{status: status, header: tus.ProgressHeaders(up.Offset, up.Until), body: apitypes.UploadBody{Data: data}}
 	a.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
 	if up.Metadata != "" {
 		a.header["Upload-Metadata"] = up.Metadata
@@ -182,7 +182,7 @@ func (e *edge) tus(c *gin.Context) {
 		return
 	}
 	if c.Request.Method == http.MethodOptions {
-		tus.Options(c.Writer.Header(), e.Vault.Uploads.Most())
+		tus.SetOptions(c.Writer.Header(), e.Vault.Uploads.Most())
 	}
 	c.Header("Tus-Resumable", tus.Version)
 }

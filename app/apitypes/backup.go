@@ -5,14 +5,14 @@ package apitypes
 // the comparison. New continues with the archive in the directory, or starts one, although the last backup was in
 // another.
 type BackupCreate struct {
-	To   string      `json:"to"`
-	Seal *BackupSeal `json:"seal,omitempty"`
-	New  bool        `json:"new,omitempty"`
+	To         string            `json:"to"`
+	Encryption *BackupEncryption `json:"seal,omitempty"`
+	NewArchive bool              `json:"new,omitempty"`
 }
 
-// BackupSeal describes how a backup is encrypted: for age recipients, or with a passphrase, of which Passphrase is a
+// BackupEncryption describes how a backup is encrypted: for age recipients, or with a passphrase, of which Passphrase is a
 // salted fingerprint. Without either it is not encrypted.
-type BackupSeal struct {
+type BackupEncryption struct {
 	Recipients []string `json:"recipients,omitempty"`
 	Passphrase string   `json:"passphrase,omitempty"`
 }
@@ -72,8 +72,8 @@ type BackupPruned struct {
 	Removed List[string] `json:"removed"`
 }
 
-// BackupDrill is the result of a restore test.
-type BackupDrill struct {
+// RestoreTest is the result of a restore test.
+type RestoreTest struct {
 	OK       bool    `json:"ok"`
 	Snapshot string  `json:"snapshot"`
 	Sentence string  `json:"sentence"`

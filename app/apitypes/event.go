@@ -122,7 +122,7 @@ func (t *EventTable) writeHeader() error {
 func (t *EventTable) Write(e Event, more ...string) error {
 	row, err := eventRow(e)
 	for _, cell := range more {
-		row = append(row, Harmless(cell))
+		row = append(row, EscapeFormula(cell))
 	}
 	return errors.Join(err, t.writeHeader(), t.table.Write(row))
 }
@@ -151,7 +151,7 @@ func eventRow(e Event) ([]string, error) {
 		textOrEmpty(e.Actor.Address), e.Kind, textOrEmpty(e.Record),
 		string(detail), string(changes), textOrEmpty(e.RequestID), e.Hash}
 	for i, cell := range row {
-		row[i] = Harmless(cell)
+		row[i] = EscapeFormula(cell)
 	}
 	return row, nil
 }
@@ -163,8 +163,8 @@ func textOrEmpty(s *string) string {
 	return *s
 }
 
-// Harmless prefixes a cell with an apostrophe if a spreadsheet would take it for a formula (OWASP, "CSV Injection").
-func Harmless(cell string) string {
+// EscapeFormula prefixes a cell with an apostrophe if a spreadsheet would take it for a formula (OWASP, "CSV Injection").
+func EscapeFormula(cell string) string {
 	if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
 		return "'" + cell
 	}

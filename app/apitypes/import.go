@@ -12,35 +12,35 @@ type FolderEnsure struct {
 
 // FolderEnsured is the response; Folder is nil if a dry run found none.
 type FolderEnsured struct {
-	Folder *Folder `json:"folder"`
-	Made   bool    `json:"made"`
+	Folder  *Folder `json:"folder"`
+	Created bool    `json:"made"`
 }
 
 // Imported is the response of GET /control/import/file, which only checks whether a document would be accepted, and of
 // POST to the same path, which uploads one document, or with dry_run only inspects it. At most one of two results is
 // set: File, with There if the document was already stored, or Refused, the reason why it was rejected.
 type Imported struct {
-	File    *int64 `json:"file"`
-	There   bool   `json:"there"`
-	Refused string `json:"refused"`
+	File     *int64 `json:"file"`
+	Existing bool   `json:"there"`
+	Rejected string `json:"refused"`
 }
 
 // ImportReport is the output of "import --json". Refusals lists the first rejections; the counters count all.
 type ImportReport struct {
-	DryRun     bool                `json:"dry_run"`
-	Filed      int64               `json:"filed"` // uploaded; with DryRun: would be
-	Bytes      int64               `json:"bytes"` // of uploaded files
-	There      int64               `json:"there"` // already stored
-	Refused    int64               `json:"refused"`
-	Unreadable int64               `json:"unreadable"`
-	Links      int64               `json:"links"`   // not followed; includes devices and pipes
-	Skipped    int64               `json:"skipped"` // hidden files and files of the operating system
-	Folders    int64               `json:"folders"` // created
-	Refusals   List[ImportRefusal] `json:"refusals"`
+	DryRun     bool                  `json:"dry_run"`
+	Imported   int64                 `json:"filed"` // uploaded; with DryRun: would be
+	Bytes      int64                 `json:"bytes"` // of uploaded files
+	Existing   int64                 `json:"there"` // already stored
+	Rejected   int64                 `json:"refused"`
+	Unreadable int64                 `json:"unreadable"`
+	Links      int64                 `json:"links"`   // not followed; includes devices and pipes
+	Skipped    int64                 `json:"skipped"` // hidden files and files of the operating system
+	Folders    int64                 `json:"folders"` // created
+	Rejections List[ImportRejection] `json:"refusals"`
 }
 
-// ImportRefusal is a file that was not imported. Path is relative to the imported folder.
-type ImportRefusal struct {
+// ImportRejection is a file that was not imported. Path is relative to the imported folder.
+type ImportRejection struct {
 	Path   string `json:"path"`
 	What   string `json:"what"` // "refused", "unreadable", or "link"
 	Reason string `json:"reason"`

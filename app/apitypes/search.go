@@ -11,18 +11,18 @@ import (
 // "exact" if the query is one of the record's numbers, "words" if the record has every word, "similar" for approximate
 // matches.
 type Hit struct {
-	Kind     string     `json:"kind"`
-	ID       RecordID   `json:"id"`
-	Heading  string     `json:"heading"`
-	Snippet  *string    `json:"snippet"`
-	Page     *int       `json:"page"`
-	Abstract *FiledWith `json:"abstract"`
-	Match    string     `json:"match"`
-	Score    float64    `json:"score"`
+	Kind     string       `json:"kind"`
+	ID       RecordID     `json:"id"`
+	Heading  string       `json:"heading"`
+	Snippet  *string      `json:"snippet"`
+	Page     *int         `json:"page"`
+	Abstract *HitAbstract `json:"abstract"`
+	Match    string       `json:"match"`
+	Score    float64      `json:"score"`
 }
 
-// FiledWith is the abstract of a document that a search found.
-type FiledWith struct {
+// HitAbstract is the abstract of a document that a search found.
+type HitAbstract struct {
 	ID      string `json:"id"`
 	Heading string `json:"heading"`
 }
@@ -54,16 +54,16 @@ func (s *Snippet) HTML() *string {
 // documents whose text must be extracted again, Lacking those of them that searches can't find by their text. Since is
 // when this state began, nil while no server runs. Error is the reason why indexing has stopped, nil if it works.
 type SearchIndex struct {
-	Ready    bool    `json:"ready"`
-	Building bool    `json:"building"`
-	Done     *int64  `json:"done"`
-	Total    *int64  `json:"total"`
-	Records  int64   `json:"records"`
-	Bytes    int64   `json:"bytes"`
-	Segments int64   `json:"segments"`
-	Behind   int64   `json:"behind"`
-	Texts    int64   `json:"texts,omitempty"`
-	Lacking  int64   `json:"lacking,omitempty"`
-	Since    *Time   `json:"since"`
-	Error    *string `json:"error"`
+	Ready        bool    `json:"ready"`
+	Building     bool    `json:"building"`
+	Done         *int64  `json:"done"`
+	Total        *int64  `json:"total"`
+	Records      int64   `json:"records"`
+	Bytes        int64   `json:"bytes"`
+	Segments     int64   `json:"segments"`
+	Behind       int64   `json:"behind"`
+	Texts        int64   `json:"texts,omitempty"`
+	MissingTexts int64   `json:"lacking,omitempty"`
+	Since        *Time   `json:"since"`
+	Error        *string `json:"error"`
 }

@@ -95,10 +95,10 @@ type Doctor struct {
 // Diagnosis is one finding of the doctor. State is "ok", "warn", or "bad". Says describes the finding, and Do the
 // action to take, "" if none is needed.
 type Diagnosis struct {
-	Check string `json:"check"`
-	State string `json:"state"`
-	Says  string `json:"says"`
-	Do    string `json:"do"`
+	Check   string `json:"check"`
+	State   string `json:"state"`
+	Message string `json:"says"`
+	Action  string `json:"do"`
 }
 
 // ProbeOpened is the response of POST /control/probe: a path of the public address that accepts one body, stores

@@ -6,8 +6,8 @@ type User struct {
 	ID            int64  `json:"id"`
 	Name          string `json:"name"`
 	Role          string `json:"role"`
-	Joined        bool   `json:"joined"` // has a password
-	SecondFactor  bool   `json:"second_factor"`
+	HasPassword   bool   `json:"joined"` // has a password
+	TwoFactor     bool   `json:"second_factor"`
 	CreatedAt     Time   `json:"created_at"`
 	LastSeenAt    *Time  `json:"last_seen_at"`
 	DisabledAt    *Time  `json:"disabled_at"`

@@ -14,13 +14,13 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
 	}
-	if s := asked.Seal; s != nil {
+	if s := asked.Encryption; s != nil {
 		if err := c.Vault.Backups.Agree(vault.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
 			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
 	}
-	if asked.New {
+	if asked.NewArchive {
 		if err := c.Vault.Backups.Anew(asked.To); err != nil {
 			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return

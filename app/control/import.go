@@ -28,7 +28,7 @@ func (c control) ensureFolder(r *http.Request) (any, error) {
 		return nil, err
 	}
 	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, decode.Filename(asked.Name), asked.DryRun)
-	out := apitypes.FolderEnsured{Made: fresh}
+	out := apitypes.FolderEnsured{Created: fresh}
 	if made.ID != 0 {
 		out.Folder = new(encode.Folder(made))
 	}
@@ -47,14 +47,14 @@ func (c control) lookForFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, errs.InvalidField("size", "The size field must be an integer.")
 	}
-	out := apitypes.Imported{Refused: c.Vault.Files.Foresee(place.Name, size)}
-	if digest := query.Get("sha256"); digest != "" && out.Refused == "" {
+	out := apitypes.Imported{Rejected: c.Vault.Files.Foresee(place.Name, size)}
+	if digest := query.Get("sha256"); digest != "" && out.Rejected == "" {
 		file, found, err := c.Vault.Files.There(r.Context(), place, digest)
 		if err != nil {
 			return nil, err
 		}
 		if found {
-			out.File, out.There = new(int64(file.ID)), true
+			out.File, out.Existing = new(int64(file.ID)), true
 		}
 	}
 	return out, nil
@@ -75,13 +75,13 @@ func (c control) importFile(r *http.Request) (any, error) {
 	}
 	if r.URL.Query().Get("dry_run") != "" {
 		refusal, err := c.Vault.Files.Judge(tray)
-		return apitypes.Imported{Refused: refusal}, err
+		return apitypes.Imported{Rejected: refusal}, err
 	}
 	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {
 		return nil, err
 	}
-	out := apitypes.Imported{There: done.There, Refused: done.Refusal}
+	out := apitypes.Imported{Existing: done.There, Rejected: done.Refusal}
 	if done.Refusal == "" {
 		out.File = new(int64(done.File.ID))
 	}

@@ -22,7 +22,7 @@ func (c control) reindex(w http.ResponseWriter, r *http.Request) {
 func searchIndex(s vault.SearchState) apitypes.SearchIndex {
 	out := apitypes.SearchIndex{
 		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind),
-		Texts: int64(s.Texts), Lacking: int64(s.Lacking),
+		Texts: int64(s.Texts), MissingTexts: int64(s.Lacking),
 	}
 	if s.Building {
 		out.Done, out.Total = new(int64(s.Done)), new(int64(s.Total))

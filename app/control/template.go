@@ -127,7 +127,7 @@ func changed(d vault.Definitions, dry bool) apitypes.DefinitionsChanged {
 		out.Changed = append(out.Changed, shape)
 	}
 	for _, refused := range d.Refused {
-		out.Refused = append(out.Refused, refused.Sentences...)
+		out.Losses = append(out.Losses, refused.Sentences...)
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func userID(r *http.Request) (uint64, error) {
 
 func userShape(u model.User) apitypes.User {
 	shape := apitypes.User{
-		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), Joined: u.Password != "", SecondFactor: u.TwoFactor != nil,
+		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), HasPassword: u.Password != "", TwoFactor: u.TwoFactor != nil,
 		CreatedAt: apitypes.At(u.CreatedAt), LastSeenAt: spoken(u.LastSeenAt), DisabledAt: spoken(u.DisabledAt),
 	}
 	if u.PasswordLink != nil {

@@ -35,13 +35,13 @@ func (e *MalformedError) Unwrap() error { return e.Err }
 // LimitError says that a body is larger than a limit of this package allows; it
 // is API.md's 413.
 type LimitError struct {
-	// What is counted, as a plural noun: "parts", "bytes of fields".
-	What string
+	// Counted is counted, as a plural noun: "parts", "bytes of fields".
+	Counted string
 	// Limit is the largest count that is accepted.
 	Limit int64
 }
 
 // Error is one sentence for the caller that names the limit.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("The request body has more than %d %s.", e.Limit, e.What)
+	return fmt.Sprintf("The request body has more than %d %s.", e.Limit, e.Counted)
 }

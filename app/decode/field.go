@@ -21,7 +21,7 @@ const (
 // RoleOf gives the role of a part by its name and the fields of the endpoint's table.
 func RoleOf(name string, fields []string) Role {
 	switch {
-	case FileField(name):
+	case IsFileField(name):
 		return File
 	case slices.Contains(fields, name):
 		return Field
@@ -29,9 +29,9 @@ func RoleOf(name string, fields []string) Role {
 	return Ignored
 }
 
-// FileField says whether a part of that name is a file: files, files[] or files[N]
+// IsFileField says whether a part of that name is a file: files, files[] or files[N]
 // with decimal digits N.
-func FileField(name string) bool {
+func IsFileField(name string) bool {
 	rest, ok := strings.CutPrefix(name, "files")
 	if !ok || rest == "" {
 		return ok

@@ -24,7 +24,7 @@ func ParseForm(b []byte) ([]Pair, error) {
 		}
 		if end > at {
 			if len(pairs) == maxMembers {
-				return nil, &LimitError{What: "form fields", Limit: maxMembers}
+				return nil, &LimitError{Counted: "form fields", Limit: maxMembers}
 			}
 			p, err := pair(b[:end], at)
 			if err != nil {

@@ -134,7 +134,7 @@ func (r *Reader) next() (*Part, error) {
 		return nil, err
 	}
 	if r.parts == r.lim.Parts {
-		return nil, &LimitError{What: "parts", Limit: int64(r.lim.Parts)}
+		return nil, &LimitError{Counted: "parts", Limit: int64(r.lim.Parts)}
 	}
 	r.parts++
 	p, err := r.header()

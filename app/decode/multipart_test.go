@@ -211,10 +211,10 @@ func TestLimits(t *testing.T) {
 					t.Fatal(err)
 				}
 				var l *LimitError
-				if errors.As(err, &l) && !strings.Contains(err.Error(), fmt.Sprintf("more than %d %s", l.Limit, l.What)) {
+				if errors.As(err, &l) && !strings.Contains(err.Error(), fmt.Sprintf("more than %d %s", l.Limit, l.Counted)) {
 					t.Errorf("the limit is not named: %v", err)
 				}
-				if row.what == "" && err != io.EOF || row.what != "" && (!errors.As(err, &l) || l.What != row.what) {
+				if row.what == "" && err != io.EOF || row.what != "" && (!errors.As(err, &l) || l.Counted != row.what) {
 					t.Errorf("read %t: %v", read, err)
 				}
 			}

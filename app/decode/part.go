@@ -105,7 +105,7 @@ func (p *Part) advance() error {
 		p.begun = p.begun || p.window > 0
 		if !p.isFile {
 			if r.fields += int64(p.window); r.fields > r.lim.Fields {
-				r.fail = &LimitError{What: "bytes of fields", Limit: r.lim.Fields}
+				r.fail = &LimitError{Counted: "bytes of fields", Limit: r.lim.Fields}
 				return r.fail
 			}
 		}

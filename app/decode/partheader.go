@@ -40,7 +40,7 @@ func (r *Reader) header() (*Part, error) {
 		return nil, r.malformed("The Content-Disposition of part %d has no name.", r.parts)
 	}
 	p.Name, p.Filename, p.HasFilename = d.name, d.filename, d.hasFilename
-	p.isFile = FileField(p.Name)
+	p.isFile = IsFileField(p.Name)
 	return p, nil
 }
 

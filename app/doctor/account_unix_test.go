@@ -29,10 +29,10 @@ func TestAccount(t *testing.T) {
 	if got := account(c); len(got) != 1 || got[0].State != want {
 		t.Errorf("vault of user %d: got %+v, want %s", os.Geteuid(), got, want)
 	}
-	if got := judgeAccount(0, dir); got.State != Warn || !strings.Contains(got.Says, "runs as root") || !strings.Contains(got.Do, dir) {
+	if got := judgeAccount(0, dir); got.State != Warn || !strings.Contains(got.Message, "runs as root") || !strings.Contains(got.Action, dir) {
 		t.Errorf("root: got %+v", got)
 	}
-	if got := judgeAccount(12345, dir); got.State != OK || !slices.Contains(strings.Fields(got.Says), "12345,") {
+	if got := judgeAccount(12345, dir); got.State != OK || !slices.Contains(strings.Fields(got.Message), "12345,") {
 		t.Errorf("another user: got %+v", got)
 	}
 }
@@ -49,7 +49,7 @@ func TestSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := secrets(c)
-		if got.State != want || (want == Warn) != (got.Do == "let only the service's user read it: chmod go= "+file) {
+		if got.State != want || (want == Warn) != (got.Action == "let only the service's user read it: chmod go= "+file) {
 			t.Errorf("mode %o: got %+v, want %s", mode, got, want)
 		}
 	}

@@ -51,13 +51,13 @@ const (
 )
 
 func ok(check, says string) apitypes.Diagnosis {
-	return apitypes.Diagnosis{Check: check, State: OK, Says: says}
+	return apitypes.Diagnosis{Check: check, State: OK, Message: says}
 }
 func warn(check, says, do string) apitypes.Diagnosis {
-	return apitypes.Diagnosis{Check: check, State: Warn, Says: says, Do: do}
+	return apitypes.Diagnosis{Check: check, State: Warn, Message: says, Action: do}
 }
 func bad(check, says, do string) apitypes.Diagnosis {
-	return apitypes.Diagnosis{Check: check, State: Bad, Says: says, Do: do}
+	return apitypes.Diagnosis{Check: check, State: Bad, Message: says, Action: do}
 }
 
 // Look examines everything and gives the findings in a fixed order. It fails only

@@ -26,7 +26,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // check wants a state and words, and of everything that is not well what to do.
 func check(t *testing.T, name string, got apitypes.Diagnosis, state, words string) {
 	t.Helper()
-	if got.State != state || !strings.Contains(got.Says+" -> "+got.Do, words) || (got.Do == "") != (state == OK) || got.Check == "" {
+	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, words) || (got.Action == "") != (state == OK) || got.Check == "" {
 		t.Errorf("%s: %+v\nwant %s, %q", name, got, state, words)
 	}
 }
@@ -370,7 +370,7 @@ func TestSearch(t *testing.T) {
 		{"far behind", true, apitypes.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
 		{"made anew", true, apitypes.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
 		{"being made", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn, "only numbers, parcels and addresses are found"},
-		{"texts are made", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, Lacking: 5}, Warn, "5 documents are not found by their text"},
+		{"texts are made", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, MissingTexts: 5}, Warn, "5 documents are not found by their text"},
 		{"made anew, without texts that the old one has", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK, "the one there is answers"},
 		{"cut off", false, apitypes.SearchIndex{Building: true}, Warn, "cut off"},
 		{"none", true, apitypes.SearchIndex{}, Warn, "only numbers, parcels and addresses are found"},

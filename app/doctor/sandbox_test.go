@@ -25,7 +25,7 @@ func TestSandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := sandboxCheck(c.gaps)
-			if got.Check != "sandbox" || got.State != c.state || !strings.Contains(got.Says, c.says) || !strings.Contains(got.Do, c.do) {
+			if got.Check != "sandbox" || got.State != c.state || !strings.Contains(got.Message, c.says) || !strings.Contains(got.Action, c.do) {
 				t.Errorf("got %+v, want state %s, says %q, do %q", got, c.state, c.says, c.do)
 			}
 		})

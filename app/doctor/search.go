@@ -18,8 +18,8 @@ func searches(found *apitypes.Checkup) apitypes.Diagnosis {
 	switch {
 	case i.Error != nil:
 		return bad("search", "the index does not get on: "+*i.Error, `see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
-	case i.Ready && i.Lacking > 0:
-		return warn("search", apitypes.Count(i.Lacking+s.Queue, "document is not found by its text", "documents are not found by their text")+", which is missing or damaged", "wait: the server rebuilds texts automatically, as after a restore")
+	case i.Ready && i.MissingTexts > 0:
+		return warn("search", apitypes.Count(i.MissingTexts+s.Queue, "document is not found by its text", "documents are not found by their text")+", which is missing or damaged", "wait: the server rebuilds texts automatically, as after a restore")
 	case i.Ready && i.Building:
 		return ok("search", "a new index is being made; the one there is answers"+far)
 	case i.Building && s.Running:

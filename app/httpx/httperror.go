@@ -107,7 +107,7 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 		return translateTus(tusErr)
 	case errors.Is(err, ErrTooSlow):
 		return errTooSlow.Status, apitypes.Failure{Message: errTooSlow.Message}, nil
-	case errors.Is(err, ErrBrokeOff):
+	case errors.Is(err, ErrIncomplete):
 		return errIncomplete.Status, apitypes.Failure{Message: errIncomplete.Message}, nil
 	case errors.As(err, &httpErr):
 		return httpErr.Status, apitypes.Failure{Message: httpErr.Message}, httpErr.Header

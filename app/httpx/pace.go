@@ -18,8 +18,8 @@ import (
 
 // What goes wrong with a body and is the client's doing; one of them is in the chain.
 var (
-	ErrBrokeOff = errors.New("the body broke off before its end")
-	ErrTooSlow  = errors.New("the body arrived too slowly")
+	ErrIncomplete = errors.New("the body broke off before its end")
+	ErrTooSlow    = errors.New("the body arrived too slowly")
 )
 
 // Limits of a body.
@@ -28,9 +28,9 @@ type Limits struct {
 	MinRate int64         // bytes a second, over any Stall
 }
 
-// Answering is how long an answer may take to make and to be taken, once the request
+// ResponseTimeout is how long an answer may take to make and to be taken, once the request
 // is there; a download sets its own time.
-const Answering = 2 * time.Minute
+const ResponseTimeout = 2 * time.Minute
 
 // Body reads a request's body with a deadline for each read. It is for one goroutine.
 type Body struct {
@@ -45,8 +45,8 @@ type Body struct {
 	whole   bool // it ended with its end
 }
 
-// New is the body of a request, which takes the place of r.Body.
-func New(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
+// NewBody is the body of a request, which takes the place of r.Body.
+func NewBody(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 	return &Body{
 		ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
 		held: strings.EqualFold(r.Header.Get("Expect"), "100-continue"),
@@ -57,7 +57,7 @@ func New(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 // into the poller, which a fast upload need not pay for each read.
 const rearm = time.Second
 
-// Read reads on; what goes wrong is the client's and says so: ErrTooSlow, ErrBrokeOff.
+// Read reads on; what goes wrong is the client's and says so: ErrTooSlow, ErrIncomplete.
 func (b *Body) Read(p []byte) (int, error) {
 	now := time.Now()
 	if b.since.IsZero() {
@@ -81,10 +81,10 @@ func (b *Body) Read(p []byte) (int, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = ErrTooSlow
 	default:
-		err = fmt.Errorf("%w: %w", ErrBrokeOff, err)
+		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
 	b.ended = true
-	_ = b.control.SetWriteDeadline(now.Add(Answering)) // as in deadline
+	_ = b.control.SetWriteDeadline(now.Add(ResponseTimeout)) // as in deadline
 	return n, err
 }
 
@@ -108,20 +108,20 @@ func (b *Body) deadline(at time.Time) {
 	_ = b.control.SetReadDeadline(at)
 }
 
-// Hurry is for a body that holds memory: from here on it may stall no longer than this, if
+// LimitStall is for a body that holds memory: from here on it may stall no longer than this, if
 // that is less; 0 changes nothing. The time since the last read counts for nothing, as the
 // client may have waited for that memory.
-func (b *Body) Hurry(stall time.Duration) {
+func (b *Body) LimitStall(stall time.Duration) {
 	if stall > 0 {
 		b.limits.Stall = min(b.limits.Stall, stall)
 	}
 	b.armed, b.since, b.count = time.Time{}, time.Time{}, 0
 }
 
-// Leave is what is done about a body that was refused: so much of it is read in so
+// Drain is what is done about a body that was refused: so much of it is read in so
 // long, that a client which is still sending gets to read why. It reports whether
 // the body came to its end; a connection on which it did not must be closed.
-func (b *Body) Leave(bytes int64, in time.Duration) bool {
+func (b *Body) Drain(bytes int64, in time.Duration) bool {
 	if b.ReadCloser == http.NoBody {
 		return true
 	}

@@ -14,11 +14,11 @@ func SlowClientGuard(next http.Handler, stall time.Duration) http.Handler {
 		control := http.NewResponseController(w)
 		switch {
 		case r.ContentLength == 0:
-			_ = control.SetWriteDeadline(time.Now().Add(Answering))
+			_ = control.SetWriteDeadline(time.Now().Add(ResponseTimeout))
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			// No handler reads this body, so the connection can't be reused.
 			w.Header().Set("Connection", "close")
-			_ = control.SetWriteDeadline(time.Now().Add(Answering))
+			_ = control.SetWriteDeadline(time.Now().Add(ResponseTimeout))
 		default:
 			_ = control.SetWriteDeadline(time.Time{})
 			_ = control.SetReadDeadline(time.Now().Add(stall))

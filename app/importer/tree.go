@@ -30,7 +30,7 @@ const (
 	Document   Kind = iota // a regular file
 	Skipped                // hidden, or a system's own; a folder counts as one
 	Link                   // symbolic, of a file or a folder; not followed
-	Odd                    // a device, a pipe, a socket, a cloud's placeholder
+	Special                // a device, a pipe, a socket, a cloud's placeholder
 	Unreadable             // see Err
 )
 
@@ -71,8 +71,8 @@ type Folder struct {
 	held atomic.Int32
 }
 
-// Hold keeps the folder open until it is released.
-func (f *Folder) Hold() { f.held.Add(1) }
+// Acquire keeps the folder open until it is released.
+func (f *Folder) Acquire() { f.held.Add(1) }
 
 // Release ends one hold.
 func (f *Folder) Release() {
@@ -114,7 +114,7 @@ func (w *walk) folder(at string) error {
 		return w.unreadable(at, err)
 	}
 	f := &Folder{Path: at, root: root}
-	f.Hold()
+	f.Acquire()
 	below, err := w.entries(f)
 	f.Release()
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *walk) entry(f *Folder, d fs.DirEntry) *Entry {
 	case info.Mode().IsRegular():
 		e.Kind, e.Size = Document, info.Size()
 	default:
-		e.Kind = Odd
+		e.Kind = Special
 	}
 	return e
 }
@@ -211,14 +211,14 @@ func Hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || own[strings.ToLower(name)]
 }
 
-// Total is what a walk finds.
-type Total struct {
+// Totals is what a walk finds.
+type Totals struct {
 	Documents int
 	Bytes     int64
 }
 
 // Count walks once without opening a document.
-func Count(ctx context.Context, dir string, avoid os.FileInfo) (total Total, err error) {
+func Count(ctx context.Context, dir string, avoid os.FileInfo) (total Totals, err error) {
 	err = Walk(ctx, dir, avoid, func(e Entry) error {
 		if e.Kind == Document {
 			total.Documents++

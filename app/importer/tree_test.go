@@ -61,7 +61,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	total, err := importer.Count(t.Context(), dir, nil)
-	if err != nil || total != (importer.Total{Documents: 5, Bytes: 40}) {
+	if err != nil || total != (importer.Totals{Documents: 5, Bytes: 40}) {
 		t.Errorf("%+v, %v", total, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestOpenLater(t *testing.T) {
 	dir := plant(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
 	var held []importer.Entry
 	err := importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
-		e.Folder.Hold()
+		e.Folder.Acquire()
 		held = append(held, e)
 		return nil
 	})

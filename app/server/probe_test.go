@@ -90,7 +90,7 @@ func TestProbeThroughProxies(t *testing.T) {
 			found := look(t, r, front.URL, front.Client().Transport)
 			for check, want := range row.want {
 				state, words, _ := strings.Cut(want, " ")
-				if f := found[check]; f.State != state || !strings.Contains(f.Says+f.Do, words) {
+				if f := found[check]; f.State != state || !strings.Contains(f.Message+f.Action, words) {
 					t.Errorf("%+v, want %s", f, want)
 				}
 			}
@@ -257,7 +257,7 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 			for check, want := range row.want {
 				f, there := found[check]
 				state, words, _ := strings.Cut(want, " ")
-				if there != (want != "") || f.State != state || !strings.Contains(f.Says+" -> "+f.Do, words) {
+				if there != (want != "") || f.State != state || !strings.Contains(f.Message+" -> "+f.Action, words) {
 					t.Errorf("%s: got %+v, want %q", check, f, want)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 const (
 	Version    = "1.0.0"
 	Extensions = "creation,termination,expiration"
-	Media      = "application/offset+octet-stream" // of the bytes of a PATCH
+	MediaType  = "application/offset+octet-stream" // of the bytes of a PATCH
 )
 
 // Error is a request that does not follow the protocol.
@@ -27,24 +27,24 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Options are the headers that say what the server supports.
-func Options(h http.Header, largest int64) {
+// SetOptions are the headers that say what the server supports.
+func SetOptions(h http.Header, largest int64) {
 	h.Set("Tus-Resumable", Version)
 	h.Set("Tus-Version", Version)
 	h.Set("Tus-Extension", Extensions)
 	h.Set("Tus-Max-Size", strconv.FormatInt(largest, 10))
 }
 
-// Spoken wants a request of this version. GET is no method of tus.
-func Spoken(method string, h http.Header) error {
+// CheckVersion wants a request of this version. GET is no method of tus.
+func CheckVersion(method string, h http.Header) error {
 	if method != http.MethodGet && h.Get("Tus-Resumable") != Version {
 		return &Error{http.StatusPreconditionFailed, "The Tus-Resumable header must be " + Version + ", the version of tus that the server supports."}
 	}
 	return nil
 }
 
-// Length is how many bytes a document has.
-func Length(h http.Header) (int64, error) {
+// ParseLength is how many bytes a document has.
+func ParseLength(h http.Header) (int64, error) {
 	n, ok := number(h, "Upload-Length")
 	if !ok {
 		return 0, &Error{http.StatusBadRequest, "The Upload-Length header must be the number of bytes in the document."}
@@ -52,10 +52,10 @@ func Length(h http.Header) (int64, error) {
 	return n, nil
 }
 
-// Offset is where the bytes of a PATCH begin.
-func Offset(h http.Header) (int64, error) {
-	if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), Media) {
-		return 0, &Error{http.StatusUnsupportedMediaType, "The Content-Type must be " + Media + "."}
+// ParseOffset is where the bytes of a PATCH begin.
+func ParseOffset(h http.Header) (int64, error) {
+	if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), MediaType) {
+		return 0, &Error{http.StatusUnsupportedMediaType, "The Content-Type must be " + MediaType + "."}
 	}
 	n, ok := number(h, "Upload-Offset")
 	if !ok {
@@ -69,8 +69,8 @@ func number(h http.Header, name string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// Metadata reads Upload-Metadata: "name base64,name base64,…".
-func Metadata(h http.Header) (map[string]string, error) {
+// ParseMetadata reads Upload-Metadata: "name base64,name base64,…".
+func ParseMetadata(h http.Header) (map[string]string, error) {
 	meta := map[string]string{}
 	for pair := range strings.SplitSeq(strings.Join(h.Values("Upload-Metadata"), ","), ",") {
 		name, coded, _ := strings.Cut(strings.TrimSpace(pair), " ")
@@ -85,15 +85,15 @@ func Metadata(h http.Header) (map[string]string, error) {
 	return meta, nil
 }
 
-// Progress are the headers that say how many bytes are there, and until when more may
+// ProgressHeaders are the headers that say how many bytes are there, and until when more may
 // come.
-func Progress(offset int64, until time.Time) map[string]string {
+func ProgressHeaders(offset int64, until time.Time) map[string]string {
 	return map[string]string{"Upload-Offset": strconv.FormatInt(offset, 10), "Upload-Expires": until.UTC().Format(http.TimeFormat)}
 }
 
-// Interrupted lets the reading of a body end when the server stops, until stop is
+// InterruptReads lets the reading of a body end when the server stops, until stop is
 // called; the deadline may be moved on once by a read that began just then.
-func Interrupted(w http.ResponseWriter, stopping <-chan struct{}) (stop func()) {
+func InterruptReads(w http.ResponseWriter, stopping <-chan struct{}) (stop func()) {
 	control := http.NewResponseController(w)
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -129,7 +129,7 @@ func (h *house) newcomer(t *testing.T, name string, role model.Role) (token stri
 
 // doctor finds what no installation has.
 func (h *house) doctor(context.Context) (apitypes.Doctor, error) {
-	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Says: "right"}, {Check: "disk <1>", State: "bad", Says: "gone", Do: "buy one"}}}, nil
+	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"}, {Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
 }
 
 // put stores a document and gives its record.

@@ -73,7 +73,7 @@ func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 		h.Set("Tus-Resumable", tus.Version)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		sent := httpx.New(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+		sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 		r.Body = sent
 		err := p.mayUpload(r, who)
 		if err == nil {
@@ -82,7 +82,7 @@ func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 		if err == nil {
 			return nil
 		}
-		if !sent.Leave(1<<20, time.Second) {
+		if !sent.Drain(1<<20, time.Second) {
 			h.Set("Connection", "close")
 		}
 		p.sendUploadError(w, r, err)
@@ -102,7 +102,7 @@ func (p *Pages) mayUpload(r *http.Request, who page.Visitor) error {
 	if r.Method == http.MethodOptions {
 		return nil
 	}
-	return tus.Spoken(r.Method, r.Header)
+	return tus.CheckVersion(r.Method, r.Header)
 }
 
 // sendUploadError answers in JSON.
@@ -124,7 +124,7 @@ func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err erro
 		status, message = tusStatuses[named.Kind], named.Message
 	}
 	switch {
-	case r.Context().Err() != nil, errors.Is(err, httpx.ErrBrokeOff):
+	case r.Context().Err() != nil, errors.Is(err, httpx.ErrIncomplete):
 		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", page.RequestID(w))
 	case status >= http.StatusInternalServerError:
 		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", page.RequestID(w))
@@ -154,17 +154,17 @@ func (p *Pages) sendUploadJSON(w http.ResponseWriter, status int, what any) {
 
 // uploadOptions says what is spoken here.
 func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
-	tus.Options(w.Header(), p.Vault.Uploads.Most())
+	tus.SetOptions(w.Header(), p.Vault.Uploads.Most())
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	length, err := tus.Length(r.Header)
+	length, err := tus.ParseLength(r.Header)
 	if err != nil {
 		return err
 	}
-	meta, err := tus.Metadata(r.Header)
+	meta, err := tus.ParseMetadata(r.Header)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func errorMessage(err error) string {
 }
 
 func setProgressHeaders(w http.ResponseWriter, up vault.Upload) {
-	for name, value := range tus.Progress(up.Offset, up.Until) {
+	for name, value := range tus.ProgressHeaders(up.Offset, up.Until) {
 		w.Header().Set(name, value)
 	}
 }
@@ -271,11 +271,11 @@ func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file mod
 }
 
 func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	offset, err := tus.Offset(r.Header)
+	offset, err := tus.ParseOffset(r.Header)
 	if err != nil {
 		return err
 	}
-	stop := tus.Interrupted(w, p.Vault.Uploads.Pausing())
+	stop := tus.InterruptReads(w, p.Vault.Uploads.Pausing())
 	up, err := p.Vault.Uploads.Write(r.Context(), who.Actor, r.PathValue("id"), offset, r.Body)
 	stop()
 	if err != nil {

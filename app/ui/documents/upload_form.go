@@ -53,7 +53,7 @@ func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, who page.
 // receiveForm reads the documents of a form as a stream, files them, and shows the page
 // they came from with what became of each.
 func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.Tray) (vault.Filed, error)) error {
-	sent := httpx.New(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+	sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
 	tray, err := p.Vault.Files.NewTray(r.Context())
 	if err == nil {
@@ -61,7 +61,7 @@ func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, f
 		err = p.stageParts(w, r, tray)
 	}
 	if err != nil {
-		if !sent.Leave(1<<20, time.Second) {
+		if !sent.Drain(1<<20, time.Second) {
 			w.Header().Set("Connection", "close")
 		}
 		return bodyError(err)
@@ -128,7 +128,7 @@ func bodyError(err error) error {
 			fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", page.FormatSize(long.Limit)))
 	case errors.As(err, &limit):
 		return page.NewHTTPError(http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time.")
-	case errors.As(err, &malformed), errors.Is(err, httpx.ErrBrokeOff):
+	case errors.As(err, &malformed), errors.Is(err, httpx.ErrIncomplete):
 		return page.NewHTTPError(http.StatusBadRequest, heading,
 			"The documents did not arrive whole, and none was filed. Go back and send them again.")
 	case errors.Is(err, httpx.ErrTooSlow):
