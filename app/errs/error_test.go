@@ -58,15 +58,15 @@ func TestMessageCountsSentences(t *testing.T) {
 				t.Fatalf("got %v, want %s", err, row.want)
 			}
 			if len(sentences(e.Fields)) != len(row.fields) || e.Fields[0].Field != "a" {
-				t.Errorf("fields %v", sentences(e.Fields))
+				t.Errorf("fields = %v, want %d beginning with a", sentences(e.Fields), len(row.fields))
 			}
 		})
 	}
 	if err := (Fields)(nil).Err(); err != nil {
-		t.Errorf("no refusal is an error: %v", err)
+		t.Errorf("no fields: Err() = %v, want nil", err)
 	}
 	if err := InvalidField("name", "The name has already been taken."); KindOf(err) != Invalid || err.Error() != "The name has already been taken." {
-		t.Errorf("refusal of one field: %v", err)
+		t.Errorf("InvalidField = %v, want Invalid with the message", err)
 	}
 }
 

@@ -19,7 +19,7 @@ func sampleContent(b *testing.B, name string) []byte {
 		if s.Path == name {
 			content, err := os.ReadFile(s.File)
 			if err != nil {
-				b.Fatal(err)
+				b.Fatalf("read file: %v", err)
 			}
 			return content
 		}
@@ -36,7 +36,7 @@ func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim document.Insp
 	}
 }
 
-// BenchmarkWarm is the inspection of one PDF by a child that is there already.
+// BenchmarkWarm measures the inspection of one PDF by a running worker.
 func BenchmarkWarm(b *testing.B) {
 	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-100dpi.pdf", "title/index-of-deeds-500-pages.pdf"} {
 		b.Run(name, func(b *testing.B) {
@@ -51,8 +51,8 @@ func BenchmarkWarm(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeScan is the count of 280 scanned pages in 91 MiB, alone and with
-// a look at whether they are scans.
+// BenchmarkLargeScan measures counting 280 scanned pages in 91 MiB, with and without checking
+// whether they are scans.
 func BenchmarkLargeScan(b *testing.B) {
 	content := scanPDF(280, 340_000)
 	counted := limits
@@ -69,8 +69,8 @@ func BenchmarkLargeScan(b *testing.B) {
 	}
 }
 
-// BenchmarkExtract is the picture of a scanned page, 400 pixels wide, and the
-// text of 500 pages, by a child that is there already.
+// BenchmarkExtract measures, with a running worker, the image of a scanned page, 400 pixels
+// wide, and the text of 500 pages.
 func BenchmarkExtract(b *testing.B) {
 	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	defer p.Close()
@@ -82,34 +82,35 @@ func BenchmarkExtract(b *testing.B) {
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := p.Picture(b.Context(), scan, 1, 400, document.ExtractLimits{}); err != nil {
-				b.Fatal(err)
+				b.Fatalf("render page: %v", err)
 			}
 		}
 	})
 	b.Run("text", func(b *testing.B) {
 		for b.Loop() {
 			if err := p.Text(b.Context(), index, document.ExtractLimits{}, func(int, string) error { return nil }); err != nil {
-				b.Fatal(err)
+				b.Fatalf("read text: %v", err)
 			}
 		}
 	})
 }
 
-// BenchmarkStart is the inspection of one text by a child that is started for it.
+// BenchmarkStart measures the inspection of one text document including the start of its
+// worker.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 		if _, err := p.Inspect(b.Context(), strings.NewReader("deed"), 4, "txt", limits); err != nil {
-			b.Fatal(err)
+			b.Fatalf("inspect: %v", err)
 		}
 		if err := p.Close(); err != nil {
-			b.Fatal(err)
+			b.Fatalf("close pool: %v", err)
 		}
 	}
 }
 
-// BenchmarkFirst is the first PDF: the child starts, and PDFium is compiled or
-// comes from the cache.
+// BenchmarkFirst measures the first PDF: starting a worker, and compiling PDFium or loading it
+// from the cache.
 func BenchmarkFirst(b *testing.B) {
 	content := sampleContent(b, "title/open-end-mortgage.pdf")
 	for name, cache := range map[string]func() string{
@@ -120,9 +121,41 @@ func BenchmarkFirst(b *testing.B) {
 				p := sandbox.Open(sandbox.Options{CacheDir: cache(), Workers: 1})
 				inspectPDF(b, p, content, limits)
 				if err := p.Close(); err != nil {
-					b.Fatal(err)
+					b.Fatalf("close pool: %v", err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkView measures page images in the sizes that the viewer requests, with a running
+// worker: 2,550 pixels are a letter page at 300 dpi, 5,100 are for plats.
+func BenchmarkView(b *testing.B) {
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	defer p.Close()
+	for _, c := range []struct {
+		name  string
+		width int
+	}{
+		{"title/warranty-deed-g4-300dpi.tiff", 2550},
+		{"title/warranty-deed-g4-ocr-layer.pdf", 2550},
+		{"title/warranty-deed-scan-100dpi.pdf", 2550},
+		{"title/open-end-mortgage.pdf", 2550},
+		{"title/recorded-deed-phone-photo.jpg", 2550},
+		{"title/plat-24x36-vector.pdf", 5100},
+		{"title/warranty-deed-scan-100dpi.pdf", 1275},
+	} {
+		r := sampleRequest(b, c.name)
+		b.Run(c.name, func(b *testing.B) {
+			size := 0
+			for b.Loop() {
+				picture, err := p.Picture(b.Context(), r, 1, c.width, document.ExtractLimits{})
+				if err != nil {
+					b.Fatalf("render page: %v", err)
+				}
+				size = len(picture.Bytes)
+			}
+			b.ReportMetric(float64(size), "bytes")
 		})
 	}
 }

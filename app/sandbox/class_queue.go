@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// classQueue is what waits of one class.
+// classQueue holds the waiting calls of one class.
 type classQueue struct {
-	owners  *list.List // of *line: the owners who wait
+	owners  *list.List // of *ownerQueue
 	byOwner map[string]*list.Element
 	waiting int
 }
 
-// ownerQueue is what waits of one owner.
+// ownerQueue holds the waiting calls of one owner.
 type ownerQueue struct {
 	owner   string
-	waiters *list.List // of *ticket
+	waiters *list.List // of *waiter
 }
 
-// waiter is one call that waits, or has a slot.
+// waiter is a call that waits for a slot or holds one.
 type waiter struct {
 	class   Class
 	owner   string
-	stop    context.CancelFunc // stops the work that has its slot
-	element *list.Element      // in its line
-	ready   chan struct{}      // closed when granted or turned away
-	err     error              // ErrBusy: turned away
+	stop    context.CancelFunc // stops the work in its slot
+	element *list.Element      // in ownerQueue.waiters
+	ready   chan struct{}      // closed when a slot is granted or err is set
+	err     error              // ErrBusy: dropped from the queue
 
-	slotSince   time.Time     // when it got the slot that it has
-	slotTime    time.Duration // with slots that it has given back
-	startedAt   time.Time     // when a child got the document
-	slowTimer   *time.Timer   // runs out when it is late; nil: no child has the document
-	slow        bool          // a child has had it for slowAfter, now or before it gave way
-	preempted   bool          // it has been stopped and is about to give its slot back
-	preemptions int           // how often it has given way
+	slotSince   time.Time     // when it got its current slot
+	slotTime    time.Duration // total time in previous slots
+	startedAt   time.Time     // when a worker got the document
+	slowTimer   *time.Timer   // expires after slowAfter; nil while no worker has the document
+	slow        bool          // it has run for slowAfter, now or before a preemption
+	preempted   bool          // it has been stopped and is about to release its slot
+	preemptions int           // number of preemptions
 }
 
-// add puts t at the end of its owner's line, or at its head when it has given way.
+// add appends t to its owner's queue, or puts it first if it was preempted.
 func (l *classQueue) add(t *waiter) {
 	e := l.byOwner[t.owner]
 	if e == nil {
@@ -52,7 +52,7 @@ func (l *classQueue) add(t *waiter) {
 	l.waiting++
 }
 
-// remove takes t out of its line, wherever it stands.
+// remove removes t from its owner's queue.
 func (l *classQueue) remove(t *waiter) {
 	e := l.byOwner[t.owner]
 	tickets := e.Value.(*ownerQueue).waiters
@@ -64,9 +64,9 @@ func (l *classQueue) remove(t *waiter) {
 	}
 }
 
-// next takes the oldest ticket of the owner who has used the least of those who may
-// have a slot, and of several such owners of the one whose turn is the longest ago;
-// nil when there is none.
+// next removes and returns the oldest waiter of the owner with the least slot time among those
+// that may have a slot. Of several such owners, the one served least recently goes first. It
+// returns nil if there is none.
 func (l *classQueue) next(may func(owner string) bool, used map[string]time.Duration) *waiter {
 	var first *list.Element
 	for e := l.owners.Front(); e != nil; e = e.Next() {
@@ -84,18 +84,19 @@ func (l *classQueue) next(may func(owner string) bool, used map[string]time.Dura
 	return t
 }
 
-// hasOwner reports whether one of the owners who wait is so.
-func (l *classQueue) hasOwner(so func(owner string) bool) bool {
+// hasOwner reports whether an owner with waiting calls satisfies the condition.
+func (l *classQueue) hasOwner(matches func(owner string) bool) bool {
 	for e := l.owners.Front(); e != nil; e = e.Next() {
-		if so(e.Value.(*ownerQueue).owner) {
+		if matches(e.Value.(*ownerQueue).owner) {
 			return true
 		}
 	}
 	return false
 }
 
-// dropFromLongest turns the youngest ticket of the longest line away when that line is
-// longer than the owner's would be: a flood drowns nobody but itself.
+// dropFromLongest drops the newest waiter of the longest owner queue, with ErrBusy, if that
+// queue is longer than the one of owner would be with one more. So a flood of calls hurts only
+// its own owner.
 func (l *classQueue) dropFromLongest(owner string) bool {
 	own := 0
 	if e := l.byOwner[owner]; e != nil {

@@ -1,88 +1,98 @@
-// Package sandbox is the child process in which every untrusted document is
-// opened, and the pool that feeds, times and kills it.
+// Package sandbox opens untrusted documents in worker processes. It holds the worker, the pool
+// that starts, schedules, and kills workers, and the protocol between them.
 //
-// It promises that the process that calls it never parses a document; that a
-// document which crashes, spins or swells costs no more than its deadline and
-// its child; that a child opens no file once it has a document (see The sandbox); and
-// that no child outlives its parent.
+// It guarantees that:
+//   - the calling process never parses a document;
+//   - a document that crashes its worker, loops, or exhausts memory costs at most its deadline and
+//     that worker;
+//   - a worker opens no file once it has a document (see Protections);
+//   - no worker outlives its parent.
 //
-// It refuses to trust a child: what comes back is checked like any bytes from
-// outside, because a document may have taken the child over.
+// A document may take over its worker, so everything a worker sends is validated like any other
+// untrusted input.
 //
-// # The child
+// # Workers
 //
-// The child is this same binary, run with WorkerArg as its first argument. It
-// starts on the first need, serves one document after another, and is replaced
-// after it has failed over one or grown. It is stopped from outside only: an
-// engine that spins blocks the collector, and with it everything else in the
-// child. It ends by itself when its standard input closes.
+// A worker is this same binary, run with WorkerArg as its first argument. Workers start on demand.
+// A worker serves one document after another and is replaced after a failure or when its memory
+// has grown. Only the parent can stop it: a document engine in an endless loop blocks the garbage
+// collector and with it everything else in the process. A worker exits when its standard input is
+// closed.
 //
-// # The sandbox
+// A worker killed by a signal from outside (the OOM killer, a person) says nothing about the
+// document: the call is repeated once and then returns ErrKilled, after which the caller may
+// retry. If workers die for other reasons the document is reported as damaged, too slow, or too
+// large, which is permanent (IsDocumentError).
 //
-// A child does what needs files before its first document: for a PDF it loads PDFium,
-// from the cache of compiled code or into it. Then it closes its sandbox and says that it
-// is ready. On Linux it has no_new_privs from here on, a Landlock domain that allows
-// nothing, a seccomp filter on all threads that allows the system calls of the Go runtime
-// and of WebAssembly on memory and open pipes only, and limits of open files and of what
-// it may write. It can open no file, no
-// socket, and no process, and start none. What a system lacks of this costs no document:
-// the child reports it, and Pool.Gaps has it for the doctor.
+// # Protections
 //
-// A child that was started for another type of document has no PDFium. It is replaced
-// when a PDF comes; from then on all have it.
+// A worker does everything that needs files before its first document: for a PDF it loads PDFium
+// from the cache of compiled code, or compiles it into the cache. Then it gives up its rights and
+// reports that it is ready:
+//   - Linux: no_new_privs, a Landlock domain that allows nothing, a seccomp filter on all threads
+//     that allows only the system calls of the Go runtime and of WebAssembly on memory and open
+//     pipes, and rlimits on open files, file size, data size, and core dumps. It can open no file
+//     or socket and start no process.
+//   - Windows: a job object that limits memory and allows no second process, a restricted token
+//     without privileges, and low integrity.
+//   - macOS and others: no core dumps; deadlines apply, but there is no sandbox.
 //
-// # Whose turn it is
+// If the system lacks a protection, the worker runs without it and reports that.
+// Pool.MissingProtections returns the report, for deedkeep doctor.
 //
-// There are as many children as Options.Processes, each with one document, and no
-// more than these: what they use together is bounded by Processes times MemoryLimit.
-// Upload work goes before View before Background; within a class the owner goes first
-// who has had the least time. Waiting costs nothing of a deadline. What waits is
-// bounded: beyond it, calls end with ErrBusy, those of the owner with most of them
-// first.
+// A worker that was started for another type of document has no PDFium and can't load it any
+// more. It is replaced when a PDF arrives. From then on all new workers load PDFium.
 //
-// Background work leaves one child to the others where there is more than one. So do
-// owners whose documents are slow, and each of them has one child at most (queue.go).
-// A document proves slow only when it has a child already. If all children are at such
-// documents and a quick owner waits, then the work that came last is stopped, its child
-// killed, and its call waits again. One child more instead of that takes more memory
-// and helps less. Measured on two busy cores, beside three owners with ten slow
-// documents each: with two children, 15 text files of another owner were each processed
-// within 0.5 s, and the children had 247 MB. With three and nothing stopped, one of
-// three files took 6.9 s, and the children had 475 MB.
+// # Scheduling
 //
-// # The protocol
+// There are up to Options.Workers workers with one document each, so their total memory is bounded
+// by Workers times MemoryLimit. Upload work goes before View, and View before Background. Within a
+// class, the owner that has used the least worker time goes first. Deadlines don't include the
+// wait. The queue is bounded: when it is full, calls fail with ErrBusy, those of the owner with the
+// most waiting calls first.
 //
-// Frames over the child's standard input and output:
+// Background work leaves one worker to the other classes if there are several. So do owners whose
+// documents are slow, and each of them gets one worker at most (queue.go). A document turns out to
+// be slow only while it runs. If all workers are busy with slow documents and another owner waits,
+// the most recent slow work is preempted: its worker is killed, and its call is queued again.
+// Starting one more worker instead takes more memory and helps less. Measured on two busy cores,
+// with three owners of ten slow documents each: with two workers and preemption, each of 15 text
+// files of another owner was processed within 0.5 s, and the workers used 247 MB. With three
+// workers and no preemption, one of three files took 6.9 s, and the workers used 475 MB.
+//
+// # Protocol
+//
+// Parent and worker are always the same build, so the protocol has no versions. Both send frames
+// over the worker's standard input and output:
 //
 //	+----------------+--------+------------------+
 //	| length, 32 bit | type,  | content          |
 //	| big-endian     | 1 byte | length - 1 bytes |
 //	+----------------+--------+------------------+
 //
-// Each type has a greatest length (frame.go). A child begins with hello; the
-// parent answers with setup once, and the child says ready when its sandbox is closed.
-// Then, for each document:
+// The content of each type has a maximum length (frame.go). A worker begins with hello. The parent
+// sends setup once, and the worker sends ready when its protections are in place. Then, for each
+// document:
 //
-//	parent              child
-//	task   JSON ------>        what to do, size, kind, limits
-//	            <------ ask    1 to 16 parts: offset 64 bit, length 32 bit, big-endian
-//	block bytes ------>        exactly the parts, one after another
-//	   (or) lost ----->        empty: the parent could not read them
-//	            ...            ask and block any number of times
-//	            <------ image  JSON: type, width, height and size of a picture
-//	            <------ piece  bytes of it, until there are as many
-//	   (or)     <------ text   page 32 bit, big-endian, and its text in UTF-8
-//	            ...            pages in order
-//	   (or)     <------ sizes  of up to 4,096 pages in order (layout.go)
-//	            ...            until all pages have theirs
-//	   (or)     <------ marks  on one page (layout.go)
-//	            <------ done   JSON: the verdict, or the end of what came before
-//	   (or)     <------ fault  JSON: no verdict, and why
+//	parent                worker
+//	task   JSON   ------>             what to do, size, type, limits
+//	              <------ read        1 to 16 ranges: offset 64 bit, length 32 bit, big-endian
+//	data   bytes  ------>             exactly these ranges, one after another
+//	   (or) unreadable -->            empty: the parent could not read them
+//	              ...                 any number of reads
+//	              <------ image       JSON: type, width, height, and size of an image
+//	              <------ image chunk its bytes, until complete
+//	   (or)       <------ text        page number 32 bit, big-endian, and its text in UTF-8
+//	              ...                 pages in ascending order
+//	   (or)       <------ sizes       of up to 4,096 pages in order (layout.go)
+//	              ...                 until all pages have been sent
+//	   (or)       <------ marks       of a phrase on one page (layout.go)
+//	              <------ done        JSON: the report, or the end of the result
+//	   (or)       <------ error       JSON: why there is no result
 //
-// The parts of an ask lie within the document and are for at most 64 KiB
-// together. A picture is of a type, width and size that were asked for, and
-// begins as its type does. Pages rise, and keep to the limits in number and
-// length; their text has no control characters but those that part lines and
-// columns. Sizes are positive, marks lie within their page. Asks are not without end (talk.go). Anything else is a breach, and
-// ends the child.
+// The ranges of a read lie within the document and add up to at most 64 KiB, and the total of all
+// reads is bounded (exchange.go). An image has a requested type and at most the requested size,
+// and its bytes begin as its type requires. Page numbers ascend and, like the length of the text,
+// stay within the limits. Text contains no control characters except white space. Page sizes are
+// positive, and marks lie within their page. The parent kills a worker that violates any of this.
 package sandbox

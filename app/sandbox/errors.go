@@ -6,23 +6,22 @@ import (
 	"deedkeep/app/document"
 )
 
-// Findings about a document that Picture and Text return besides those of
-// package document. They are final: another try would end alike.
+// Document errors that Picture and Text return in addition to those of package document. They are
+// permanent.
 var (
-	// ErrDeadline says that the document took longer than its kind of work may.
+	// ErrDeadline reports that the document exceeded the deadline of its task.
 	ErrDeadline = errors.New("document takes too long")
-	// ErrMemory says that the document took more memory than a child may have.
+	// ErrMemory reports that the document exceeded the memory limit of a worker.
 	ErrMemory = errors.New("document takes too much memory")
 )
 
-// ErrKilled says that something outside this program killed the processes over a
-// document: the system when memory ran out, or a person. It is not a finding: another
-// try may succeed.
+// ErrKilled reports that something outside this program killed the workers of a document: the
+// system because memory ran out, or a person. A retry may succeed.
 var ErrKilled = errors.New("document process was killed from outside")
 
-// docErrors are the kinds of a fault by their names in the protocol.
+// docErrors are the document errors and their names in the protocol.
 var docErrors = []struct {
-	kind string
+	name string
 	err  error
 }{
 	{"unsupported", document.ErrUnsupported},
@@ -31,40 +30,40 @@ var docErrors = []struct {
 	{"damaged", document.ErrDamaged},
 }
 
-// docErrorName names the finding that err is; "" when it is none.
+// docErrorName returns the protocol name of a document error, or "" for any other error.
 func docErrorName(err error) string {
 	for _, f := range docErrors {
 		if errors.Is(err, f.err) {
-			return f.kind
+			return f.name
 		}
 	}
 	return ""
 }
 
-// docErrorByName is the finding of that name; nil when there is none.
-func docErrorByName(kind string) error {
+// docErrorByName returns the document error with this name, or nil.
+func docErrorByName(name string) error {
 	for _, f := range docErrors {
-		if f.kind == kind {
+		if f.name == name {
 			return f.err
 		}
 	}
 	return nil
 }
 
-// IsDocumentError reports whether err is a finding about the document, so that to try
-// again is of no use. Every other error of this package is the machine's, the
-// store's or the caller's, and may pass.
+// IsDocumentError reports whether err is caused by the document itself, so that a retry is
+// useless. All other errors of this package are caused by the server, the store, or the caller,
+// and may be temporary.
 func IsDocumentError(err error) bool {
 	return docErrorName(err) != "" || errors.Is(err, ErrDeadline) || errors.Is(err, ErrMemory)
 }
 
-// workerDied is a document over which children died.
+// workerDied is the error for a document whose workers died.
 type workerDied struct{ cause error }
 
 func (e *workerDied) Error() string { return "document process ended: " + e.cause.Error() }
 
-// Unwrap gives the death the name of a finding: what kills two children without
-// a reason is damaged.
+// Unwrap returns the document error that the cause maps to. A document that killed two workers
+// for an unknown reason counts as damaged.
 func (e *workerDied) Unwrap() error {
 	switch {
 	case errors.Is(e.cause, errDeadline):

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// docReadError is a document that the parent could not read: nobody's fault
-// but the store's.
+// docReadError reports that the parent could not read the document, which is the fault of the
+// store.
 type docReadError struct{ cause error }
 
 func (e *docReadError) Error() string { return "read document: " + e.cause.Error() }
 func (e *docReadError) Unwrap() error { return e.cause }
 
-// workerError is trouble that a child reports instead of a verdict: a finding
-// about the document, or, without one, its own.
+// workerError is an error that a worker reports: docErr is a document error, or nil for an
+// error of the worker.
 type workerError struct {
 	text   string
 	docErr error
@@ -25,40 +25,40 @@ type workerError struct {
 func (e *workerError) Error() string { return "document could not be opened: " + e.text }
 func (e *workerError) Unwrap() error { return e.docErr }
 
-// result takes what a child says about one document. Its errors are breaches,
-// but for *callbackError.
+// result collects what a worker sends about one document. Its methods return protocol errors,
+// or a *callbackError.
 type result interface {
 	// reset is called before each attempt.
 	reset()
-	// add has one frame that is no ask and no end. lost says that the parent
-	// could not read the document: what comes is not to be used.
-	add(kind byte, content []byte, lost bool) error
-	// finish has the last frame.
+	// add handles one frame other than a read or the last one. discard reports that the parent
+	// could not read the document, so the content must not be used.
+	add(kind byte, content []byte, discard bool) error
+	// finish handles the last frame.
 	finish(d taskDone) error
 }
 
-// exchange is one document between parent and child.
+// exchange is the parent's side of one task.
 type exchange struct {
 	w       io.Writer
 	r       *bufio.Reader
 	doc     io.ReaderAt
 	size    int64
-	budget  int64 // bytes that may still be asked for
+	budget  int64 // bytes that the worker may still read
 	readErr error // why the document could not be read
 	buf     []byte
 }
 
-// readBudget is how much a child may ask for of a document: an honest one reads
-// some of it again, none for ever.
+// readBudget returns how much a worker may read of a document in total: a valid document is
+// read several times, but not endlessly.
 func readBudget(size int64) int64 { return 32*size + 256<<20 }
 
-// minReadCost is what the smallest ask counts.
+// minReadCost is the minimum amount charged for a read.
 const minReadCost = 4 << 10
 
-// runTask has one task done: it sends it and answers what the child asks until the
-// child is done. retire says that the child wants no more. Errors are
-// *docReadError, *workerError, *callbackError, or the child's end or breach,
-// after which it cannot be talked to.
+// runTask sends a task and serves the worker's reads until it has finished. retire reports that
+// the worker wants to be replaced. Errors are a *docReadError, *workerError, or *callbackError.
+// Any other error means that the worker has ended or violated the protocol, and can't be used
+// again.
 func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (retire bool, err error) {
 	if err := writeMessage(w, frameTask, t); err != nil {
 		return false, err
@@ -75,7 +75,7 @@ func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (r
 			err = c.handleRead(content)
 		case frameDone, frameError:
 			if r.Buffered() > 0 {
-				return false, protocolError("%d bytes after the end", r.Buffered()) // they would answer for the next document
+				return false, protocolError("%d bytes after the end", r.Buffered()) // they would be taken for the next document's
 			}
 			return c.finish(kind, content, a)
 		default:
@@ -87,9 +87,9 @@ func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (r
 	}
 }
 
-// handleRead answers one ask. The error is why the child cannot be talked to.
+// handleRead answers one read. An error means that the worker can't be used again.
 func (c *exchange) handleRead(content []byte) error {
-	parts, sum, err := decodeRead(content, c.size)
+	ranges, sum, err := decodeRead(content, c.size)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *exchange) handleRead(content []byte) error {
 	}
 	frame := c.buf[:headerSize+sum]
 	rest := frame[headerSize:]
-	for _, p := range parts {
+	for _, p := range ranges {
 		if err := c.read(rest[:p.length], p.offset); err != nil {
 			c.readErr = cmp.Or(c.readErr, err)
 			return writeFrame(c.w, frameUnreadable, nil)
@@ -124,7 +124,7 @@ func (c *exchange) read(b []byte, offset int64) error {
 	return fmt.Errorf("%d bytes at %d: %w", len(b), offset, err)
 }
 
-// finish reads the last frame of a document.
+// finish handles the last frame.
 func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err error) {
 	if kind == frameError {
 		var f taskError
@@ -152,7 +152,7 @@ func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err
 		retire = d.Retire
 	}
 	if c.readErr != nil {
-		// Whatever the child made of the gap, it is no verdict.
+		// The worker saw an incomplete document, so its result is invalid.
 		return retire, &docReadError{c.readErr}
 	}
 	return retire, err

@@ -18,13 +18,14 @@ import (
 	"deedkeep/web"
 )
 
-// FakeArg is the word that makes the test binary a child of a bad kind.
-const FakeArg = "fake-child"
+// FakeArg is the argument that makes the test binary a misbehaving worker.
+const FakeArg = "fake-worker"
 
-// systemFakes are the children that only this system can have.
+// systemFakes are additional fake workers of this operating system.
 var systemFakes = map[string]func(extra string) int{}
 
-// Fake is a child that behaves as the word after FakeArg says.
+// Fake runs a worker that behaves as the argument after FakeArg says, and returns its exit
+// code.
 func Fake(args []string) int {
 	mode, extra, _ := strings.Cut(args[2], "=")
 	if fake, special := systemFakes[mode]; special {
@@ -40,11 +41,11 @@ func Fake(args []string) int {
 		return 0
 	case "confined":
 		must(limitSelf(64 << 20))
-		var held [][]byte // not touched: nothing becomes resident
+		var blocks [][]byte // never touched, so it does not become resident
 		for range 64 {
-			held = append(held, make([]byte, 16<<20))
+			blocks = append(blocks, make([]byte, 16<<20))
 		}
-		must(os.WriteFile(extra, held[0][:1], 0o600))
+		must(os.WriteFile(extra, blocks[0][:1], 0o600))
 		return 0
 	case "small engine":
 		// The smallest WebAssembly module: it compiles, and opens no document.
@@ -88,13 +89,13 @@ func Fake(args []string) int {
 	return 0
 }
 
-// unready are what a child says instead of ready.
+// unready are replies sent instead of ready.
 var unready = map[string]string{
-	"verdict instead of ready": frame(frameDone, "{}"),
-	"ready of no JSON":         frame(frameReady, "{"),
-	"unknown gap":              sealMessage(frameReady, workerReady{[]MissingProtection{{"x", "y"}}}),
-	"gap with an escape":       sealMessage(frameReady, workerReady{[]MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
-	"many gaps":                sealMessage(frameReady, workerReady{slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
+	"verdict instead of ready":  frame(frameDone, "{}"),
+	"ready of no JSON":          frame(frameReady, "{"),
+	"unknown protection":        sealMessage(frameReady, workerReady{[]MissingProtection{{"x", "y"}}}),
+	"protection with an escape": sealMessage(frameReady, workerReady{[]MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
+	"many protections":          sealMessage(frameReady, workerReady{slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
 }
 
 func sealMessage(kind byte, message any) string {
@@ -103,15 +104,14 @@ func sealMessage(kind byte, message any) string {
 	return b.String()
 }
 
-// badFrames are what a child writes that has been taken over, instead of a
-// verdict.
+// badFrames are protocol violations sent instead of a report.
 var badFrames = map[string]string{
 	"endless frame":        "\xff\xff\xff\xffd",
 	"empty frame":          "\x00\x00\x00\x00d",
 	"unknown frame":        "\x00\x00\x00\x01?",
 	"frame of the parent":  frame(frameData, "x"),
 	"no JSON":              frame(frameDone, "{"),
-	"control characters":   frame(frameDone, `{"refusal":"a\u001b[2Jb"}`),
+	"control characters":   frame(frameDone, `{"rejection":"a\u001b[2Jb"}`),
 	"negative pages":       frame(frameDone, `{"pages":-1}`),
 	"fault without a word": frame(frameError, `{}`),
 	"ask beyond the end":   frame(frameRead, string(encodeRead(byteRange{1 << 40, 1}))),
@@ -129,8 +129,7 @@ var badFrames = map[string]string{
 	"ask for too much":     frame(frameRead, string(encodeRead(byteRange{0, 1 << 31}))),
 }
 
-// badPictures and badTexts are what a child writes that has been taken over,
-// instead of what was asked for.
+// badPictures and badTexts are protocol violations sent instead of the requested result.
 var (
 	badPictures = map[string]string{
 		"verdict":           frame(frameDone, `{"mime":"image/png"}`),
@@ -167,8 +166,8 @@ var (
 	}
 )
 
-// BadPictures and BadTexts are the names of children that break the protocol
-// over them, with limits of 10 pages, 100 bytes a page and 200 in all.
+// BadPictures and BadTexts return the names of fake workers that violate the protocol in a result, given
+// limits of 10 pages, 100 bytes per page, and 200 bytes in total.
 func BadPictures() []string { return slices.Sorted(maps.Keys(badPictures)) }
 func BadTexts() []string    { return slices.Sorted(maps.Keys(badTexts)) }
 
@@ -180,13 +179,13 @@ func head(mime string, width, height, size int) string {
 	return frame(frameImage, fmt.Sprintf(`{"mime":%s,"width":%d,"height":%d,"size":%d}`, mime, width, height, size))
 }
 
-// png is the beginning of a PNG, as far as the parent looks.
+// png returns the first bytes of a PNG, as far as the parent checks them.
 func png(width, height uint32) string {
 	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	return string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, width), height))
 }
 
-// BadFrames are the names of children that break the protocol.
+// BadFrames returns the names of fake workers that violate the protocol.
 func BadFrames() []string { return slices.Sorted(maps.Keys(badFrames)) }
 
 func frame(kind byte, content string) string {
@@ -246,13 +245,13 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 			}
 			os.Exit(5)
 		}
-		say("page page page retire") // it serves one document
+		say("page page page retire") // asks to be replaced
 		waitForEnd(r)
-	case "never listens":
+	case "never reads":
 		for {
 			must(writeFrame(os.Stdout, frameRead, encodeRead(byteRange{0, 10})))
 		}
-	case "asks for ever":
+	case "reads endlessly":
 		var buf []byte
 		for {
 			must(writeFrame(os.Stdout, frameRead, encodeRead(byteRange{0, 1})))
@@ -263,7 +262,7 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 	}
 }
 
-// say writes frames by their names.
+// say writes frames by name.
 func say(words string) {
 	pages := uint32(0)
 	for word := range strings.FieldsSeq(words) {
@@ -294,16 +293,16 @@ func say(words string) {
 	}
 }
 
-// swell takes memory and uses it, a MiB at a time.
+// swell allocates and touches memory, 1 MiB at a time.
 func swell() {
-	var held [][]byte
+	var blocks [][]byte
 	for range 1 << 20 {
-		held = append(held, bytes.Repeat([]byte{1}, 1<<20))
+		blocks = append(blocks, bytes.Repeat([]byte{1}, 1<<20))
 	}
-	must(os.WriteFile(os.DevNull, held[0], 0o600))
+	must(os.WriteFile(os.DevNull, blocks[0], 0o600))
 }
 
-// spin works without end and without a call, as an engine does.
+// spin loops forever without function calls, like a document engine may.
 func spin() {
 	for n := uint(0); ; n++ {
 		_ = n
@@ -321,8 +320,8 @@ func must(err error) {
 	}
 }
 
-// WithGreeting sets how long a child may take to say its first word.
-func (o Options) WithGreeting(d time.Duration) Options {
+// WithHelloTimeout sets how long a worker may take to send its first frame.
+func (o Options) WithHelloTimeout(d time.Duration) Options {
 	o.helloTimeout = d
 	return o
 }

@@ -9,10 +9,10 @@ import (
 	"io"
 )
 
-// blockSize is how much of a document travels at once.
+// blockSize is the maximum amount of document data in one frame.
 const blockSize = 64 << 10
 
-// What one frame carries at most of a picture and of text.
+// Maximum image and text data in one frame.
 const (
 	imageChunkSize = 256 << 10
 	maxTextSize    = 1 << 20
@@ -20,24 +20,23 @@ const (
 
 // Types of frames.
 const (
-	frameHello      = 'h' // child: build id
-	frameSetup      = 's' // parent: what the child runs with
-	frameReady      = 'r' // child: its sandbox is closed
-	frameTask       = 't' // parent: a document
-	frameRead       = 'a' // child: wants parts of the document
-	frameData       = 'b' // parent: the parts, one after another
-	frameUnreadable = 'l' // parent: they cannot be had
-	frameImage      = 'i' // child: what picture comes
-	frameImageChunk = 'p' // child: bytes of the picture
-	frameText       = 'x' // child: the text of a page
-	frameSizes      = 'z' // child: sizes of pages
-	frameMarks      = 'm' // child: where a phrase stands on a page
-	frameDone       = 'd' // child: the verdict, or the end
-	frameError      = 'f' // child: no verdict
+	frameHello      = 'h' // worker: build ID
+	frameSetup      = 's' // parent: configuration
+	frameReady      = 'r' // worker: protections are in place
+	frameTask       = 't' // parent: task for a document
+	frameRead       = 'a' // worker: requests ranges of the document
+	frameData       = 'b' // parent: the ranges, one after another
+	frameUnreadable = 'l' // parent: the ranges can't be read
+	frameImage      = 'i' // worker: header of an image
+	frameImageChunk = 'p' // worker: bytes of the image
+	frameText       = 'x' // worker: text of a page
+	frameSizes      = 'z' // worker: page sizes
+	frameMarks      = 'm' // worker: rectangles of a phrase on a page
+	frameDone       = 'd' // worker: report, or end of the result
+	frameError      = 'f' // worker: no result
 )
 
-// maxContent is the greatest content of each type, in bytes. Types that are not
-// here do not exist.
+// maxContent is the maximum content of each frame type, in bytes. Other types are invalid.
 var maxContent = map[byte]int{
 	frameHello:      1 << 10,
 	frameSetup:      8 << 10,
@@ -55,7 +54,7 @@ var maxContent = map[byte]int{
 	frameError:      4 << 10,
 }
 
-// errProtocol says that the other side did not keep to the protocol.
+// errProtocol reports that the other side violated the protocol.
 var errProtocol = errors.New("breach of protocol")
 
 func protocolError(format string, args ...any) error {
@@ -64,19 +63,19 @@ func protocolError(format string, args ...any) error {
 
 const headerSize = 5
 
-// readFrame reads one frame. The content is valid until the next call with the
-// same buf, which grows as needed. Between frames the end is io.EOF.
+// readFrame reads one frame. The content is valid until the next call with the same buf, which
+// grows as needed. At the end between two frames the error is io.EOF.
 func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
 		return 0, nil, err
 	}
 	length, kind := int64(binary.BigEndian.Uint32(header[:]))-1, header[4]
-	most, known := maxContent[kind]
+	limit, known := maxContent[kind]
 	if !known {
 		return 0, nil, protocolError("frame of type %#x", kind)
 	}
-	if length < 0 || length > int64(most) {
+	if length < 0 || length > int64(limit) {
 		return 0, nil, protocolError("frame %q of %d bytes", kind, length)
 	}
 	if int64(cap(*buf)) < length {
@@ -92,15 +91,14 @@ func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err err
 	return kind, content, nil
 }
 
-// putHeader writes the header into the first bytes of frame, the rest of which
-// is the content.
+// putHeader writes the header into the first bytes of frame. The rest of frame is the content.
 func putHeader(frame []byte, kind byte) []byte {
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)-headerSize+1))
 	frame[4] = kind
 	return frame
 }
 
-// writeFrame writes a frame in one piece.
+// writeFrame writes a frame with a single call of Write.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
 	_, err := w.Write(putHeader(append(make([]byte, headerSize), content...), kind))
 	return err
@@ -117,48 +115,48 @@ func writeMessage(w io.Writer, kind byte, message any) error {
 	return writeFrame(w, kind, content)
 }
 
-// pageNumberSize is the page number, 32 bit, big-endian, that text begins with.
+// pageNumberSize is the size of the page number before text: 32 bits, big-endian.
 const pageNumberSize = 4
 
-// An ask is for up to 16 parts, each an offset of 64 bit and a length of 32 bit,
-// big-endian, and together for at most a block.
+// A read requests up to 16 ranges, each a 64-bit offset and a 32-bit length, big-endian. Together
+// they cover at most blockSize bytes.
 const (
 	rangeSize = 12
 	maxRanges = 16
 )
 
-// byteRange is a stretch of a document.
+// byteRange is a range of a document.
 type byteRange struct {
 	offset int64
 	length int
 }
 
-func encodeRead(parts ...byteRange) []byte {
-	content := make([]byte, 0, rangeSize*len(parts))
-	for _, p := range parts {
+func encodeRead(ranges ...byteRange) []byte {
+	content := make([]byte, 0, rangeSize*len(ranges))
+	for _, p := range ranges {
 		content = binary.BigEndian.AppendUint64(content, uint64(p.offset))
 		content = binary.BigEndian.AppendUint32(content, uint32(p.length))
 	}
 	return content
 }
 
-// decodeRead returns the parts of an ask, each of which lies within a document of
-// size bytes, and their sum.
-func decodeRead(content []byte, size int64) (parts []byteRange, sum int, err error) {
+// decodeRead returns the ranges of a read and their total length. Each range must lie within a
+// document of size bytes.
+func decodeRead(content []byte, size int64) (ranges []byteRange, sum int, err error) {
 	if len(content) == 0 || len(content)%rangeSize != 0 || len(content) > rangeSize*maxRanges {
 		return nil, 0, protocolError("ask of %d bytes", len(content))
 	}
-	parts = make([]byteRange, 0, maxRanges)
+	ranges = make([]byteRange, 0, maxRanges)
 	for ; len(content) > 0; content = content[rangeSize:] {
 		at, n := binary.BigEndian.Uint64(content), binary.BigEndian.Uint32(content[8:])
 		if n == 0 || n > blockSize || at >= uint64(size) || uint64(n) > uint64(size)-at {
 			return nil, 0, protocolError("ask for %d bytes at %d of %d", n, at, size)
 		}
-		parts = append(parts, byteRange{int64(at), int(n)})
+		ranges = append(ranges, byteRange{int64(at), int(n)})
 		sum += int(n)
 	}
 	if sum > blockSize {
 		return nil, 0, protocolError("ask for %d bytes", sum)
 	}
-	return parts, sum, nil
+	return ranges, sum, nil
 }

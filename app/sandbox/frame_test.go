@@ -13,15 +13,15 @@ import (
 
 func TestFrameRoundTrip(t *testing.T) {
 	var pipe bytes.Buffer
-	for kind, most := range maxContent {
-		for _, n := range []int{0, most} {
+	for kind, limit := range maxContent {
+		for _, n := range []int{0, limit} {
 			if err := writeFrame(&pipe, kind, bytes.Repeat([]byte{7}, n)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write frame: %v", err)
 			}
 			var buf []byte
 			got, content, err := readFrame(bufio.NewReader(&pipe), &buf)
 			if err != nil || got != kind || len(content) != n {
-				t.Errorf("%q of %d bytes came back as %q of %d, %v", kind, n, got, len(content), err)
+				t.Errorf("readFrame = %q of %d bytes, %v; want %q of %d", got, len(content), err, kind, n)
 			}
 		}
 	}
@@ -45,16 +45,16 @@ func TestBadFrames(t *testing.T) {
 			var buf []byte
 			_, _, err := readFrame(bufio.NewReader(strings.NewReader(c.bytes)), &buf)
 			if !errors.Is(err, c.want) {
-				t.Errorf("%v, want %v", err, c.want)
+				t.Errorf("error = %v, want %v", err, c.want)
 			}
 			if len(buf) > blockSize {
-				t.Errorf("made room for %d bytes", len(buf))
+				t.Errorf("allocated %d bytes, want at most %d", len(buf), blockSize)
 			}
 		})
 	}
 }
 
-// frames joins frames as a child would write them.
+// frames joins frames like a worker would write them.
 func frames(parts ...any) []byte {
 	var pipe bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
@@ -63,14 +63,14 @@ func frames(parts ...any) []byte {
 	return pipe.Bytes()
 }
 
-// FuzzTalk gives the parent any bytes at all from a child, whatever it was asked
-// for: it must neither panic nor hand out what is not plain, and every block it
-// sends lies within the document.
-func FuzzTalk(f *testing.F) {
+// FuzzRunTask passes arbitrary bytes of a worker to every kind of task. The parent must neither
+// panic nor return text that isn't clean, and every block it sends must lie within the
+// document.
+func FuzzRunTask(f *testing.F) {
 	f.Add(frames(byte(frameDone), []byte(`{"mime":"application/pdf","pages":3}`)))
 	f.Add(frames(byte(frameError), []byte(`{"text":"no engine","retire":true}`)))
 	f.Add(frames(byte(frameError), []byte(`{"kind":"damaged","text":"no end"}`)))
-	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, 10}), byte(frameDone), []byte(`{"refusal":"no"}`)))
+	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, 10}), byte(frameDone), []byte(`{"rejection":"no"}`)))
 	f.Add(frames(byte(frameRead), encodeRead(byteRange{90_000, blockSize})))
 	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, unitSize}, byteRange{50_000, unitSize}, byteRange{99_999, 1}), byte(frameDone), []byte(`{}`)))
 	f.Add(frames(byte(frameHello), []byte(`{}`)))
@@ -82,52 +82,52 @@ func FuzzTalk(f *testing.F) {
 			f.Add([]byte(bad))
 		}
 	}
-	f.Fuzz(func(t *testing.T, child []byte) {
-		fuzzVerdict(t, child)
-		fuzzPicture(t, child)
-		fuzzText(t, child)
+	f.Fuzz(func(t *testing.T, output []byte) {
+		fuzzReport(t, output)
+		fuzzPicture(t, output)
+		fuzzText(t, output)
 	})
 }
 
-// fuzzTalk has a task done by a child that says what is given.
-func fuzzTalk(t *testing.T, child []byte, kind string, a result) error {
+// fuzzRunTask runs a task with a worker that sends the given bytes.
+func fuzzRunTask(t *testing.T, output []byte, kind string, a result) error {
 	const size = 100_000
 	var sent bytes.Buffer
 	a.reset()
-	_, err := runTask(&sent, bufio.NewReader(bytes.NewReader(child)), bytes.NewReader(make([]byte, size)), task{Task: kind, Size: size}, a)
-	if sent.Len() > 1<<10+len(child)*blockSize {
-		t.Errorf("sent %d bytes for %d", sent.Len(), len(child))
+	_, err := runTask(&sent, bufio.NewReader(bytes.NewReader(output)), bytes.NewReader(make([]byte, size)), task{Task: kind, Size: size}, a)
+	if sent.Len() > 1<<10+len(output)*blockSize {
+		t.Errorf("sent %d bytes after receiving %d", sent.Len(), len(output))
 	}
 	return err
 }
 
-func fuzzVerdict(t *testing.T, child []byte) {
+func fuzzReport(t *testing.T, output []byte) {
 	a := &reportResult{}
-	err := fuzzTalk(t, child, taskInspect, a)
+	err := fuzzRunTask(t, output, taskInspect, a)
 	report := a.report
 	if err != nil && report != (document.Report{}) {
-		t.Errorf("%+v with %v", report, err)
+		t.Errorf("report = %+v with error %v, want none", report, err)
 	}
 	if !isPrintable(report.Rejection) || !isPrintable(report.MIME) || (report.Pages != nil && *report.Pages < 0) {
-		t.Errorf("%+v", report)
+		t.Errorf("report = %+v, want printable text and no negative page count", report)
 	}
 	if err != nil && IsDocumentError(err) {
-		t.Errorf("a finding instead of a verdict: %v", err)
+		t.Errorf("document error for an inspection: %v", err)
 	}
 }
 
-func fuzzPicture(t *testing.T, child []byte) {
+func fuzzPicture(t *testing.T, output []byte) {
 	a := &imageResult{width: 100}
-	if err := fuzzTalk(t, child, taskPicture, a); err != nil {
+	if err := fuzzRunTask(t, output, taskPicture, a); err != nil {
 		return
 	}
 	p := a.picture()
-	if p.Width < 1 || p.Width > 100 || p.Height < 1 || len(p.Bytes) > len(child) || (p.MIME != mimePNG && p.MIME != mimeJPEG) {
-		t.Errorf("%s, %d by %d, %d bytes", p.MIME, p.Width, p.Height, len(p.Bytes))
+	if p.Width < 1 || p.Width > 100 || p.Height < 1 || len(p.Bytes) > len(output) || (p.MIME != mimePNG && p.MIME != mimeJPEG) {
+		t.Errorf("image = %s, %d by %d, %d bytes; want it within the limits", p.MIME, p.Width, p.Height, len(p.Bytes))
 	}
 }
 
-func fuzzText(t *testing.T, child []byte) {
+func fuzzText(t *testing.T, output []byte) {
 	last, sum := -1, 0
 	a := &textResult{lim: document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}, lastEmitted: -1}
 	a.pauseDeadline = func(work func() error) error { return work() }
@@ -139,38 +139,38 @@ func fuzzText(t *testing.T, child []byte) {
 		last = page
 		return nil
 	}
-	_ = fuzzTalk(t, child, taskText, a) // right or wrong, what came is checked above
+	_ = fuzzRunTask(t, output, taskText, a) // the emitted pages are checked above
 }
 
-// TestAsksWithoutEnd: small asks count as much as honest ones.
-func TestAsksWithoutEnd(t *testing.T) {
+// Small reads count as much as reads of a complete unit.
+func TestReadBudget(t *testing.T) {
 	c := &exchange{w: io.Discard, doc: strings.NewReader("0123456789"), size: 10, budget: 3 * minReadCost}
 	for n := range 4 {
 		err := c.handleRead(encodeRead(byteRange{0, 1}))
 		if (err != nil) != (n == 3) {
-			t.Errorf("ask %d: %v", n, err)
+			t.Errorf("read %d: error = %v, want one for the fourth only", n, err)
 		}
 	}
-	if honest := readBudget(100 << 20); honest < 3<<30 {
-		t.Errorf("a document of 100 MiB may be read in all for %d bytes", honest)
+	if budget := readBudget(100 << 20); budget < 3<<30 {
+		t.Errorf("readBudget(100 MiB) = %d, want at least 3 GiB", budget)
 	}
 }
 
-// answering is a parent that answers asks for a document within the process.
-type answering struct {
-	t     *testing.T
-	doc   []byte
-	asks  int
-	bytes int
-	in    bytes.Buffer
+// fakeParent serves reads of a document within the process.
+type fakeParent struct {
+	t        *testing.T
+	doc      []byte
+	requests int
+	bytes    int
+	in       bytes.Buffer
 }
 
-func (a *answering) Write(frame []byte) (int, error) {
+func (a *fakeParent) Write(frame []byte) (int, error) {
 	parts, sum, err := decodeRead(frame[headerSize:], int64(len(a.doc)))
 	if err != nil {
-		a.t.Error(err)
+		a.t.Errorf("decode read: %v", err)
 	}
-	a.asks++
+	a.requests++
 	a.bytes += sum
 	var content []byte
 	for _, p := range parts {
@@ -180,7 +180,7 @@ func (a *answering) Write(frame []byte) (int, error) {
 	return len(frame), nil
 }
 
-// ramp is a document whose every part looks different.
+// ramp returns a document whose parts all differ.
 func ramp(size int) []byte {
 	doc := make([]byte, size)
 	for i := range doc {
@@ -190,46 +190,46 @@ func ramp(size int) []byte {
 }
 
 type readRow struct {
-	name         string
-	offset, size int
-	asks, bytes  int
-	err          error
+	name            string
+	offset, size    int
+	requests, bytes int
+	err             error
 }
 
 func readRows(t *testing.T, doc []byte, rows []readRow) {
-	parent := &answering{t: t, doc: doc}
+	parent := &fakeParent{t: t, doc: doc}
 	b := newRemoteDoc(parent, bufio.NewReader(&parent.in), int64(len(doc)))
 	for _, c := range rows {
 		t.Run(c.name, func(t *testing.T) {
-			parent.asks, parent.bytes = 0, 0
+			parent.requests, parent.bytes = 0, 0
 			p := make([]byte, c.size)
 			n, err := b.ReadAt(p, int64(c.offset))
 			if !errors.Is(err, c.err) || !bytes.Equal(p[:n], doc[c.offset:c.offset+n]) || (err == nil && n != c.size) {
-				t.Errorf("%d bytes, %v", n, err)
+				t.Errorf("ReadAt = %d, %v; want %d, %v", n, err, c.size, c.err)
 			}
-			if parent.asks != c.asks || parent.bytes != c.bytes {
-				t.Errorf("%d asks for %d bytes, want %d for %d", parent.asks, parent.bytes, c.asks, c.bytes)
+			if parent.requests != c.requests || parent.bytes != c.bytes {
+				t.Errorf("%d requests for %d bytes, want %d for %d", parent.requests, parent.bytes, c.requests, c.bytes)
 			}
 			if b.lru.Len() > maxCachedUnits || len(b.cached) != b.lru.Len() {
-				t.Errorf("keeps %d units, knows %d", b.lru.Len(), len(b.cached))
+				t.Errorf("LRU list has %d units, map %d, want them equal", b.lru.Len(), len(b.cached))
 			}
 		})
 	}
 	if _, err := b.ReadAt(make([]byte, 1), -1); err == nil {
-		t.Error("read before the start")
+		t.Error("ReadAt(-1) succeeded, want an error")
 	}
 }
 
-func TestBlocks(t *testing.T) {
+func TestRemoteDoc(t *testing.T) {
 	const size = maxCachedUnits*unitSize + 2*blockSize + 100
 	readRows(t, ramp(size), []readRow{
 		{"one unit", 0, 10, 1, unitSize, nil},
 		{"kept", 100, unitSize - 100, 0, 0, nil},
-		{"goes on: two", unitSize + 5, 10, 1, 2 * unitSize, nil},
-		{"goes on: four", 3 * unitSize, 10, 1, 4 * unitSize, nil},
-		{"goes on: eight", 7*unitSize - 5, 10, 1, 8 * unitSize, nil},
-		{"goes on: a block", 15 * unitSize, 10, 1, blockSize, nil},
-		{"goes on: not more", 31 * unitSize, 10, 1, blockSize, nil},
+		{"sequential: two", unitSize + 5, 10, 1, 2 * unitSize, nil},
+		{"sequential: four", 3 * unitSize, 10, 1, 4 * unitSize, nil},
+		{"sequential: eight", 7*unitSize - 5, 10, 1, 8 * unitSize, nil},
+		{"sequential: a block", 15 * unitSize, 10, 1, blockSize, nil},
+		{"sequential: not more", 31 * unitSize, 10, 1, blockSize, nil},
 		{"far away", 100 * unitSize, 10, 1, unitSize, nil},
 		{"over a border there", 102*unitSize - 5, 10, 1, 2 * unitSize, nil},
 		{"just before", 99 * unitSize, 10, 1, unitSize, nil},
@@ -241,11 +241,11 @@ func TestBlocks(t *testing.T) {
 	})
 }
 
-// TestBlocksAhead: steps of one length are foreseen, more of them the longer they
-// last, and nothing is where steps differ.
-func TestBlocksAhead(t *testing.T) {
+// Reads at regular intervals are read ahead, the more the longer they last. Irregular reads are
+// not.
+func TestReadahead(t *testing.T) {
 	const size, step = 4 << 20, 100_000
-	parent := &answering{t: t, doc: ramp(size)}
+	parent := &fakeParent{t: t, doc: ramp(size)}
 	b := newRemoteDoc(parent, bufio.NewReader(&parent.in), size)
 	for at := 30; at < size-512; at += step {
 		p := make([]byte, 512)
@@ -253,8 +253,8 @@ func TestBlocksAhead(t *testing.T) {
 			t.Fatalf("at %d: %d bytes, %v", at, n, err)
 		}
 	}
-	if reads := size / step; parent.asks > reads/3 || parent.bytes > 3*unitSize*reads {
-		t.Errorf("%d asks for %d bytes over %d reads", parent.asks, parent.bytes, reads)
+	if reads := size / step; parent.requests > reads/3 || parent.bytes > 3*unitSize*reads {
+		t.Errorf("%d requests for %d bytes over %d reads, want fewer", parent.requests, parent.bytes, reads)
 	}
 	readRows(t, ramp(size), []readRow{
 		{"no step", 100_000, 10, 1, unitSize, nil},
@@ -265,26 +265,26 @@ func TestBlocksAhead(t *testing.T) {
 	})
 	s := readahead{}
 	for _, off := range []int64{-1 << 62, 1 << 62, 0, -1 << 62} {
-		s.observe(off) // far beyond any document: no panic
+		s.observe(off) // far outside any document; must not panic
 	}
 }
 
-func TestBlocksForget(t *testing.T) {
+func TestRemoteDocEviction(t *testing.T) {
 	const size = maxCachedUnits*unitSize + 2*blockSize
 	readRows(t, ramp(size), []readRow{
 		{"everything", 0, size, size / blockSize, size, nil},
-		{"the first is forgotten", 0, 1, 1, unitSize, nil},
-		{"the last is kept", size - 1, 1, 0, 0, nil},
+		{"the first is evicted", 0, 1, 1, unitSize, nil},
+		{"the last is cached", size - 1, 1, 0, 0, nil},
 	})
 }
 
-func TestBlocksOfASmallDocument(t *testing.T) {
+func TestRemoteDocOfSmallDocument(t *testing.T) {
 	const size = 2*blockSize + 100
 	readRows(t, ramp(size), []readRow{
 		{"a block", 10, 10, 1, blockSize, nil},
 		{"the end", size - 10, 10, 1, 100, nil},
 		{"from the middle of a block", blockSize + 5*unitSize, 10, 1, blockSize - 5*unitSize, nil},
-		{"what is left of it", blockSize, unitSize, 1, 5 * unitSize, nil},
+		{"the rest of the block", blockSize, unitSize, 1, 5 * unitSize, nil},
 		{"all of it", 0, size, 0, 0, nil},
 	})
 }
@@ -292,12 +292,12 @@ func TestBlocksOfASmallDocument(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	for _, s := range []string{"", "plain", "a\x00b\x1b", "\xff\xfe", strings.Repeat("é", maxMessageText), "bidi \u202e"} {
 		if got := printable(s); !isPrintable(got) {
-			t.Errorf("%q became %q", s, got)
+			t.Errorf("printable(%q) = %q, want printable text", s, got)
 		}
 	}
 }
 
-func TestServeRefuses(t *testing.T) {
+func TestServeRejectsBadInput(t *testing.T) {
 	ok := []byte(`{}`)
 	for _, c := range []struct {
 		name string
@@ -312,7 +312,7 @@ func TestServeRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := serve(t.Context(), bytes.NewReader(c.in), io.Discard, nil)
 			if !errors.Is(err, c.want) {
-				t.Errorf("%v, want %v", err, c.want)
+				t.Errorf("error = %v, want %v", err, c.want)
 			}
 		})
 	}

@@ -10,16 +10,15 @@ import (
 	"deedkeep/app/document/phrase"
 )
 
-// A size is 20 bytes, big-endian: width and height in points as 64-bit floats, and
-// how wide the picture is that the page consists of, 32 bit.
+// A page size has 20 bytes, big-endian: width and height in points as 64-bit floats, and the pixel
+// width of the image that fills the page, 32 bits.
 //
-// Marks begin with how many there are, 16 bit; then each rectangle is the number
-// of its mark, 16 bit from 0, and left, top, right and bottom, 32 bit each, in
-// parts of a page's width and height of which there are 2^20. Rectangles come in
-// the order of their marks.
+// Marks begin with their number, 16 bits. Then each rectangle has the index of its mark, 16 bits,
+// and left, top, right, and bottom, 32 bits each, in units of 1/pageUnits of the page's width and
+// height. Rectangles are sorted by mark.
 const (
 	pageSizeSize     = 20
-	maxSizesPerFrame = 4096 // of a frame
+	maxSizesPerFrame = 4096
 	rectSize         = 18
 	maxRectsPerFrame = 8192
 	pageUnits        = 1 << 20
@@ -53,7 +52,7 @@ func encodeSizes(sizes []document.PageSize) []byte {
 	for _, s := range sizes {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Width))
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Height))
-		b = binary.BigEndian.AppendUint32(b, uint32(s.ImageWidth)) // #nosec G115 -- document.PageSizes gives sane ones
+		b = binary.BigEndian.AppendUint32(b, uint32(s.ImageWidth)) // #nosec G115 -- document.PageSizes returns valid sizes
 	}
 	return b
 }
@@ -74,7 +73,7 @@ func encodeMarks(marks [][]document.Rect) []byte {
 	return b
 }
 
-// sizesResult waits for the sizes of all pages.
+// sizesResult collects the page sizes.
 type sizesResult struct {
 	maxPages int
 	sizes    []document.PageSize
@@ -110,7 +109,7 @@ func (a *sizesResult) finish(taskDone) error {
 	return nil
 }
 
-// marksResult waits for the marks on a page.
+// marksResult collects the marks on a page.
 type marksResult struct{ marks [][]document.Rect }
 
 func (a *marksResult) reset() { a.marks = nil }
@@ -147,8 +146,7 @@ func (a *marksResult) finish(taskDone) error {
 	return nil
 }
 
-// Sizes returns the size of each page, as document.PageSizes does in a child. Errors are
-// those of Picture.
+// Sizes returns the size of each page. Errors are those of Picture.
 func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits) ([]document.PageSize, error) {
 	lim = withDefaultLimits(lim)
 	a := &sizesResult{maxPages: lim.MaxPages}
@@ -158,9 +156,8 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits)
 	return a.sizes, nil
 }
 
-// Marks returns where a phrase stands on a page, from 1, as document.Highlights does in a
-// child. Only the phrase's first phrase.MaxLength characters count. Errors are
-// those of Picture.
+// Marks returns the rectangles of each occurrence of a phrase on a page, counted from 1. The
+// phrase is cut to the maximum length of a phrase. Errors are those of Picture.
 func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, lim document.ExtractLimits) ([][]document.Rect, error) {
 	runes := []rune(text)
 	t := task{

@@ -21,7 +21,7 @@ func sampleRequest(t testing.TB, name string) sandbox.Request {
 		if s.Path == name {
 			content, err := os.ReadFile(s.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read file: %v", err)
 			}
 			return sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
 		}
@@ -30,14 +30,14 @@ func sampleRequest(t testing.TB, name string) sandbox.Request {
 	return sandbox.Request{}
 }
 
-// TestSampleSizes: the sizes of all pages, with those that are turned, and what a
-// picture of a page comes out as.
+// TestSampleSizes checks the sizes of all pages, including rotated ones, and that page images have the same
+// proportions.
 func TestSampleSizes(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, c := range []struct {
 		name          string
 		pages         int
-		width, height float64 // points; 0: whatever it is
+		width, height float64 // points; 0: not checked
 		pixels        int
 	}{
 		{"title/warranty-deed-g4-300dpi.tiff", 4, 612, 792, 2550},
@@ -53,12 +53,12 @@ func TestSampleSizes(t *testing.T) {
 		r := sampleRequest(t, c.name)
 		sizes, err := p.Sizes(t.Context(), r, document.ExtractLimits{})
 		if err != nil || len(sizes) != c.pages {
-			t.Errorf("%s: %d pages, %v", c.name, len(sizes), err)
+			t.Errorf("%s: Sizes = %d pages, %v; want %d", c.name, len(sizes), err, c.pages)
 			continue
 		}
 		s := sizes[0]
 		if c.width > 0 && (math.Abs(s.Width-c.width) > 1 || math.Abs(s.Height-c.height) > 1) || c.pixels >= 0 && s.ImageWidth != c.pixels {
-			t.Errorf("%s: %+v", c.name, s)
+			t.Errorf("%s: size of page 1 = %+v, want %v by %v points, %d pixels", c.name, s, c.width, c.height, c.pixels)
 		}
 		picture, err := p.Picture(t.Context(), r, 1, 300, document.ExtractLimits{})
 		if want := 300 * s.Height / s.Width; err != nil || math.Abs(float64(picture.Height)-want) > 1 {
@@ -67,19 +67,19 @@ func TestSampleSizes(t *testing.T) {
 	}
 	for _, name := range []string{"title/title-report.docx", "title/judgment-search-utf8.txt"} {
 		if sizes, err := p.Sizes(t.Context(), sampleRequest(t, name), document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
-			t.Errorf("%s: %v, %v", name, sizes, err)
+			t.Errorf("%s: Sizes = %v, %v; want ErrUnsupported", name, sizes, err)
 		}
 	}
 }
 
-// TestSampleMarks finds phrases where they are to be seen.
+// TestSampleMarks checks that phrases are found where they are visible.
 func TestSampleMarks(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, c := range []struct {
 		name   string
 		page   int
 		phrase string
-		least  int
+		min    int
 	}{
 		{"title/open-end-mortgage.pdf", 1, "open-end   MORTGAGE", 1},
 		{"title/warranty-deed-g4-ocr-layer.pdf", 1, "instrument no. 201904170093382", 1},
@@ -87,17 +87,17 @@ func TestSampleMarks(t *testing.T) {
 		{"title/index-of-deeds-rotated.pdf", 2, "rotated page 2 of 5", 1},
 	} {
 		marks, err := p.Marks(t.Context(), sampleRequest(t, c.name), c.page, c.phrase, document.ExtractLimits{})
-		if err != nil || len(marks) < c.least {
-			t.Errorf("%s: %v, %v", c.name, marks, err)
+		if err != nil || len(marks) < c.min {
+			t.Errorf("%s: Marks = %v, %v; want at least %d", c.name, marks, err, c.min)
 			continue
 		}
 		for _, rects := range marks {
 			if len(rects) == 0 {
-				t.Errorf("%s: nothing to be seen", c.name)
+				t.Errorf("%s: mark without rectangles", c.name)
 			}
 			for _, r := range rects {
 				if w, h := r.Right-r.Left, r.Bottom-r.Top; w <= 0 || h <= 0 || w*h > 0.2 || r.Left < 0 || r.Top < 0 || r.Right > 1 || r.Bottom > 1 {
-					t.Errorf("%s: %+v", c.name, r)
+					t.Errorf("%s: implausible rectangle %+v", c.name, r)
 				}
 			}
 			t.Logf("%s: %+v", c.name, rects)
@@ -105,12 +105,12 @@ func TestSampleMarks(t *testing.T) {
 	}
 	deed := sampleRequest(t, "title/open-end-mortgage.pdf")
 	if marks, err := p.Marks(t.Context(), deed, 1, "nowhere to be found", document.ExtractLimits{}); err != nil || len(marks) != 0 {
-		t.Errorf("%v, %v", marks, err)
+		t.Errorf("phrase that doesn't occur: Marks = %v, %v; want none", marks, err)
 	}
 	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", document.ExtractLimits{}); !errors.Is(err, document.ErrNoPage) {
-		t.Errorf("page 13 of 12: %v", err)
+		t.Errorf("page 13 of 12: error = %v, want ErrNoPage", err)
 	}
 	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
-		t.Errorf("a scan without text: %v", err)
+		t.Errorf("scan without text: error = %v, want ErrUnsupported", err)
 	}
 }

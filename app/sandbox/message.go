@@ -20,21 +20,21 @@ type hello struct {
 type setup struct {
 	CacheDir    string `json:"cache_dir"`
 	MemoryLimit int64  `json:"memory_limit"`
-	Engine      bool   `json:"engine"` // load PDFium before the sandbox closes
+	Engine      bool   `json:"engine"` // load PDFium before the protections are applied
 }
 
-// workerReady says that the sandbox is closed, and what it lacks.
+// workerReady reports that the protections are in place, and which are missing.
 type workerReady struct {
 	Gaps []MissingProtection `json:"gaps"`
 }
 
-// Tasks.
+// Values of task.Task.
 const (
 	taskInspect = "inspect" // a document.Report
-	taskPicture = "picture" // a Picture of one page
-	taskText    = "text"    // the text, page by page
+	taskPicture = "picture" // an image of one page
+	taskText    = "text"    // the text of each page
 	taskSizes   = "sizes"   // the size of each page
-	taskMarks   = "marks"   // where a phrase stands on one page
+	taskMarks   = "marks"   // the rectangles of a phrase on one page
 )
 
 type task struct {
@@ -49,7 +49,7 @@ type task struct {
 	Phrase  string                 `json:"phrase,omitempty"`
 }
 
-// imageHeader is the head of a picture, of which Size bytes follow in pieces.
+// imageHeader precedes an image. Size bytes follow in chunks.
 type imageHeader struct {
 	MIME   string `json:"mime"`
 	Width  int    `json:"width"`
@@ -57,24 +57,24 @@ type imageHeader struct {
 	Size   int    `json:"size"`
 }
 
-// taskDone is a verdict, or the end of what came before it; Retire says that the
-// child wants no further document.
+// taskDone is the report of an inspection, or the end of another result. Retire asks the parent
+// to replace the worker.
 type taskDone struct {
-	MIME    string `json:"mime"`
-	Pages   *int   `json:"pages"`
-	Refusal string `json:"refusal"`
-	Retire  bool   `json:"retire"`
+	MIME      string `json:"mime"`
+	Pages     *int   `json:"pages"`
+	Rejection string `json:"rejection"`
+	Retire    bool   `json:"retire"`
 }
 
-// taskError is no verdict; Text is for the log. Kind says what it is about the
-// document; empty, it is trouble of the child's own.
+// taskError reports that there is no result. Kind names a document error and is empty for an
+// error of the worker. Text is for the log.
 type taskError struct {
 	Kind   string `json:"kind,omitempty"`
 	Text   string `json:"text"`
 	Retire bool   `json:"retire"`
 }
 
-// decode reads a message of the other side.
+// decode decodes a message of the other side.
 func decode(content []byte, message any) error {
 	if err := json.Unmarshal(content, message); err != nil {
 		return protocolError("%v", err)
@@ -84,12 +84,12 @@ func decode(content []byte, message any) error {
 
 const maxMessageText = 512
 
-// check refuses what no child of ours says: the texts go to people and logs.
+// check rejects messages that our own workers never send. Their texts are shown and logged.
 func (d taskDone) check() error {
 	if d.Pages != nil && *d.Pages < 0 {
 		return protocolError("%d pages", *d.Pages)
 	}
-	if !isPrintable(d.MIME) || !isPrintable(d.Refusal) {
+	if !isPrintable(d.MIME) || !isPrintable(d.Rejection) {
 		return protocolError("text that is not plain")
 	}
 	return nil
@@ -129,7 +129,7 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// printable makes any text one that plain lets through.
+// printable replaces characters so that isPrintable accepts the result.
 func printable(s string) string {
 	var kept []rune
 	for _, r := range s {
@@ -146,8 +146,8 @@ func printable(s string) string {
 	return s
 }
 
-// buildID tells this build from others by what the linker wrote into it:
-// versions, settings, revision. Two builds of one modified work tree look alike.
+// buildID identifies this build by what the linker recorded: versions, settings, and revision.
+// Two builds of the same modified work tree are not distinguished.
 func buildID() string {
 	sum := sha256.New()
 	sum.Write([]byte(runtime.Version() + runtime.GOOS + runtime.GOARCH))

@@ -8,27 +8,26 @@ import (
 	"time"
 )
 
-// Options are what a Pool is made of; the zero value of each field has a
-// meaning.
+// Options configure a Pool. The zero value of each field selects a default.
 type Options struct {
-	Command     []string      // command line of a child; nil: this binary with WorkerArg
-	CacheDir    string        // folder of compiled engines; "": compile in each child (about a second)
-	Workers     int           // children at once; 0: one per CPU, at most 2
-	MemoryLimit int64         // resident bytes above which a child is killed; 0: 512 MiB
-	Deadline    time.Duration // of Deadlines.Inspect, where that is 0
-	Deadlines   Deadlines     // for one document, then its child is killed
-	QueueSize   int           // calls of each Class that may wait for a child; 0: 4,096
-	Log         *slog.Logger  // nil: nothing is logged
+	Command     []string      // command line of a worker; nil: this binary with WorkerArg
+	CacheDir    string        // folder for compiled engines; "": compile in each worker (about a second)
+	Workers     int           // maximum number of workers; 0: one per CPU, at most 2
+	MemoryLimit int64         // resident bytes above which a worker is killed; 0: 512 MiB
+	Deadline    time.Duration // default for Deadlines.Inspect
+	Deadlines   Deadlines     // per document; then its worker is killed
+	QueueSize   int           // maximum waiting calls per Class; 0: 4,096
+	Log         *slog.Logger  // nil: no logging
 
-	helloTimeout time.Duration // for a child's first word
+	helloTimeout time.Duration // for the first frame of a worker
 }
 
-// Deadlines are how long each kind of work on one document may take, from when a
-// child has it; waiting for a child does not count.
+// Deadlines limit each kind of task on one document, from when a worker has it. Waiting for a
+// worker does not count.
 type Deadlines struct {
 	Inspect time.Duration // 0: 20 s
-	Picture time.Duration // of one page, or sizes, or marks; 0: 20 s
-	Text    time.Duration // 0: 60 s, without the time of the receiver
+	Picture time.Duration // one page image, or page sizes, or marks; 0: 20 s
+	Text    time.Duration // not counting time in the caller's callback; 0: 60 s
 }
 
 func (d Deadlines) forTask(t task) time.Duration {
@@ -50,7 +49,7 @@ const (
 	defaultHelloTimeout = 15 * time.Second
 )
 
-// withDefaults fills the zero fields in.
+// withDefaults returns the options with defaults for zero fields.
 func (o Options) withDefaults() (Options, error) {
 	if o.Command == nil {
 		command, err := ownExecutable()

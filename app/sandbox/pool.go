@@ -9,28 +9,28 @@ import (
 	"sync"
 )
 
-// ErrClosed says that the pool has been closed.
+// ErrClosed reports that the pool has been closed.
 var ErrClosed = errors.New("reader is closed")
 
-// Stats are counts since the pool was opened, but for Alive.
+// Stats are counters since the pool was opened, except Alive and Waiting.
 type Stats struct {
-	Alive   int // children now
-	Started int // children that have greeted
-	Killed  int // children that have ended since, nearly all by the pool's hand
-	Served  int // documents with a verdict, a picture, their text or a finding
-	Waiting int // calls that wait for a child now
+	Alive   int // workers now
+	Started int // workers that completed the handshake
+	Killed  int // workers that have ended, nearly all killed by the pool
+	Served  int // documents with a result or a document error
+	Waiting int // calls waiting for a worker now
 }
 
-// Pool holds the children. Its methods may be called from several goroutines.
+// Pool runs documents in worker processes. Its methods are safe for concurrent use.
 type Pool struct {
 	options    Options
-	optionsErr error // why options could not be completed
+	optionsErr error // from Options.withDefaults; returned by every call
 	queue      *queue
 	starter    *starter
-	ctx        context.Context // ends with the pool: every wait of the pool looks at it
+	ctx        context.Context // canceled by Close
 	cancel     context.CancelFunc
-	calls      sync.WaitGroup // calls
-	once       sync.Once      // Close
+	calls      sync.WaitGroup // calls in progress
+	once       sync.Once      // for Close
 
 	mu     sync.Mutex
 	closed bool
@@ -38,8 +38,8 @@ type Pool struct {
 	stats  Stats
 }
 
-// Open returns a pool; the first child starts with the first document. The
-// caller closes it.
+// Open returns a pool. The first worker starts with the first document. The caller must close
+// the pool.
 func Open(o Options) *Pool {
 	o, err := o.withDefaults()
 	p := &Pool{options: o, optionsErr: err, queue: newQueue(max(o.Workers, 1), o.QueueSize)}
@@ -48,10 +48,11 @@ func Open(o Options) *Pool {
 	return p
 }
 
-// run has a task done once it is its turn.
+// run waits for a slot and runs the task, again if it is preempted. Its outcome is collected in
+// a.
 func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	if err := ctx.Err(); err != nil {
-		return err // no child need be killed over it
+		return err // avoid killing a worker for nothing
 	}
 	if r.Class < 0 || r.Class >= numClasses {
 		return fmt.Errorf("work of class %d", r.Class)
@@ -64,10 +65,10 @@ func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
-	place := &waiter{class: r.Class, owner: r.Owner}
+	wt := &waiter{class: r.Class, owner: r.Owner}
 	var err error
 	for again := true; again; {
-		again, err = p.runWithSlot(ctx, r, place, t, a)
+		again, err = p.runWithSlot(ctx, r, wt, t, a)
 	}
 	if err != nil && p.ctx.Err() != nil {
 		return ErrClosed
@@ -75,30 +76,30 @@ func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	return err
 }
 
-// runWithSlot waits for a slot and has a task done with it. again says that the slot was needed
-// for another owner before the end, and that the task waits for the next one.
-func (p *Pool) runWithSlot(ctx context.Context, r Request, place *waiter, t task, a result) (again bool, err error) {
+// runWithSlot waits for a slot and runs the task in it. again reports that the task was
+// preempted and must be queued again.
+func (p *Pool) runWithSlot(ctx context.Context, r Request, wt *waiter, t task, a result) (again bool, err error) {
 	work := ctx
 	if r.RunToCompletion {
 		work = context.WithoutCancel(ctx)
 	}
-	work, place.stop = context.WithCancel(work)
-	defer place.stop()
+	work, wt.stop = context.WithCancel(work)
+	defer wt.stop()
 	if r.RunToCompletion {
-		defer context.AfterFunc(p.ctx, place.stop)()
+		defer context.AfterFunc(p.ctx, wt.stop)()
 	}
-	if err := p.queue.acquire(ctx, place); err != nil {
+	if err := p.queue.acquire(ctx, wt); err != nil {
 		return false, err
 	}
-	// Deferred: what the caller handed in may panic.
+	// Deferred because the caller's document or callback may panic.
 	defer func() {
 		stopped := errors.Is(err, context.Canceled) && ctx.Err() == nil && p.ctx.Err() == nil
-		again = p.queue.release(place, stopped)
+		again = p.queue.release(wt, stopped)
 	}()
-	return false, p.runWithRetry(work, r.Doc, t, a, func() { p.queue.started(place) })
+	return false, p.runWithRetry(work, r.Doc, t, a, func() { p.queue.started(wt) })
 }
 
-// beginCall counts a call that Close waits for.
+// beginCall counts a call in p.calls, unless the pool is closed.
 func (p *Pool) beginCall() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,19 +112,19 @@ func (p *Pool) beginCall() error {
 	return p.optionsErr
 }
 
-// runWithRetry has a task done, a second time by a fresh child when the first one
-// died and that may have been its own fault or that of a document before. A child
-// that was killed from outside says nothing about the document; after a second one
-// the error is ErrKilled. begun is called when a child has the document.
+// runWithRetry runs the task, and once more in a new worker if the first one died for a reason
+// that may not recur. A worker killed from outside says nothing about the document and is
+// replaced once; after that the error is ErrKilled. begun is called when a worker is about to
+// get the document.
 func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a result, begun func()) error {
 	for attempt, kills := 1, 0; ; attempt++ {
-		child, used, err := p.worker(ctx, t, attempt+kills > 1)
+		w, used, err := p.worker(ctx, t, attempt+kills > 1)
 		if err != nil {
 			return fmt.Errorf("start document process: %w", err)
 		}
 		begun()
 		a.reset()
-		err = p.runOnce(ctx, child, doc, t, a)
+		err = p.runOnce(ctx, w, doc, t, a)
 		if reusable(err) {
 			return err
 		}
@@ -134,7 +135,7 @@ func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a resu
 		case errors.As(err, &receiver):
 			return receiver.cause
 		}
-		child.logEnd(p.options.Log, err)
+		w.logEnd(p.options.Log, err)
 		if errors.Is(err, ErrKilled) {
 			if kills++; kills > 1 {
 				return err
@@ -149,45 +150,45 @@ func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a resu
 	}
 }
 
-// runOnce has a task done by one child, which it then puts back or ends.
-func (p *Pool) runOnce(ctx context.Context, child *worker, doc io.ReaderAt, t task, a result) (err error) {
-	keep := false
+// runOnce runs the task in one worker and then returns the worker to the pool or kills it.
+func (p *Pool) runOnce(ctx context.Context, w *worker, doc io.ReaderAt, t task, a result) (err error) {
+	reuse := false
 	defer func() {
-		if keep {
-			p.putIdle(child)
+		if reuse {
+			p.putIdle(w)
 		} else {
-			p.stop(child)
+			p.stop(w)
 		}
 	}()
-	retire, err := child.run(ctx, p.options, doc, t, a)
-	keep = reusable(err) && !retire
+	retire, err := w.run(ctx, p.options, doc, t, a)
+	reuse = reusable(err) && !retire
 	if err == nil || reusable(err) && IsDocumentError(err) {
 		p.countServed()
 	}
 	return err
 }
 
-// reusable reports whether a child can be talked to after err.
+// reusable reports whether the worker can be used again after err.
 func reusable(err error) bool {
 	var lost *docReadError
 	var fault *workerError
 	return err == nil || errors.As(err, &lost) || errors.As(err, &fault)
 }
 
-// retryable reports whether a death is worth a second attempt. A fresh child that is
-// late or swollen would be so again; over an inspection somebody waits, who is
-// not to wait for two deadlines.
-func retryable(death error, t task, used bool) bool {
+// retryable reports whether the task may succeed in another worker. A new worker that was too
+// slow or too large would be so again. An inspection isn't retried after a deadline, because
+// someone is waiting for it.
+func retryable(err error, t task, used bool) bool {
 	switch {
-	case errors.Is(death, errDeadline):
+	case errors.Is(err, errDeadline):
 		return used && t.Task != taskInspect
-	case errors.Is(death, errMemory):
+	case errors.Is(err, errMemory):
 		return used
 	}
 	return true
 }
 
-// worker returns an idle child that can do t, which has been used, or a new one.
+// worker returns an idle worker that can run t, or a new one. used reports that it is not new.
 func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used bool, err error) {
 	engine := needsEngine(t)
 	for !fresh {
@@ -209,8 +210,8 @@ func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used 
 	return c, false, nil
 }
 
-// takeIdle takes the idle child that was used last, if possible one with PDFium where engine
-// says so.
+// takeIdle removes and returns the most recently used idle worker, preferring one with PDFium
+// if engine is set. It returns nil if none is idle.
 func (p *Pool) takeIdle(engine bool) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,7 +230,7 @@ func (p *Pool) takeIdle(engine bool) *worker {
 	return c
 }
 
-// putIdle takes a child back that has come to the end of a document.
+// putIdle returns a worker that has completed its document to the pool.
 func (p *Pool) putIdle(c *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,7 +243,7 @@ func (p *Pool) countServed() {
 	p.stats.Served++
 }
 
-// stop kills a child.
+// stop kills a worker.
 func (p *Pool) stop(c *worker) {
 	c.kill()
 	p.mu.Lock()
@@ -251,7 +252,7 @@ func (p *Pool) stop(c *worker) {
 	p.stats.Killed++
 }
 
-// Stats returns the counts of the moment.
+// Stats returns the current counters.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,8 +261,8 @@ func (p *Pool) Stats() Stats {
 	return s
 }
 
-// Close kills every child and waits for them and for the calls,
-// which return ErrClosed. It is safe to call twice.
+// Close kills all workers and waits for them and for the calls in progress, which return
+// ErrClosed. It may be called twice.
 func (p *Pool) Close() error {
 	p.once.Do(func() {
 		p.mu.Lock()

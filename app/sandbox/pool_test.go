@@ -30,57 +30,58 @@ func TestMain(m *testing.M) {
 	vaulttest.Main(m)
 }
 
-// limits are those of SPEC.md.
+// limits are the limits for uploads in the API contract.
 var limits = document.InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
 
-// open returns a pool that the test closes and whose children it counts.
+// open returns a pool that is closed at the end of the test, and checks that no worker outlives
+// it.
 func open(t *testing.T, o sandbox.Options) *sandbox.Pool {
 	t.Helper()
 	p := sandbox.Open(o)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close pool: %v", err)
 		}
 		if alive := p.Stats().Alive; alive != 0 {
-			t.Errorf("%d children outlive the pool", alive)
+			t.Errorf("got %d workers after Close, want none", alive)
 		}
 	})
 	return p
 }
 
-// fake returns options with children of a bad kind.
+// fake returns options with fake workers of a kind.
 func fake(t *testing.T, kind string) sandbox.Options {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("find test binary: %v", err)
 	}
 	return sandbox.Options{Command: []string{self, sandbox.FakeArg, kind}}
 }
 
-// await looks until seen says yes, and fails the test after 20 seconds.
-func await(t *testing.T, what string, seen func() bool) {
+// await waits until done returns true, and fails the test after 20 seconds.
+func await(t *testing.T, condition string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	end := time.After(20 * time.Second)
-	for !seen() {
+	for !done() {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within 20 s: %s", condition)
 		}
 	}
 }
 
 func text(s string) (io.ReaderAt, int64) { return strings.NewReader(s), int64(len(s)) }
 
-func TestBadChildren(t *testing.T) {
+func TestMisbehavingWorkers(t *testing.T) {
 	type row struct {
 		kind    string
-		started int // children per document
+		started int // workers per document
 	}
-	rows := []row{{"crashes", 2}, {"asks for ever", 1}, {"never listens", 1}, {"spins", 1}}
+	rows := []row{{"crashes", 2}, {"reads endlessly", 1}, {"never reads", 1}, {"spins", 1}}
 	for _, kind := range sandbox.BadFrames() {
 		rows = append(rows, row{kind, 2})
 	}
@@ -96,35 +97,33 @@ func TestBadChildren(t *testing.T) {
 				doc, size := text("0123456789")
 				report, err := p.Inspect(t.Context(), doc, size, ext, limits)
 				if err != nil || report.Rejection != want || report.Pages != nil {
-					t.Errorf("%s: %+v, %v", ext, report, err)
+					t.Errorf("Inspect(%s) = %+v, %v; want rejection %q and no page count", ext, report, err, want)
 				}
 			}
-			s := p.Stats()
-			if s != (sandbox.Stats{Started: 2 * c.started, Killed: 2 * c.started, Served: 2}) {
-				t.Errorf("%+v", s)
+			if got, want := p.Stats(), (sandbox.Stats{Started: 2 * c.started, Killed: 2 * c.started, Served: 2}); got != want {
+				t.Errorf("Stats() = %+v, want %+v", got, want)
 			}
 		})
 	}
 }
 
-func TestSecondChance(t *testing.T) {
+func TestRetryAfterCrash(t *testing.T) {
 	p := open(t, fake(t, "crashes once="+filepath.Join(t.TempDir(), "mark")))
 	doc, size := text("x")
 	report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
 	if err != nil || report.MIME != "x/y" || report.Pages == nil || *report.Pages != 7 {
-		t.Errorf("%+v, %v", report, err)
+		t.Errorf("Inspect = %+v, %v; want type x/y and 7 pages", report, err)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 2, Killed: 1, Served: 1}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 2, Killed: 1, Served: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-// parentArg is the word that makes the test binary a process with a child, for
-// the tests that end such a process.
+// parentArg is the argument that makes the test binary a parent process, for tests that kill
+// it.
 const parentArg = "parent"
 
-// beParent has a document inspected by a child that writes its number to file
-// and spins.
+// beParent inspects a document in a worker that writes its process ID to file and loops.
 func beParent(file string) int {
 	self, err := os.Executable()
 	if err != nil {
@@ -138,33 +137,32 @@ func beParent(file string) int {
 	return 0
 }
 
-// TestIdleChildLeaves: that a child ended between two documents is no
-// document's fault.
-func TestIdleChildLeaves(t *testing.T) {
+// A worker that ends between two documents does not affect the next one.
+func TestIdleWorkerExits(t *testing.T) {
 	p := open(t, fake(t, "answers and leaves"))
 	for range 2 {
 		doc, size := text("x")
 		report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
 		if err != nil || report.MIME != "x/y" {
-			t.Errorf("%+v, %v", report, err)
+			t.Errorf("Inspect = %+v, %v; want type x/y", report, err)
 		}
 	}
 	if s := p.Stats(); s.Started != 2 || s.Served != 2 {
-		t.Errorf("%+v", s)
+		t.Errorf("Stats() = %+v, want 2 started and 2 served", s)
 	}
 }
 
-func TestChildrenThatDoNotStart(t *testing.T) {
+func TestWorkersThatDoNotStart(t *testing.T) {
 	for kind, want := range map[string]string{
 		"dies": "hear child", "silent": "said nothing", "other build": "another build", "wrong first word": "breach",
 		"no program": "no such file", "verdict instead of ready": "instead of ready", "ready of no JSON": "breach",
-		"unknown gap": "gap", "gap with an escape": "gap", "many gaps": "9 gaps",
+		"unknown protection": "gap", "protection with an escape": "gap", "many protections": "9 gaps",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			o := fake(t, kind).WithGreeting(2 * time.Second)
+			o := fake(t, kind).WithHelloTimeout(2 * time.Second)
 			if kind == "silent" {
-				o = o.WithGreeting(20 * time.Millisecond)
+				o = o.WithHelloTimeout(20 * time.Millisecond)
 			}
 			if kind == "no program" {
 				o.Command = []string{filepath.Join(t.TempDir(), "nothing")}
@@ -174,64 +172,64 @@ func TestChildrenThatDoNotStart(t *testing.T) {
 			began := time.Now()
 			_, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
 			if err == nil || (kind != "no program" && !strings.Contains(err.Error(), want)) {
-				t.Errorf("%v", err)
+				t.Errorf("error = %v", err)
 			}
-			// 100, 200, 400 and 800 ms between five starts.
+			// The delays between five starts are 100, 200, 400, and 800 ms.
 			if took := time.Since(began); took < 1500*time.Millisecond {
-				t.Errorf("gave up after %v", took)
+				t.Errorf("gave up after %v, want at least 1.5 s", took)
 			}
-			if s := p.Stats(); s != (sandbox.Stats{}) {
-				t.Errorf("%+v", s)
+			if got, want := p.Stats(), (sandbox.Stats{}); got != want {
+				t.Errorf("Stats() = %+v, want %+v", got, want)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 			defer cancel()
 			if _, err := p.Inspect(ctx, doc, size, "pdf", limits); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("no delay: %v", err)
+				t.Errorf("second call: error = %v, want DeadlineExceeded", err)
 			}
 		})
 	}
 }
 
-func TestCallerLeaves(t *testing.T) {
+func TestCanceledCall(t *testing.T) {
 	p := open(t, fake(t, "spins"))
 	ctx, cancel := context.WithCancel(t.Context())
-	doc := &signaling{asked: cancel}
-	_, err := open(t, fake(t, "asks for ever")).Inspect(ctx, doc, 10, "pdf", limits)
+	doc := &signalingDoc{asked: cancel}
+	_, err := open(t, fake(t, "reads endlessly")).Inspect(ctx, doc, 10, "pdf", limits)
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want context.Canceled", err)
 	}
-	// Who has left before is not begun with.
+	// A call that is already canceled does not start.
 	if _, err := p.Inspect(ctx, doc, 10, "pdf", limits); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want context.Canceled", err)
 	}
 }
 
-// signaling is a document that says when it is first read.
-type signaling struct {
+// signalingDoc calls a function when it is first read.
+type signalingDoc struct {
 	once  sync.Once
 	asked func()
 }
 
-func (s *signaling) ReadAt(p []byte, _ int64) (int, error) {
+func (s *signalingDoc) ReadAt(p []byte, _ int64) (int, error) {
 	s.once.Do(s.asked)
 	clear(p)
 	return len(p), nil
 }
 
 func TestCloseWhileWorking(t *testing.T) {
-	p := sandbox.Open(fake(t, "asks for ever"))
+	p := sandbox.Open(fake(t, "reads endlessly"))
 	asked := make(chan struct{})
 	got := make(chan error, 1)
 	go func() {
-		_, err := p.Inspect(context.Background(), &signaling{asked: func() { close(asked) }}, 10, "pdf", limits)
+		_, err := p.Inspect(context.Background(), &signalingDoc{asked: func() { close(asked) }}, 10, "pdf", limits)
 		got <- err
 	}()
 	<-asked
 	if err := p.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close pool: %v", err)
 	}
 	if err := <-got; !errors.Is(err, sandbox.ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want sandbox.ErrClosed", err)
 	}
 	doc, size := text("x")
 	if _, err := p.Inspect(t.Context(), doc, size, "pdf", limits); !errors.Is(err, sandbox.ErrClosed) {
@@ -242,14 +240,14 @@ func TestCloseWhileWorking(t *testing.T) {
 	}
 }
 
-// TestRealChild opens no PDF, which would compile PDFium.
-func TestRealChild(t *testing.T) {
+// This test opens no PDF, which would compile PDFium.
+func TestRealWorker(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	for range 3 {
 		doc, size := text(strings.Repeat("WARRANTY DEED\r\n", 20_000))
 		report, err := p.Inspect(t.Context(), doc, size, "txt", limits)
 		if err != nil || report.Rejection != "" || report.MIME != "text/plain" {
-			t.Errorf("%+v, %v", report, err)
+			t.Errorf("Inspect = %+v, %v; want accepted text/plain", report, err)
 		}
 	}
 	doc := bytes.NewReader(bytes.Repeat([]byte{0}, 1<<20))
@@ -257,17 +255,17 @@ func TestRealChild(t *testing.T) {
 	if err != nil || report.Rejection != document.ReasonMismatch("txt") {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 4}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-// TestRealChildExtracts draws and reads what needs no PDFium.
-func TestRealChildExtracts(t *testing.T) {
+// This test renders and reads documents that need no PDFium.
+func TestRealWorkerExtracts(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	var drawing bytes.Buffer
 	if err := png.Encode(&drawing, image.NewRGBA(image.Rect(0, 0, 400, 600))); err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode PNG: %v", err)
 	}
 	doc := bytes.NewReader(drawing.Bytes())
 	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, document.ExtractLimits{})
@@ -276,7 +274,7 @@ func TestRealChildExtracts(t *testing.T) {
 	}
 	seen, kind, err := image.DecodeConfig(bytes.NewReader(got.Bytes))
 	if err != nil || seen.Width != 200 || seen.Height != 300 || "image/"+kind != got.MIME {
-		t.Errorf("%s, %+v, %v", kind, seen, err)
+		t.Errorf("image = %s, %+v, %v; want %s of 200 by 300", kind, seen, err, got.MIME)
 	}
 	for _, c := range []struct {
 		name, mime string
@@ -292,20 +290,20 @@ func TestRealChildExtracts(t *testing.T) {
 		words, size := text("Lot 7\tBlock B\r\n")
 		err := p.Text(t.Context(), sandbox.Request{Doc: words, Size: size, MIME: c.mime}, c.lim, collect(&pages))
 		if !errors.Is(err, c.err) || fmt.Sprint(pages) != c.want {
-			t.Errorf("%s: %q, %v", c.name, pages, err)
+			t.Errorf("%s: Text = %q, %v; want %s, %v", c.name, pages, err, c.want, c.err)
 		}
 	}
 	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want errDisk", err)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 4}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 4}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-// What PDFium needs of files is done before the first document: a child that was started
-// for another type is not given a PDF, and the cache is filled when the PDF is opened.
-func TestEngineBeforeDocuments(t *testing.T) {
+// PDFium is loaded before the first document: a worker started for another type gets no PDF,
+// and the cache is filled when the first PDF is opened.
+func TestEngineLoadsBeforeFirstDocument(t *testing.T) {
 	t.Parallel()
 	o := fake(t, "small engine")
 	o.Workers, o.CacheDir = 1, t.TempDir()
@@ -313,7 +311,7 @@ func TestEngineBeforeDocuments(t *testing.T) {
 	compiled := func() int {
 		files, err := filepath.Glob(filepath.Join(o.CacheDir, "wazero-*", "*"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("list files: %v", err)
 		}
 		return len(files)
 	}
@@ -330,30 +328,30 @@ func TestEngineBeforeDocuments(t *testing.T) {
 		doc, size := text(row.content)
 		_, err := p.Inspect(t.Context(), doc, size, row.ext, limits)
 		if (err != nil) != (row.ext == "pdf") || sandbox.IsDocumentError(err) {
-			t.Errorf("document %d, %s: %v", i, row.ext, err)
+			t.Errorf("document %d, %s: error = %v, want one for PDFs only, and temporary", i, row.ext, err)
 		}
 		if got := p.Stats().Started; got != row.started || compiled() != row.compiled {
-			t.Errorf("document %d, %s: got %d children and %d files in the cache, want %d and %d", i, row.ext, got, compiled(), row.started, row.compiled)
+			t.Errorf("document %d, %s: got %d workers and %d files in the cache, want %d and %d", i, row.ext, got, compiled(), row.started, row.compiled)
 		}
 	}
 }
 
-func TestDocumentCannotBeRead(t *testing.T) {
+func TestUnreadableDocument(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	_, err := p.Inspect(t.Context(), failing{}, 1<<20, "txt", limits)
 	if !errors.Is(err, errDisk) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want errDisk", err)
 	}
 	short := strings.NewReader("short")
 	if _, err := p.Inspect(t.Context(), short, 1<<20, "txt", limits); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want io.ErrUnexpectedEOF", err)
 	}
 	doc, size := text("still there")
 	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
-		t.Errorf("%+v, %v", report, err)
+		t.Errorf("Inspect = %+v, %v; want accepted", report, err)
 	}
 	if s := p.Stats(); s.Started != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("Stats() = %+v, want 1 started", s)
 	}
 }
 
@@ -363,26 +361,26 @@ type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, errDisk }
 
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentCalls(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 2})
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
 			doc, size := text("Lot 7, Block B")
 			if report, err := p.Inspect(context.Background(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
-				t.Errorf("%+v, %v", report, err)
+				t.Errorf("Inspect = %+v, %v; want accepted", report, err)
 			}
 		})
 	}
 	wg.Wait()
 	if s := p.Stats(); s.Served != 16 || s.Started > 2 || s.Killed != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("Stats() = %+v, want 16 served, at most 2 started, none killed", s)
 	}
 }
 
-// TestGivesWay: the work on a slow document is stopped for another owner's and done
-// later, and the caller that waits for its text gets each page once.
-func TestGivesWay(t *testing.T) {
+// Work on a slow document is preempted for another owner and completed later. The caller still
+// gets each page exactly once.
+func TestPreemption(t *testing.T) {
 	o := fake(t, "says a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
 	o.Workers = 1
 	p := open(t, o)
@@ -410,9 +408,9 @@ func TestGivesWay(t *testing.T) {
 	}
 	want := fmt.Sprint([]string{"1 text of page 1\n", "2 text of page 2\n", "3 text of page 3\n"})
 	if fmt.Sprint(slow) != want || fmt.Sprint(quick) != want {
-		t.Errorf("got %q and %q, want %q of both", slow, quick, want)
+		t.Errorf("got %q and %q, want %q from both", slow, quick, want)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Started: 3, Killed: 3, Served: 2}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Started: 3, Killed: 3, Served: 2}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }

@@ -9,25 +9,25 @@ import (
 	"syscall"
 )
 
-// ownExecutable returns the program that runs now; after an upgrade in place its path
-// would start another build.
+// ownExecutable returns the running program. After an in-place upgrade its path would start
+// another build.
 func ownExecutable() (string, error) { return "/proc/self/exe", nil }
 
-// procAttributes make the child die with the thread that starts it.
+// procAttributes makes the worker die with the thread that starts it.
 func procAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// attachJob has nothing to add: see attributes, confine and resident.
+// attachJob does nothing on Linux: see procAttributes, limitSelf, and residentMemory.
 func attachJob(*os.Process, int64) (io.Closer, error) { return nil, nil }
 
-// residentMemory returns the bytes of memory a process holds, 0 when it is gone.
+// residentMemory returns the resident bytes of a process, or 0 if it has ended.
 func residentMemory(pid int) int64 {
 	return statm(strconv.Itoa(pid), residentColumn)
 }
 
-// ownMemory returns the bytes of memory that this process holds, 0 when it cannot tell.
-// It works in a closed sandbox.
+// ownMemory returns the resident bytes of this process, or 0 if unknown. It works inside the
+// sandbox.
 func ownMemory() int64 {
 	if ownStatm == nil {
 		return residentMemory(os.Getpid())
@@ -40,14 +40,14 @@ func ownMemory() int64 {
 	return pages(content[:n], residentColumn)
 }
 
-// ownStatm is /proc/self/statm, opened before the sandbox was closed.
+// ownStatm is /proc/self/statm, opened before the protections are applied.
 var ownStatm *os.File
 
-// residentColumn is where /proc/PID/statm says how many pages are resident.
+// residentColumn is the column of /proc/PID/statm with the number of resident pages.
 const residentColumn = 1
 
-// statm returns one number of /proc/PID/statm, which counts pages (proc(5)), in
-// bytes; 0 when it cannot be had.
+// statm returns one column of /proc/PID/statm, which counts pages (proc(5)), in bytes, or 0 if
+// it can't be read.
 func statm(pid string, column int) int64 {
 	content, err := os.ReadFile("/proc/" + pid + "/statm")
 	if err != nil {
@@ -56,7 +56,7 @@ func statm(pid string, column int) int64 {
 	return pages(content, column)
 }
 
-// pages returns one number of the content of a statm file, in bytes.
+// pages returns one column of the content of a statm file, in bytes.
 func pages(content []byte, column int) int64 {
 	numbers := bytes.Fields(content)
 	if len(numbers) <= column {
@@ -69,15 +69,14 @@ func pages(content []byte, column int) int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// limitSelf is what a child does to itself before the first document: no core
-// dump may hold a client's document, and memory that grows faster than the
-// parent looks ends at twice the limit. What the runtime has mapped until now
-// does not count.
+// limitSelf is called in a worker before the first document. It disables core dumps, which
+// could contain a client's document, and limits memory that grows faster than the parent checks
+// to twice the limit. Memory that the runtime has mapped before does not count.
 func limitSelf(memory int64) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return err
 	}
 	const dataColumn = 5
-	most := uint64(statm("self", dataColumn) + 2*memory)
-	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: most, Max: most})
+	limit := uint64(statm("self", dataColumn) + 2*memory)
+	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit})
 }

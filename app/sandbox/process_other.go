@@ -10,21 +10,20 @@ import (
 
 func ownExecutable() (string, error) { return os.Executable() }
 
-// procAttributes have nothing to add: without Pdeathsig a child ends when its input
-// closes, at the latest after the document it is at.
+// procAttributes returns nil. Without Pdeathsig a worker ends when its input is closed, at the
+// latest after its current document.
 func procAttributes() *syscall.SysProcAttr { return nil }
 
 func attachJob(*os.Process, int64) (io.Closer, error) { return nil, nil }
 
-// residentMemory cannot be had here without another process; what PDFium may take is
-// limited by package pdf.
+// residentMemory returns 0: it can't be read here without starting another process. Package pdf
+// limits the memory of PDFium.
 func residentMemory(int) int64 { return 0 }
 
-// limitSelf is what a child does to itself: no core dump may hold a client's
-// document.
+// limitSelf disables core dumps, which could contain a client's document.
 func limitSelf(int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }
 
-// ownMemory is not looked at either.
+// ownMemory returns 0: it is not available here.
 func ownMemory() int64 { return 0 }

@@ -1,37 +1,38 @@
 package sandbox
 
-// The protections a sandbox consists of.
+// Values of MissingProtection.Protection.
 const (
-	// ProtectionNoNewPrivs keeps a child from gaining privileges by starting a program.
+	// ProtectionNoNewPrivs prevents a worker from gaining privileges by executing a program.
 	ProtectionNoNewPrivs = "no_new_privs"
-	// ProtectionLandlock denies a child all files, and where the kernel can do more, TCP and
+	// ProtectionLandlock denies a worker all files and, depending on the kernel, TCP and
 	// signals to other processes.
 	ProtectionLandlock = "landlock"
-	// ProtectionSeccomp lets a child make only the system calls it needs.
+	// ProtectionSeccomp limits a worker to the system calls it needs.
 	ProtectionSeccomp = "seccomp"
-	// ProtectionRlimits bounds the files a child may have open, and what it may write.
+	// ProtectionRlimits limits open files and file size.
 	ProtectionRlimits = "rlimits"
-	// ProtectionRestrictedToken takes the privileges of the user from a child on Windows.
+	// ProtectionRestrictedToken removes the user's privileges from a worker on Windows.
 	ProtectionRestrictedToken = "restricted token"
-	// ProtectionLowIntegrity lets a child on Windows write to nothing of the user's.
+	// ProtectionLowIntegrity prevents a worker on Windows from writing to the user's objects.
 	ProtectionLowIntegrity = "low integrity"
-	// ProtectionAll is all of this, where the system has none that is used here.
+	// ProtectionAll means all protections on systems where none are implemented.
 	ProtectionAll = "sandbox"
 )
 
-// Protections are all that a Gap may lack.
+// Protections are all valid values of MissingProtection.Protection.
 var Protections = []string{ProtectionNoNewPrivs, ProtectionLandlock, ProtectionSeccomp, ProtectionRlimits, ProtectionRestrictedToken, ProtectionLowIntegrity, ProtectionAll}
 
-// MissingProtection is a protection that the system did not give a child. The child works without it.
+// MissingProtection is a protection that the system could not apply to a worker. The worker
+// runs without it.
 type MissingProtection struct {
 	Protection string `json:"lacks"`
 	Reason     string `json:"reason"` // the system's error
 }
 
-// maxMissing is how many a child may report.
+// maxMissing is the maximum number of missing protections a worker may report.
 const maxMissing = 8
 
-// missing returns what an error of the system means: nothing, or that it lacks a protection.
+// missing returns protection as missing if err is not nil.
 func missing(lacks string, err error) []MissingProtection {
 	if err == nil {
 		return nil
@@ -39,9 +40,9 @@ func missing(lacks string, err error) []MissingProtection {
 	return []MissingProtection{{lacks, printable(err.Error())}}
 }
 
-// MissingProtections returns what the sandbox of the child that was started last lacks. known is false
-// while none has been started.
-func (p *Pool) MissingProtections() (gaps []MissingProtection, known bool) {
+// MissingProtections returns the protections that the most recently started worker runs
+// without. known is false if no worker has been started yet.
+func (p *Pool) MissingProtections() (list []MissingProtection, known bool) {
 	last := p.starter.missing.Load()
 	if last == nil {
 		return nil, false

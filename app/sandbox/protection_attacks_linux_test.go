@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The files of Attempts in its directory, and its inherited file.
+// Files in the directory in which attacks run, and the inherited file descriptor.
 const (
 	AttemptVault   = "vault.db"
 	AttemptCache   = "cache"
@@ -26,7 +26,7 @@ const (
 	attemptFile    = 3
 )
 
-// attempts are what a document would try that has taken its process over.
+// attempts are what a document could try that has taken over its worker.
 var attempts = []struct {
 	name string
 	try  func(dir, address string) error
@@ -112,9 +112,9 @@ var attempts = []struct {
 		return err
 	}},
 	{"raise a limit", func(string, string) error {
-		var most unix.Rlimit
-		most.Cur, most.Max = 4*maxOpenFiles, 4*maxOpenFiles
-		return unix.Setrlimit(unix.RLIMIT_NOFILE, &most)
+		var limit unix.Rlimit
+		limit.Cur, limit.Max = 4*maxOpenFiles, 4*maxOpenFiles
+		return unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
 	}},
 	{"write to a file it has open", func(string, string) error {
 		_, err := unix.Write(attemptFile, []byte("x"))
@@ -170,7 +170,7 @@ func failed(errno unix.Errno) error {
 	return errno
 }
 
-// Attempts are the names of what is tried, in their order.
+// Attempts returns the names of the attempts, in order.
 func Attempts() (names []string) {
 	for _, a := range attempts {
 		names = append(names, a.name)
@@ -178,7 +178,7 @@ func Attempts() (names []string) {
 	return names
 }
 
-// What encloses the fake that makes the attempts.
+// enclosures are the protections under which the attempts run.
 var enclosures = map[string]func() []MissingProtection{
 	"nothing":  func() []MissingProtection { return nil },
 	"all":      enclose,
@@ -188,16 +188,16 @@ var enclosures = map[string]func() []MissingProtection{
 func init() {
 	for name, enclosure := range enclosures {
 		systemFakes["enclosed by "+name] = func(dir string) int {
-			// What happened is said at the end: the sandbox could deny saying it.
+			// Print the outcomes at the end, because the attempts may affect standard output.
 			signal.Ignore(syscall.SIGXFSZ)
 			address, err := os.ReadFile(filepath.Join(dir, AttemptAddress))
 			must(err)
-			gaps := enclosure()
+			lacking := enclosure()
 			said := ""
 			for _, a := range attempts {
 				said += outcome(a.try(dir, string(address))) + "\n"
 			}
-			for _, g := range gaps {
+			for _, g := range lacking {
 				said += g.Protection + ": " + g.Reason + "\n"
 			}
 			_, err = fmt.Print(said)
@@ -207,7 +207,7 @@ func init() {
 	}
 }
 
-// outcome is the name of the system's error.
+// outcome returns the name of the system error.
 func outcome(err error) string {
 	if err == nil {
 		return "done"
@@ -218,8 +218,8 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// LandlockVersion is what the kernel has, 0 for none. Version 6 counts from the repair of
-// its scope of signals on.
+// LandlockVersion returns the Landlock version of the kernel, or 0. Kernels with version 6 and
+// the faulty signal scope count as version 5.
 func LandlockVersion() int {
 	const repaired = 2
 	version, err := ll.LandlockGetABIVersion()
@@ -232,7 +232,7 @@ func LandlockVersion() int {
 	return version
 }
 
-// Idle are the process numbers of the children that wait for a document.
+// Idle returns the process IDs of the idle workers.
 func (p *Pool) Idle() (pids []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

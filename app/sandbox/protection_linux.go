@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOpenFiles is how many files a child may have open: its pipes, what the runtime
-// needs, and a few that it may have inherited.
+// maxOpenFiles is the limit of open files of a worker: its pipes, the needs of the runtime, and
+// a few that it may have inherited.
 const maxOpenFiles = 32
 
-// enclose closes the sandbox: from here on the process opens no file, reaches no network
-// and no other process, and starts no program. It returns what the system lacks for
-// that. A container or an older kernel may lack any of it, and documents are read all the same.
+// enclose applies the protections: from here on the process can't open files, access the
+// network or other processes, or start programs. It returns the protections that the system
+// lacks. A container or an old kernel may lack any of them; the worker runs anyway.
 func enclose() (gaps []MissingProtection) {
 	var err error
-	// /proc can't be opened later. Without it, ownMemory says 0.
+	// /proc can't be opened later. Without it, ownMemory returns 0.
 	if ownStatm, err = os.Open("/proc/self/statm"); err != nil {
 		ownStatm = nil
 	}
-	// On all threads: those of the runtime have been started.
+	// On all threads, because the runtime has started several.
 	privileges := ll.AllThreadsPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	return slices.Concat(
 		missing(ProtectionNoNewPrivs, privileges),
@@ -34,26 +34,27 @@ func enclose() (gaps []MissingProtection) {
 	)
 }
 
-// applyLandlock allows nothing of what Landlock can deny. This does not rely on the filter of
-// system calls, which sees no paths and could miss a call that a later kernel has.
+// applyLandlock denies everything that Landlock can deny. It does not rely on the seccomp
+// filter, which sees no paths and could miss a system call of a later kernel.
 func applyLandlock() error {
 	if _, err := ll.LandlockGetABIVersion(); err != nil {
 		return err
 	}
-	// On all threads, and with the rights that this kernel knows. The scope of signals is
-	// left out where the kernel would deny a process its own threads.
+	// This covers all threads, with the rights that this kernel supports. The library omits the
+	// signal scope on kernels where it would block signals between threads of one process.
 	return landlock.V11.BestEffort().Restrict()
 }
 
-// startProcess has nothing to take from a child before it has started.
+// startProcess starts the process. On Linux, protections are applied by the worker itself.
 func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
 	cmd := command()
 	err := cmd.Start()
 	return cmd, nil, err
 }
 
-// applyRlimits has no file written to, and few open. RLIMIT_NPROC is not for this: it counts
-// the threads of all processes of the user, and ends a Go program that can't have one more.
+// applyRlimits denies writing to files and limits open files. It does not set RLIMIT_NPROC,
+// which counts the threads of all processes of the user and would crash a Go program that can't
+// start another thread.
 func applyRlimits() error {
 	return errors.Join(
 		unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{}),

@@ -14,26 +14,26 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// attempt runs a child enclosed by what is named, and returns what came of each attempt,
-// and the gaps that it reported.
-func attempt(t *testing.T, enclosure string) (came map[string]string, gaps []string) {
+// attempt runs all attempts in a process with the named protections. It returns the outcome of
+// each, and the missing protections that it reported.
+func attempt(t *testing.T, enclosure string) (outcomes map[string]string, lacking []string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("find test binary: %v", err)
 	}
 	dir, err := os.MkdirTemp("", "s") // the name of a Unix socket is short
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+			t.Errorf("remove directory: %v", err)
 		}
 	})
 	cache := filepath.Join(dir, sandbox.AttemptCache)
 	if err := os.Mkdir(cache, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	for _, listening := range []struct{ network, address, file string }{
 		{"tcp", "127.0.0.1:0", sandbox.AttemptAddress},
@@ -42,67 +42,66 @@ func attempt(t *testing.T, enclosure string) (came map[string]string, gaps []str
 	} {
 		l, err := net.Listen(listening.network, listening.address)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("listen: %v", err)
 		}
 		t.Cleanup(func() {
 			if err := l.Close(); err != nil {
-				t.Error(err)
+				t.Errorf("close listener: %v", err)
 			}
 		})
 		if listening.file != "" {
 			if err := os.WriteFile(filepath.Join(dir, listening.file), []byte(l.Addr().String()), 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 		}
 	}
 	for _, name := range []string{filepath.Join(dir, sandbox.AttemptVault), filepath.Join(cache, "engine"), filepath.Join(cache, "old")} {
 		if err := os.WriteFile(name, []byte("secret"), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	open, err := os.Create(filepath.Join(dir, "open"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create file: %v", err)
 	}
 	defer func() {
 		if err := open.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close file: %v", err)
 		}
 	}()
-	child := exec.Command(self, sandbox.FakeArg, "enclosed by "+enclosure+"="+dir)
-	child.ExtraFiles = []*os.File{open}
-	var trouble bytes.Buffer
-	child.Stderr = &trouble
-	said, err := child.Output()
+	cmd := exec.Command(self, sandbox.FakeArg, "enclosed by "+enclosure+"="+dir)
+	cmd.ExtraFiles = []*os.File{open}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("enclosed by %s: %v\n%s%s", enclosure, err, said, &trouble)
+		t.Fatalf("enclosed by %s: %v\n%s%s", enclosure, err, output, &stderr)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
 	names := sandbox.Attempts()
 	if len(lines) < len(names) {
-		t.Fatalf("enclosed by %s: got %d lines, want %d\n%s", enclosure, len(lines), len(names), said)
+		t.Fatalf("enclosed by %s: got %d lines, want %d\n%s", enclosure, len(lines), len(names), output)
 	}
-	came = make(map[string]string)
+	outcomes = make(map[string]string)
 	for i, name := range names {
-		came[name] = lines[i]
+		outcomes[name] = lines[i]
 	}
-	return came, lines[len(names):]
+	return outcomes, lines[len(names):]
 }
 
-// A document that took its process over gets nowhere: each attempt that the system lets
-// a process make is denied in the sandbox. Where the system lacks a protection, the
-// child says so.
+// Each attempt that an unprotected process can make is denied in the sandbox. If the system
+// lacks a protection, the worker reports that.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	free, none := attempt(t, "nothing")
-	closed, gaps := attempt(t, "all")
+	closed, lacking := attempt(t, "all")
 	if len(none) > 0 {
-		t.Errorf("without a sandbox: got gaps %q, want none", none)
+		t.Errorf("without a sandbox: got lacking %q, want none", none)
 	}
 	const calls, limits = sandbox.ProtectionSeccomp, sandbox.ProtectionRlimits
 	rows := map[string]struct {
 		free, closed string
-		by           string // the protection that denies it
+		by           string // protection that denies it
 	}{
 		"read /etc/passwd":                     {"done", "EPERM", calls},
 		"read a vault file":                    {"done", "EPERM", calls},
@@ -140,7 +139,7 @@ func TestAttempts(t *testing.T) {
 			t.Errorf("no row for %q", name)
 		}
 		want := row.closed
-		if slices.ContainsFunc(gaps, func(gap string) bool { return strings.HasPrefix(gap, row.by+": ") }) {
+		if slices.ContainsFunc(lacking, func(gap string) bool { return strings.HasPrefix(gap, row.by+": ") }) {
 			t.Logf("%s: this system lacks %s", name, row.by)
 			want = row.free
 		}
@@ -150,17 +149,16 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// Landlock denies files, and with later versions TCP, abstract sockets, signals, and Unix
-// sockets, without the filter of system calls. What this kernel does not deny is as
-// without a sandbox, and a kernel without Landlock is a gap.
+// Landlock alone, without the seccomp filter, denies files, and in later versions TCP, abstract
+// sockets, signals, and Unix sockets. A kernel without Landlock is reported.
 func TestLandlock(t *testing.T) {
 	t.Parallel()
 	free, _ := attempt(t, "nothing")
-	came, gaps := attempt(t, "Landlock")
+	outcomes, lacking := attempt(t, "Landlock")
 	version := sandbox.LandlockVersion()
-	t.Logf("Landlock %d, gaps %q", version, gaps)
-	if lacks := len(gaps) > 0; lacks != (version == 0) {
-		t.Errorf("Landlock %d: got gaps %q", version, gaps)
+	t.Logf("Landlock %d, lacking %q", version, lacking)
+	if lacks := len(lacking) > 0; lacks != (version == 0) {
+		t.Errorf("Landlock %d: got lacking %q", version, lacking)
 	}
 	rows := map[string]struct {
 		since int
@@ -185,15 +183,15 @@ func TestLandlock(t *testing.T) {
 		if row, denied := rows[name]; denied && version >= row.since {
 			want = row.want
 		}
-		if came[name] != want {
-			t.Errorf("Landlock %d, %s: got %s, want %s", version, name, came[name], want)
+		if outcomes[name] != want {
+			t.Errorf("Landlock %d, %s: got %s, want %s", version, name, outcomes[name], want)
 		}
 	}
 }
 
-// A system that has nothing of the sandbox costs no document: the child reports what it
-// lacks.
-func TestSandboxIsLacking(t *testing.T) {
+// Documents are still processed on a system without protections, and the worker reports what is
+// missing.
+func TestMissingProtections(t *testing.T) {
 	t.Parallel()
 	for kind, why := range map[string]string{"on an old kernel": "function not implemented", "in a strict container": "operation not permitted"} {
 		t.Run(kind, func(t *testing.T) {
@@ -203,10 +201,10 @@ func TestSandboxIsLacking(t *testing.T) {
 			if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
 				t.Errorf("got %+v, %v; want the document read", report, err)
 			}
-			gaps, _ := p.MissingProtections()
+			lacking, _ := p.MissingProtections()
 			want := []sandbox.MissingProtection{{Protection: sandbox.ProtectionNoNewPrivs, Reason: why}, {Protection: sandbox.ProtectionLandlock, Reason: why}, {Protection: sandbox.ProtectionSeccomp, Reason: why}}
-			if !slices.Equal(gaps, want) {
-				t.Errorf("got gaps %v, want %v", gaps, want)
+			if !slices.Equal(lacking, want) {
+				t.Errorf("got lacking %v, want %v", lacking, want)
 			}
 		})
 	}
@@ -217,7 +215,7 @@ func status(t *testing.T, path string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	fields := make(map[string]string)
 	for line := range strings.Lines(string(content)) {
@@ -227,33 +225,33 @@ func status(t *testing.T, path string) map[string]string {
 	return fields
 }
 
-// Every thread of a child that has read a document is in the sandbox, unless the pool
-// says what the system lacks.
-func TestChildIsEnclosed(t *testing.T) {
+// All threads of a worker that has processed a document are protected, except for protections
+// reported as missing.
+func TestWorkerIsProtected(t *testing.T) {
 	t.Parallel()
 	p := open(t, sandbox.Options{Workers: 1})
-	if gaps, known := p.MissingProtections(); known {
-		t.Errorf("before the first child: got gaps %v, want none known", gaps)
+	if lacking, known := p.MissingProtections(); known {
+		t.Errorf("before the first worker: got lacking %v, want none known", lacking)
 	}
 	doc, size := text("WARRANTY DEED")
 	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Rejection != "" {
-		t.Fatalf("%+v, %v", report, err)
+		t.Fatalf("Inspect = %+v, %v; want accepted", report, err)
 	}
-	gaps, known := p.MissingProtections()
+	lacking, known := p.MissingProtections()
 	if !known {
-		t.Error("the child did not say what its sandbox lacks")
+		t.Error("missing protections are unknown after the first worker started")
 	}
 	want := map[string]string{"NoNewPrivs": "1", "Seccomp": "2"}
-	for _, g := range gaps {
+	for _, g := range lacking {
 		t.Logf("this system lacks %s: %s", g.Protection, g.Reason)
 		delete(want, map[string]string{sandbox.ProtectionNoNewPrivs: "NoNewPrivs", sandbox.ProtectionSeccomp: "Seccomp"}[g.Protection])
 	}
 	idle := p.Idle()
 	if len(idle) != 1 {
-		t.Fatalf("got %d children, want 1", len(idle))
+		t.Fatalf("got %d workers, want 1", len(idle))
 	}
-	child := "/proc/" + strconv.Itoa(idle[0])
-	threads, err := filepath.Glob(child + "/task/*/status")
+	proc := "/proc/" + strconv.Itoa(idle[0])
+	threads, err := filepath.Glob(proc + "/task/*/status")
 	if err != nil || len(threads) < 2 {
 		t.Fatalf("got %d threads, %v", len(threads), err)
 	}
@@ -265,9 +263,9 @@ func TestChildIsEnclosed(t *testing.T) {
 			}
 		}
 	}
-	bounds, err := os.ReadFile(child + "/limits")
+	bounds, err := os.ReadFile(proc + "/limits")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	for _, bound := range []string{"Max open files 32 32 files", "Max file size 0 0 bytes", "Max core file size 0 0 bytes"} {
 		if !strings.Contains(strings.Join(strings.Fields(string(bounds)), " "), bound) {

@@ -4,14 +4,14 @@ package sandbox
 
 import "os/exec"
 
-// startProcess has nothing to take from a child.
+// startProcess starts the process. There are no protections on this system.
 func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
 	cmd := command()
 	err := cmd.Start()
 	return cmd, nil, err
 }
 
-// enclose has nothing to close here.
+// enclose reports that there are no protections on this system.
 func enclose() []MissingProtection {
 	return []MissingProtection{{ProtectionAll, "not used on this system"}}
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// startProcess starts a child with a token of which all privileges were removed. Where
-// that can't be had, the child starts with the user's own.
+// startProcess starts the process with a token without privileges. If that fails, the process
+// starts with the user's token.
 func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
 	token, err := restrictedToken()
 	if err == nil {
@@ -28,7 +28,7 @@ func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, err
 
 var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")
 
-// restrictedToken is the token of this process without its privileges.
+// restrictedToken returns the token of this process without its privileges.
 func restrictedToken() (restricted windows.Token, err error) {
 	const disableMaxPrivilege = 1
 	var own windows.Token
@@ -45,9 +45,9 @@ func restrictedToken() (restricted windows.Token, err error) {
 	return restricted, errors.Join(failure, own.Close())
 }
 
-// enclose closes the sandbox: from here on the process can write to nothing that belongs to
-// the user. It can't be started that way, for it fills the cache first. Windows still lets
-// it read what the user can read, and reach the network.
+// enclose applies the protections: from here on the process can't write to the user's objects.
+// It is done by the worker, because it must write the cache first. Windows still lets it read
+// what the user can read, and access the network.
 func enclose() []MissingProtection { return missing(ProtectionLowIntegrity, lowerIntegrity()) }
 
 func lowerIntegrity() (err error) {

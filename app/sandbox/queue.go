@@ -10,66 +10,65 @@ import (
 	"time"
 )
 
-// ErrBusy says that more work waits than is remembered. It is our fault and not
-// the document's: the same call may succeed a little later.
+// ErrBusy reports that the queue is full. It is not the document's fault: the same call may
+// succeed later.
 var ErrBusy = errors.New("too many documents are waiting to be read")
 
-// Class says how urgent work is; the zero value is the humblest.
+// Class is the priority of work. The zero value has the lowest.
 type Class int
 
-// Classes. Work of a higher one goes first, whatever waits below.
+// The classes. Work of a higher class always goes first.
 const (
-	Background Class = iota // processing: nobody waits
-	View                    // somebody waits to look at a page
-	Upload                  // inspection: somebody waits to be told that a file is taken
+	Background Class = iota // processing: no one is waiting
+	View                    // someone is waiting to see a page
+	Upload                  // inspection: someone is waiting for an upload to be accepted
 	numClasses
 )
 
-// queue hands out the slots of a pool, one for each child. Within a class, the owner
-// who has had the least time goes first (used, level). An owner is slow from when one
-// of the documents has had a child for slowAfter, until as much time has passed after
-// its end as it took. In a class and those above it, a slow owner gets one slot at
-// most, and all slow owners together never get the last one where there is more than
-// one.
+// queue assigns the slots of a pool, one per worker. Within a class, the owner that has used
+// the least slot time goes first (slotTime, minSlotTime). An owner becomes slow when one of its
+// documents has been running for slowAfter. It becomes quick again when as much time has passed
+// since the end of that document as it took. Within a class and those above it, a slow owner
+// gets one slot at most, and slow owners together never get the last slot if there are several.
 //
-// What is slow is known only after a while, and may hold every slot by then. When a
-// quick owner waits, slow work above that measure, of the same class or a lower one, is
-// stopped and waits again at the head of its owner's line. So a quick owner waits for
-// slow ones of the same class no longer than slowAfter and the start of a child. Where
-// there is only one slot, work is stopped maxPreemptions times and then completes. Work
-// without an owner is never slow.
+// Slow work is recognized only while it runs, and may hold every slot by then. When a quick
+// owner waits, slow work beyond these limits, of the same class or a lower one, is preempted:
+// it is stopped and queued again as the first of its owner. So a quick owner waits for slow
+// work of the same class no longer than slowAfter plus the start of a worker. If there is only
+// one slot, work is preempted maxPreemptions times and then completes. Work without an owner is
+// never slow.
 //
-//	class ── ring of owners ── each with its documents, the oldest first
+//	class -> list of owners -> each with its documents, the oldest first
 type queue struct {
 	mu          sync.Mutex
 	slots       int
-	maxWaiting  int // waiting tickets of one class
+	maxWaiting  int // per class
 	classes     [numClasses]classQueue
 	running     []*waiter
-	slotTime    map[string]time.Duration // time that owners have had slots, since the queue was last empty
-	minSlotTime time.Duration            // what the owner had used who got the last slot; new owners begin with it
-	slowCount   map[string]int           // owners, and how many of their documents make them slow
+	slotTime    map[string]time.Duration // per owner, since the queue was last empty
+	minSlotTime time.Duration            // slotTime of the last owner that got a slot; new owners start with it
+	slowCount   map[string]int           // per owner: documents because of which it is slow
 }
 
 const (
-	// slowAfter is how long a document takes at least that makes its owner slow.
+	// slowAfter is how long a document runs until its owner counts as slow.
 	slowAfter = 500 * time.Millisecond
-	// maxPreemptions is how often the work on one document is stopped for others where
-	// there is no second slot, so that it completes however many they are.
+	// maxPreemptions is how often one document is preempted if there is only one slot, so that
+	// it completes eventually.
 	maxPreemptions = 3
 )
 
-func newQueue(slots, most int) *queue {
-	q := &queue{slots: slots, maxWaiting: most, slotTime: make(map[string]time.Duration), slowCount: make(map[string]int)}
+func newQueue(slots, maxWaiting int) *queue {
+	q := &queue{slots: slots, maxWaiting: maxWaiting, slotTime: make(map[string]time.Duration), slowCount: make(map[string]int)}
 	for i := range q.classes {
 		q.classes[i] = classQueue{owners: list.New(), byOwner: make(map[string]*list.Element)}
 	}
 	return q
 }
 
-// acquire waits for a slot. It returns ctx's error, or ErrBusy when the class is
-// full and the owner has no claim to the place of another. The work with the slot
-// ends soon after t.stop is called; the slot is given back by release.
+// acquire waits for a slot. It returns ctx's error, or ErrBusy if the class is full and its
+// owner has no claim to another's place. t.stop is called to preempt the work. The caller must
+// release the slot.
 func (q *queue) acquire(ctx context.Context, t *waiter) error {
 	if err := q.enqueue(t); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (q *queue) acquire(ctx context.Context, t *waiter) error {
 		case ctx.Err() == nil:
 			return nil
 		}
-		q.releaseLocked(t, false) // both at the same time
+		q.releaseLocked(t, false) // granted and canceled at the same time
 	default:
 		q.classes[t.class].remove(t)
 		q.scheduleQuick(t)
@@ -111,7 +110,7 @@ func (q *queue) enqueue(t *waiter) error {
 	return nil
 }
 
-// started says that a child has the document: its time counts from now on.
+// started records that a worker got the document, so that its running time is known.
 func (q *queue) started(t *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,7 +126,7 @@ func (q *queue) started(t *waiter) {
 	})
 }
 
-// markIfSlow makes the owner slow when the document has proved to be.
+// markIfSlow marks the document and its owner as slow once it has run for slowAfter.
 func (q *queue) markIfSlow(t *waiter) {
 	if t.slowTimer != nil && !t.slow && time.Since(t.startedAt) >= slowAfter {
 		t.slow = true
@@ -135,8 +134,8 @@ func (q *queue) markIfSlow(t *waiter) {
 	}
 }
 
-// release gives a slot back. stopped says that the work did not come to its end because
-// of t.stop; where that was for others, the ticket waits again.
+// release frees the slot. stopped reports that the work was stopped by t.stop. If that was a
+// preemption, again is true and t must acquire a slot again.
 func (q *queue) release(t *waiter, stopped bool) (again bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,7 +144,7 @@ func (q *queue) release(t *waiter, stopped bool) (again bool) {
 	return again
 }
 
-// releaseLocked ends the turn of a ticket, and the ticket unless it waits again.
+// releaseLocked frees the slot. Without again the call is over.
 func (q *queue) releaseLocked(t *waiter, again bool) {
 	q.markIfSlow(t)
 	took := time.Since(t.slotSince)
@@ -166,7 +165,8 @@ func (q *queue) releaseLocked(t *waiter, again bool) {
 	}
 }
 
-// scheduleQuick lets the owner of a ticket that ends be slow for as long again as it took.
+// scheduleQuick makes the owner of a completed slow document quick again after as long as the
+// document took.
 func (q *queue) scheduleQuick(t *waiter) {
 	if !t.slow {
 		return
@@ -182,8 +182,7 @@ func (q *queue) scheduleQuick(t *waiter) {
 	})
 }
 
-// grant calls tickets as long as there are slots for them, and has slow work give way
-// where there are none.
+// grant assigns free slots to waiters. If there are none, it preempts slow work.
 func (q *queue) grant() {
 	for len(q.running) < q.slots {
 		t := q.next()
@@ -198,7 +197,7 @@ func (q *queue) grant() {
 	q.preempt()
 }
 
-// next takes the ticket whose turn it is, or returns nil.
+// next removes and returns the waiter to get the next slot, or returns nil.
 func (q *queue) next() *waiter {
 	for class := numClasses - 1; class >= 0; class-- {
 		if class == Background && !q.mayRunBackground(nil) {
@@ -216,29 +215,29 @@ func (q *queue) next() *waiter {
 	return nil
 }
 
-// sharedSlots is how many slots Background work may have, and slow owners: the last one is
-// for the others where there is more than one.
+// sharedSlots is how many slots Background work, and slow owners, may use: all but the last
+// one, if there are several.
 func (q *queue) sharedSlots() int { return max(1, q.slots-1) }
 
-// mayRunBackground reports whether Background work may have one slot more, when but has
-// given its own back. One document of a quick owner always may: the quick do not wait
-// because the slow have all that is shared.
-func (q *queue) mayRunBackground(but *waiter) bool {
-	all := q.count(but, func(h *waiter) bool { return h.class == Background })
-	quick := q.count(but, func(h *waiter) bool { return h.class == Background && q.slowCount[h.owner] == 0 })
+// mayRunBackground reports whether Background work may get another slot, not counting the slot
+// of except. One document of a quick owner always may, so that quick owners don't wait for slow
+// ones.
+func (q *queue) mayRunBackground(except *waiter) bool {
+	all := q.count(except, func(h *waiter) bool { return h.class == Background })
+	quick := q.count(except, func(h *waiter) bool { return h.class == Background && q.slowCount[h.owner] == 0 })
 	return all < q.sharedSlots() || quick == 0
 }
 
-func (q *queue) count(but *waiter, is func(*waiter) bool) (n int) {
+func (q *queue) count(except *waiter, is func(*waiter) bool) (n int) {
 	for _, h := range q.running {
-		if h != but && is(h) {
+		if h != except && is(h) {
 			n++
 		}
 	}
 	return n
 }
 
-// preempt stops work of a slow owner when a quick one waits, one at a time.
+// preempt stops work of a slow owner if a quick owner waits, one document at a time.
 func (q *queue) preempt() {
 	if q.count(nil, func(h *waiter) bool { return h.preempted }) > 0 {
 		return
@@ -256,16 +255,16 @@ func (q *queue) preempt() {
 	}
 }
 
-// victim is the work that gives way to a class: every slot is held by slow owners, or
-// its owner has more than one. Work of the lowest class goes first, then what has given
-// way the least, then what has begun last.
+// victim returns the work to preempt for a class, or nil. Candidates belong to slow owners that
+// hold more than one slot, or to any slow owner if they hold all slots. The lowest class goes
+// first, then the least preempted work, then the most recently started.
 func (q *queue) victim(class Class) (found *waiter) {
 	slow := q.count(nil, func(h *waiter) bool { return q.slowCount[h.owner] > 0 })
 	for _, h := range q.running {
 		own := q.count(nil, func(o *waiter) bool { return o.owner == h.owner })
 		switch {
 		case q.slowCount[h.owner] == 0, h.class > class, own == 1 && slow < q.slots:
-		case class == Background && !q.mayRunBackground(h): // no one would gain
+		case class == Background && !q.mayRunBackground(h): // the waiter could not use the slot
 		case q.slots == 1 && h.preemptions >= maxPreemptions:
 		case found == nil, cmp.Or(cmp.Compare(h.class, found.class), cmp.Compare(h.preemptions, found.preemptions), found.slotSince.Compare(h.slotSince)) <= 0:
 			found = h
@@ -274,7 +273,7 @@ func (q *queue) victim(class Class) (found *waiter) {
 	return found
 }
 
-// waiting returns how many calls wait.
+// waiting returns the number of waiting calls.
 func (q *queue) waiting() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,67 +8,67 @@ import (
 	"time"
 )
 
-// work is a document that a queue has to get through: when it comes, how long a child is
-// at it, and how long after it came it may be done.
+// work is a document in a simulation: when it arrives, how long it occupies a worker, and how
+// long after its arrival it must be done.
 type work struct {
 	at    time.Duration
 	class Class
 	owner string
 	takes time.Duration
-	want  time.Duration // 0: any time
+	want  time.Duration // 0: no limit
 }
 
-// flood is many documents that come at the beginning, each owner's at another moment.
-func flood(many int, class Class, owner string, takes time.Duration) []work {
-	return slices.Repeat([]work{{time.Duration(owner[0]-'a') * time.Millisecond, class, owner, takes, 0}}, many)
+// flood returns count documents that arrive at the beginning, each owner's at a different time.
+func flood(count int, class Class, owner string, takes time.Duration) []work {
+	return slices.Repeat([]work{{time.Duration(owner[0]-'a') * time.Millisecond, class, owner, takes, 0}}, count)
 }
 
-// through has a queue work on a list with a fake clock and fake children, and fails the
-// test for every document that is late, and for every slot that a slow owner must not get.
-func through(t *testing.T, slots int, list []work) {
+// simulate runs a queue with a fake clock and fake workers. It fails the test for every
+// document that is late, and for every slot that a slow owner must not get.
+func simulate(t *testing.T, slots int, list []work) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		q, began := newQueue(slots, 10_000), time.Now()
 		for i, w := range list {
 			go func() {
 				time.Sleep(w.at)
-				place := &waiter{class: w.class, owner: w.owner}
+				wt := &waiter{class: w.class, owner: w.owner}
 				for again := true; again; {
 					var ctx context.Context
-					ctx, place.stop = context.WithCancel(t.Context())
-					if err := q.acquire(t.Context(), place); err != nil {
-						t.Error(err)
+					ctx, wt.stop = context.WithCancel(t.Context())
+					if err := q.acquire(t.Context(), wt); err != nil {
+						t.Errorf("acquire slot: %v", err)
 						return
 					}
-					share(t, q, place)
-					q.started(place)
+					checkShare(t, q, wt)
+					q.started(wt)
 					select {
 					case <-time.After(w.takes):
 					case <-ctx.Done():
 					}
-					again = q.release(place, ctx.Err() != nil)
-					place.stop()
+					again = q.release(wt, ctx.Err() != nil)
+					wt.stop()
 				}
 				if took := time.Since(began) - w.at; w.want > 0 && took > w.want {
 					t.Errorf("document %d, of %s: done after %v, want at most %v", i, w.owner, took, w.want)
 				}
 			}()
 		}
-		// All owners are quick again after as long as the longest document took.
+		// By then all owners are quick again.
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		empty(t, q)
 	})
 }
 
-// share fails the test when a slow owner got a second slot, or the last one.
-func share(t *testing.T, q *queue, got *waiter) {
+// checkShare fails the test if a slow owner got a second slot, or the last one.
+func checkShare(t *testing.T, q *queue, got *waiter) {
 	t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	proved := func(h *waiter) bool { return h.owner == got.owner && time.Since(h.startedAt) == slowAfter }
-	if q.slowCount[got.owner] == 0 || q.count(nil, proved) > 0 {
-		return // and the slot was given before it proved to be slow, at this very moment
+	justSlow := func(h *waiter) bool { return h.owner == got.owner && time.Since(h.startedAt) == slowAfter }
+	if q.slowCount[got.owner] == 0 || q.count(nil, justSlow) > 0 {
+		return // the slot was granted before the owner became slow at this moment
 	}
 	own := q.count(nil, func(h *waiter) bool { return h.class >= got.class && h.owner == got.owner })
 	slow := q.count(nil, func(h *waiter) bool { return h.class >= got.class && q.slowCount[h.owner] > 0 })
@@ -106,24 +106,24 @@ func TestSlowOwners(t *testing.T) {
 			work{1100 * time.Millisecond, View, "b", 600 * time.Millisecond, 600 * time.Millisecond})},
 		{"processing gives way before a slow view", 2, []work{{0, Background, "a", minute, 0}, {quick, View, "c", deadline, deadline},
 			{time.Second, View, "b", quick, quick}}},
-		{"what has given way is spared", 2, []work{{0, View, "a", minute, minute}, {quick, View, "c", minute, 2 * minute},
+		{"preempted work is not preempted again first", 2, []work{{0, View, "a", minute, minute}, {quick, View, "c", minute, 2 * minute},
 			{time.Second, View, "b", quick, quick}, {minute - quick, View, "e", minute, 0}, {minute + time.Second, View, "b", quick, quick}}},
-		{"nothing gives way to no use", 4, append(undisturbed,
+		{"no preemption without benefit", 4, append(undisturbed,
 			work{time.Second, Background, "b", slowAfter - 1, slowAfter - 1}, work{time.Second + quick, Background, "d", quick, slowAfter})},
 		{"one slot", 1, append(flood(2, Background, "a", minute),
 			work{time.Second, Background, "b", quick, quick}, work{2 * time.Second, View, "b", quick, quick})},
-		{"a new owner begins as if he had always been here", 1, append(slices.Repeat([]work{{0, View, "a", time.Second / 10, 5300 * time.Millisecond}}, 51),
+		{"a new owner has no advantage over others", 1, append(slices.Repeat([]work{{0, View, "a", time.Second / 10, 5300 * time.Millisecond}}, 51),
 			slices.Repeat([]work{{4950 * time.Millisecond, View, "b", time.Second / 10, 0}}, 20)...)},
 		{"a page while one's own document is processed", 2, []work{{0, Background, "a", minute, minute}, {2 * time.Second, View, "a", quick, quick}}},
 		{"a small owner's next call", 1, append(flood(3, Background, "a", slowAfter-1),
 			work{0, Background, "b", quick, slowAfter + quick}, work{slowAfter + 1, Background, "b", quick, slowAfter}, work{slowAfter + 1, Background, "b", quick, slowAfter + 2*quick})},
-		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // and a second long, slow still
+		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // and slow for another second
 			{1900 * time.Millisecond, Upload, "a", quick, 2 * quick}, {1900 * time.Millisecond, Upload, "a", quick, 2 * quick},
 			{2100 * time.Millisecond, Upload, "a", quick, quick}, {2100 * time.Millisecond, Upload, "a", quick, quick}}},
 		{"slow work has its turn", 2, append(append(flood(1, Background, "a", 3*time.Second), flood(1, Background, "c", 5*time.Second)...),
-			// b has more to do than there is time for.
+			// b alone could use all the time.
 			append(flood(500, Background, "b", slowAfter/5), work{0, Background, "a", quick, 40 * time.Second})...)},
 	} {
-		t.Run(c.name, func(t *testing.T) { through(t, c.slots, c.list) })
+		t.Run(c.name, func(t *testing.T) { simulate(t, c.slots, c.list) })
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"testing/synctest"
 )
 
-// enter puts a ticket into q and returns it; it never waits.
-func enter(t *testing.T, q *queue, class Class, owner string) *waiter {
+// enqueue adds a waiter to q and returns it without waiting.
+func enqueue(t *testing.T, q *queue, class Class, owner string) *waiter {
 	t.Helper()
 	ticket := &waiter{class: class, owner: owner, stop: func() {}}
 	if err := q.enqueue(ticket); err != nil {
-		t.Fatal(err)
+		t.Fatalf("enqueue: %v", err)
 	}
 	return ticket
 }
 
-// isolated runs a test in a time of its own, which stands still while something is done.
-func isolated(t *testing.T, name string, f func(*testing.T)) {
+// runFakeTime runs a subtest with a fake clock.
+func runFakeTime(t *testing.T, name string, f func(*testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-func called(t *waiter) bool {
+func granted(t *waiter) bool {
 	select {
 	case <-t.ready:
 		return true
@@ -34,8 +34,7 @@ func called(t *waiter) bool {
 	}
 }
 
-// TestQueueOrder fills a queue of one slot, which is taken, and looks in which
-// order it lets in.
+// Calls enter a queue whose only slot is taken, and must get it in the expected order.
 func TestQueueOrder(t *testing.T) {
 	type call struct {
 		class Class
@@ -44,29 +43,29 @@ func TestQueueOrder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		calls []call
-		want  string // places in calls
+		want  string // indexes into calls
 	}{
 		{"as they come", []call{{Upload, "a"}, {Upload, "a"}, {Upload, "a"}}, "0 1 2"},
 		{"the urgent first", []call{{Background, "a"}, {View, "a"}, {Upload, "a"}, {View, "a"}}, "2 1 3 0"},
 		{"owners take turns", []call{{Upload, "a"}, {Upload, "a"}, {Upload, "a"}, {Upload, "b"}, {Upload, "c"}, {Upload, "b"}}, "0 3 4 1 5 2"},
-		{"owners of each class by themselves", []call{{View, "a"}, {View, "a"}, {Upload, "a"}, {View, "b"}}, "2 0 3 1"},
-		{"nobody is an owner as well", []call{{Upload, ""}, {Upload, ""}, {Upload, "a"}}, "0 2 1"},
+		{"owners of each class separately", []call{{View, "a"}, {View, "a"}, {Upload, "a"}, {View, "b"}}, "2 0 3 1"},
+		{"no owner counts as one", []call{{Upload, ""}, {Upload, ""}, {Upload, "a"}}, "0 2 1"},
 	} {
-		isolated(t, c.name, func(t *testing.T) {
+		runFakeTime(t, c.name, func(t *testing.T) {
 			q := newQueue(1, 100)
-			held := enter(t, q, Upload, "holder")
-			if !called(held) {
-				t.Fatal("a free slot is not given")
+			held := enqueue(t, q, Upload, "holder")
+			if !granted(held) {
+				t.Fatal("free slot not granted")
 			}
 			var tickets []*waiter
 			for _, call := range c.calls {
-				tickets = append(tickets, enter(t, q, call.class, call.owner))
+				tickets = append(tickets, enqueue(t, q, call.class, call.owner))
 			}
 			var got []string
 			for range tickets {
 				q.release(held, false)
 				for i, ticket := range tickets {
-					if name := fmt.Sprint(i); called(ticket) && !slices.Contains(got, name) {
+					if name := fmt.Sprint(i); granted(ticket) && !slices.Contains(got, name) {
 						got, held = append(got, name), ticket
 					}
 				}
@@ -80,96 +79,94 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// TestHundredAgainstOne: who sends one document waits for one of another's
-// hundred at most.
-func TestHundredAgainstOne(t *testing.T) { synctest.Test(t, hundredAgainstOne) }
+// An owner with one document waits for at most one of another owner's hundred.
+func TestOneAgainstHundred(t *testing.T) { synctest.Test(t, oneAgainstHundred) }
 
-func hundredAgainstOne(t *testing.T) {
+func oneAgainstHundred(t *testing.T) {
 	q := newQueue(1, 1000)
 	var many []*waiter
 	for range 100 {
-		many = append(many, enter(t, q, Upload, "many"))
+		many = append(many, enqueue(t, q, Upload, "many"))
 	}
-	one := enter(t, q, Upload, "one")
+	one := enqueue(t, q, Upload, "one")
 	q.release(many[0], false)
 	q.release(many[1], false)
-	if !called(one) {
-		t.Error("one still waits")
+	if !granted(one) {
+		t.Error("the single document still waits")
 	}
-	if n := slices.IndexFunc(many, func(t *waiter) bool { return !called(t) }); n != 2 {
-		t.Errorf("%d of the many went before", n)
+	if n := slices.IndexFunc(many, func(t *waiter) bool { return !granted(t) }); n != 2 {
+		t.Errorf("%d of the hundred went first, want 2", n)
 	}
 }
 
-// TestBackgroundLeavesASlot: processing holds all slots but one, and that one
-// only where there is no other.
+// Background work leaves one slot free if there are several.
 func TestBackgroundLeavesASlot(t *testing.T) {
-	for _, c := range []struct{ slots, most int }{{1, 1}, {2, 1}, {4, 3}} {
+	for _, c := range []struct{ slots, limit int }{{1, 1}, {2, 1}, {4, 3}} {
 		q := newQueue(c.slots, 100)
 		var held []*waiter
 		for range 10 {
-			if t := enter(t, q, Background, ""); called(t) {
+			if t := enqueue(t, q, Background, ""); granted(t) {
 				held = append(held, t)
 			}
 		}
-		if len(held) != c.most {
-			t.Errorf("background holds %d of %d", len(held), c.slots)
+		if len(held) != c.limit {
+			t.Errorf("background work holds %d of %d slots, want %d", len(held), c.slots, c.limit)
 		}
-		urgent := enter(t, q, View, "")
-		if called(urgent) != (c.slots > 1) {
-			t.Errorf("view with %d slots: %t", c.slots, called(urgent))
+		urgent := enqueue(t, q, View, "")
+		if granted(urgent) != (c.slots > 1) {
+			t.Errorf("view with %d slots: granted = %t, want %t", c.slots, granted(urgent), c.slots > 1)
 		}
 		q.release(held[0], false)
-		if !called(urgent) {
-			t.Errorf("view waits although a slot of %d came free", c.slots)
+		if !granted(urgent) {
+			t.Errorf("view still waits after a slot of %d was released", c.slots)
 		}
 	}
 }
 
 func TestQueueIsFull(t *testing.T) {
 	q := newQueue(1, 4)
-	enter(t, q, Upload, "holder")
+	enqueue(t, q, Upload, "holder")
 	var flood []*waiter
 	for range 4 {
-		flood = append(flood, enter(t, q, Upload, "flood"))
+		flood = append(flood, enqueue(t, q, Upload, "flood"))
 	}
 	if err := q.enqueue(&waiter{class: Upload, owner: "flood"}); !errors.Is(err, ErrBusy) {
-		t.Errorf("the fifth: %v", err)
+		t.Errorf("fifth call: error = %v, want ErrBusy", err)
 	}
-	// Another class, and the first of another owner, find room.
-	enter(t, q, View, "flood")
-	other := enter(t, q, Upload, "other")
-	if last := flood[3]; !called(last) || !errors.Is(last.err, ErrBusy) {
-		t.Error("the flood did not give way")
+	// Another class has its own limit, and another owner replaces the flood's last call.
+	enqueue(t, q, View, "flood")
+	other := enqueue(t, q, Upload, "other")
+	if last := flood[3]; !granted(last) || !errors.Is(last.err, ErrBusy) {
+		t.Error("last call of the flood: want it dropped with ErrBusy")
 	}
-	enter(t, q, Upload, "other")
+	enqueue(t, q, Upload, "other")
 	if err := q.enqueue(&waiter{class: Upload, owner: "other"}); !errors.Is(err, ErrBusy) {
-		t.Errorf("as long as the longest: %v", err)
+		t.Errorf("owner with a queue as long as the longest: error = %v, want ErrBusy", err)
 	}
-	if called(other) || called(flood[0]) || called(flood[1]) || !called(flood[2]) {
-		t.Error("the wrong ones gave way")
+	if granted(other) || granted(flood[0]) || granted(flood[1]) || !granted(flood[2]) {
+		t.Error("wrong calls dropped")
 	}
 	if n := q.waiting(); n != 5 {
-		t.Errorf("%d wait", n)
+		t.Errorf("waiting = %d", n)
 	}
 }
 
-// TestLeaveTheQueue: who goes away leaves no gap, and a slot that was given just
-// then is not lost.
-func TestLeaveTheQueue(t *testing.T) {
+// A canceled call leaves nothing in the queue, and a slot granted at the same moment is not
+// lost.
+func TestCanceledCallLeavesQueue(t *testing.T) {
 	q := newQueue(1, 4)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	holder := enter(t, q, Upload, "holder")
+	holder := enqueue(t, q, Upload, "holder")
 	if err := q.acquire(gone, &waiter{class: Upload, owner: "a"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want context.Canceled", err)
 	}
 	if n := q.waiting(); n != 0 || len(q.classes[Upload].byOwner) != 0 || q.classes[Upload].owners.Len() != 0 {
-		t.Errorf("%d wait", n)
+		t.Errorf("waiting = %d", n)
 	}
 	q.release(holder, false)
 	for range 100 {
-		// Either answer is right; what counts is that the slot comes back.
+		// Either outcome is correct as long as the slot is released.
 		left := &waiter{class: Background, owner: "a"}
 		if err := q.acquire(gone, left); err == nil {
 			q.release(left, false)
@@ -178,7 +175,7 @@ func TestLeaveTheQueue(t *testing.T) {
 	empty(t, q)
 }
 
-// empty fails the test when q remembers anything.
+// empty fails the test if q holds any state.
 func empty(t *testing.T, q *queue) {
 	t.Helper()
 	if len(q.running) != 0 || q.waiting() != 0 || len(q.slotTime) != 0 || len(q.slowCount) != 0 || q.minSlotTime != 0 {
@@ -186,7 +183,7 @@ func empty(t *testing.T, q *queue) {
 	}
 	for _, l := range q.classes {
 		if l.owners.Len() != 0 || len(l.byOwner) != 0 {
-			t.Errorf("%d owners", l.owners.Len())
+			t.Errorf("%d owners left, want none", l.owners.Len())
 		}
 	}
 }

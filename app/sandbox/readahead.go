@@ -2,18 +2,18 @@ package sandbox
 
 import "slices"
 
-// readahead watches for reads that jump in steps of one length.
+// readahead detects reads at regular intervals, such as over the pages of a scan.
 type readahead struct {
-	lastJump int64 // where the last jump led
+	lastJump int64 // offset of the last jump
 	step     int64
-	repeats  int // how many steps in a row have been alike
+	repeats  int // number of consecutive steps of equal length
 }
 
-// stepTolerance is how much two steps may differ: objects of one kind are not quite of
-// one length.
+// stepTolerance is how much two steps may differ to count as equal: similar objects are not of
+// exactly the same length.
 const stepTolerance = unitSize / 4
 
-// observe notes a read. What is near the last one is no jump.
+// observe records a read. A read close to the previous one is not a jump.
 func (s *readahead) observe(off int64) {
 	step := off - s.lastJump
 	if distance(step, 0) < unitSize {
@@ -29,34 +29,34 @@ func (s *readahead) observe(off int64) {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// stepWindow is how much after the beginning of a step is wanted.
+// stepWindow is how many bytes after the start of a step are fetched.
 const stepWindow = 512
 
-// addReadahead adds the units of the next steps to an ask, more of them the longer the
-// steps have been alike.
-func (b *remoteDoc) addReadahead(parts []byteRange) []byteRange {
-	if b.size <= smallDocument || parts[0].length > 2*unitSize {
-		return parts
+// addReadahead adds the units at the next expected steps to the ranges of a read. The number of
+// steps grows with repeats.
+func (b *remoteDoc) addReadahead(ranges []byteRange) []byteRange {
+	if b.size <= smallDocument || ranges[0].length > 2*unitSize {
+		return ranges
 	}
-	at, room := b.readahead.lastJump, blockSize-parts[0].length
+	at, space := b.readahead.lastJump, blockSize-ranges[0].length
 	for range b.readaheadSteps() {
 		at += b.readahead.step
 		for start := at - at%unitSize; start >= 0 && start < min(at+stepWindow, b.size); start += unitSize {
 			length := int(min(unitSize, b.size-start))
-			if b.cached[start] != nil || slices.ContainsFunc(parts, byteRange{start, length}.overlaps) {
+			if b.cached[start] != nil || slices.ContainsFunc(ranges, byteRange{start, length}.overlaps) {
 				continue
 			}
-			if room < length || len(parts) == maxRanges {
-				return parts
+			if space < length || len(ranges) == maxRanges {
+				return ranges
 			}
-			room -= length
-			parts = append(parts, byteRange{start, length})
+			space -= length
+			ranges = append(ranges, byteRange{start, length})
 		}
 	}
-	return parts
+	return ranges
 }
 
-// readaheadSteps is how many steps to look ahead.
+// readaheadSteps returns how many steps to read ahead.
 func (b *remoteDoc) readaheadSteps() int {
 	if b.readahead.repeats < 2 {
 		return 0

@@ -9,41 +9,40 @@ import (
 )
 
 const (
-	// unitSize is the least that a child asks for and the piece that it keeps. Whoever
-	// jumps about in a large document wants no more.
+	// unitSize is the minimum size of a read and the unit of caching. Random access to a large
+	// document needs no more at a time.
 	unitSize = 4 << 10
-	// maxCachedUnits is how many units of a document a child keeps: 8 MiB.
+	// maxCachedUnits is how many units of a document a worker caches: 8 MiB.
 	maxCachedUnits = 2048
-	// smallDocument is up to where every ask is for a whole block: fewer asks are
-	// worth more than fewer bytes.
+	// smallDocument is the size up to which every read fetches a complete block: fewer round
+	// trips matter more than fewer bytes.
 	smallDocument = 16 * blockSize
 )
 
-// errUnreadable says that the parent could not read the document.
+// errUnreadable reports that the parent could not read the document.
 var errUnreadable = errors.New("the bytes cannot be had")
 
-// remoteDoc is a document as the child sees it: it asks the parent for it in parts
-// and keeps what was used last. One goroutine uses it.
+// remoteDoc is the document as the worker sees it. It reads ranges from the parent and caches
+// the most recently used units. It is not safe for concurrent use.
 //
-// An ask is for one unit, and for twice as much as the last time, up to a block,
-// where it goes on from what is kept: scattered reads cost little, a pass from
-// end to end few asks. Who jumps in steps of one length, as over the pages of a
-// scan, gets the next steps with this one (stride.go).
+// A read fetches one unit. If it continues a cached range, it fetches twice as much as the
+// previous read, up to a block: random reads transfer little, and sequential reads need few
+// round trips. Reads at regular intervals also fetch the next steps (readahead.go).
 type remoteDoc struct {
 	w         io.Writer
 	r         *bufio.Reader
 	size      int64
-	buf       []byte     // of frames
-	lru       *list.List // of *piece, the one used last in front
+	buf       []byte     // for frames
+	lru       *list.List // of *cachedUnit, most recently used first
 	cached    map[int64]*list.Element
 	readahead readahead
-	err       error // the pipe's or the parent's fault, for good
+	err       error // a permanent error of the pipe or the parent
 }
 
 // cachedUnit is one unit of the document.
 type cachedUnit struct {
 	offset    int64
-	requested int // length of the part that brought it
+	requested int // length of the range it was fetched with
 	data      []byte
 }
 
@@ -73,7 +72,7 @@ func (b *remoteDoc) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// unit returns the unit that begins at offset, for a read that goes up to end.
+// unit returns the unit at offset, for a read that ends at end.
 func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 	if e, kept := b.cached[offset]; kept {
 		b.lru.MoveToFront(e)
@@ -82,18 +81,18 @@ func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	parts := append(make([]byteRange, 0, maxRanges), byteRange{offset, int(b.requestLength(offset, end))})
-	parts = b.addReadahead(parts)
-	content, err := b.fetch(parts)
+	ranges := append(make([]byteRange, 0, maxRanges), byteRange{offset, int(b.requestLength(offset, end))})
+	ranges = b.addReadahead(ranges)
+	content, err := b.fetch(ranges)
 	if err != nil {
 		if !errors.Is(err, errUnreadable) {
 			b.err = err
 		}
 		return nil, err
 	}
-	// Backwards, so that the unit that is waited for is the last to be forgotten.
-	for i := len(parts) - 1; i >= 0; i-- {
-		p := parts[i]
+	// In reverse order, so that the unit needed now is the last one to be evicted.
+	for i := len(ranges) - 1; i >= 0; i-- {
+		p := ranges[i]
 		rest := len(content) - p.length
 		for at := (p.length - 1) / unitSize * unitSize; at >= 0; at -= unitSize {
 			b.cache(p.offset+int64(at), p.length, content[rest+at:rest+min(at+unitSize, p.length)])
@@ -103,7 +102,7 @@ func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 	return b.cached[offset].Value.(*cachedUnit).data, nil
 }
 
-// requestLength is how much to ask for at offset, up to what is kept already.
+// requestLength returns how much to read at offset, up to the next cached unit.
 func (b *remoteDoc) requestLength(offset, end int64) int64 {
 	want := (end - offset + unitSize - 1) / unitSize * unitSize
 	if b.size <= smallDocument {
@@ -120,12 +119,12 @@ func (b *remoteDoc) requestLength(offset, end int64) int64 {
 	return min(want, b.size-offset)
 }
 
-func (b *remoteDoc) fetch(parts []byteRange) ([]byte, error) {
+func (b *remoteDoc) fetch(ranges []byteRange) ([]byte, error) {
 	length := 0
-	for _, p := range parts {
+	for _, p := range ranges {
 		length += p.length
 	}
-	if err := writeFrame(b.w, frameRead, encodeRead(parts...)); err != nil {
+	if err := writeFrame(b.w, frameRead, encodeRead(ranges...)); err != nil {
 		return nil, err
 	}
 	kind, content, err := readFrame(b.r, &b.buf)
@@ -140,8 +139,7 @@ func (b *remoteDoc) fetch(parts []byteRange) ([]byte, error) {
 	return content, nil
 }
 
-// cache copies data into the cache, in the place of the unit used longest ago
-// when it is full.
+// cache copies data into the cache and evicts the least recently used unit if it is full.
 func (b *remoteDoc) cache(offset int64, asked int, data []byte) {
 	if b.lru.Len() < maxCachedUnits {
 		b.cached[offset] = b.lru.PushFront(&cachedUnit{offset, asked, append(make([]byte, 0, unitSize), data...)})

@@ -9,40 +9,40 @@ import (
 	"deedkeep/app/document"
 )
 
-// Request is a document and who waits for what is to be had of it.
+// Request is a document and how to schedule the work on it.
 type Request struct {
 	Doc   io.ReaderAt
 	Size  int64  // bytes of Doc
-	MIME  string // what the content is, as document.Report says it
-	Ext   string // as document.Extension gives it
-	Owner string // whose work it is: an actor, a tray; owners of one class take turns
+	MIME  string // as in document.Report
+	Ext   string // extension of the filename, without the dot
+	Owner string // who the work is for, such as an actor; owners of a class share the workers fairly
 	Class Class
-	// RunToCompletion has work that has begun brought to its end, though nobody waits for it
-	// any more: a child that is stopped in the middle must be replaced.
+	// RunToCompletion completes work that has started even if the caller's context is canceled,
+	// because stopping it would mean replacing the worker.
 	RunToCompletion bool
 }
 
 type ownerKey struct{}
 
-// WithOwner returns a context whose calls of Inspect are of that owner (see
-// Request); without one they are of the owner "".
+// WithOwner returns a context that sets the owner (see Request) for calls of Inspect. The
+// default is "".
 func WithOwner(ctx context.Context, owner string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
 
-// Inspect says what doc is, as document.Inspect does, in a child; it is Upload
-// work. A document over which a child dies, spins or swells is refused: a .pdf
-// with document.ReasonPDFUnreadable, any other with document.ReasonMismatch(ext). Errors are
-// never the document's: ctx's, ErrBusy, ErrClosed, ErrKilled, those of doc, a child
-// that cannot be started, or an engine that is missing.
+// Inspect returns the type of doc, and whether and why it must be rejected; it is Upload work.
+// A document that kills its worker, or exceeds its deadline or memory, is rejected: a PDF as
+// unreadable, any other as not matching its extension. Errors are never caused by the document:
+// ctx's error, ErrBusy, ErrClosed, ErrKilled, an error of reading doc, or a worker that can't
+// start or has no engine.
 func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &reportResult{}
 	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
 	err := p.run(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
-	var death *workerDied
-	if errors.As(err, &death) {
-		return document.Report{Rejection: refusal(ext)}, nil
+	var died *workerDied
+	if errors.As(err, &died) {
+		return document.Report{Rejection: rejectionFor(ext)}, nil
 	}
 	if err != nil {
 		return document.Report{}, err
@@ -50,17 +50,17 @@ func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext str
 	return a.report, nil
 }
 
-// refusal is what is said of a document that no child came through.
-func refusal(ext string) string {
+// rejectionFor returns the reason for a document that killed its workers.
+func rejectionFor(ext string) string {
 	if ext == "pdf" {
 		return document.ReasonPDFUnreadable
 	}
 	return document.ReasonMismatch(ext)
 }
 
-// Picture draws a page, from 1, in a child, as document.PageImage does: at most width
-// pixels wide. Errors are the findings of package document, ErrDeadline,
-// ErrMemory (see Final), or those of Inspect.
+// Picture renders a page, counted from 1, as an image at most width pixels wide. Errors are the
+// document errors of package document, ErrDeadline, ErrMemory (see IsDocumentError), or those
+// of Inspect.
 func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim document.ExtractLimits) (document.Image, error) {
 	lim = withDefaultLimits(lim)
 	width = min(max(width, 1), lim.MaxWidth)
@@ -72,19 +72,18 @@ func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim docu
 	return a.picture(), nil
 }
 
-// Text calls emit with the text of each page that has any, in order and from 1,
-// as document.Text does in a child. emit is called on the caller's goroutine,
-// once for a page whatever befalls the child, and its time is not the
-// document's; its error ends the call. Other errors are those of Picture; what
-// was emitted until then is good, but for a document that could not be read.
+// Text calls emit with the text of each page that has any, in order, counted from 1. emit runs
+// on the caller's goroutine, once per page even if the worker is replaced. Its time does not
+// count toward the deadline, and its error ends the call. Other errors are those of Picture.
+// Pages emitted before an error are valid unless reading the document failed.
 func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, emit func(page int, text string) error) error {
 	lim = withDefaultLimits(lim)
 	a := &textResult{lim: lim, emit: emit, lastEmitted: -1}
 	return p.run(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
 }
 
-// withDefaultLimits fills the zero fields in, as the child would, for the parent checks
-// what it lets through. No page is longer than a frame.
+// withDefaultLimits fills zero fields like the worker does, because the parent checks what it
+// receives. A page is limited to the size of a frame.
 func withDefaultLimits(l document.ExtractLimits) document.ExtractLimits {
 	d := document.DefaultExtractLimits()
 	l = document.ExtractLimits{
@@ -96,9 +95,9 @@ func withDefaultLimits(l document.ExtractLimits) document.ExtractLimits {
 	return l
 }
 
-func positiveOr[N int | int64 | time.Duration](n, otherwise N) N {
+func positiveOr[N int | int64 | time.Duration](n, fallback N) N {
 	if n <= 0 {
-		return otherwise
+		return fallback
 	}
 	return n
 }

@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// tight are limits that a test can pass.
+// tight are limits that a test can exceed.
 var tight = document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}
 
 func request() sandbox.Request {
@@ -22,7 +22,7 @@ func request() sandbox.Request {
 	return sandbox.Request{Doc: doc, Size: size, MIME: "application/pdf", Ext: "pdf"}
 }
 
-// collect is a receiver of text that remembers.
+// collect returns a callback that records the text of pages.
 func collect(got *[]string) func(int, string) error {
 	return func(page int, text string) error {
 		*got = append(*got, fmt.Sprintf("%d %s", page, text))
@@ -40,46 +40,45 @@ func TestPictureAndText(t *testing.T) {
 	p = open(t, fake(t, "says=page page done"))
 	err = p.Text(t.Context(), request(), tight, collect(&pages))
 	if want := "[1 text of page 1\n 2 text of page 2\n]"; err != nil || fmt.Sprint(pages) != want {
-		t.Errorf("%q, %v", pages, err)
+		t.Errorf("Text = %q, %v", pages, err)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 1}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-func TestFindings(t *testing.T) {
+func TestDocumentErrors(t *testing.T) {
 	for kind, want := range map[string]error{
 		"unsupported": document.ErrUnsupported, "too_large": document.ErrTooLarge, "damaged": document.ErrDamaged, "no_page": document.ErrNoPage,
 	} {
 		p := open(t, fake(t, "says="+kind))
 		_, err := p.Picture(t.Context(), request(), 1, 100, tight)
 		if !errors.Is(err, want) || !sandbox.IsDocumentError(err) {
-			t.Errorf("%s: %v", kind, err)
+			t.Errorf("%s: error = %v, want %v", kind, err, want)
 		}
-		if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 1}) {
-			t.Errorf("%s: %+v", kind, s)
+		if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 1}); got != want {
+			t.Errorf("Stats() = %+v, want %+v", got, want)
 		}
 	}
 	for _, err := range []error{sandbox.ErrBusy, sandbox.ErrClosed, context.Canceled, errDisk, nil} {
 		if sandbox.IsDocumentError(err) {
-			t.Errorf("%v is the document's", err)
+			t.Errorf("IsDocumentError(%v) = true, want false", err)
 		}
 	}
 }
 
-// TestBadPicturesAndTexts: nothing of what a child says that breaks the protocol
-// gets through.
-func TestBadPicturesAndTexts(t *testing.T) {
+// No part of a result that violates the protocol reaches the caller.
+func TestProtocolViolationsInResults(t *testing.T) {
 	for _, kind := range append(sandbox.BadPictures(), "crashes") {
 		t.Run("picture, "+kind, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, kind))
 			got, err := p.Picture(t.Context(), request(), 1, 100, tight)
 			if !errors.Is(err, document.ErrDamaged) || !sandbox.IsDocumentError(err) || got.Bytes != nil {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("Picture = %+v, %v; want ErrDamaged", got, err)
 			}
-			if s := p.Stats(); s != (sandbox.Stats{Started: 2, Killed: 2, Served: 1}) {
-				t.Errorf("%+v", s)
+			if got, want := p.Stats(), (sandbox.Stats{Started: 2, Killed: 2, Served: 1}); got != want {
+				t.Errorf("Stats() = %+v, want %+v", got, want)
 			}
 		})
 	}
@@ -90,53 +89,53 @@ func TestBadPicturesAndTexts(t *testing.T) {
 			var pages []string
 			err := p.Text(t.Context(), request(), tight, collect(&pages))
 			if !errors.Is(err, document.ErrDamaged) || len(pages) > 2 || strings.ContainsAny(fmt.Sprint(pages), "\x00\x1b\u009b") || !utf8.ValidString(fmt.Sprint(pages)) {
-				t.Errorf("%q, %v", pages, err)
+				t.Errorf("Text = %q, %v", pages, err)
 			}
-			if s := p.Stats(); s != (sandbox.Stats{Started: 2, Killed: 2, Served: 1}) {
-				t.Errorf("%+v", s)
+			if got, want := p.Stats(), (sandbox.Stats{Started: 2, Killed: 2, Served: 1}); got != want {
+				t.Errorf("Stats() = %+v, want %+v", got, want)
 			}
 		})
 	}
 }
 
-// TestTextOnce: a child that dies in the middle costs no page and doubles none.
-func TestTextOnce(t *testing.T) {
+// A worker that dies halfway causes no missing and no duplicate page.
+func TestEachPageOnce(t *testing.T) {
 	p := open(t, fake(t, "says a little, then=crashes@"+filepath.Join(t.TempDir(), "mark")))
 	var pages []string
 	err := p.Text(t.Context(), request(), tight, collect(&pages))
 	if want := "[1 text of page 1\n 2 text of page 2\n 3 text of page 3\n]"; err != nil || fmt.Sprint(pages) != want {
-		t.Errorf("%q, %v", pages, err)
+		t.Errorf("Text = %q, %v", pages, err)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Started: 2, Killed: 2, Served: 1}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Started: 2, Killed: 2, Served: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-func TestReceiverFails(t *testing.T) {
+func TestCallbackFails(t *testing.T) {
 	p := open(t, fake(t, "says=page page done"))
 	err := p.Text(t.Context(), request(), tight, func(int, string) error { return errDisk })
 	if !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want errDisk", err)
 	}
 	func() {
 		defer func() {
 			if recover() == nil {
-				t.Error("the panic is gone")
+				t.Error("panic in the callback was not propagated")
 			}
 		}()
 		_ = p.Text(t.Context(), request(), tight, func(int, string) error { panic("receiver") })
 	}()
-	// Neither slot nor child is lost over it.
+	// The slot has been released.
 	if err := p.Text(t.Context(), request(), tight, func(int, string) error { return nil }); err != nil {
-		t.Error(err)
+		t.Errorf("read text: %v", err)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 3, Killed: 2, Served: 1}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 3, Killed: 2, Served: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-// TestReceiverTakesItsTime: what the receiver takes is not the document's.
-func TestReceiverTakesItsTime(t *testing.T) {
+// Time in the callback does not count toward the deadline.
+func TestSlowCallback(t *testing.T) {
 	o := fake(t, "says=page page done")
 	o.Deadlines.Text = 300 * time.Millisecond
 	p := open(t, o)
@@ -147,11 +146,11 @@ func TestReceiverTakesItsTime(t *testing.T) {
 		return nil
 	})
 	if err != nil {
-		t.Error(err)
+		t.Errorf("read text: %v", err)
 	}
 }
 
-// TestDeadlines: each kind of work has its own.
+// Each kind of task has its own deadline.
 func TestDeadlines(t *testing.T) {
 	const short = 50 * time.Millisecond
 	for name, d := range map[string]sandbox.Deadlines{
@@ -169,18 +168,18 @@ func TestDeadlines(t *testing.T) {
 				_, err = p.Picture(t.Context(), request(), 1, 10, tight)
 			}
 			if !errors.Is(err, sandbox.ErrDeadline) || !sandbox.IsDocumentError(err) {
-				t.Errorf("%v", err)
+				t.Errorf("error = %v, want sandbox.ErrDeadline", err)
 			}
-			// A fresh child that is late would be late again.
-			if s := p.Stats(); s != (sandbox.Stats{Started: 1, Killed: 1, Served: 1}) {
-				t.Errorf("%+v", s)
+			// Timeouts are not retried with a new worker.
+			if got, want := p.Stats(), (sandbox.Stats{Started: 1, Killed: 1, Served: 1}); got != want {
+				t.Errorf("Stats() = %+v, want %+v", got, want)
 			}
 		})
 	}
 }
 
-// TestWaitingIsNoWork: a deadline begins when a child has the document.
-func TestWaitingIsNoWork(t *testing.T) {
+// A deadline begins when a worker has the document.
+func TestDeadlineExcludesWaiting(t *testing.T) {
 	o := fake(t, "says=page done")
 	o.Workers = 1
 	o.Deadlines = sandbox.Deadlines{Text: 5 * time.Second, Picture: time.Nanosecond}
@@ -202,14 +201,14 @@ func TestWaitingIsNoWork(t *testing.T) {
 	}()
 	await(t, "the other call in the queue", func() bool { return p.Stats().Waiting == 1 })
 	if n := p.Stats().Killed; n != 0 {
-		t.Errorf("%d killed while one waits", n)
+		t.Errorf("%d workers killed while a call waits, want none", n)
 	}
 	close(leave)
 	if err := <-held; err != nil {
-		t.Error(err)
+		t.Errorf("call: %v", err)
 	}
-	if err := <-late; !sandbox.IsDocumentError(err) { // late, or wrong before it was noticed
-		t.Errorf("%v", err)
+	if err := <-late; !sandbox.IsDocumentError(err) { // too late, or damaged before the deadline is noticed
+		t.Errorf("error = %v", err)
 	}
 }
 
@@ -218,33 +217,33 @@ func TestUnknownClass(t *testing.T) {
 	r := request()
 	r.Class = sandbox.Upload + 1
 	if err := p.Text(t.Context(), r, tight, nil); err == nil || sandbox.IsDocumentError(err) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v", err)
 	}
 }
 
-// TestBusy: what does not fit into the queue is told at once.
+// A call that doesn't fit into the queue fails immediately.
 func TestBusy(t *testing.T) {
-	o := fake(t, "asks for ever")
+	o := fake(t, "reads endlessly")
 	o.Workers, o.QueueSize = 1, 1
 	p := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan struct{})
 	results := make(chan error, 2)
-	inspect := func(doc *signaling) {
+	inspect := func(doc *signalingDoc) {
 		_, err := p.Inspect(sandbox.WithOwner(ctx, "a"), doc, 10, "pdf", limits)
 		results <- err
 	}
-	go inspect(&signaling{asked: func() { close(asked) }})
+	go inspect(&signalingDoc{asked: func() { close(asked) }})
 	<-asked
-	go inspect(&signaling{asked: func() {}})
+	go inspect(&signalingDoc{asked: func() {}})
 	await(t, "the other call in the queue", func() bool { return p.Stats().Waiting == 1 })
-	if _, err := p.Inspect(sandbox.WithOwner(ctx, "a"), &signaling{asked: func() {}}, 10, "pdf", limits); !errors.Is(err, sandbox.ErrBusy) {
-		t.Errorf("%v", err)
+	if _, err := p.Inspect(sandbox.WithOwner(ctx, "a"), &signalingDoc{asked: func() {}}, 10, "pdf", limits); !errors.Is(err, sandbox.ErrBusy) {
+		t.Errorf("error = %v, want sandbox.ErrBusy", err)
 	}
 	cancel()
 	for range 2 {
 		if err := <-results; !errors.Is(err, context.Canceled) {
-			t.Errorf("%v", err)
+			t.Errorf("error = %v, want context.Canceled", err)
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"deedkeep/app/document"
 )
 
-// callbackError is the error of whoever was given the text.
+// callbackError wraps an error returned by the caller's callback.
 type callbackError struct{ cause error }
 
 func (e *callbackError) Error() string { return e.cause.Error() }
 func (e *callbackError) Unwrap() error { return e.cause }
 
-// reportResult waits for a verdict.
+// reportResult collects the report of an inspection.
 type reportResult struct{ report document.Report }
 
 func (a *reportResult) reset() {}
@@ -25,19 +25,19 @@ func (a *reportResult) add(kind byte, _ []byte, _ bool) error {
 }
 
 func (a *reportResult) finish(d taskDone) error {
-	a.report = document.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Refusal}
+	a.report = document.Report{MIME: d.MIME, Pages: d.Pages, Rejection: d.Rejection}
 	return nil
 }
 
-// The greatest picture that is taken, whatever was allowed to the child.
+// Maximum size of an image, whatever the task's limits allow.
 const (
 	maxImageBytes = 32 << 20
 	maxImageSide  = 1 << 15
 )
 
-// imageResult puts a picture together.
+// imageResult assembles an image.
 type imageResult struct {
-	width  int // asked for
+	width  int // maximum width requested
 	header *imageHeader
 	data   []byte
 }
@@ -57,7 +57,7 @@ func (a *imageResult) add(kind byte, content []byte, _ bool) error {
 		if len(content) == 0 || len(content) > a.header.Size-len(a.data) {
 			return protocolError("piece of %d bytes after %d of %d", len(content), len(a.data), a.header.Size)
 		}
-		// What has been announced is not yet there: room grows with what comes.
+		// Don't allocate the announced size up front: it may be a lie.
 		a.data = append(a.data, content...)
 		return nil
 	}
@@ -87,8 +87,8 @@ const (
 	mimeJPEG = "image/jpeg"
 )
 
-// matchesType reports whether data begins as its type says: a PNG with its size
-// (W3C PNG, 11.2.2: IHDR comes first), a JPEG with its mark.
+// matchesType reports whether data begins as the type requires: a PNG with its size (W3C PNG,
+// 11.2.2: IHDR comes first), a JPEG with its marker.
 func (h imageHeader) matchesType(data []byte) bool {
 	switch h.MIME {
 	case mimePNG:
@@ -101,15 +101,15 @@ func (h imageHeader) matchesType(data []byte) bool {
 	return false
 }
 
-// textResult hands text on, each page once however many attempts it takes.
+// textResult passes each page to emit exactly once, however many attempts the task takes.
 type textResult struct {
 	lim         document.ExtractLimits
 	emit        func(page int, text string) error
-	lastPage    int   // page that came last in this attempt; -1: none
-	received    int64 // bytes that came in this attempt
-	lastEmitted int   // page that was handed on last; -1: none
+	lastPage    int   // last page received in this attempt, or -1
+	received    int64 // bytes received in this attempt
+	lastEmitted int   // last page passed to emit, or -1
 
-	pauseDeadline func(func() error) error // does what is not the child's time
+	pauseDeadline func(func() error) error // runs a function whose time does not count toward the deadline
 }
 
 func (a *textResult) reset() { a.lastPage, a.received = -1, 0 }
@@ -141,14 +141,12 @@ func (a *textResult) add(kind byte, content []byte, lost bool) error {
 
 func (a *textResult) finish(taskDone) error { return nil }
 
-// isCleanText reports whether text is UTF-8 without control characters other than
-// those that part lines, words and columns.
+// isCleanText reports whether text is UTF-8 without control characters other than white space.
 func isCleanText(text []byte) bool {
 	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool { return cleanRune(r) < 0 })
 }
 
-// cleanRune maps a character of a document to what of it may leave the child: -1 is
-// nothing.
+// cleanRune returns r, or -1 for a control character that must not leave the worker.
 func cleanRune(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\f' {
 		return -1

@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// scanPDF makes a PDF of so many pages, each covered by an uncompressed gray
-// picture of so many bytes, in rows of 100.
-func scanPDF(pages, picture int) []byte {
+// scanPDF returns a PDF in which each page is covered by an uncompressed gray image of
+// imageBytes bytes, in rows of 100.
+func scanPDF(pages, imageBytes int) []byte {
 	var out bytes.Buffer
 	var offsets []int
 	object := func(format string, args ...any) {
@@ -25,14 +25,14 @@ func scanPDF(pages, picture int) []byte {
 		fmt.Fprintf(&kids, "%d 0 R ", 3+3*i)
 	}
 	object("<</Type/Pages/Count %d/Kids[%s]>>", pages, kids.Bytes())
-	pixels := bytes.Repeat([]byte{0xcc}, picture)
+	pixels := bytes.Repeat([]byte{0xcc}, imageBytes)
 	for range pages {
 		n := len(offsets)
 		object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<</XObject<</S %d 0 R>>>>>>", n+2, n+3)
 		const draw = "612 0 0 792 0 0 cm /S Do"
 		object("<</Length %d>>stream\n%s\nendstream", len(draw), draw)
 		object("<</Type/XObject/Subtype/Image/Width 100/Height %d/BitsPerComponent 8/ColorSpace/DeviceGray/Length %d>>stream\n%s\nendstream",
-			picture/100, picture, pixels)
+			imageBytes/100, imageBytes, pixels)
 	}
 	start := out.Len()
 	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)

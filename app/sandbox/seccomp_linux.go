@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedSyscalls are the system calls of the Go runtime and of PDFium on wazero, the
-// frequent ones first. The last line is for the threads and the memory of the C library,
-// which a binary built with cgo has.
+// allowedSyscalls are the system calls of the Go runtime and of PDFium on wazero, the most
+// frequent first. The last line is for the threads and memory of the C library, which binaries
+// built with cgo contain.
 var allowedSyscalls = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_MADVISE, unix.SYS_EPOLL_PWAIT,
 	unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_SCHED_YIELD, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP,
@@ -24,17 +24,17 @@ var allowedSyscalls = []uint32{
 	unix.SYS_RSEQ, unix.SYS_SET_ROBUST_LIST, unix.SYS_BRK, unix.SYS_MREMAP,
 }
 
-// threadFlags are the flags of clone(2) with which the Go runtime and the C library start
-// a thread. None of them starts a process or makes a namespace.
+// threadFlags are the flags of clone(2) with which the Go runtime and the C library start a
+// thread. None of them starts a process or creates a namespace.
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD |
 	unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
 
-// unlimitedMapFlags are the flags of mmap(2) that make memory which RLIMIT_DATA does not count: a
-// process could take all of the machine's. The Go runtime and the C library use neither.
+// unlimitedMapFlags are the flags of mmap(2) for memory that RLIMIT_DATA does not count. The Go
+// runtime and the C library use neither.
 const unlimitedMapFlags = unix.MAP_SHARED | unix.MAP_GROWSDOWN
 
-// Where seccomp_data holds what a filter looks at (seccomp(2)); both processors are
-// little-endian, so that the low half of an argument comes first.
+// Offsets in seccomp_data (seccomp(2)). Both processors are little-endian, so the low half of an
+// argument comes first.
 const (
 	offsetNumber   = 0
 	offsetArch     = 4
@@ -47,7 +47,7 @@ func deny(errno unix.Errno) bpf.Instruction {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// seccompProgram is the program that judges each system call of the process pid.
+// seccompProgram returns the BPF program that filters the system calls of process pid.
 func seccompProgram(pid int) []bpf.Instruction {
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
@@ -55,7 +55,7 @@ func seccompProgram(pid int) []bpf.Instruction {
 		arch = unix.AUDIT_ARCH_AARCH64
 	}
 	program := []bpf.Instruction{
-		// Calls of another processor type have other numbers.
+		// System calls of other architectures have other numbers.
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
 		deny(unix.EPERM),
@@ -65,36 +65,36 @@ func seccompProgram(pid int) []bpf.Instruction {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: 1}, allow)
 	}
 	return append(program,
-		// Memory counts for the limit.
+		// Memory must count toward RLIMIT_DATA.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: offsetArgument + mmapFlags*sizeArgument, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unlimitedMapFlags, SkipTrue: 1},
 		allow,
 		deny(unix.EPERM),
-		// The runtime interrupts its own threads. Signals to other processes are denied.
+		// The runtime signals its own threads. Signals to other processes are denied.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_TGKILL, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: offsetArgument, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(pid), SkipTrue: 1},
 		allow,
 		deny(unix.EPERM),
-		// A thread may be started, a process not.
+		// Threads may be started, but not processes.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE, SkipTrue: 5},
 		bpf.LoadAbsolute{Off: offsetArgument, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.CLONE_THREAD, SkipTrue: 2},
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: ^uint32(threadFlags), SkipTrue: 1},
 		allow,
 		deny(unix.EPERM),
-		// A filter can't see the flags of clone3. The C library then uses clone.
+		// A filter can't see the flags of clone3. The C library falls back to clone.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE3, SkipTrue: 1},
 		deny(unix.ENOSYS),
 		deny(unix.EPERM),
 	)
 }
 
-// applySeccomp applies seccompProgram.
+// applySeccomp installs the filter on all threads.
 func applySeccomp() error { return installFilter(seccompProgram(os.Getpid())) }
 
-// installFilter has all threads judged by a program. no_new_privs comes before it.
+// installFilter installs a BPF program on all threads. no_new_privs must have been set.
 func installFilter(instructions []bpf.Instruction) error {
 	raw, err := bpf.Assemble(instructions)
 	if err != nil {

@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// The delay before the next start grows while children die at the start.
+// The delay before the next start grows while workers fail to start.
 const (
 	firstDelay = 100 * time.Millisecond
 	maxDelay   = 10 * time.Second
-	// maxRetryDelay is the delay up to which one call tries again by itself.
+	// maxRetryDelay is the delay up to which a call retries internally.
 	maxRetryDelay = time.Second
 )
 
-// starter starts children, one after another, on one thread of its own that
-// lives as long as they do: Linux kills a child when the thread that started it
-// ends.
+// starter starts workers, one at a time, on a dedicated thread that lives as long as they do:
+// Linux kills a child process when the thread that started it ends.
 type starter struct {
 	jobs    chan func()
 	done    chan struct{}
 	once    sync.Once
-	missing atomic.Pointer[[]MissingProtection] // of the child that started last
+	missing atomic.Pointer[[]MissingProtection] // of the most recently started worker
 
-	lock       chan struct{} // held by the one who starts, and guards what follows
+	lock       chan struct{} // held while a worker is started; guards the fields below
 	delay      time.Duration // 0 after a success
-	needEngine bool          // one child needed PDFium: the next ones may too
+	needEngine bool          // a worker needed PDFium, so load it in all new ones
 	nextStart  time.Time     // no start before
 }
 
@@ -35,7 +34,8 @@ func newStarter() *starter {
 	return &starter{jobs: make(chan func()), done: make(chan struct{}), lock: make(chan struct{}, 1)}
 }
 
-// run is the thread. It is never unlocked, so the thread ends with it.
+// run executes jobs on the dedicated thread. The thread is never unlocked, so it ends with the
+// goroutine.
 func (s *starter) run() {
 	defer close(s.done)
 	runtime.LockOSThread()
@@ -44,9 +44,8 @@ func (s *starter) run() {
 	}
 }
 
-// start returns a child that has greeted, with PDFium loaded where engine says so. It
-// waits while children keep dying at the start, and tries again while the wait
-// is short.
+// start returns a worker that has completed the handshake, with PDFium loaded if engine is set.
+// It waits while workers keep failing to start, and retries while the delay is short.
 func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, error) {
 	s.once.Do(func() { go s.run() })
 	select {
@@ -78,7 +77,7 @@ func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, e
 	}
 }
 
-// wait lets the delay pass.
+// wait waits for the delay.
 func (s *starter) wait(ctx context.Context) error {
 	if s.delay == 0 {
 		return ctx.Err()
@@ -93,7 +92,7 @@ func (s *starter) wait(ctx context.Context) error {
 	}
 }
 
-// startOne starts one child on the thread and greets it.
+// startOne starts one worker on the dedicated thread and performs the handshake.
 func (s *starter) startOne(ctx context.Context, o Options, engine bool) (*worker, error) {
 	var p *worker
 	var err error
@@ -113,7 +112,7 @@ func (s *starter) startOne(ctx context.Context, o Options, engine bool) (*worker
 	return p, nil
 }
 
-// close ends the thread; nobody starts children any more, and all are dead.
+// close ends the thread. All workers must have been stopped.
 func (s *starter) close() {
 	s.once.Do(func() { close(s.done) })
 	close(s.jobs)

@@ -1,11 +1,11 @@
 //go:build harness && linux
 
-// What happens to the pool when its children are killed at random, and when
-// bombs arrive beside honest documents. It takes minutes and prints figures:
+// Stress tests of the pool: workers are killed at random, and decompression bombs arrive together with
+// valid documents. They take minutes and log measurements:
 //
-//	go test -tags harness -run Storm -v ./app/reader
+//	go test -tags harness -run Stress -v ./app/sandbox
 //
-// DEEDKEEP_TEST_KILLS is how many children are killed (200; a long run: 1000).
+// DEEDKEEP_TEST_KILLS is how many workers are killed (default 200; 1000 for a long run).
 
 package sandbox_test
 
@@ -32,16 +32,16 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// children returns the process numbers of this process's children.
-func children(t testing.TB) (pids []int) {
+// workers returns the process IDs of this process's children.
+func workers(t testing.TB) (pids []int) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list files: %v", err)
 	}
 	for _, file := range stats {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has ended in the meantime
 		}
 		_, rest, _ := strings.Cut(string(content), ") ")
 		fields := strings.Fields(rest)
@@ -53,7 +53,7 @@ func children(t testing.TB) (pids []int) {
 	return pids
 }
 
-// resident returns the bytes of memory that processes hold together.
+// resident returns the total resident bytes of processes.
 func resident(pids []int) (sum int64) {
 	for _, pid := range pids {
 		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
@@ -65,7 +65,7 @@ func resident(pids []int) (sum int64) {
 	return sum
 }
 
-// times are how long calls took.
+// times collects durations of calls.
 type times struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -90,11 +90,11 @@ func (l *times) String() string {
 	return fmt.Sprintf("%d calls, p50 %v, p99 %v, longest %v", len(l.list), at(0.5), at(0.99), at(1))
 }
 
-// loaded is a sample with what is known of it.
+// loaded is a sample with its content and expected text.
 type loaded struct {
 	vaulttest.Sample
 	content []byte
-	text    string // as a child gave it that nobody killed
+	text    string // as returned by an undisturbed worker
 }
 
 func (s *loaded) request(owner string, class sandbox.Class) sandbox.Request {
@@ -110,16 +110,16 @@ func (s *loaded) inspect(ctx context.Context, p *sandbox.Pool, owner string) (st
 	return report.Rejection, err
 }
 
-// load reads the samples that choose takes.
-func load(t testing.TB, choose func(vaulttest.Sample) bool) (list []*loaded) {
+// load reads the selected samples.
+func load(t testing.TB, selected func(vaulttest.Sample) bool) (list []*loaded) {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
-		if !choose(s) {
+		if !selected(s) {
 			continue
 		}
 		content, err := os.ReadFile(s.File)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read file: %v", err)
 		}
 		list = append(list, &loaded{Sample: s, content: content})
 	}
@@ -132,7 +132,7 @@ func bomb(s vaulttest.Sample) bool {
 
 func honest(s vaulttest.Sample) bool { return s.Accept && !bomb(s) }
 
-// readText returns the text of s, and fails the test where a page comes twice.
+// readText returns the text of s, and fails the test if a page comes twice.
 func readText(t testing.TB, p *sandbox.Pool, s *loaded, owner string) (string, error) {
 	var all strings.Builder
 	last := 0
@@ -147,33 +147,33 @@ func readText(t testing.TB, p *sandbox.Pool, s *loaded, owner string) (string, e
 	return all.String(), err
 }
 
-// storm is one run.
-type storm struct {
+// stressRun is one run with random kills.
+type stressRun struct {
 	t       *testing.T
 	p       *sandbox.Pool
 	samples []*loaded
 	kills   atomic.Int64
 	calls   atomic.Int64
-	excused atomic.Int64 // documents over which two children were killed
+	excused atomic.Int64 // documents that lost two workers
 	took    [3]times     // inspections, pictures, texts
 }
 
-func TestStormOfKills(t *testing.T) {
+func TestStressKills(t *testing.T) {
 	kills := int64(200)
 	if s := os.Getenv("DEEDKEEP_TEST_KILLS"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("parse number of kills: %v", err)
 		}
 		kills = n
 	}
 	before := runtime.NumGoroutine()
-	s := &storm{t: t, samples: load(t, honest)}
+	s := &stressRun{t: t, samples: load(t, honest)}
 	s.p = sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 2})
 	for _, sample := range s.samples {
 		var err error
 		if sample.text, err = readText(t, s.p, sample, ""); err != nil && !sandbox.IsDocumentError(err) {
-			t.Fatal(err)
+			t.Fatalf("read text: %v", err)
 		}
 	}
 	began := time.Now()
@@ -181,83 +181,83 @@ func TestStormOfKills(t *testing.T) {
 	took := time.Since(began)
 	stats := s.p.Stats()
 	if err := s.p.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close pool: %v", err)
 	}
 	end := s.p.Stats()
 	if end.Alive != 0 || end.Started != end.Killed {
-		t.Errorf("in the end %+v", end)
+		t.Errorf("Stats() after Close = %+v, want none alive and all killed", end)
 	}
 	nothingLeft(t, before)
-	t.Logf("%d children killed in %v under %d calls (%.0f a second); %d started; %d documents were taken for the cause of two kills",
+	t.Logf("%d workers killed in %v under %d calls (%.0f a second); %d started; %d documents were excused after two kills",
 		s.kills.Load(), took.Round(time.Millisecond), s.calls.Load(), float64(s.calls.Load())/took.Seconds(), stats.Started, s.excused.Load())
 	t.Logf("inspections: %v", &s.took[0])
 	t.Logf("pictures:    %v", &s.took[1])
 	t.Logf("texts:       %v", &s.took[2])
 }
 
-// nothingLeft looks for goroutines and processes that outlive a pool.
+// nothingLeft checks that no goroutine and no process outlives a pool.
 func nothingLeft(t *testing.T, before int) {
 	t.Helper()
-	if left := children(t); len(left) != 0 {
+	if left := workers(t); len(left) != 0 {
 		t.Errorf("processes left: %v", left)
 	}
 	await(t, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-// run lets callers call until so many children have been killed.
-func (s *storm) run(kills int64) {
+// run makes concurrent calls until the given number of workers have been killed.
+func (s *stressRun) run(kills int64) {
 	over := make(chan struct{})
 	var callers sync.WaitGroup
 	for i := range 8 {
 		callers.Go(func() {
-			chance := rand.New(rand.NewPCG(1, uint64(i)))
+			rnd := rand.New(rand.NewPCG(1, uint64(i)))
 			for {
 				select {
 				case <-over:
 					return
 				default:
-					s.call(chance, fmt.Sprint("caller ", i%4))
+					s.call(rnd, fmt.Sprint("caller ", i%4))
 				}
 			}
 		})
 	}
-	chance := rand.New(rand.NewPCG(2, 2))
+	rnd := rand.New(rand.NewPCG(2, 2))
 	for s.kills.Load() < kills {
-		// A few calls between two kills: most meet none or one.
-		next := s.calls.Load() + 1 + chance.Int64N(8)
+		// Let a few calls pass between kills, so that most meet at most one.
+		next := s.calls.Load() + 1 + rnd.Int64N(8)
 		await(s.t, "the next calls", func() bool { return s.calls.Load() >= next })
-		if pids := children(s.t); len(pids) > 0 {
+		if pids := workers(s.t); len(pids) > 0 {
 			s.kills.Add(1)
-			_ = syscall.Kill(pids[chance.IntN(len(pids))], syscall.SIGKILL) // it may have ended by itself
+			_ = syscall.Kill(pids[rnd.IntN(len(pids))], syscall.SIGKILL) // it may have exited already
 		}
 	}
 	close(over)
 	callers.Wait()
 }
 
-// call makes one call and looks at its answer.
-func (s *storm) call(chance *rand.Rand, owner string) {
-	sample := s.samples[chance.IntN(len(s.samples))]
-	kind := chance.IntN(3)
+// call makes one random call and checks its result.
+func (s *stressRun) call(rnd *rand.Rand, owner string) {
+	sample := s.samples[rnd.IntN(len(s.samples))]
+	kind := rnd.IntN(3)
 	kills, began := s.kills.Load(), time.Now()
-	wrong := s.ask(kind, sample, owner)
+	wrong := s.check(kind, sample, owner)
 	s.took[kind].add(time.Since(began))
 	s.calls.Add(1)
 	switch {
 	case wrong == "":
 	case s.kills.Load()-kills >= 2:
-		s.excused.Add(1) // two children died over it: it is taken for the cause
+		s.excused.Add(1) // two of its workers were killed, so it may be reported as damaged
 	default:
 		s.t.Errorf("%s: %s", sample.Path, wrong)
 	}
 }
 
-// ask returns what is wrong with the answer.
-func (s *storm) ask(kind int, sample *loaded, owner string) string {
+// check makes a call and returns what is wrong with the result, or "".
+func (s *stressRun) check(kind int, sample *loaded, owner string) string {
 	switch kind {
 	case 0:
-		if refusal, err := sample.inspect(context.Background(), s.p, owner); err != nil || refusal != "" {
-			return fmt.Sprintf("inspected: %q, %v", refusal, err)
+		if rejection, err := sample.inspect(context.Background(), s.p, owner); err != nil || rejection != "" {
+			return fmt.Sprintf("inspected: %q, %v", rejection, err)
 		}
 	case 1:
 		picture, err := s.p.Picture(context.Background(), sample.request(owner, sandbox.View), 1, 200, document.ExtractLimits{})
@@ -274,9 +274,9 @@ func (s *storm) ask(kind int, sample *loaded, owner string) string {
 	return ""
 }
 
-// TestStormOfBombs sends every bomb and refused sample ten times over, all at
-// once, while somebody else sends honest documents one after another.
-func TestStormOfBombs(t *testing.T) {
+// TestStressBombs sends every bomb and rejected sample ten times at once while another owner
+// sends valid documents one after another.
+func TestStressBombs(t *testing.T) {
 	before := runtime.NumGoroutine()
 	good := load(t, func(s vaulttest.Sample) bool { return honest(s) && strings.HasPrefix(s.Path, "title/") })
 	bombs := load(t, bomb)
@@ -293,7 +293,7 @@ func TestStormOfBombs(t *testing.T) {
 			case <-stop:
 				return
 			case <-tick.C:
-				peak.Store(max(peak.Load(), resident(children(t))))
+				peak.Store(max(peak.Load(), resident(workers(t))))
 			}
 		}
 	}()
@@ -304,17 +304,17 @@ func TestStormOfBombs(t *testing.T) {
 	}
 	alonePeak := peak.Load()
 
-	var exploding sync.WaitGroup
+	var running sync.WaitGroup
 	var left atomic.Int64
 	began := time.Now()
 	for range 10 {
 		for _, b := range bombs {
 			left.Add(1)
-			exploding.Go(func() {
+			running.Go(func() {
 				defer left.Add(-1)
-				refusal, err := b.inspect(context.Background(), p, "bombs")
-				if err != nil || refusal != b.Refusal && !strings.Contains(b.Path, "exe") {
-					t.Errorf("%s: %q, %v", b.Path, refusal, err)
+				rejection, err := b.inspect(context.Background(), p, "bombs")
+				if err != nil || rejection != b.Refusal && !strings.Contains(b.Path, "exe") {
+					t.Errorf("%s: %q, %v", b.Path, rejection, err)
 				}
 			})
 		}
@@ -324,28 +324,28 @@ func TestStormOfBombs(t *testing.T) {
 	for left.Load() > 0 {
 		inspectAll(t, p, good, &beside)
 	}
-	exploding.Wait()
+	running.Wait()
 	took := time.Since(began)
 	close(stop)
 	<-stopped
 	stats := p.Stats()
 	if err := p.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close pool: %v", err)
 	}
 	nothingLeft(t, before)
-	t.Logf("%d bombs in %v, %d children started", sent, took.Round(time.Millisecond), stats.Started)
-	t.Logf("honest documents alone:       %v", &alone)
-	t.Logf("honest documents beside them: %v", &beside)
-	t.Logf("children together at most:    %d MiB alone, %d MiB beside them", alonePeak>>20, peak.Load()>>20)
+	t.Logf("%d bombs in %v, %d workers started", sent, took.Round(time.Millisecond), stats.Started)
+	t.Logf("valid documents alone:       %v", &alone)
+	t.Logf("valid documents beside them: %v", &beside)
+	t.Logf("workers together at most:     %d MiB alone, %d MiB beside them", alonePeak>>20, peak.Load()>>20)
 }
 
 func inspectAll(t *testing.T, p *sandbox.Pool, list []*loaded, took *times) {
 	for _, s := range list {
 		began := time.Now()
-		refusal, err := s.inspect(context.Background(), p, "honest")
+		rejection, err := s.inspect(context.Background(), p, "valid")
 		took.add(time.Since(began))
-		if err != nil || refusal != "" {
-			t.Errorf("%s: %q, %v", s.Path, refusal, err)
+		if err != nil || rejection != "" {
+			t.Errorf("%s: %q, %v", s.Path, rejection, err)
 		}
 	}
 }

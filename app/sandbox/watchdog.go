@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// memoryCheckInterval is how often the memory of a child at work is looked at.
+// memoryCheckInterval is how often the memory of a busy worker is checked.
 const memoryCheckInterval = 50 * time.Millisecond
 
-// watchdog watches over a child while it works.
+// watchdog supervises a worker while it runs a task.
 type watchdog struct {
 	worker      *worker
 	deadline    time.Duration
-	deadlineErr error // what passing the deadline is called
-	maxMemory   int64 // bytes; 0: not watched
+	deadlineErr error // cause if the deadline expires
+	maxMemory   int64 // bytes; 0: unlimited
 	stop        chan struct{}
-	pause       chan bool // true: the parent works, and the child has to wait
+	pause       chan bool // true pauses the deadline, false resumes it
 	cause       chan error
 }
 
-// watch kills the child when ctx ends, after the deadline (late is then the
-// cause), or above memory bytes (0: not watched). The caller releases the guard.
-func (p *worker) watch(ctx context.Context, deadline time.Duration, late error, memory int64) *watchdog {
+// watch starts a watchdog that kills the worker when ctx is canceled, when the deadline expires
+// (with deadlineErr as the cause), or above memory bytes (0: unlimited). The caller must
+// release the watchdog.
+func (p *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr error, memory int64) *watchdog {
 	g := &watchdog{
-		worker: p, deadline: deadline, deadlineErr: late, maxMemory: memory,
+		worker: p, deadline: deadline, deadlineErr: deadlineErr, maxMemory: memory,
 		stop: make(chan struct{}), pause: make(chan bool), cause: make(chan error, 1),
 	}
 	go func() {
@@ -37,13 +38,13 @@ func (p *worker) watch(ctx context.Context, deadline time.Duration, late error, 
 	return g
 }
 
-// release ends the guard, waits for it and returns why it has killed, or nil.
+// release stops the watchdog, waits for it, and returns why it killed the worker, or nil.
 func (g *watchdog) release() error {
 	close(g.stop)
 	return <-g.cause
 }
 
-// pauseDeadline does work of the parent's own, whose time is not the child's.
+// pauseDeadline runs work of the parent whose time does not count toward the deadline.
 func (g *watchdog) pauseDeadline(work func() error) error {
 	g.setPaused(true)
 	defer g.setPaused(false)
@@ -53,12 +54,12 @@ func (g *watchdog) pauseDeadline(work func() error) error {
 func (g *watchdog) setPaused(on bool) {
 	select {
 	case g.pause <- on:
-	case <-g.worker.exited: // nobody watches any more, or soon
+	case <-g.worker.exited: // the watchdog has stopped, or is about to
 	}
 }
 
 func (g *watchdog) watch(ctx context.Context) error {
-	began, left := time.Now(), g.deadline
+	resumedAt, left := time.Now(), g.deadline
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	ticker := time.NewTicker(memoryCheckInterval)
@@ -74,9 +75,9 @@ func (g *watchdog) watch(ctx context.Context) error {
 		case on := <-g.pause:
 			if on {
 				timer.Stop()
-				left -= time.Since(began)
+				left -= time.Since(resumedAt)
 			} else {
-				began = time.Now()
+				resumedAt = time.Now()
 				timer.Reset(left)
 			}
 		case <-timer.C:

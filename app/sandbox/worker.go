@@ -15,47 +15,47 @@ import (
 	"time"
 )
 
-// worker is one child as the parent holds it.
+// worker is a worker process, as the parent sees it.
 type worker struct {
 	cmd     *exec.Cmd
-	in      *os.File // its standard input
-	out     *os.File // its standard output
+	in      *os.File // standard input of the process
+	out     *os.File // standard output of the process
 	r       *bufio.Reader
-	job     io.Closer           // what binds its life and memory to ours besides; may be nil
-	engine  bool                // it has loaded PDFium
-	missing []MissingProtection // of its sandbox
-	exited  chan struct{}       // closed once it is gone and reaped
+	job     io.Closer           // job object on Windows; may be nil
+	engine  bool                // PDFium is loaded
+	missing []MissingProtection // protections it runs without
+	exited  chan struct{}       // closed once the process has ended and was reaped
 	once    sync.Once
 }
 
-// causes of a child's end that are ours.
+// Reasons for which the parent kills a worker.
 var (
 	errDeadline = errors.New("deadline for one document")
 	errMemory   = errors.New("memory limit")
 	errNoHello  = errors.New("child said nothing")
 )
 
-// launch starts a child and hears its hello. The calling goroutine must be
-// locked to a thread that lives as long as the child (Linux: Pdeathsig).
+// launch starts a worker process. The calling goroutine must be locked to a thread that lives
+// as long as the worker (Linux: Pdeathsig).
 func launch(o Options) (*worker, error) {
-	childIn, in, err := os.Pipe()
+	workerIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	out, childOut, err := os.Pipe()
+	out, workerOut, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(err, childIn.Close(), in.Close())
+		return nil, errors.Join(err, workerIn.Close(), in.Close())
 	}
 	cmd, lacks, err := startProcess(func() *exec.Cmd {
 		cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
-		cmd.Stdin, cmd.Stdout = childIn, childOut
-		// Nothing of the settings, which may hold secrets, reaches a child.
+		cmd.Stdin, cmd.Stdout = workerIn, workerOut
+		// Don't pass on the environment: it may contain secrets.
 		cmd.Env = []string{"GOTRACEBACK=none"}
 		cmd.SysProcAttr = procAttributes()
 		return cmd
 	})
-	// The child has its own copies; ours would hide its end.
-	closed := errors.Join(childIn.Close(), childOut.Close())
+	// With our copies open, we would not see the end of the worker.
+	closed := errors.Join(workerIn.Close(), workerOut.Close())
 	if err = errors.Join(err, closed); err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
@@ -69,14 +69,14 @@ func launch(o Options) (*worker, error) {
 	return p, nil
 }
 
-// reap waits for the child's end; kill waits for reap.
+// reap waits for the end of the process. kill waits for reap.
 func (p *worker) reap() {
-	// How it ended is in ProcessState; that it was killed is no error.
+	// The exit status is in ProcessState; being killed is not an error here.
 	_ = p.cmd.Wait()
 	close(p.exited)
 }
 
-// handshake hears the child's hello, tells it what it runs with, and waits until it is ready.
+// handshake reads the worker's hello, sends its setup, and waits until it is ready.
 func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
 	g := p.watch(ctx, o.helloTimeout, errNoHello, 0)
 	err := p.sendSetup(o, engine)
@@ -84,7 +84,7 @@ func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
 		return cause
 	}
 	if err == nil {
-		// Compiling PDFium takes a slow machine a while, and no document waits in the child.
+		// Compiling PDFium may take long on a slow machine.
 		g = p.watch(ctx, setupTimeout, errNoHello, 0)
 		err = p.readReady()
 		if cause := g.release(); cause != nil {
@@ -95,10 +95,10 @@ func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
 	return p.exitCause(err)
 }
 
-// setupTimeout is how long a child may take to load PDFium and to close its sandbox.
+// setupTimeout is how long a worker may take to load PDFium and apply its protections.
 const setupTimeout = 2 * time.Minute
 
-// readReady hears what the sandbox of the child lacks.
+// readReady reads the ready frame with the missing protections.
 func (p *worker) readReady() error {
 	var buf []byte
 	kind, content, err := readFrame(p.r, &buf)
@@ -116,6 +116,7 @@ func (p *worker) readReady() error {
 	return r.check()
 }
 
+// sendSetup reads the hello frame, checks the build, and sends the setup.
 func (p *worker) sendSetup(o Options, engine bool) error {
 	var buf []byte
 	kind, content, err := readFrame(p.r, &buf)
@@ -135,9 +136,9 @@ func (p *worker) sendSetup(o Options, engine bool) error {
 	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Engine: engine})
 }
 
-// run has one task done. A child for which err is no *docReadError and no
-// *workerError, or which retires, must be killed. Besides the errors of talk
-// there are errDeadline, errMemory and ctx's.
+// run runs one task. The worker must be killed if retire is true or err is anything
+// but a *docReadError or *workerError. In addition to the errors of runTask there are
+// errDeadline, errMemory, and ctx's error.
 func (p *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a result) (retire bool, err error) {
 	g := p.watch(ctx, o.Deadlines.forTask(t), errDeadline, o.MemoryLimit)
 	if text, ok := a.(*textResult); ok {
@@ -150,12 +151,12 @@ func (p *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a 
 	return retire, p.exitCause(err)
 }
 
-// exitTimeout is how long a child that has closed its pipes has to end.
+// exitTimeout is how long a worker that has closed its pipes may take to exit.
 const exitTimeout = time.Second
 
-// exitCause adds ErrKilled to the error of a child that ended by a signal from outside. A
-// document can make a child crash, and never sends it such a signal. The caller has
-// not killed it.
+// exitCause adds ErrKilled to the error of a worker that was ended by a signal from outside. A
+// document can crash its worker, but never causes such a signal. The caller must not have
+// killed it.
 func (p *worker) exitCause(err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
 		return err
@@ -167,17 +168,17 @@ func (p *worker) exitCause(err error) error {
 		return err
 	case <-p.exited:
 	}
-	// Windows has no signals, and its ends are not told apart.
+	// On Windows, which has no signals, the cause is unknown.
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && slices.Contains(externalSignals, status.Signal()) {
 		return fmt.Errorf("%w: %w", ErrKilled, err)
 	}
 	return err
 }
 
-// externalSignals are the signals that a system or a person sends.
+// externalSignals are the signals that the system or a person sends.
 var externalSignals = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
-// hasExited reports whether the child has ended.
+// hasExited reports whether the process has ended.
 func (p *worker) hasExited() bool {
 	select {
 	case <-p.exited:
@@ -187,14 +188,14 @@ func (p *worker) hasExited() bool {
 	}
 }
 
-// kill ends the child, whatever it does, and waits until it is gone. It is safe
-// to call more than once and from several goroutines.
+// kill kills the process and waits until it has ended. It may be called more than once and
+// concurrently.
 func (p *worker) kill() {
 	p.once.Do(func() {
-		// It may have ended by itself: then there is nothing to kill.
+		// The process may have exited already.
 		_ = p.cmd.Process.Kill()
 		<-p.exited
-		// The pipes of a child that is gone hold nothing that could be lost.
+		// Nothing more is read from the pipes, so errors don't matter.
 		_ = p.in.Close()
 		_ = p.out.Close()
 		if p.job != nil {
@@ -203,7 +204,7 @@ func (p *worker) kill() {
 	})
 }
 
-// logEnd says how a child ended that was not told to.
+// logEnd logs the unexpected end of a worker.
 func (p *worker) logEnd(log *slog.Logger, cause error) {
 	log.Warn("document process ended", "pid", p.cmd.Process.Pid, "state", p.cmd.ProcessState.String(), "cause", cause)
 }

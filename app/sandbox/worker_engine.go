@@ -8,14 +8,14 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// maxEngineMemory is the WebAssembly memory above which a child is replaced: it
-// never shrinks.
+// maxEngineMemory is the WebAssembly memory above which a worker is replaced: WebAssembly
+// memory never shrinks.
 const maxEngineMemory = 128 << 20
 
-// mimePDF is the type of what PDFium opens.
+// mimePDF is the media type that PDFium opens.
 const mimePDF = "application/pdf"
 
-// needsEngine reports whether PDFium may be asked for t.
+// needsEngine reports whether t may need PDFium.
 func needsEngine(t task) bool {
 	if t.Task == taskInspect {
 		return t.Ext == "pdf"
@@ -23,16 +23,16 @@ func needsEngine(t task) bool {
 	return t.MIME == mimePDF
 }
 
-// engine is PDFium, compiled before the first document: only then can the child open
-// files, and so the cache. A child that was started for another type of document has none.
+// engine is PDFium, loaded before the first document, while the worker can still open the
+// cache. A worker started for another type of document has none.
 type engine struct {
 	assets   func() ([]byte, error)
-	cacheDir string // "" once the sandbox is closed
+	cacheDir string // "" once the protections are in place
 	pdf      *pdf.Engine
 }
 
-// load compiles PDFium, or takes it from the cache, the first time. Without a cache that
-// works in a closed sandbox too.
+// load compiles PDFium on first use, or loads it from the cache. Without a cache it also works
+// inside the sandbox.
 func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
 	if e.pdf != nil {
 		return e.pdf, nil
@@ -45,7 +45,7 @@ func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
 	return e.pdf, err
 }
 
-// Open implements document.PDFEngine. Its errors are those of package pdf.
+// Open opens a PDF. Errors are those of package pdf.
 func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
 	engine, err := e.load(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (documen
 	return opened, nil
 }
 
-// needsRestart reports whether the child should be replaced.
+// needsRestart reports whether the worker should be replaced.
 func (e *engine) needsRestart() bool {
 	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > maxEngineMemory)
 }

@@ -1,7 +1,6 @@
 //go:build !race
 
-// PDFium compiles in ten seconds under the race detector; these tests use the
-// plain binary.
+// Under the race detector, compiling PDFium takes ten seconds, so these tests need a normal binary.
 
 package sandbox_test
 
@@ -25,16 +24,16 @@ func TestSamples(t *testing.T) {
 		t.Run(path.Base(s.Path), func(t *testing.T) {
 			content, err := os.ReadFile(s.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read file: %v", err)
 			}
 			began := time.Now()
 			ext := path.Ext(s.Path)[1:]
 			report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), ext, limits)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("inspect: %v", err)
 			}
 			if report.Rejection != s.Refusal {
-				t.Errorf("refusal %q, want %q", report.Rejection, s.Refusal)
+				t.Errorf("rejection %q, want %q", report.Rejection, s.Refusal)
 			}
 			if s.Accept && report.MIME != s.MIME {
 				t.Errorf("type %q, want %q", report.MIME, s.MIME)
@@ -43,7 +42,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("pages %v, want %d", report.Pages, s.Pages)
 			}
 			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("took %v", took)
+				t.Errorf("took %v, want at most 30 s", took)
 			}
 		})
 	}
@@ -54,8 +53,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestSamplesExtracted: every accepted sample gives its phrase, or a picture of
-// its first page, or a finding; no child is lost over any.
+// Every accepted sample has text or an image of its first page, or fails with a document error,
+// and costs no worker.
 func TestSamplesExtracted(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
@@ -65,7 +64,7 @@ func TestSamplesExtracted(t *testing.T) {
 		t.Run(path.Base(s.Path), func(t *testing.T) {
 			content, err := os.ReadFile(s.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read file: %v", err)
 			}
 			r := sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
 			var words strings.Builder
@@ -87,12 +86,12 @@ func TestSamplesExtracted(t *testing.T) {
 		})
 	}
 	if s := p.Stats(); s.Alive > 1 || s.Started > 4 {
-		t.Errorf("%+v", s)
+		t.Errorf("Stats() = %+v, want at most 1 alive and 4 started", s)
 	}
 }
 
-// TestBombEndsTheChild: what PDFium broke over is not given another document.
-func TestBombEndsTheChild(t *testing.T) {
+// A worker whose PDFium broke gets no other document.
+func TestWorkerIsReplacedAfterBomb(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		if s.Path != "refuse/flate-bomb-object-stream.pdf" {
@@ -100,25 +99,25 @@ func TestBombEndsTheChild(t *testing.T) {
 		}
 		content, err := os.ReadFile(s.File)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read file: %v", err)
 		}
 		report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), "pdf", limits)
 		if err != nil || report.Rejection != document.ReasonPDFUnreadable {
-			t.Errorf("%+v, %v", report, err)
+			t.Errorf("Inspect = %+v, %v; want a rejection of the expected kind", report, err)
 		}
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Started: 1, Killed: 1, Served: 1}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Started: 1, Killed: 1, Served: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-// counting counts what is read of a document.
-type counting struct {
+// countingDoc counts the bytes read.
+type countingDoc struct {
 	*bytes.Reader
 	read int64
 }
 
-func (c *counting) ReadAt(p []byte, off int64) (int, error) {
+func (c *countingDoc) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.Reader.ReadAt(p, off)
 	c.read += int64(n)
 	return n, err
@@ -130,23 +129,23 @@ func TestLargeScan(t *testing.T) {
 	lim := limits
 	lim.MaxImageHeavySize, lim.MaxImageHeavyPages = 100<<20, 300
 	for _, c := range []struct {
-		name    string
-		lim     document.InspectLimits
-		refusal string
-		most    int64
+		name      string
+		lim       document.InspectLimits
+		rejection string
+		maxRead   int64
 	}{
 		{"counted only", lim, "", 2 << 20}, // one unit for each page of a flat tree
 		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 12 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			doc := &counting{Reader: bytes.NewReader(content)}
+			doc := &countingDoc{Reader: bytes.NewReader(content)}
 			began := time.Now()
 			report, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", c.lim)
-			if err != nil || report.Rejection != c.refusal || report.Pages == nil || *report.Pages != 280 {
-				t.Errorf("%+v, %v", report, err)
+			if err != nil || report.Rejection != c.rejection || report.Pages == nil || *report.Pages != 280 {
+				t.Errorf("Inspect = %+v, %v; want a rejection of the expected kind", report, err)
 			}
-			if doc.read > c.most {
-				t.Errorf("read %d of %d bytes", doc.read, doc.Size())
+			if doc.read > c.maxRead {
+				t.Errorf("read %d of %d bytes, want at most %d", doc.read, doc.Size(), c.maxRead)
 			}
 			t.Logf("%v, %d of %d bytes read", time.Since(began), doc.read, doc.Size())
 		})
@@ -158,9 +157,9 @@ func TestAssetsMissing(t *testing.T) {
 	doc := bytes.NewReader(scanPDF(1, 10))
 	_, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", limits)
 	if err == nil || !strings.Contains(err.Error(), web.ErrAssetsMissing.Error()) {
-		t.Errorf("%v", err)
+		t.Errorf("error = %v, want %v", err, web.ErrAssetsMissing)
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// ended reports whether a process is gone, or dead and not yet reaped.
+// ended reports whether a process has ended, or is dead and not yet reaped.
 func ended(t *testing.T, pid string) bool {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -23,51 +23,51 @@ func ended(t *testing.T, pid string) bool {
 		return true
 	}
 	if err != nil {
-		// A process that ends while it is looked at answers so.
+		// Reading fails like this while the process is ending.
 		return false
 	}
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
 }
 
-// TestParentIsKilled: a child that spins hears no end of input, and dies with
-// its parent all the same.
-func TestParentIsKilled(t *testing.T) {
+// A worker in an endless loop doesn't notice that its input was closed, but still dies with its
+// parent.
+func TestWorkerDiesWithParent(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("find test binary: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "pid")
 	parent := exec.Command(self, parentArg, file)
 	if err := parent.Start(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("start parent: %v", err)
 	}
-	var child string
-	await(t, "child at work", func() bool {
+	var worker string
+	await(t, "worker running", func() bool {
 		content, err := os.ReadFile(file)
-		child = string(content)
+		worker = string(content)
 		return err == nil
 	})
-	if n, err := strconv.Atoi(child); err != nil || n <= 1 || ended(t, child) {
-		t.Errorf("child %q is not at work", child)
+	if n, err := strconv.Atoi(worker); err != nil || n <= 1 || ended(t, worker) {
+		t.Errorf("worker %q is not running", worker)
 	}
 	t.Cleanup(func() {
-		if n, err := strconv.Atoi(child); err == nil && n > 1 && t.Failed() {
-			_ = syscall.Kill(n, syscall.SIGKILL) // where the test has failed, it still spins
+		if n, err := strconv.Atoi(worker); err == nil && n > 1 && t.Failed() {
+			_ = syscall.Kill(n, syscall.SIGKILL) // after a failure it still loops
 		}
 	})
 	if err := parent.Process.Kill(); err != nil {
-		t.Error(err)
+		t.Errorf("kill parent: %v", err)
 	}
 	if err := parent.Wait(); err == nil {
-		t.Error("the parent ended well")
+		t.Error("the parent exited without an error, want it killed")
 	}
-	await(t, "end of the child", func() bool { return ended(t, child) })
+	await(t, "end of the worker", func() bool { return ended(t, worker) })
 }
 
-// TestCallersThreadEnds: Linux sends the death signal when the thread ends that
-// started the child, so it must not be the caller's.
-func TestCallersThreadEnds(t *testing.T) {
+// Linux sends the parent death signal when the thread that started the worker ends, so that
+// must not be the caller's thread.
+func TestWorkerSurvivesCallersThread(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	over := make(chan struct{})
 	defer close(over)
@@ -75,12 +75,12 @@ func TestCallersThreadEnds(t *testing.T) {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		thread <- syscall.Gettid()
 		if syscall.Gettid() == os.Getpid() {
-			<-over // the first thread of a process never ends: out of the way with it
+			<-over // the main thread never ends, so keep it busy and use another
 			return
 		}
 		doc, size := text("x")
 		if _, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil {
-			t.Error(err)
+			t.Errorf("inspect: %v", err)
 		}
 		close(thread)
 	}
@@ -98,20 +98,20 @@ func TestCallersThreadEnds(t *testing.T) {
 			return errors.Is(err, os.ErrNotExist)
 		})
 	}
-	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1, Served: 3}) {
-		t.Errorf("%+v", s)
+	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 3}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 }
 
-// A document is not refused because its process was killed from outside: it is
-// inspected again, and after a second kill the error is no finding.
+// A document is not rejected because its worker was killed from outside. It is inspected again,
+// and after a second kill the error is temporary.
 func TestKilledFromOutside(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		kind    string
-		killed  bool // the error is ErrKilled
-		refusal string
-		started int
+		kind      string
+		killed    bool // the error is ErrKilled
+		rejection string
+		started   int
 	}{
 		{"is killed", true, "", 2},
 		{"is killed once", false, "", 2},
@@ -122,22 +122,51 @@ func TestKilledFromOutside(t *testing.T) {
 			p := open(t, fake(t, row.kind+"="+filepath.Join(t.TempDir(), "mark")))
 			doc, size := text("x")
 			report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
-			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.refusal || sandbox.IsDocumentError(err) {
-				t.Errorf("got %+v, %v; want killed %v, refusal %q", report, err, row.killed, row.refusal)
+			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.rejection || sandbox.IsDocumentError(err) {
+				t.Errorf("got %+v, %v; want killed %v, rejection %q", report, err, row.killed, row.rejection)
 			}
 			if got := p.Stats().Started; got != row.started {
-				t.Errorf("got %d children, want %d", got, row.started)
+				t.Errorf("got %d workers, want %d", got, row.started)
 			}
 		})
 	}
 }
 
-// A child that is killed while it starts is replaced too, and is no finding.
-func TestKilledAtTheStart(t *testing.T) {
+// A worker that is killed while it starts is replaced too, and the error is temporary.
+func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	p := open(t, fake(t, "is killed early"))
 	doc, size := text("x")
 	if report, err := p.Inspect(t.Context(), doc, size, "pdf", limits); !errors.Is(err, sandbox.ErrKilled) {
 		t.Errorf("got %+v, %v; want ErrKilled", report, err)
+	}
+}
+
+func TestWorkerExceedsMemoryLimit(t *testing.T) {
+	o := fake(t, "swells")
+	o.MemoryLimit = 64 << 20
+	p := open(t, o)
+	doc, size := text("x")
+	report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
+	if err != nil || report.Rejection != document.ReasonPDFUnreadable {
+		t.Errorf("Inspect = %+v, %v; want %q", report, err, document.ReasonPDFUnreadable)
+	}
+	if got, want := p.Stats(), (sandbox.Stats{Started: 1, Killed: 1, Served: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
+	}
+}
+
+// Memory that grows too fast for the watchdog is limited by the system.
+func TestWorkerAllocatesTooFast(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatalf("find test binary: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "had it")
+	if err := exec.Command(self, sandbox.FakeArg, "confined="+file).Run(); err == nil {
+		t.Error("the worker exited without an error, want it to run out of memory")
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the worker got its memory, want none")
 	}
 }

@@ -11,39 +11,38 @@ import (
 	"syscall"
 )
 
-// WorkerArg is the hidden first argument that makes the binary a child.
+// WorkerArg is the hidden first argument that makes the binary a worker.
 const WorkerArg = "read-documents"
 
-// IsWorker reports whether args, a whole command line as in os.Args, is that of
-// a child. The answer must be acted on before anything else happens: a child's
-// standard output carries frames only.
+// IsWorker reports whether args, a complete command line as in os.Args, is that of a worker.
+// The caller must check this before anything else, because the standard output of a worker
+// carries only frames.
 func IsWorker(args []string) bool { return len(args) > 1 && args[1] == WorkerArg }
 
-// Exit codes of a child.
+// Exit codes of a worker.
 const (
 	exitDone   = 0
 	exitFailed = 1
 )
 
-// RunWorker is the whole life of a child: it serves documents over standard input
-// and output until the input closes, and returns the exit code. assets yields
-// PDFium; it is called when the first PDF comes.
+// RunWorker serves documents over standard input and output until the input is closed, and
+// returns the exit code. assets returns PDFium and is called for the first PDF.
 func RunWorker(assets func() ([]byte, error)) int {
-	// The parent says when a child ends, not whoever presses Ctrl-C.
+	// The parent decides when a worker ends; ignore Ctrl-C in its terminal.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in, out := os.Stdin, os.Stdout
-	os.Stdout = os.Stderr // nothing but frames reaches the parent
+	os.Stdout = os.Stderr // keeps other output out of the protocol
 	if err := serve(context.Background(), in, out, assets); err != nil {
 		return exitFailed
 	}
 	return exitDone
 }
 
-// heapLimit is when the collector of a child begins to work harder; PDFium's
-// memory does not count here.
+// heapLimit is the soft memory limit of the Go runtime in a worker. It does not include
+// PDFium's memory.
 const heapLimit = 192 << 20
 
-// serve speaks the child's side of the protocol until r ends.
+// serve runs the worker's side of the protocol until in is closed.
 func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte, error)) (err error) {
 	if err := writeMessage(w, frameHello, hello{buildID()}); err != nil {
 		return err
@@ -71,10 +70,10 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
 	defer func() { err = errors.Join(err, e.close(ctx)) }()
 	if s.Engine {
-		// What is wrong with the engine is said of the first document that needs it.
+		// An error is reported with the first document that needs the engine.
 		_, _ = e.load(ctx)
 	}
-	// From here on there are no files, and so no cache.
+	// The cache is not accessible once the protections are in place.
 	e.cacheDir = ""
 	if err := writeMessage(w, frameReady, workerReady{enclose()}); err != nil {
 		return err

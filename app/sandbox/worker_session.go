@@ -12,22 +12,22 @@ import (
 	"deedkeep/app/document"
 )
 
-// session is the child's side of one task.
+// session is the worker's side of the protocol.
 type session struct {
 	w      io.Writer
 	r      *bufio.Reader
 	engine *engine
 }
 
-// run does one task and writes its last frame. An error means that the parent
-// cannot be talked to.
+// run runs one task and writes its last frame. An error means that the connection to the parent
+// is broken.
 func (d *session) run(ctx context.Context, t task) error {
 	doc := newRemoteDoc(d.w, d.r, t.Size)
-	var verdict taskDone
+	var done taskDone
 	var err error
 	switch t.Task {
 	case taskInspect:
-		verdict, err = d.inspect(ctx, doc, t)
+		done, err = d.inspect(ctx, doc, t)
 	case taskPicture:
 		err = d.picture(ctx, doc, t)
 	case taskText:
@@ -48,21 +48,21 @@ func (d *session) run(ctx context.Context, t task) error {
 	case err != nil:
 		return writeMessage(d.w, frameError, taskError{Kind: docErrorName(err), Text: printable(err.Error()), Retire: d.needsRestart(t)})
 	}
-	verdict.Retire = d.needsRestart(t)
-	return writeMessage(d.w, frameDone, verdict)
+	done.Retire = d.needsRestart(t)
+	return writeMessage(d.w, frameDone, done)
 }
 
-// maxIdleMemory is the memory of the whole child above which it is replaced: what
-// it holds already is not to be held against the next document.
+// maxIdleMemory is the memory of the worker above which it is replaced after a document, so
+// that the next one has its full limit.
 const maxIdleMemory = 256 << 20
 
-// needsRestart reports whether the child should be replaced. An inspection takes no
-// memory to speak of but PDFium's.
+// needsRestart reports whether the worker should be replaced. Except in PDFium, an inspection
+// uses hardly any memory.
 func (d *session) needsRestart(t task) bool {
 	return d.engine.needsRestart() || t.Task != taskInspect && ownMemory() > maxIdleMemory
 }
 
-// writeError is a frame that could not be written.
+// writeError reports that a frame could not be written.
 type writeError struct{ cause error }
 
 func (e *writeError) Error() string { return e.cause.Error() }
@@ -76,7 +76,7 @@ func (d *session) write(kind byte, content []byte) error {
 
 func (d *session) inspect(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
 	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, d.engine, t.Limits)
-	return taskDone{MIME: report.MIME, Pages: report.Pages, Refusal: report.Rejection}, err
+	return taskDone{MIME: report.MIME, Pages: report.Pages, Rejection: report.Rejection}, err
 }
 
 func (d *session) source(doc io.ReaderAt, t task) document.Source {
@@ -88,11 +88,11 @@ func (d *session) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 	if err != nil {
 		return err
 	}
-	head := imageHeader{MIME: p.MIME, Width: p.Width, Height: p.Height, Size: len(p.Bytes)}
-	if head.Size > maxImageBytes || head.Height > maxImageSide {
+	header := imageHeader{MIME: p.MIME, Width: p.Width, Height: p.Height, Size: len(p.Bytes)}
+	if header.Size > maxImageBytes || header.Height > maxImageSide {
 		return document.ErrTooLarge
 	}
-	if err := writeMessage(d.w, frameImage, head); err != nil {
+	if err := writeMessage(d.w, frameImage, header); err != nil {
 		return &writeError{err}
 	}
 	for rest := p.Bytes; len(rest) > 0; {
@@ -106,20 +106,20 @@ func (d *session) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 }
 
 func (d *session) text(ctx context.Context, doc io.ReaderAt, t task) error {
-	sum := int64(0)
+	sent := int64(0)
 	return document.Text(ctx, d.source(doc, t), t.Extract, func(page int, text string) error {
-		text = truncate(strings.Map(cleanRune, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.MaxPageTextBytes, t.Extract.MaxTextBytes-sum))
-		sum += int64(len(text))
+		text = truncate(strings.Map(cleanRune, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.MaxPageTextBytes, t.Extract.MaxTextBytes-sent))
+		sent += int64(len(text))
 		return d.write(frameText, append(binary.BigEndian.AppendUint32(nil, uint32(page)), text...))
 	})
 }
 
-// truncate shortens s to at most so many bytes, between two characters.
-func truncate(s string, most int64) string {
-	if int64(len(s)) <= most {
+// truncate shortens s to at most limit bytes without splitting a character.
+func truncate(s string, limit int64) string {
+	if int64(len(s)) <= limit {
 		return s
 	}
-	n := max(most, 0)
+	n := max(limit, 0)
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}

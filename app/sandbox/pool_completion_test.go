@@ -1,0 +1,65 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/png"
+	"testing"
+
+	"deedkeep/app/document"
+	"deedkeep/app/sandbox"
+)
+
+// cancelingDoc cancels the call's context when it is first read.
+type cancelingDoc struct {
+	*bytes.Reader
+	cancel context.CancelFunc
+}
+
+func (l cancelingDoc) ReadAt(p []byte, off int64) (int, error) {
+	l.cancel()
+	return l.Reader.ReadAt(p, off)
+}
+
+// Work that must run to completion costs no worker if its context is canceled. Other work is
+// stopped.
+func TestRunToCompletion(t *testing.T) {
+	var drawn bytes.Buffer
+	if err := png.Encode(&drawn, image.NewGray(image.Rect(0, 0, 40, 50))); err != nil {
+		t.Fatalf("encode PNG: %v", err)
+	}
+	for _, c := range []struct {
+		name     string
+		complete bool
+		want     error
+		stats    sandbox.Stats
+	}{
+		{"run to completion", true, nil, sandbox.Stats{Alive: 1, Started: 1, Served: 1}},
+		{"stop when canceled", false, context.Canceled, sandbox.Stats{Started: 1, Killed: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := open(t, fake(t, "without assets"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			doc := cancelingDoc{bytes.NewReader(drawn.Bytes()), cancel}
+			r := sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: c.complete}
+			picture, err := p.Picture(ctx, r, 1, 20, document.ExtractLimits{})
+			if !errors.Is(err, c.want) || c.complete && (picture.Width != 20 || picture.Height != 25) {
+				t.Errorf("Picture = %d by %d, %v; want 20 by 25 or error %v", picture.Width, picture.Height, err, c.want)
+			}
+			if got := p.Stats(); got != c.stats {
+				t.Errorf("Stats() = %+v, want %+v", got, c.stats)
+			}
+		})
+	}
+	// A call that is canceled before it starts does not start any work.
+	p := open(t, fake(t, "without assets"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	doc := bytes.NewReader(drawn.Bytes())
+	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true}, 1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want context.Canceled", err)
+	}
+}
