@@ -324,19 +324,21 @@ func TestCleanMarkOfOtherState(t *testing.T) {
 		{"its own", string(mark), true}, {"cut", string(mark[:20]), false}, {"empty", "", false}, {"of a state before",
 			"0000000000000002 0000000000000000\n", false},
 	} {
-		if err := os.WriteFile(two+cleanMarkSuffix, []byte(row.text), 0o600); err != nil {
-			t.Fatalf("write file: %v", err)
-		}
-		file, err := os.Open(two)
-		if err != nil {
-			t.Fatalf("open file: %v", err)
-		}
-		if got := endedCleanly(file); got != row.clean {
-			t.Errorf("%s: got clean %v, want %v", row.name, got, row.clean)
-		}
-		if err := file.Close(); err != nil {
-			t.Errorf("close file: %v", err)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if err := os.WriteFile(two+cleanMarkSuffix, []byte(row.text), 0o600); err != nil {
+				t.Fatalf("write file: %v", err)
+			}
+			file, err := os.Open(two)
+			if err != nil {
+				t.Fatalf("open file: %v", err)
+			}
+			if got := endedCleanly(file); got != row.clean {
+				t.Errorf("got clean %v, want %v", got, row.clean)
+			}
+			if err := file.Close(); err != nil {
+				t.Errorf("close file: %v", err)
+			}
+		})
 	}
 	if err := os.Rename(one, two); err != nil { // an older database was restored
 		t.Fatalf("rename file: %v", err)

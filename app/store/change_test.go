@@ -69,20 +69,22 @@ func TestPutAndRemoveAddOneChangePerCommit(t *testing.T) {
 			}, 1},
 			{"other record", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 1, Name: fmt.Sprint("F", i)}) }, 0},
 		} {
-			var from uint64
-			view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
-			select {
-			case <-s.Changed():
-			default:
-			}
-			update(t, s, row.fn)
-			want := slices.Repeat([]string{fmt.Sprint(typeName, " ", ids[i])}, row.want)
-			if list, err := changesFrom(t, s, from, 9); err != nil || !slices.Equal(list, want) {
-				t.Errorf("%s %s: got changes %v, %v; want %v", row.name, typeName, list, err, want)
-			}
-			if len(s.Changed()) != row.want {
-				t.Errorf("%s %s: got %d signals, want %d", row.name, typeName, len(s.Changed()), row.want)
-			}
+			t.Run(typeName+" "+row.name, func(t *testing.T) {
+				var from uint64
+				view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
+				select {
+				case <-s.Changed():
+				default:
+				}
+				update(t, s, row.fn)
+				want := slices.Repeat([]string{fmt.Sprint(typeName, " ", ids[i])}, row.want)
+				if list, err := changesFrom(t, s, from, 9); err != nil || !slices.Equal(list, want) {
+					t.Errorf("got changes %v, %v; want %v", list, err, want)
+				}
+				if len(s.Changed()) != row.want {
+					t.Errorf("got %d signals, want %d", len(s.Changed()), row.want)
+				}
+			})
 		}
 	}
 }
@@ -111,13 +113,15 @@ func TestMovedAbstractAddsChangeForItsFiles(t *testing.T) {
 		{"a template", func() { a.TemplateID = 2 }, []string{"abstract 1", "files of 1"}},
 		{"a county without files", func() { a.County, a.Files = "Albany", nil }, []string{"abstract 1"}},
 	} {
-		var from uint64
-		view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
-		row.change()
-		update(t, s, func(tx *Tx) error { return errors.Join(tx.PutAbstract(a), tx.PutAbstract(a)) })
-		if list, err := changesFrom(t, s, from, 9); err != nil || !slices.Equal(list, row.want) {
-			t.Errorf("%s: got changes %v, %v; want %v", row.name, list, err, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			var from uint64
+			view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
+			row.change()
+			update(t, s, func(tx *Tx) error { return errors.Join(tx.PutAbstract(a), tx.PutAbstract(a)) })
+			if list, err := changesFrom(t, s, from, 9); err != nil || !slices.Equal(list, row.want) {
+				t.Errorf("got changes %v, %v; want %v", list, err, row.want)
+			}
+		})
 	}
 }
 

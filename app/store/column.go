@@ -27,11 +27,10 @@ const (
 	ColumnRecord      Column = "record"
 )
 
-// columnValue is the value of a record in a column: folded text, or a number with an
-// optional prefix. "key:7" is {"key", 7}, and "12" is {"", 12}. The zero value means no
-// value.
+// columnValue is the value of a record in a column: folded text, or a number with the text
+// before it. "key:7" is {"key", 7}, and "12" is {"", 12}. The zero value means no value.
 type columnValue struct {
-	prefix string
+	text   string
 	number uint64
 }
 
@@ -43,11 +42,11 @@ func parseValue(text string) columnValue {
 		prefix, digits = "", text
 	}
 	if len(digits) == 0 || len(digits) > 18 || digits[0] < '1' || digits[0] > '9' || found && prefix == "" {
-		return columnValue{prefix: text}
+		return columnValue{text: text}
 	}
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil {
-		return columnValue{prefix: text}
+		return columnValue{text: text}
 	}
 	return columnValue{prefix, n}
 }
@@ -56,11 +55,11 @@ func parseValue(text string) columnValue {
 func (v columnValue) String() string {
 	switch {
 	case v.number == 0:
-		return v.prefix
-	case v.prefix == "":
+		return v.text
+	case v.text == "":
 		return strconv.FormatUint(v.number, 10)
 	}
-	return v.prefix + ":" + strconv.FormatUint(v.number, 10)
+	return v.text + ":" + strconv.FormatUint(v.number, 10)
 }
 
 // fold is model.Fold with a fast path for ASCII.
@@ -76,7 +75,7 @@ func fold(text string) string {
 // A valueHash represents a column value in an index:
 //
 //	no value            0
-//	number below 2^40   hash of the prefix (3 bytes) | number (5 bytes)
+//	number below 2^40   hash of the text before it (3 bytes) | number (5 bytes)
 //	anything else       hash of the text
 //
 // Numbers keep their order, so entries of new records are next to each other. Different
@@ -96,9 +95,9 @@ func (t *Tx) hashValue(v columnValue) valueHash {
 	case v == columnValue{}:
 		return 0
 	case v.number == 0:
-		return valueHash(max(hash(v.prefix), 1))
+		return valueHash(max(hash(v.text), 1))
 	case v.number < 1<<numberBits:
-		return valueHash(hash(v.prefix)<<numberBits | v.number)
+		return valueHash(hash(v.text)<<numberBits | v.number)
 	}
 	return valueHash(max(hash(v.String()), 1))
 }

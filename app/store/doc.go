@@ -106,5 +106,5 @@
 // during a commit, the store becomes read-only (see Store.Failure), except when the
 // disk is full, which bbolt survives. After a session that didn't close cleanly, Open
 // reads the file from the disk again and returns an error if the page cache differs.
-// cache_check.go describes what of this Windows and macOS can't do.
+// cache_check.go describes the limits of this check on Windows and macOS.
 package store

@@ -26,10 +26,10 @@ func actorValue(e *model.Event) columnValue {
 	if e.Actor.ID == 0 {
 		return v
 	}
-	if v.prefix == "" || v.number != 0 {
+	if v.text == "" || v.number != 0 {
 		return parseValue(e.Actor.Record())
 	}
-	return columnValue{v.prefix, e.Actor.ID}
+	return columnValue{v.text, e.Actor.ID}
 }
 
 // ListEvents returns a page of the audit log. It supports filters by ColumnActor,

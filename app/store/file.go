@@ -183,7 +183,7 @@ func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool
 	return [32]byte(k), file, ok
 }
 
-// FileByDigest returns a file with this content digest, a live one if there is one among the
+// FileByDigest returns a file with this content digest, a live one if there is any among the
 // first few. If none of their records can be read or matches the digest, the result has only
 // an ID and a size of -1. ok is false if there is no such file.
 func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {

@@ -236,7 +236,7 @@ func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 		return indexFields{}
 	}
 	return indexFields{listed: true, created: sortableMicros(trashed.At), id: typedID(l.typeName, l.fields(v).id),
-		hashes: [maxColumns]valueHash{t.hashValue(columnValue{prefix: l.typeName})}}
+		hashes: [maxColumns]valueHash{t.hashValue(columnValue{text: l.typeName})}}
 }
 
 // reindex updates all index entries and value counts after a change. before is nil for a new

@@ -16,21 +16,21 @@ func TestValues(t *testing.T) {
 	for text, want := range map[string]columnValue{
 		"":                    {},
 		"   ":                 {},
-		"New":                 {prefix: "new"},
-		" ÉCOLE ":             {prefix: "école"},
+		"New":                 {text: "new"},
+		" ÉCOLE ":             {text: "école"},
 		"12":                  {number: 12},
-		"0":                   {prefix: "0"},
-		"012":                 {prefix: "012"},
-		"1 2":                 {prefix: "1 2"},
+		"0":                   {text: "0"},
+		"012":                 {text: "012"},
+		"1 2":                 {text: "1 2"},
 		"key:7":               {"key", 7},
 		"KEY:7":               {"key", 7},
-		"key:07":              {prefix: "key:07"},
-		"key:":                {prefix: "key:"},
-		":7":                  {prefix: ":7"},
-		"a:b:7":               {prefix: "a:b:7"},
+		"key:07":              {text: "key:07"},
+		"key:":                {text: "key:"},
+		":7":                  {text: ":7"},
+		"a:b:7":               {text: "a:b:7"},
 		"999999999999999999":  {number: 999999999999999999},
-		"1000000000000000000": {prefix: "1000000000000000000"},
-		"12x":                 {prefix: "12x"},
+		"1000000000000000000": {text: "1000000000000000000"},
+		"12x":                 {text: "12x"},
 	} {
 		if got := parseValue(text); got != want || got.String() != model.Fold(text) {
 			t.Errorf("parseValue(%q) = %+v (%q), want %+v", text, got, got, want)
@@ -49,7 +49,7 @@ func TestFoldIsFold(t *testing.T) {
 func TestWords(t *testing.T) {
 	tx := &Tx{}
 	seen := map[valueHash]columnValue{}
-	for _, v := range []columnValue{{}, {prefix: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1},
+	for _, v := range []columnValue{{}, {text: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1},
 		{number: 1 << 40}, {"key", 1 << 50}} {
 		w := tx.hashValue(v)
 		if other, known := seen[w]; known || (w == 0) != (v == columnValue{}) {

@@ -61,7 +61,7 @@ func TestListsMatchOracle(t *testing.T) {
 }
 
 // Between two pages, a hundred orders are added and a hundred others removed. Those that
-// stay are seen exactly once, and none twice.
+// stay are seen exactly once, and no order is returned twice.
 func TestPagesWhileRecordsChange(t *testing.T) {
 	for _, q := range []Query{
 		{Limit: 20},
@@ -197,9 +197,11 @@ func TestListsRejectUnsupportedQueries(t *testing.T) {
 		"an order number in the trash": func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: SortOrderNumber}); return err },
 		"an unknown sort":              func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
 	} {
-		if err := s.View(context.Background(), list); err == nil || !strings.Contains(err.Error(), "list of") {
-			t.Errorf("%s: got %v, want an error about the list", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := s.View(context.Background(), list); err == nil || !strings.Contains(err.Error(), "list of") {
+				t.Errorf("got %v, want an error about the list", err)
+			}
+		})
 	}
 }
 

@@ -113,7 +113,7 @@ func filterValue(filter Filter) columnValue {
 	switch {
 	case filter.Column == ColumnUnassigned:
 		return boolValue(true)
-	case filter.Column == ColumnProcessing && v.prefix == "false":
+	case filter.Column == ColumnProcessing && v.text == "false":
 		return columnValue{}
 	}
 	return v
@@ -122,7 +122,7 @@ func filterValue(filter Filter) columnValue {
 // boolValue returns the column value for a boolean: false has no value.
 func boolValue(b bool) columnValue {
 	if b {
-		return columnValue{prefix: "true"}
+		return columnValue{text: "true"}
 	}
 	return columnValue{}
 }

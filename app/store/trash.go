@@ -19,7 +19,7 @@ type TrashEntry struct {
 var trash = indexedTable[TrashEntry]{
 	table:       table[TrashEntry]{typeName: "trash entry"},
 	indexLayout: indexLayout{indexBucket: bucketTrash, columnTags: "w"},
-	columns:     []indexColumn[TrashEntry]{{name: ColumnKind, value: func(e *TrashEntry) columnValue { return columnValue{prefix: e.Type} }}},
+	columns:     []indexColumn[TrashEntry]{{name: ColumnKind, value: func(e *TrashEntry) columnValue { return columnValue{text: e.Type} }}},
 	fields: func(e *TrashEntry) indexFields {
 		return indexFields{created: sortableMicros(e.At), id: typedID(e.Type, e.ID)}
 	},
@@ -100,7 +100,7 @@ func (t *Tx) TrashedBefore(at time.Time, after TrashEntry, limit int) (list []Tr
 // parseTrashedWith parses Trashed.With, the record that a file was deleted along with.
 func parseTrashedWith(with string) (typeName string, id uint64) {
 	v := parseValue(with)
-	return v.prefix, v.number
+	return v.text, v.number
 }
 
 // trashedWith reports whether a file was deleted along with an abstract.
