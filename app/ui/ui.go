@@ -1,11 +1,9 @@
-// Package ui is the voice for people: pages, and the signed links under which
-// documents are seen and saved. Like app/api it decides nothing.
+// Package ui serves the web interface: pages and the signed links of documents. It decides nothing;
+// it calls the vault.
 //
-// Every page is one line of the table in routes.go, which says who may have it; what
-// is asked before a handler runs (who is it, was it sent from here, may they) is
-// asked there and nowhere else. Failures become pages in failure.go.
-//
-// It never wraps the writer of a download: the kernel sends the file itself.
+// Package page holds what all pages share. Each of its siblings (account, admin, documents,
+// records) handles a group of pages and lists their routes with the permission that each requires.
+// This package mounts them.
 package ui
 
 import (
@@ -21,14 +19,14 @@ import (
 	"deedkeep/web"
 )
 
-// Options are the options of New.
+// Options configure New.
 type Options = page.Options
 
 // Room is the type of Options.Room.
 type Room = page.Room
 
-// New returns the handler of everything outside /v1. It sets http.Request.Pattern of the
-// request that it was handed to the pattern of the route.
+// New returns the handler of everything outside /v1. It sets http.Request.Pattern to the pattern of
+// the route.
 func New(opts Options) (http.Handler, error) {
 	s, err := page.New(opts)
 	if err != nil {
@@ -42,7 +40,7 @@ func New(opts Options) (http.Handler, error) {
 // handler returns the handler of pages, assets, and signed links.
 func handler(s *page.Site, docs *documents.Pages) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The request line itself is compared: a link has one spelling.
+		// Compares the request line itself: a link has one spelling.
 		switch path := r.URL.EscapedPath(); {
 		case strings.HasPrefix(path, "/dl/"):
 			r.Pattern = "/dl/{file}/{expiry}/{signature}/{filename}"

@@ -9,19 +9,19 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// accountView is what somebody sees of their own.
+// accountView is the data of the account page.
 type accountView struct {
 	User     model.User
-	Once     string // of the form that makes new recovery codes
-	Codes    int    // recovery codes that are left
-	Required bool   // a second factor, by the settings
-	Must     bool   // set one up before anything else
+	Once     string // token of the form that creates recovery codes
+	Codes    int    // number of unused recovery codes
+	Required bool   // the settings require two-factor authentication
+	Must     bool   // it must be set up first
 	Sessions []sessionRow
 	Problems map[string]string // by field; "" is for the form named by Form
-	Form     string            // password or factor: which form the problems are of
+	Form     string            // the form with the problems: password or factor
 }
 
-// sessionRow is one session as people know it.
+// sessionRow is a session of the user.
 type sessionRow struct {
 	model.Session
 	Name string
@@ -32,7 +32,7 @@ func (p *Pages) accountPage(w http.ResponseWriter, r *http.Request, who page.Vis
 	return p.showAccount(w, r, who, http.StatusOK, "", nil)
 }
 
-// showAccount shows the account, with what was wrong in one of its forms.
+// showAccount shows the account page, with the problems of one of its forms.
 func (p *Pages) showAccount(
 	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form string, problems map[string]string,
 ) error {
@@ -56,8 +56,8 @@ func (p *Pages) showAccount(
 	})
 }
 
-// showAccountProblem shows the account once more after a refusal that belongs to one of its forms;
-// any other error goes on.
+// showAccountProblem shows the account page with the problems that err has for a form. Other errors
+// are returned.
 func (p *Pages) showAccountProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, form string, err error) error {
 	status, problems := page.FormProblems(err)
 	if problems == nil {
@@ -78,12 +78,12 @@ func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request, who page.
 	return p.RedirectWithNotice(w, r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
 }
 
-// endSession ends one session of one's own, by its id.
+// endSession signs one of the user's devices out.
 func (p *Pages) endSession(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id := r.PostForm.Get("session")
 	err := p.Vault.Sessions.End(r.Context(), who.Actor, id)
 	switch {
-	case errs.KindOf(err) == errs.NotFound: // it has ended meanwhile
+	case errs.KindOf(err) == errs.NotFound: // it has expired in the meantime
 	case err != nil:
 		return err
 	case id == (model.Session{Hash: who.Session}).ID():

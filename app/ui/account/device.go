@@ -2,10 +2,10 @@ package account
 
 import "strings"
 
-// agentName is a word in what browsers call themselves, and what people call it.
+// agentName maps a token of a User-Agent header to the name of a browser or system.
 type agentName struct{ token, name string }
 
-// Each calls itself after those that it wants to be taken for: the first that fits counts.
+// Browsers imitate each other in their User-Agent, so the first match counts.
 var (
 	browsers = []agentName{
 		{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"},
@@ -19,8 +19,7 @@ var (
 	}
 )
 
-// deviceName says in plain words where somebody is signed in, by what the browser
-// calls itself.
+// deviceName describes the device of a session by its User-Agent.
 func deviceName(agent string) string {
 	browser, system := matchAgent(browsers, agent), matchAgent(systems, agent)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// invitationPage shows the form behind a one-time link. To look at it changes nothing:
-// programs that preview links use none up.
+// invitationPage shows the form of a one-time link. GET requests don't use up the link, because
+// mail programs preview links.
 func (p *Pages) invitationPage(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
 	in, err := p.Vault.Users.Invitation(r.Context(), r.PathValue("token"))
 	if err != nil {
@@ -21,10 +21,10 @@ func (p *Pages) invitationPage(w http.ResponseWriter, r *http.Request, _ page.Vi
 	return p.showInvitation(w, r, http.StatusOK, in, "", nil)
 }
 
-// acceptInvitation takes the filled form.
+// acceptInvitation sets the password that was entered in the form.
 func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
 	token := r.PathValue("token")
-	// Before the form is read: whoever has no link that works sends it to nobody.
+	// Checked before the form is read: without a valid link, no password is read.
 	in, err := p.Vault.Users.Invitation(r.Context(), token)
 	if err != nil {
 		page.SkipForm(w, r)
@@ -48,8 +48,8 @@ func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.
 	return p.signInAfterInvitation(w, r, user.Name, form.Get("password"))
 }
 
-// signInAfterInvitation lets somebody in who has just chosen a password, through the same door as
-// everybody; where that does not open at once, the name is filled in there.
+// signInAfterInvitation signs the user in with the new password. If that fails, it shows the
+// sign-in page with the username filled in.
 func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, name, password string) error {
 	in, err := p.Vault.Users.SignIn(r.Context(), vault.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
 	if errors.As(err, new(*vault.SignInError)) {
@@ -62,8 +62,8 @@ func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, na
 	return p.finishSignIn(w, r, in, "/")
 }
 
-// showInvitation is nobody's page: it is for whoever was given the link, not for whoever
-// happens to be signed in where it is opened.
+// showInvitation shows the form for the user whom the link is for, even if another user is signed
+// in.
 func (p *Pages) showInvitation(
 	w http.ResponseWriter, r *http.Request, status int, in vault.Invitation, name string, problems map[string]string,
 ) error {
@@ -85,8 +85,8 @@ func (p *Pages) showInvitation(
 	}{text, name, in.First, model.MinPasswordLength, problems}})
 }
 
-// invitationError tells of a link that opens nothing how to go on; other failures stay what
-// they are.
+// invitationError returns a page that explains an invalid link. Other errors are returned
+// unchanged.
 func invitationError(err error) error {
 	if kind := errs.KindOf(err); kind == errs.NotFound || kind == errs.Conflict {
 		return page.NewHTTPError(http.StatusNotFound, "This link does not work",

@@ -8,11 +8,11 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// quietZone is the white border that a reader of QR codes needs (ISO/IEC 18004: four modules).
+// quietZone is the width of the white border in modules (ISO/IEC 18004: four).
 const quietZone = 4
 
-// qrCodeSVG draws a text as a QR code, dark on white in every theme. It is part of the
-// page itself: nothing may load a picture with a secret in its address.
+// qrCodeSVG returns a QR code of the text, dark on white in every theme. It is inline because the
+// address of an image would contain the secret.
 func qrCodeSVG(text string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {

@@ -2,13 +2,13 @@ package account
 
 import "deedkeep/app/ui/page"
 
-// Pages handles the requests of this package.
+// Pages handles sign-in, invitations, and the user's own account.
 type Pages struct{ *page.Site }
 
-// New returns the pages.
+// New returns the pages of this package.
 func New(s *page.Site) *Pages { return &Pages{Site: s} }
 
-// Routes returns the addresses of the pages and forms, and who may use them.
+// Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /sign-in", page.Anyone, p.signInPage),

@@ -9,14 +9,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// challengeCookie holds the token of a sign-in that waits for its code, for as long.
+// challengeCookie holds the token of a sign-in that waits for its verification code.
 const challengeCookie = "deedkeep_step"
 
-// showSignIn is what the pages of signing in show.
+// signInForm is the data of the sign-in pages.
 type signInForm struct {
 	Name, To, Problem string
-	Wait              int  // seconds after which to try again
-	Code              bool // the code is asked for, in the place of name and password
+	Wait              int  // seconds until the next attempt
+	Code              bool // ask for the verification code instead of username and password
 }
 
 func (p *Pages) signInPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
@@ -37,7 +37,7 @@ func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, who page.Visi
 	return p.RenderPage(w, r, who, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
 }
 
-// signIn takes name and password.
+// signIn checks username and password.
 func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	form := r.PostForm
 	return p.startSession(w, r, who, vault.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
@@ -46,13 +46,13 @@ func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, who page.Visitor)
 func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	to := page.LocalAddress(r.URL.Query().Get("to"))
 	if p.CookieValue(r, challengeCookie) == "" || who.Known() {
-		page.Redirect(w, r, page.SignInPath(to)) // nothing waits for a code here
+		page.Redirect(w, r, page.SignInPath(to)) // no sign-in waits for a code
 		return nil
 	}
 	return p.showSignIn(w, r, who, http.StatusOK, signInForm{To: to, Code: true})
 }
 
-// submitCode takes the code of the second factor, in the step after the password.
+// submitCode checks the verification code, in the step after the password.
 func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	step := p.CookieValue(r, challengeCookie)
 	if step == "" {
@@ -62,7 +62,7 @@ func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, who page.Visi
 	return p.startSession(w, r, who, vault.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
 }
 
-// startSession begins a session, asks for the code, or says why not.
+// startSession signs the user in, asks for the verification code, or shows the problem.
 func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, who page.Visitor, draft vault.SignInDraft) error {
 	draft.Address, draft.Device = p.Address(r), r.UserAgent()
 	to := page.LocalAddress(r.PostForm.Get("to"))
@@ -88,8 +88,8 @@ func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, who page.Vi
 	return p.showSignIn(w, r, who, page.SignInErrorStatus(refused), again)
 }
 
-// finishSignIn gives the browser its new session. The one that it showed before ends: a
-// token that somebody put there opens nothing that comes after.
+// finishSignIn sets the cookie of the new session. It ends the session that the browser had before,
+// which prevents session fixation.
 func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in vault.SignedIn, to string) error {
 	if before := p.SessionToken(r); before != "" {
 		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r)); err != nil {
@@ -105,7 +105,7 @@ func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in vault.Si
 	return nil
 }
 
-// clearChallenge takes a step from the browser that leads no further.
+// clearChallenge deletes the cookie of a sign-in that can't continue.
 func (p *Pages) clearChallenge(w http.ResponseWriter, r *http.Request) {
 	if p.CookieValue(r, challengeCookie) != "" {
 		p.SetCookie(w, r, challengeCookie, "", 0, http.SameSiteStrictMode)
@@ -119,7 +119,7 @@ func (p *Pages) signOut(w http.ResponseWriter, r *http.Request, who page.Visitor
 	return p.finishSignOut(w, r, "You are signed out.")
 }
 
-// finishSignOut takes the session from a browser in which it has ended.
+// finishSignOut deletes the session cookie and the data that the browser stores.
 func (p *Pages) finishSignOut(w http.ResponseWriter, r *http.Request, notice string) error {
 	p.SetSession(w, r, "")
 	page.ClearSiteData(w, `"cache", "storage"`)

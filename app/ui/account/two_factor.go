@@ -9,15 +9,15 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// showTwoFactorForm is what the page of setting up a second factor shows.
+// twoFactorForm is the data of the page that sets up two-factor authentication.
 type twoFactorForm struct {
-	QR      template.HTML // "" when the code was wrong: the phone has read it by then
+	QR      template.HTML // "" after a wrong code: the phone has scanned it already
 	Secret  string        // in groups of four
 	Problem string
 }
 
-// beginTwoFactor offers a second factor. The page is the answer itself: what it shows is
-// told once and is nowhere else.
+// beginTwoFactor starts setting up two-factor authentication. The response shows the secret, which
+// is not shown again.
 func (p *Pages) beginTwoFactor(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	offer, err := p.Vault.Users.BeginFactor(r.Context(), who.Actor, r.PostForm.Get("current_password"))
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Pages) showTwoFactorForm(w http.ResponseWriter, r *http.Request, who pa
 	return p.RenderPage(w, r, who, status, "factor.html", page.Page{Heading: "Set up a second factor", Section: "me", Data: form})
 }
 
-// groupsOfFour parts a text into groups of four, as people type it.
+// groupsOfFour splits a text into groups of four characters.
 func groupsOfFour(text string) string {
 	var groups []string
 	for ; len(text) > 4; text = text[4:] {
@@ -55,7 +55,7 @@ func (p *Pages) confirmTwoFactor(w http.ResponseWriter, r *http.Request, who pag
 	return p.showTwoFactorForm(w, r, who, status, twoFactorForm{Problem: problems["code"] + problems[""]})
 }
 
-// newRecoveryCodes makes new recovery codes in the place of those before.
+// newRecoveryCodes replaces the recovery codes.
 func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.SubmitOnce(w, r, who, codesAlreadyShown, func() (string, error) {
 		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), who.Actor, r.PostForm.Get("current_password"))
@@ -66,12 +66,12 @@ func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, who pag
 	})
 }
 
-// codesAlreadyShown answers the form of recovery codes that was sent before.
+// codesAlreadyShown is shown if the form of new recovery codes is submitted twice.
 var codesAlreadyShown = page.AlreadySubmitted{Text: "These codes were made already. They were shown once, and are shown no more.", Path: "/me", Link: "Go to your account"}
 
-// showRecoveryCodes shows recovery codes, once.
+// showRecoveryCodes shows new recovery codes. They are not shown again.
 func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, who page.Visitor, heading string, codes []string) error {
-	if who.Role == "" { // the second factor is there now: so is the role
+	if who.Role == "" { // two-factor authentication is set up now, so the user has a role
 		user, err := p.Vault.Users.Get(r.Context(), who.ID)
 		if err != nil {
 			return err
@@ -83,11 +83,11 @@ func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, who pa
 	})
 }
 
-// recoveryCodePattern is the form of those that secret.NewRecoveryCode makes.
+// recoveryCodePattern matches the codes of secret.NewRecoveryCode.
 var recoveryCodePattern = regexp.MustCompile(`^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 
-// downloadRecoveryCodes gives the codes back that the page sends, as a file: they are kept here as
-// hashes only.
+// downloadRecoveryCodes returns the codes that the page submits as a file. The server stores only
+// their hashes.
 func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	var text strings.Builder
 	text.WriteString("Recovery codes of " + who.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
@@ -108,7 +108,7 @@ func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, wh
 	return nil
 }
 
-// removeTwoFactor takes one's own second factor away.
+// removeTwoFactor removes the user's own two-factor authentication.
 func (p *Pages) removeTwoFactor(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if err := p.Vault.Users.RemoveFactor(r.Context(), who.Actor, r.PostForm.Get("current_password")); err != nil {
 		return p.showAccountProblem(w, r, who, "factor", err)

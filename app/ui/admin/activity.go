@@ -11,26 +11,26 @@ import (
 	"deedkeep/app/vault"
 )
 
-// activityFilters are the parameters of the page's address, and of the CSV's.
+// activityFilters are the query parameters of the page and of the CSV export.
 var activityFilters = []string{"who", "kind", "record", "from", "to"}
 
-// activityPage is the log of who did what, newest first.
+// activityPage is the data of the activity page: the audit log, newest first.
 type activityPage struct {
-	Asked      map[string]string // the filters as they were asked for
+	Asked      map[string]string // the filters of the request
 	Problems   map[string]string
 	Users      []model.User
 	Keys       []model.Key
-	Kinds      any            // eventTexts
-	About      *matchedRecord // the record that the filter found
-	Choices    []recordChoice // the records that it may mean
+	Kinds      any            // the texts of all kinds of events
+	About      *matchedRecord // the record that the filter matched
+	Choices    []recordChoice // records that the filter may mean
 	Events     []eventRow
 	CSV        string
 	Prev, Next string
 	Check      auditVerification
 }
 
-// recordChoice is one of several records that the filter may mean, and the address of the
-// page about it alone.
+// recordChoice is one of several records that the filter may mean, with the address of the page
+// that shows only its activity.
 type recordChoice struct {
 	matchedRecord
 	Address string
@@ -72,7 +72,7 @@ func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, who page.Vi
 	})
 }
 
-// setRecords shows which record the filter found, or which it may mean.
+// setRecords sets the record that the filter matched, or the choices if it matched several.
 func (a *activityPage) setRecords(records []matchedRecord, asked url.Values) {
 	if len(records) == 1 && records[0].Name != "" {
 		a.About = &records[0]
@@ -87,8 +87,8 @@ func (a *activityPage) setRecords(records []matchedRecord, asked url.Values) {
 	}
 }
 
-// eventQuery reads the filters; what is wrong with one is put beside it, and the list
-// is that without it. It gives the records that the filter by record may mean.
+// eventQuery returns the query for the filters, and the records that the filter by record may mean.
+// Invalid filters are ignored and reported in problems.
 func (p *Pages) eventQuery(
 	ctx context.Context, who page.Visitor, asked url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error,
 ) {

@@ -13,13 +13,12 @@ import (
 	"deedkeep/app/vault"
 )
 
-// csvBatchBytes is more bytes than the entries of one reading have as a rule.
+// csvBatchBytes is an upper estimate of the size of one batch of entries.
 const csvBatchBytes = 1 << 20
 
-// activityCSV streams what the filters of the page leave, the oldest entry first, in
-// the form of "deedkeep events export", and behind its columns what people call the
-// record and the time of the office. One that was cut off is seen as such: the connection
-// ends without the end of the answer.
+// activityCSV exports the filtered audit log, oldest entry first, in the format of "deedkeep events
+// export" with two more columns: the name of the record and the local time. If an error occurs in
+// the middle, the connection is aborted, so that the client doesn't take the file for complete.
 func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	problems := map[string]string{}
 	q, _, err := p.eventQuery(r.Context(), who, page.ListParams(r, activityFilters...), problems)
@@ -31,7 +30,7 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, who page.Vis
 	}
 	now := p.LocalNow()
 	if q.CreatedTo.IsZero() || q.CreatedTo.After(now) {
-		q.CreatedTo = now // it has an end, however much is going on
+		q.CreatedTo = now // new entries must not keep the export running
 	}
 	q.Limit = 500
 	list, err := p.Vault.Events.List(r.Context(), q)
@@ -49,7 +48,7 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, who page.Vis
 	}
 	table := apitypes.NewEventTable(w, "record_name", "local_time")
 	for {
-		p.SetWriteDeadline(w, csvBatchBytes) // the whole may take an hour, no part of it may
+		p.SetWriteDeadline(w, csvBatchBytes) // each batch has a deadline, the complete export has none
 		if err := p.writeEvents(r.Context(), table, list.Items); err != nil {
 			return p.abortResponse(r, err)
 		}
@@ -66,7 +65,7 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, who page.Vis
 	return nil
 }
 
-// writeEvents adds entries to a table; the names of their records are read at once.
+// writeEvents writes a batch of entries. The names of its records are read together.
 func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, events []model.Event) error {
 	var records []string
 	for _, e := range events {
@@ -85,7 +84,7 @@ func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, eve
 	return nil
 }
 
-// abortResponse ends an answer that has begun, so that nobody takes it for whole.
+// abortResponse aborts the connection, so that the client notices that the response is incomplete.
 func (p *Pages) abortResponse(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		p.Log.ErrorContext(r.Context(), "activity", "error", err)
@@ -93,10 +92,10 @@ func (p *Pages) abortResponse(r *http.Request, err error) error {
 	panic(http.ErrAbortHandler)
 }
 
-// auditVerification is how far a verification of the log has come, and what the last one found.
+// auditVerification is the progress or the result of a verification of the audit log.
 type auditVerification struct {
 	vault.Progress[vault.LogReport]
-	Known bool // there was one, or one goes on
+	Known bool // one is running or has finished
 }
 
 func (p *Pages) auditVerification() auditVerification {
@@ -104,8 +103,7 @@ func (p *Pages) auditVerification() auditVerification {
 	return auditVerification{at, !at.Begun.IsZero()}
 }
 
-// auditVerificationPart is the part of the page about the verification, for a script that asks
-// again while it goes on.
+// auditVerificationPart renders the verification for a script, which polls while it is running.
 func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/admin/activity")
@@ -114,7 +112,7 @@ func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, wh
 	return p.RenderPart(w, r, who, http.StatusOK, "activity.html", "log-check", p.auditVerification())
 }
 
-// verifyAuditLog begins a verification of the log.
+// verifyAuditLog starts a verification of the audit log.
 func (p *Pages) verifyAuditLog(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if err := p.Vault.Events.BeginVerify(r.Context(), who.Actor); err != nil {
 		return err

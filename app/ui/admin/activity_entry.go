@@ -11,27 +11,26 @@ import (
 	"deedkeep/app/vault"
 )
 
-// eventRow is one entry of the log in words.
+// eventRow is an audit entry as text.
 type eventRow struct {
 	Seq          uint64
 	At           time.Time
 	Who, Address string
 	Words        string
-	Record       *eventRecord // nil: the words say it all
-	In           *eventRecord // the abstract that a document belongs to
+	Record       *eventRecord // nil if Words say it all
+	In           *eventRecord // the abstract of a document
 	Details      []string
 	Changes      []page.ChangeLine
 }
 
-// eventRecord is a record that an entry names. Path is "" where there is no page of it,
-// or no longer.
+// eventRecord is a record in an audit entry. Path is "" if the record has no page or was deleted.
 type eventRecord struct {
 	Noun, Name, Path string
-	Gone             bool // for good
+	Gone             bool // permanently deleted
 	Trashed          bool
 }
 
-// eventRows puts entries into words; the names of all their records are read at once.
+// eventRows returns the entries as text. The names of all their records are read together.
 func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow, error) {
 	var records []string
 	for _, e := range events {
@@ -69,7 +68,7 @@ func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) event
 	return row
 }
 
-// eventRecord gives the name of a record as it is now, or as the entry has it.
+// eventRecord returns the record with its current name, or with the name in the entry.
 func (p *Pages) eventRecord(noun, of, then string, names map[string]vault.RecordName) *eventRecord {
 	name, there := names[of]
 	rec := &eventRecord{Noun: noun, Name: name.Text, Gone: !there, Trashed: there && !name.Live}

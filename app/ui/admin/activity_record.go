@@ -10,15 +10,15 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxRecordChoices is how many records the filter of the audit log offers to choose from.
+// maxRecordChoices is the maximum number of records that the filter offers.
 const maxRecordChoices = 10
 
-// matchedRecord is a record that a text in the filter of the audit log may name.
+// matchedRecord is a record that the text of the filter may mean.
 type matchedRecord struct {
 	Noun, Name, Under string
 	Path              string // of its page
-	record            string // in the log
-	Asked             string // what the filter is asked for instead, to mean this one
+	record            string // name in the audit log
+	Asked             string // the filter that selects this record
 }
 
 func (p *Pages) newMatchedRecord(noun string, id uint64, name, under string) matchedRecord {
@@ -32,8 +32,8 @@ func (p *Pages) newMatchedRecord(noun string, id uint64, name, under string) mat
 	return one
 }
 
-// findRecords gives the records that a text may name: by the address of a page, an id,
-// a number, a parcel or an address, the name of a user, or the words of a document.
+// findRecords returns the records that a text may mean: by the address of a page, an ID, a number,
+// a parcel ID, an address, a username, or words of a document.
 func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) ([]matchedRecord, error) {
 	text = strings.TrimSpace(text)
 	if named := p.ParseRecordName(text); named != "" {
@@ -75,7 +75,7 @@ func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) 
 	return p.searchRecords(ctx, who, text)
 }
 
-// recordsByID is the abstract or order of an id alone, as it stands in an address.
+// recordsByID returns the abstract or order with an opaque ID.
 func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRecord, err error) {
 	for _, noun := range []string{"abstract", "order"} {
 		id, ok := p.IDCodec(noun).Decode(text)
@@ -93,8 +93,8 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 	return list, nil
 }
 
-// searchRecords are the records that a search finds; none while there is no search
-// index, or for a text that is too long.
+// searchRecords returns the records that a search finds. It returns none if there is no search
+// index or the text is too long.
 func (p *Pages) searchRecords(ctx context.Context, who page.Visitor, text string) (list []matchedRecord, err error) {
 	if text = vault.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil

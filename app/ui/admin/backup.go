@@ -11,28 +11,28 @@ import (
 	"deedkeep/app/vault"
 )
 
-// backupPage is how the backups go.
+// backupPage is the data of the backups page.
 type backupPage struct {
 	vault.BackupPlace
 	Health  vault.BackupHealth
 	Warning string
-	Age     string // of the last good one
-	Settled string // the path of the settings file
-	Home    string // the data directory
+	Age     string // of the last good backup
+	Settled string // path of the settings file
+	Home    string // data directory
 	Now     backupRun
 	Check   backupVerification
 	Stored  scrubStatus
 }
 
-// scrubStatus is what is known of the documents on the disk.
+// scrubStatus is the state of the stored documents.
 type scrubStatus struct {
 	vault.ScrubState
-	Damaged []vault.Damage // the first of them
+	Damaged []vault.Damage // the first maxDamagedShown
 	More    int
-	Percent int // of the round under way
+	Percent int // progress of the current scrub
 }
 
-// maxDamagedShown is how many damaged documents the page names.
+// maxDamagedShown is the maximum number of damaged documents on the page.
 const maxDamagedShown = 20
 
 func (p *Pages) scrubStatus() scrubStatus {
@@ -43,20 +43,20 @@ func (p *Pages) scrubStatus() scrubStatus {
 	return s
 }
 
-// backupRun is the backup under way, or what the last that was asked for came to.
+// backupRun is the running backup, or the result of the last one that was started here.
 type backupRun struct {
 	vault.Progress[vault.Backup]
-	Settled bool // there is a directory
+	Settled bool // the settings name a backup directory
 	Failed  string
 }
 
-// backupVerification is the verification under way, or what the last one found.
+// backupVerification is the running verification, or the result of the last one.
 type backupVerification struct {
 	vault.Progress[archive.VerifyReport]
 	Failed string
 }
 
-// maxSnapshots is how many are listed; each is a small file that is read.
+// maxSnapshots limits the listed snapshots; each requires reading a file.
 const maxSnapshots = 60
 
 func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
@@ -93,7 +93,7 @@ func (p *Pages) backupVerification() backupVerification {
 	return check
 }
 
-// errorText is the sentence of an error of long work; administrators see it all.
+// errorText returns the text of a background error. Administrators see internal errors, too.
 func errorText(err error) string {
 	var named *errs.Error
 	switch {
@@ -105,7 +105,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// runBackup begins a backup; one that is under way goes on.
+// runBackup starts a backup unless one is running.
 func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	err := p.Vault.Backups.Begin(r.Context(), who.Actor)
 	said := "A backup is being made."
@@ -122,7 +122,7 @@ func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, who page.Visit
 	return p.RedirectWithNotice(w, r, "/admin/backups", said)
 }
 
-// verifyBackup begins the verification of one snapshot, or of all.
+// verifyBackup starts the verification of one snapshot, or of all.
 func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	err := p.Vault.Backups.BeginVerify(r.Context(), who.Actor, r.PostForm.Get("snapshot"))
 	said := "The backups are being verified: every byte is read."
@@ -138,7 +138,7 @@ func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, who page.Vi
 	return p.RedirectWithNotice(w, r, "/admin/backups", said)
 }
 
-// asConflict shows the sentence of an error whose place is not in a form.
+// asConflict turns an error that belongs to no form field into one whose message is shown.
 func asConflict(err error) error {
 	var named *errs.Error
 	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, named.Kind) {
@@ -147,8 +147,8 @@ func asConflict(err error) error {
 	return err
 }
 
-// backupPart is one of the two parts that a script asks for again while something goes
-// on. When that has ended the whole page is worth reading anew.
+// backupPart renders the backup or the verification for a script that polls while it is running.
+// When it has finished, the script reloads the page.
 func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	var name string
 	var data any

@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// definitionEditor is where a set of definitions is edited: those of a template, the fields of
-// orders, or the statuses of orders. One editor serves them all.
+// definitionEditor edits the definitions of a template, the fields of orders, or the statuses of
+// orders.
 type definitionEditor struct {
-	path, heading, noun             string // noun: whose records have values
+	path, heading, noun             string // noun: the type of records that have the fields
 	hasName, hasStatuses, hasFields bool
 	template                        model.Template
 	seenMark                        string
@@ -23,29 +23,29 @@ type definitionEditor struct {
 	newKey                          func(label string, defs []model.Field) string
 }
 
-// adminStyles are of the pages about running the service.
+// adminStyles are the style sheets of the administration pages.
 var adminStyles = []string{"admin.css"}
 
-// definitionPage is what the page of a bench shows.
+// definitionPage is the data of the editor's page.
 type definitionPage struct {
 	Path, Noun, Seen              string
 	Named, HasStatuses, HasFields bool
 	Of                            model.Template
 	Types                         []page.FieldType
-	Open                          string // the field or status whose form is open; "+": of a new one
+	Open                          string // the field or status whose form is open; "+" or "+status" is a new one
 	Form                          fieldForm
-	Name                          string            // of the template, as it was typed
-	Status                        string            // a status, as it was typed
-	Problems                      map[string]string // by the input that they stand beside
-	Refused                       []string          // why a change cannot be made
-	Said                          string            // what a change came to, where only a part is shown
+	Name                          string            // the template's name as typed
+	Status                        string            // a status as typed
+	Problems                      map[string]string // by input
+	Refused                       []string          // reasons why the change was rejected
+	Said                          string            // result of a change, if only a part is rendered
 }
 
-// Preview is the form that the fields make, empty.
+// Preview returns the empty form that the fields create.
 func (ed definitionPage) Preview() []page.Input { return page.StoredInputs(ed.Of.Fields, nil) }
 
-// fieldForm is the form of one field. Key is "" for a new one that takes its key from
-// its label; Options has one in each line.
+// fieldForm is the form of a field. Key is "" for a new field whose key is derived from its label.
+// Options has one per line.
 type fieldForm struct {
 	Was, Key, Label, Type, Options string
 	Required                       bool
@@ -58,7 +58,7 @@ func (b *definitionEditor) newPage() definitionPage {
 	}
 }
 
-// showDefinitions answers GET: the editor, with the form of one field open where the address asks.
+// showDefinitions shows the editor, with the form open that the query names.
 func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, who page.Visitor, b definitionEditor) error {
 	ed, asked := b.newPage(), r.URL.Query()
 	ed.Open = asked.Get("field") + asked.Get("status")
@@ -82,13 +82,13 @@ func (p *Pages) renderDefinitions(
 		})
 	}
 	if status != http.StatusOK {
-		status = http.StatusUnprocessableEntity // which a script puts into place
+		status = http.StatusUnprocessableEntity // htmx inserts only this error status
 	}
 	return p.RenderPart(w, r, who, status, "definitions.html", "editor", ed)
 }
 
-// changeDefinitions answers POST: one change, or the editor again with why it was not made.
-// again reads the definitions anew.
+// changeDefinitions applies a change, or shows the editor with the problems. again reads the
+// current definitions.
 func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, who page.Visitor, again func() (definitionEditor, error)) error {
 	b, err := again()
 	if err != nil {
@@ -113,8 +113,7 @@ func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, who pa
 	return p.showDefinitionErrors(w, r, who, again, err)
 }
 
-// showDefinitionErrors shows the definitions as they are, what was typed, and what stands
-// against it.
+// showDefinitionErrors shows the current definitions, the typed values, and the problems.
 func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, who page.Visitor, again func() (definitionEditor, error), cause error) error {
 	var named *errs.Error
 	if !errors.As(cause, &named) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, named.Kind) {
@@ -146,7 +145,7 @@ func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, who
 	return p.renderDefinitions(w, r, who, status, b, ed)
 }
 
-// restoreInput keeps what was sent, so that nobody has to type it twice.
+// restoreInput restores the typed values, so that the user doesn't have to type them again.
 func (ed *definitionPage) restoreInput(form map[string][]string) {
 	get := func(name string) string { return strings.Join(form[name][:min(1, len(form[name]))], "") }
 	switch get("do") {
@@ -165,7 +164,7 @@ func (ed *definitionPage) restoreInput(form map[string][]string) {
 	}
 }
 
-// addProblem puts a sentence beside its input, or above all where none is open.
+// addProblem shows a problem beside its input, or at the top if the input is not open.
 func (ed *definitionPage) addProblem(place, sentence string) {
 	switch {
 	case place == "name" || place == "status" || ed.Open != "" && place != "":
@@ -175,7 +174,7 @@ func (ed *definitionPage) addProblem(place, sentence string) {
 	}
 }
 
-// problemInput is the input that a refusal of the vault belongs to:
+// problemInput returns the input that a field of a validation error belongs to:
 //
 //	templates.0.name → name   …statuses.3 → status   …custom_fields.2.options.7 → options
 func problemInput(field string) string {

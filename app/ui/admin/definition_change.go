@@ -10,9 +10,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// apply is what the forms of the editor can do to the definitions, by their field
-// `do`; each gives what to say when it is done. None of them decides whether it may be:
-// the vault does.
+// apply applies the change that the form's field "do" names, and returns a notice. The vault
+// validates the result.
 func (b *definitionEditor) apply(form url.Values) (said string, err error) {
 	t := &b.template
 	t.Statuses, t.Fields = slices.Clone(t.Statuses), slices.Clone(t.Fields)
@@ -42,7 +41,7 @@ func (b *definitionEditor) apply(form url.Values) (said string, err error) {
 	return "", errDefinitionGone
 }
 
-// errDefinitionGone is the refusal of a change to what somebody else has taken away.
+// errDefinitionGone is returned if another user has removed the definition.
 var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
 
 func (b *definitionEditor) changeStatus(do string, at int, name string) (string, error) {
@@ -82,14 +81,14 @@ func (b *definitionEditor) changeField(do string, at int) (string, error) {
 	return "", errDefinitionGone
 }
 
-// swapNeighbors changes the places of two neighbors; what is at the edge stays there.
+// swapNeighbors moves an element by one position. At the edge it stays.
 func swapNeighbors[T any](list []T, at, by int) {
 	if to := at + by; to >= 0 && to < len(list) {
 		list[at], list[to] = list[to], list[at]
 	}
 }
 
-// reordered gives the list in the order of names; every one must be named once.
+// reordered returns the list in the sequence of the names, which must contain each element once.
 func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, error) {
 	var out []T
 	for _, name := range names {
@@ -105,7 +104,7 @@ func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, err
 	return out, nil
 }
 
-// saveField adds a field, or changes one; its key stays what it is for ever.
+// saveField adds a field, or changes one other than its key.
 func (b *definitionEditor) saveField(form url.Values) (string, error) {
 	kind := model.FieldType(form.Get("type"))
 	made := model.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
@@ -127,7 +126,7 @@ func (b *definitionEditor) saveField(form url.Values) (string, error) {
 	return fmt.Sprintf("The field %q was saved.", made.Label), nil
 }
 
-// nonBlankLines gives the lines of a text that say something.
+// nonBlankLines returns the lines of a text that are not blank, trimmed.
 func nonBlankLines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

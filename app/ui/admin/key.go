@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// ability is one that a key may have, in words.
+// ability is a scope of API keys with its description.
 type ability struct{ Name, Text string }
 
-// abilities are those of title.Abilities, in words.
+// abilities returns model.Abilities with their descriptions.
 func abilities() []ability {
 	texts := map[string]string{
 		model.AbilityAPI:     "Everything in the API: read, file, change, move to the trash",
@@ -30,7 +30,7 @@ func abilities() []ability {
 	return list
 }
 
-// option is one line of a select.
+// option is an option of a select.
 type option struct{ Value, Text string }
 
 var (
@@ -38,25 +38,26 @@ var (
 	overlapChoices = []option{{"0", "At once"}, {"1", "In 1 day"}, {"7", "In 7 days"}, {"30", "In 30 days"}}
 )
 
-// parseDays reads a choice of days; Invalid names the field for what is none of the choices.
+// parseDays parses the value of one of the choices. It returns Invalid with the name of the field
+// for other values.
 func parseDays(choices []option, value, field string) (time.Duration, error) {
 	if !slices.ContainsFunc(choices, func(c option) bool { return c.Value == value }) {
 		return 0, errs.InvalidField(field, "Choose one of the list.")
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return 0, nil //nolint:nilerr // "never" is a choice and no number
+		return 0, nil //nolint:nilerr // "never" is a choice but not a number
 	}
 	return time.Duration(n) * page.Day, nil
 }
 
-// newKeyRow is a key as administrators see one.
+// keyRow is an API key in the list.
 type keyRow struct {
 	model.Key
 	State string // active, soon (it expires within 14 days), expired, revoked
 }
 
-// expiresSoon is how long before its end a key is marked.
+// expiresSoon is how long before its expiration a key is marked.
 const expiresSoon = 14 * page.Day
 
 func (p *Pages) newKeyRow(key model.Key) keyRow {
@@ -78,7 +79,7 @@ func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, who page.Vis
 		return err
 	}
 	lines := make([]keyRow, 0, len(list))
-	for _, key := range slices.Backward(list) { // the newest first, and what has ended last
+	for _, key := range slices.Backward(list) { // newest first; inactive keys are sorted last below
 		lines = append(lines, p.newKeyRow(key))
 	}
 	slices.SortStableFunc(lines, func(a, b keyRow) int { return endedRank(a) - endedRank(b) })
@@ -92,22 +93,22 @@ func endedRank(k keyRow) int {
 	return 0
 }
 
-// showNewKeyForm is what the page of making a key shows.
+// newKeyForm is the data of the page that creates a key.
 type newKeyForm struct {
 	Name     string
 	Chosen   []string
 	Life     string
-	Once     string // of this form: sent twice, it makes one key
+	Once     string // token of this form: submitted twice, it creates one key
 	Problems map[string]string
 }
 
-// Abilities are all that can be chosen.
+// Abilities returns all abilities.
 func (newKeyForm) Abilities() []ability { return abilities() }
 
-// Lives are the times after which a key can end.
+// Lives returns the lifetimes that a key can have.
 func (newKeyForm) Lives() []option { return keyLifetimes }
 
-// Has reports whether an ability is chosen.
+// Has reports whether an ability is selected.
 func (f newKeyForm) Has(name string) bool { return slices.Contains(f.Chosen, name) }
 
 func (p *Pages) newKeyPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
@@ -118,7 +119,7 @@ func (p *Pages) showNewKeyForm(w http.ResponseWriter, r *http.Request, who page.
 	return p.RenderPage(w, r, who, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
 }
 
-// createKey makes a key and shows it, once.
+// createKey creates a key and shows it. It is not shown again.
 func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	form := newKeyForm{Name: r.PostForm.Get("name"), Chosen: r.PostForm["ability"], Life: r.PostForm.Get("life"), Once: r.PostForm.Get("once")}
 	return p.SubmitOnce(w, r, who, keyAlreadyShown, func() (string, error) {
@@ -135,11 +136,11 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, who page.Visit
 	})
 }
 
-// keyAlreadyShown answers a key's form that was sent before.
+// keyAlreadyShown is shown if the form of a key is submitted twice.
 var keyAlreadyShown = page.AlreadySubmitted{Text: "This key was made already. It was shown once, and is shown no more.", Path: "/admin/keys", Link: "See it among the API keys"}
 
 func (p *Pages) createKeyFromForm(r *http.Request, who page.Visitor, form newKeyForm) (text string, key model.Key, err error) {
-	if len(form.Chosen) == 0 { // the vault would give it all of the API
+	if len(form.Chosen) == 0 { // the vault would grant access to the complete API
 		return "", key, errs.InvalidField("abilities", "Choose what the key may do.")
 	}
 	life, err := parseDays(keyLifetimes, form.Life, "life")
@@ -154,14 +155,14 @@ func (p *Pages) createKeyFromForm(r *http.Request, who page.Visitor, form newKey
 	return p.Vault.Keys.Create(r.Context(), who.Actor, draft)
 }
 
-// newKeyView is a key in full.
+// newKeyView is the data of the page that shows a new key.
 type newKeyView struct {
 	model.Key
 	Text    string
-	Example string // an address to try it with
+	Example string // an address to test the key with
 }
 
-// showNewKey shows a key in full; it is told here and kept nowhere.
+// showNewKey shows a new key. The server stores only its hash.
 func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, who page.Visitor, heading, text string, key model.Key) error {
 	origin, err := p.Origin(r)
 	if err != nil {
@@ -179,21 +180,21 @@ func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, who page.Visi
 	})
 }
 
-// keyPage is what the page of one key shows.
+// keyPage is the data of the page of a key.
 type keyPage struct {
 	keyRow
-	Once     string // of the form that rotates it
+	Once     string // token of the form that rotates the key
 	Problems map[string]string
 }
 
-// Overlaps are the times after which the key before a new one can end.
+// Overlaps returns how long the old key can keep working after a rotation.
 func (keyPage) Overlaps() []option { return overlapChoices }
 
 func (p *Pages) keyPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.showKey(w, r, who, http.StatusOK, nil)
 }
 
-// showKey shows one key, with what was wrong in one of the forms.
+// showKey shows a key, with the problems of one of its forms.
 func (p *Pages) showKey(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems map[string]string) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -235,7 +236,7 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *http.Request, who page.Visit
 	})
 }
 
-// revokeKey wants a tick besides: what was revoked never works again.
+// revokeKey revokes a key permanently. It requires a confirmation.
 func (p *Pages) revokeKey(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {

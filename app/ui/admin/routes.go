@@ -7,16 +7,16 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// Pages handles the requests of this package.
+// Pages handles the pages for administrators.
 type Pages struct {
 	*page.Site
 	diagnosing sync.Mutex // held while diagnostics run
 }
 
-// New returns the pages.
+// New returns the pages of this package.
 func New(s *page.Site) *Pages { return &Pages{Site: s} }
 
-// Routes returns the addresses of the pages and forms, and who may use them.
+// Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /admin/templates", page.MayAdminister, p.templateListPage),
@@ -59,7 +59,7 @@ func (p *Pages) Routes() []page.Route {
 	}
 }
 
-// adminPage is what there is to run the service with.
+// adminPage shows the links to all administration pages.
 func (p *Pages) adminPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.RenderPage(w, r, who, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
 }

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// searchIndexPart is the part that a script asks for again while an index is being made.
+// searchIndexPart renders the status for a script that polls during a rebuild.
 func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/admin/settings#search-index")
@@ -15,7 +15,7 @@ func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, who page
 	return p.RenderPart(w, r, who, http.StatusOK, "settings.html", "search-index", p.SearchIndexStatus(r.Context()))
 }
 
-// reindex has the index made anew; the one there is answers until then.
+// reindex starts a rebuild of the search index. Searches use the old one until it is finished.
 func (p *Pages) reindex(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if err := p.Vault.Search.Rebuild(r.Context(), who.Actor); err != nil {
 		return asConflict(err)

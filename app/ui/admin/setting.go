@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// settingPage is what is in force, and what there is to know of the service. Nothing of
-// it can be changed here: settings are read when the service starts.
+// settingPage is the data of the settings page. It is read-only: settings are loaded when the
+// server starts.
 type settingPage struct {
 	Version, Home, File string
 	vault.Health
@@ -24,19 +24,19 @@ type settingPage struct {
 	Trouble  string
 	Groups   []settingGroup
 	Examined bool
-	Findings []apitypes.Diagnosis // nil: nobody has looked
+	Findings []apitypes.Diagnosis // nil: diagnostics have not run
 	OK       bool
 	CanLook  bool
 	Search   page.SearchIndexStatus
 }
 
-// settingGroup is the settings of one section of the file.
+// settingGroup holds the settings of a section.
 type settingGroup struct {
 	Label    string
 	Settings []config.Setting
 }
 
-// settingLabels are the headings of the sections; "" is for what stands outside of all.
+// settingLabels are the headings of the sections; "" is for settings outside all sections.
 var settingLabels = map[string]string{
 	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
 	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
@@ -88,11 +88,10 @@ func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, who page.Vi
 	})
 }
 
-// diagnosticsTimeout is how long an examination may take; it mostly takes a second.
+// diagnosticsTimeout is the maximum duration of the diagnostics. Usually they take a second.
 const diagnosticsTimeout = 30 * time.Second
 
-// runDiagnostics has the doctor look at the installation, one at a time, and shows what was
-// found. It keeps nothing.
+// runDiagnostics runs the diagnostics, one run at a time, and shows the findings.
 func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if p.Doctor == nil {
 		return page.NotFound(r)

@@ -16,10 +16,10 @@ import (
 // templateRow is a template in the list.
 type templateRow struct {
 	model.Template
-	Abstracts string // how many, those in the trash not counted
+	Abstracts string // how many, without those in the trash
 }
 
-// templateListView is the page of templates, and the form of a new one.
+// templateListView is the data of the list of templates and of the form that creates one.
 type templateListView struct {
 	Used, Retired []templateRow
 	Name          string
@@ -54,7 +54,7 @@ func (p *Pages) showTemplates(w http.ResponseWriter, r *http.Request, who page.V
 	return p.RenderPage(w, r, who, status, "templates.html", page.Page{Heading: "Templates", Section: "admin", Data: shown})
 }
 
-// createTemplate makes a template, empty or with the statuses and fields of another.
+// createTemplate creates a template that is empty or a copy of another.
 func (p *Pages) createTemplate(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	draft := model.TemplateDraft{Name: r.PostForm.Get("name")}
 	from, err := strconv.ParseUint(r.PostForm.Get("from"), 10, 63)
@@ -107,7 +107,7 @@ func (p *Pages) changeTemplate(w http.ResponseWriter, r *http.Request, who page.
 	return p.changeDefinitions(w, r, who, func() (definitionEditor, error) { return p.templateEditor(r) })
 }
 
-// setTemplateUse makes a template the default one, retires it, or brings it back.
+// setTemplateUse makes a template the default, retires it, or reactivates it.
 func (p *Pages) setTemplateUse(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {

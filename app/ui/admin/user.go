@@ -11,11 +11,11 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// userRow is a user as administrators see one.
+// userRow is a user in the list.
 type userRow struct {
 	model.User
 	You   bool
-	State string // active, invited, lapsed (the link has ended), disabled
+	State string // active, invited, lapsed (the link has expired), disabled
 	Until time.Time
 }
 
@@ -45,12 +45,12 @@ func (p *Pages) userListPage(w http.ResponseWriter, r *http.Request, who page.Vi
 	return p.RenderPage(w, r, who, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
 }
 
-// showNewUserForm is what the page of inviting somebody shows.
+// newUserForm is the data of the page that invites a user.
 type newUserForm struct {
 	Name     string
 	Role     model.Role
 	Roles    []model.Role
-	Once     string // of this form: sent twice, it invites once
+	Once     string // token of this form: submitted twice, it invites once
 	Problems map[string]string
 }
 
@@ -63,7 +63,7 @@ func (p *Pages) showNewUserForm(w http.ResponseWriter, r *http.Request, who page
 	return p.RenderPage(w, r, who, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
 }
 
-// inviteUser makes a user and shows the link to hand over, once.
+// inviteUser creates a user and shows the one-time link.
 func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role"))}
 	return p.SubmitOnce(w, r, who, linkAlreadyShown, func() (string, error) {
@@ -79,17 +79,17 @@ func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, who page.Visi
 	})
 }
 
-// linkAlreadyShown answers the form of a one-time link that was sent before.
+// linkAlreadyShown is shown if the form of a one-time link is submitted twice.
 var linkAlreadyShown = page.AlreadySubmitted{Text: "This link was made already. It was shown once, and is shown no more; another can be made in its place.", Path: "/admin/users", Link: "See whom it is for"}
 
-// linkPage is a one-time link to be handed over.
+// linkPage is the data of the page that shows a one-time link.
 type linkPage struct {
 	User    model.User
 	Address string
 	Reset   bool
 }
 
-// showLink shows a one-time link; it is told here and kept nowhere.
+// showLink shows a one-time link. The server stores only its hash.
 func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, who page.Visitor, user model.User, token string) error {
 	origin, err := p.Origin(r)
 	if err != nil {
@@ -100,11 +100,11 @@ func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, who page.Visito
 	}})
 }
 
-// userPage is what the page of one user shows.
+// userPage is the data of the page of a user.
 type userPage struct {
 	userRow
 	Roles    []model.Role
-	Once     string // of the form that makes another link
+	Once     string // token of the form that creates another link
 	Problems map[string]string
 }
 
@@ -112,7 +112,7 @@ func (p *Pages) userPage(w http.ResponseWriter, r *http.Request, who page.Visito
 	return p.showUser(w, r, who, http.StatusOK, nil)
 }
 
-// showUser shows one user, with what was wrong in one of the forms.
+// showUser shows a user, with the problems of one of the forms.
 func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems map[string]string) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, who page.Visito
 	}})
 }
 
-// changeUser is what all forms of one user have in common.
+// changeUser runs the change of one of the forms of a user's page.
 func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, who page.Visitor, notice string,
 	change func(ctx context.Context, id uint64) (model.User, error),
 ) error {
@@ -177,7 +177,8 @@ func (p *Pages) enableUser(w http.ResponseWriter, r *http.Request, who page.Visi
 	})
 }
 
-// resetUser takes password and second factor away and shows a link for another.
+// resetUser removes the password and two-factor authentication, and shows a link to set a new
+// password.
 func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -201,7 +202,7 @@ func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, who page.Visit
 	})
 }
 
-// rejectSelf keeps an administrator from shutting themselves out by a slip.
+// rejectSelf prevents administrators from locking themselves out by accident.
 func rejectSelf(who page.Visitor, id uint64, sentence string) error {
 	if id == who.ID {
 		return &errs.Error{Kind: errs.Conflict, Message: sentence}

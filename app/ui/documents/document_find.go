@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// matchJSON is one place of a phrase, for the script.
+// matchJSON is a match in a document, as the viewer's script reads it.
 type matchJSON struct {
 	Page   int    `json:"page"`
 	Before string `json:"before"`
@@ -19,8 +19,8 @@ type matchJSON struct {
 	After  string `json:"after"`
 }
 
-// findInDocument answers where a phrase stands in a document, for the script; "words" is what
-// marks are to be asked for where it was found by its words.
+// findInDocument returns the matches of a phrase in a document to the viewer's script. "words" is
+// the text whose marks the script must request if the phrase matched word by word.
 func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, who page.
 	return p.sendJSON(w, answer)
 }
 
-// pagesWithoutText is how many pages of a document have no text to look in. Where something was
-// found, what is known of that is enough.
+// pagesWithoutText returns how many pages of a document can't be searched. If there were matches,
+// it doesn't read the text.
 func (p *Pages) pagesWithoutText(r *http.Request, who page.Visitor, id uint64, typed string, hits int) (int, error) {
 	file, err := p.Vault.Files.Get(r.Context(), id)
 	if err != nil || typed == "" || hits > 0 {
@@ -60,8 +60,8 @@ func (p *Pages) pagesWithoutText(r *http.Request, who page.Visitor, id uint64, t
 	return max(file.PageCount()-text, 0), err
 }
 
-// findMatches are the places in a document that one of the ways leads to, and its phrase. page
-// is the one that somebody was led to, 0 for none.
+// findMatches returns the matches of the first variant that has any, and its phrase. page is the
+// page that a search result linked to, 0 for none.
 func (p *Pages) findMatches(
 	ctx context.Context, who page.Visitor, id uint64, ways []findVariant, page int) (hits []vault.Spot, more bool, by string, err error,
 ) {
@@ -85,8 +85,8 @@ func (p *Pages) findMatches(
 	return nil, false, "", nil
 }
 
-// pageMarks answers where on a page the places of a phrase are to be seen, for the
-// script: for each a list of [left, top, right, bottom] in fractions of the page.
+// pageMarks returns where the matches are on a page to the viewer's script: for each a list of
+// [left, top, right, bottom] as fractions of the page.
 func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
@@ -120,6 +120,6 @@ func (p *Pages) sendJSON(w http.ResponseWriter, what any) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", page.DataPolicy)
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(body) // whoever has gone needs nothing
+	_, _ = w.Write(body) // an error means that the client is gone
 	return nil
 }

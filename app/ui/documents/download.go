@@ -15,13 +15,13 @@ import (
 	"deedkeep/app/vault"
 )
 
-// inlineTypes are the kinds that a browser shows; everything else is saved.
+// inlineTypes are the types that browsers show. Other types are downloaded.
 var inlineTypes = map[string]bool{
 	"application/pdf": true, "image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
 }
 
-// Download serves the file of a signed link: no key, and one that a client sends
-// along is not looked at. Ranges and conditions are net/http's.
+// Download serves the document of a signed link. It ignores API keys and sessions. net/http handles
+// ranges and conditional requests.
 func (p *Pages) Download(w http.ResponseWriter, r *http.Request) {
 	link, err := p.parseLink(r)
 	switch {
@@ -58,8 +58,8 @@ func (p *Pages) Download(w http.ResponseWriter, r *http.Request) {
 	p.serveContent(p.recordLinkView(w, r, file), r, file, content)
 }
 
-// serveContent sends a document. A large one is verified on its way: where it is damaged the
-// connection breaks off before the end, so that no client takes it for complete.
+// serveContent sends a document. Large documents are verified while they are sent: if one is
+// damaged, the connection is aborted, so that no client takes the download for complete.
 func (p *Pages) serveContent(w http.ResponseWriter, r *http.Request, file model.File, content io.ReadSeeker) {
 	http.ServeContent(w, r, "", file.CreatedAt, content)
 	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
@@ -68,15 +68,15 @@ func (p *Pages) serveContent(w http.ResponseWriter, r *http.Request, file model.
 	}
 }
 
-// parseLink holds the request line, as it was sent, against the link that was signed.
+// parseLink verifies the request line, as it was sent, against the signature of the link.
 func (p *Pages) parseLink(r *http.Request) (secret.Link, error) {
 	target := r.RequestURI
-	if r.URL.IsAbs() { // as a proxy is spoken to
+	if r.URL.IsAbs() { // the form that clients use with a proxy
 		target = strings.TrimPrefix(target, r.URL.Scheme+"://"+r.URL.Host)
 	}
 	path, query, asked := strings.Cut(target, "?")
 	if asked && query == "" {
-		return secret.Link{}, secret.ErrLinkInvalid // an empty query is another spelling
+		return secret.Link{}, secret.ErrLinkInvalid // a link has one spelling only
 	}
 	return p.Links.Parse(path, query, p.Now())
 }

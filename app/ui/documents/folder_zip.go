@@ -6,10 +6,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// maxZipDocuments is how many documents one zip of a folder holds.
+// maxZipDocuments is the maximum number of documents in a zip of a folder.
 const maxZipDocuments = 20_000
 
-// zipFolder sends all documents of a folder and of those beneath it.
+// zipFolder sends all documents of a folder and its subfolders.
 func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, who page.Visit
 	return p.sendZip(w, r, who, folder.Name, list)
 }
 
-// zipAbstract sends all documents of an abstract in their order.
+// zipAbstract sends all documents of an abstract.
 func (p *Pages) zipAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// originalDocument sends the document itself, which the browser shows if it can. It is no
-// signed link: what somebody reads ends with the session.
+// originalDocument sends a document, for the browser to show if it can. It requires a session, in
+// contrast to signed links.
 func (p *Pages) originalDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.sendDocument(w, r, who, setDocumentHeaders)
 }
 
-// downloadDocument sends the document itself to be saved under its name, whatever its kind.
+// downloadDocument sends a document as a download, whatever its type.
 func (p *Pages) downloadDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.sendDocument(w, r, who, func(h http.Header, file model.File, name string) {
 		setDocumentHeaders(h, file, name)
@@ -23,7 +23,7 @@ func (p *Pages) downloadDocument(w http.ResponseWriter, r *http.Request, who pag
 	})
 }
 
-// sendDocument sends the document of an address as told says what it is.
+// sendDocument sends the document of an address. told sets its headers.
 func (p *Pages) sendDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, told func(http.Header, model.File, string)) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *Pages) sendDocument(w http.ResponseWriter, r *http.Request, who page.Vi
 	}
 	defer content.Close() //nolint:errcheck // it was only read
 	told(w.Header(), file, file.Filename)
-	w.Header().Del("ETag") // it would tell the digest
+	w.Header().Del("ETag") // it contains the digest
 	p.SetWriteDeadline(w, file.Size)
 	p.serveContent(p.recordResponse(w, r, who.Actor, fileDownloaded, file), r, file, content)
 	return nil

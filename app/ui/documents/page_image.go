@@ -14,17 +14,17 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// imageWidths are the pictures of pages that are made, in pixels: few, so that readers
-// share them. 850 is a letter page at 100 dots per inch, 2,550 at 300; more is for
-// plats, of which a page is 36 inches wide.
+// imageWidths are the widths of page images in pixels. There are few, so that users share the
+// images. 850 is a letter page at 100 dots per inch, 2,550 at 300; larger ones are for plats, which
+// are 36 inches wide.
 var imageWidths = []int{200, 425, 850, 1275, 1700, 2550, 5100}
 
 const defaultImageWidth = 1275
 
-// Widths tells the viewer's script of them: [200, …].
+// Widths returns the widths as JSON for the viewer's script.
 func (viewerData) Widths() string { return strings.ReplaceAll(fmt.Sprint(imageWidths), " ", ",") }
 
-// roundUpWidth gives the least of widths that is not less.
+// roundUpWidth returns the smallest of imageWidths that is at least width, or the largest.
 func roundUpWidth(width int) int {
 	for _, w := range imageWidths {
 		if width <= w {
@@ -34,7 +34,7 @@ func roundUpWidth(width int) int {
 	return imageWidths[len(imageWidths)-1]
 }
 
-// pathInt is a whole number of the path from 1 to most; NotFound for anything else.
+// pathInt returns an integer of the path from 1 to max, or NotFound.
 func pathInt(r *http.Request, name string, most int) (int, error) {
 	text := r.PathValue(name)
 	n, err := strconv.Atoi(text)
@@ -44,14 +44,14 @@ func pathInt(r *http.Request, name string, most int) (int, error) {
 	return n, nil
 }
 
-// maxPageNumber is beyond every document's pages, maxImageWidth beyond every screen.
+// Larger numbers in an address are rejected.
 const (
 	maxPageNumber = 1_000_000
 	maxImageWidth = 1_000_000
 )
 
-// pageImage answers a picture of a page, ?w= pixels wide or a little more. It is a
-// part of a view, which counts where none has begun.
+// pageImage sends the image of a page, at least ?w= pixels wide. It continues a view of the
+// document in the audit log, or starts one.
 func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, who page.Visit
 	return p.sendImage(w, r, picture, tag)
 }
 
-// readPage is the document and the page of an address.
+// readPage returns the document and the page of the address.
 func (p *Pages) readPage(r *http.Request) (file model.File, n int, err error) {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -92,21 +92,21 @@ func (p *Pages) readPage(r *http.Request) (file model.File, n int, err error) {
 	return file, n, err
 }
 
-// pictures of one build are drawn alike; a later one counts up.
+// renderingVersion changes when images are rendered differently.
 const renderingVersion = "1"
 
-// imageETag tells one picture from all others without telling the document's digest.
+// imageETag identifies an image without revealing the document's digest.
 func imageETag(file model.File, page, width int) string {
 	sum := sha256.Sum256([]byte(fmt.Sprintf("picture %s of %s: page %d, width %d", renderingVersion, file.Digest, page, width)))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
-// imageMaxAge is how long a browser shows a picture without asking again, in seconds;
-// after that it asks whether it may still, by the tag.
+// imageMaxAge is how many seconds a browser may show an image without asking the server whether it
+// is still valid.
 const imageMaxAge = "3600"
 
-// notModified says how a picture is kept, by whom, and answers 304 where the browser
-// has it. Another session asks anew.
+// notModified sets the caching headers of an image. If the browser has it already, it responds with
+// 304 and reports true. Caches are separate for each session.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	h := w.Header()
 	h.Set("ETag", tag)
@@ -121,7 +121,7 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// sendImage sends a picture that was made here, and closes it.
+// sendImage sends a rendered image and closes it.
 func (p *Pages) sendImage(w http.ResponseWriter, r *http.Request, picture *blobstore.PreviewFile, tag string) error {
 	defer picture.Close() //nolint:errcheck // it was only read
 	var head [8]byte
@@ -137,7 +137,7 @@ func (p *Pages) sendImage(w http.ResponseWriter, r *http.Request, picture *blobs
 	h.Set("Content-Security-Policy", page.DocumentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method == http.MethodHead {
-		return nil // it is made now, which is what was wanted
+		return nil // HEAD renders the image, which is what the client wants
 	}
 	if _, err := io.Copy(w, picture); err != nil {
 		p.Log.DebugContext(r.Context(), "picture not delivered", "tag", tag, "error", err)

@@ -7,23 +7,22 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// printView is what the page for printing works with.
+// printView is the data of the print page.
 type printView struct {
-	Plain           bool // as viewerData has them
+	Plain           bool // as in viewerData
 	Lacks           string
 	File            model.File
 	Pages           []pageImage
 	From, To, Total int
 	Text            []textPage
-	Cut             bool // of the text this is the beginning
+	Cut             bool // the text is truncated
 }
 
-// maxPrintedPages is how many pages are printed at once: their pictures are all held by
-// the browser.
+// maxPrintedPages is the maximum number of pages to print at once: the browser holds all their
+// images in memory.
 const maxPrintedPages = 100
 
-// printPage shows a document to be printed: a PDF as it is, pictures of the pages or
-// the text of what has none.
+// printPage shows a document for printing: PDFs unchanged, others as page images or text.
 func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -33,7 +32,7 @@ func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, who page.Visit
 	if err != nil {
 		return err
 	}
-	if file.MIME == model.MIMEPDF { // the one kind that browsers print by themselves
+	if file.MIME == model.MIMEPDF { // browsers can print PDFs
 		return p.originalDocument(w, r, who)
 	}
 	s := viewerData{File: file, As: viewPages}

@@ -2,13 +2,13 @@ package documents
 
 import "deedkeep/app/ui/page"
 
-// Pages handles the requests of this package.
+// Pages handles the viewer, downloads, uploads, and the trash.
 type Pages struct{ *page.Site }
 
-// New returns the pages.
+// New returns the pages of this package.
 func New(s *page.Site) *Pages { return &Pages{Site: s} }
 
-// Routes returns the addresses of the pages and forms, and who may use them.
+// Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /trash", page.MayWrite, p.trashListPage),

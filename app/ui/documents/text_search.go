@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// findVariant is a phrase that a text is looked for by, and what must be there for it to count.
+// findVariant is a phrase to search for, and what must be found for it to count.
 type findVariant struct {
 	phrase    string
 	required  []string
-	pageWords []string // what a page has all of where any page has
+	pageWords []string // words that a page must contain, if any page contains all
 }
 
-// findVariants are the ways to a text, one after another until one leads somewhere: as it was
-// typed, then its words, if all of them are there. What a search led to was found by
-// its words.
+// findVariants returns the variants of a text, to be tried until one has matches: first the text as
+// typed, then its words, all of which must be found. Text from a search result is searched word by
+// word only.
 func findVariants(text string, words bool) []findVariant {
 	each := phrase.Split(text)
 	apart := findVariant{phrase: strings.Join(each, " "), required: each, pageWords: each}
@@ -23,13 +23,13 @@ func findVariants(text string, words bool) []findVariant {
 	case len(each) == 0:
 		return []findVariant{{phrase: text}}
 	case words:
-		apart.required = nil // the search knows more spellings
+		apart.required = nil // the search index knows more spellings
 		return []findVariant{apart}
 	}
 	return []findVariant{{phrase: text}, apart}
 }
 
-// matches reports whether everything is there that must be.
+// matches reports whether all required words were found.
 func (w findVariant) matches(there []string) bool {
 	for _, one := range w.required {
 		phrase := phrase.New(one)
@@ -40,13 +40,13 @@ func (w findVariant) matches(there []string) bool {
 	return true
 }
 
-// highlighter counts what it finds on the way.
+// highlighter highlights the matches of a phrase and counts them.
 type highlighter struct {
 	phrase phrase.Phrase
 	hits   int
 }
 
-// maxHighlights is how many places are marked.
+// maxHighlights is the maximum number of highlighted matches.
 const maxHighlights = 1000
 
 func (m *highlighter) highlight(text string) []textPart {
@@ -69,9 +69,9 @@ func (m *highlighter) highlight(text string) []textPart {
 	return parts
 }
 
-// rows makes a table of lines; a phrase is found within a cell.
+// rows splits text into rows of cells. A phrase must be within a cell.
 func (m *highlighter) rows(text string) [][]textCell {
-	const most = 1000 // columns that HTML lets a cell span
+	const most = 1000 // the maximum column span of HTML
 	var rows [][]textCell
 	columns := 0
 	for line := range strings.Lines(text) {

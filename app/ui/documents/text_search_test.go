@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Rows of a sheet are as long as the longest; a heading goes over all of it.
+// Short rows are padded to the longest row. A heading spans all columns.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	var m highlighter

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// thumbnail answers a small picture of a document's first page, or a drawing of its
-// kind where there is none, or not yet. It is no view, for lists are full of them, unless
-// it can be read.
+// thumbnail sends a small image of a document's first page, or an icon with its type if there is no
+// image yet. It counts as a view of the document only if the page is readable in it, because lists
+// show many thumbnails.
 func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -46,15 +46,15 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visit
 	return p.sendImage(w, r, picture, tag)
 }
 
-// A thumbnail can be read of a picture of less than this many pixels, or a page of less
-// than so many points, across: it is hardly smaller.
+// A thumbnail is readable if the page is less than this many pixels or points wide, because it is
+// hardly reduced then.
 const (
 	readablePixels = 2 * vault.ThumbnailWidth
 	readablePoints = 72 * vault.ThumbnailWidth / 100
 )
 
-// thumbnailIsReadable reports whether to see a document's thumbnail is to read it; where nobody
-// can tell, it is.
+// thumbnailIsReadable reports whether the page can be read in its thumbnail. If the size is
+// unknown, it returns true.
 func (p *Pages) thumbnailIsReadable(r *http.Request, who page.Visitor, id uint64) bool {
 	sizes, err := p.Vault.Previews.Sizes(r.Context(), who.Actor, id)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Pages) thumbnailIsReadable(r *http.Request, who page.Visitor, id uint64
 	return first.ImageWidth > 0 && first.ImageWidth < readablePixels || first.ImageWidth == 0 && first.Width < readablePoints
 }
 
-// sendPlaceholder sends a sheet of paper with the kind of a document on it.
+// sendPlaceholder sends an icon with the document's type.
 func (p *Pages) sendPlaceholder(w http.ResponseWriter, file model.File, keep string) error {
 	kind := strings.ToUpper(page.Truncate(file.Extension(), 4))
 	drawn := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 85 110" width="170" height="220">` +
@@ -77,6 +77,6 @@ func (p *Pages) sendPlaceholder(w http.ResponseWriter, file model.File, keep str
 	h.Set("Content-Security-Policy", page.DocumentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", keep)
-	_, _ = io.WriteString(w, drawn) // whoever has gone needs nothing
+	_, _ = io.WriteString(w, drawn) // an error means that the client is gone
 	return nil
 }

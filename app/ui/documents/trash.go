@@ -15,35 +15,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// trashPage is what is in the trash, what went there last first.
+// trashPage is the data of the trash, most recently deleted first.
 type trashPage struct {
 	Nouns      []trashNoun
 	Items      []trashRow
-	Keep       string // how long deleted records stay where no retention covers them
-	Retention  string // how long abstracts stay; "" where no longer than others
-	Templates  bool   // some templates have a retention of their own
+	Keep       string // how long the trash keeps records
+	Retention  string // how long it keeps abstracts under retention; "" if not longer
+	Templates  bool   // some templates have their own retention
 	Here       string
 	Problems   []string
 	Prev, Next string
 }
 
-// trashNoun is a choice of what is shown.
+// trashNoun is a filter by type of record.
 type trashNoun struct {
 	Noun, Label, Path string
 	Chosen            bool
 }
 
-// trashRow is one record; Item is its name in the form.
+// trashRow is a record in the trash. Item is its name in the form.
 type trashRow struct {
 	vault.Trashed
 	Item, Label, Who string
-	AbstractPath     string // of a document's abstract; "" where there is no page of it
+	AbstractPath     string // of the abstract that a document belongs to; "" if it has no page
 }
 
-// Purge is the page on which an administrator deletes it permanently.
+// Purge returns the address of the page that deletes the record permanently.
 func (r trashRow) Purge() string { return page.WithQuery(purgePath, url.Values{"item": {r.Item}}) }
 
-// ByRetention reports a record that is there longer than others because of the retention.
+// ByRetention reports whether retention keeps the record longer.
 func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.Retained) }
 
 const trashPerPage = 50
@@ -104,11 +104,11 @@ func trashLabel(noun string) string {
 	return noun
 }
 
-// maxRestored is how many are restored by one form: each is a change of its own.
+// maxRestored is the maximum number of records in a form. Each is restored in its own transaction.
 const maxRestored = 200
 
-// restoreTrash restores what was chosen, each by itself: one that cannot come back
-// keeps none of the others. `only` is the button of one row.
+// restoreTrash restores the selected records one by one. A record that can't be restored doesn't
+// affect the others. "only" is the button of a single row.
 func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	items := r.PostForm["item"]
 	if only := r.PostForm["only"]; len(only) > 0 {
@@ -150,7 +150,7 @@ func restoreProblem(heading string, named *errs.Error) string {
 	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, named.Message))
 }
 
-// restoreRecord restores a record by its name in the log; heading is what people know it by.
+// restoreRecord restores a record by its name in the audit log. heading is its name on pages.
 func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, of string) (heading string, err error) {
 	names, err := p.Vault.Names(ctx, []string{of})
 	if err != nil {

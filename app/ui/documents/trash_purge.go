@@ -12,16 +12,16 @@ import (
 	"deedkeep/app/vault"
 )
 
-// The pages on which an administrator deletes permanently what is in the trash.
+// The pages that delete records permanently.
 const (
 	purgePath = "/admin/trash/purge"
 	emptyPath = "/admin/trash/empty"
 )
 
-// emptyConfirmation are typed to empty the trash.
+// emptyConfirmation is the text to type to empty the trash.
 const emptyConfirmation = "empty trash"
 
-// newPurgeForm asks for one record to be deleted permanently.
+// purgeForm is the data of the form that deletes a record permanently.
 type purgeForm struct {
 	vault.Trashed
 	Item, Label, Who, Asked, Typed, Reason string
@@ -59,7 +59,7 @@ func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err 
 	return form, nil
 }
 
-// purgeRecord deletes one record permanently when its name was typed.
+// purgeRecord deletes a record permanently if its name was typed.
 func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	form, err := p.newPurgeForm(r, r.PostForm.Get("item"))
 	if errs.KindOf(err) == errs.NotFound {
@@ -94,7 +94,7 @@ func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, who page.Vis
 	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
 }
 
-// emptyForm asks for everything to be deleted permanently.
+// emptyForm is the data of the form that empties the trash.
 type emptyForm struct {
 	Due, Kept      int
 	Asked, Problem string
@@ -125,8 +125,7 @@ func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, who page.Visi
 	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
 }
 
-// purgeNotice says what came of a purge. Its record counts an abstract and each of its
-// documents.
+// purgeNotice says what was deleted. The number of records includes the documents of abstracts.
 func purgeNotice(done vault.Purged) string {
 	said := "Permanently deleted " + page.Plural(done.Records, "record", "records")
 	if done.Files > 0 {

@@ -19,22 +19,22 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Documents that go on after a break arrive by tus (https://tus.io/protocols/resumable-upload,
-// 1.0.0: core, creation, termination, expiration), with the session's cookie:
+// uploadsPath is the address of resumable uploads by tus 1.0.0 (https://tus.io/protocols/resumable-upload:
+// core, creation, termination, expiration), authenticated by the session cookie:
 //
-//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (as in place), the
-//	                      path of folders below that, parted by slashes, and batch and turn
-//	                      of documents that were chosen together (base64 each)
-//	HEAD   /uploads/ID    where to go on
+//	POST   /uploads       Upload-Length, Upload-Metadata: filename, to (a page.Place), path
+//	                      (folders below that place, separated by slashes), and batch and
+//	                      turn of documents that were selected together (base64 each)
+//	HEAD   /uploads/ID    offset at which to resume
 //	PATCH  /uploads/ID    the bytes from Upload-Offset on
-//	DELETE /uploads/ID    give it up
-//	GET    /uploads/ID    ours: what became of it, as uploadStatus
+//	DELETE /uploads/ID    cancel
+//	GET    /uploads/ID    not part of tus: the status, as uploadStatus
 //
-// Nobody is led to the page of signing in: a script asks, and 401 is its answer.
-// A refusal is JSON with a message for people.
+// Errors are JSON with a message for users. Without a session the status is 401: scripts
+// can't follow a redirect to the sign-in page.
 const uploadsPath = "/uploads"
 
-// uploadStatus is what became of an upload.
+// uploadStatus is the status of an upload.
 type uploadStatus struct {
 	State   string `json:"state"` // "arriving", "arrived", "filed" or "refused"
 	Offset  int64  `json:"offset"`
@@ -42,13 +42,13 @@ type uploadStatus struct {
 	Number  uint64 `json:"number,omitempty"` // of the document
 	Name    string `json:"name,omitempty"`
 	Path    string `json:"path,omitempty"`
-	Note    string `json:"note,omitempty"`      // that the same document is elsewhere
-	Other   string `json:"note_path,omitempty"` // where
+	Note    string `json:"note,omitempty"`      // says that an identical document exists
+	Other   string `json:"note_path,omitempty"` // its address
 	Refusal string `json:"refusal,omitempty"`
-	Advice  string `json:"advice,omitempty"` // what can be done about the refusal
+	Advice  string `json:"advice,omitempty"` // what the user can do about the rejection
 }
 
-// rejectionAdvice says what people can do about a refusal; "" where its reason says it.
+// rejectionAdvice returns what the user can do about a rejection, "" if its reason says it.
 func rejectionAdvice(reason string) string {
 	switch reason {
 	case document.ReasonPDFPassword:
@@ -59,14 +59,14 @@ func rejectionAdvice(reason string) string {
 	return ""
 }
 
-// tusStatuses are those of the failures that come from below.
+// tusStatuses maps kinds of errors to HTTP statuses.
 var tusStatuses = map[errs.Kind]int{
 	errs.Invalid: http.StatusUnprocessableEntity, errs.Unauthenticated: http.StatusUnauthorized, errs.Forbidden: http.StatusForbidden,
 	errs.NotFound: http.StatusNotFound, errs.Conflict: http.StatusConflict, errs.InsufficientStorage: http.StatusInsufficientStorage,
 	errs.Unavailable: http.StatusServiceUnavailable,
 }
 
-// tusHandler lets those in who may file documents, and answers errors as scripts read them.
+// tusHandler checks the permission to upload and sends errors as JSON.
 func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 		h := w.Header()
@@ -105,7 +105,7 @@ func (p *Pages) mayUpload(r *http.Request, who page.Visitor) error {
 	return tus.CheckVersion(r.Method, r.Header)
 }
 
-// sendUploadError answers in JSON.
+// sendUploadError sends an error as JSON.
 func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
 	var named *errs.Error
@@ -149,10 +149,10 @@ func (p *Pages) sendUploadJSON(w http.ResponseWriter, status int, what any) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // whoever has gone needs no answer
+	_, _ = w.Write(raw) // an error means that the client is gone
 }
 
-// uploadOptions says what is spoken here.
+// uploadOptions sends the supported versions and extensions of tus.
 func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
 	tus.SetOptions(w.Header(), p.Vault.Uploads.Most())
 	w.WriteHeader(http.StatusNoContent)
@@ -193,7 +193,7 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, who page.Vis
 	return nil
 }
 
-// placeError says of what there is none.
+// placeError explains that the place of an upload no longer exists.
 func placeError(err error) error {
 	if errs.KindOf(err) == errs.NotFound {
 		return page.NewHTTPError(http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there.")
@@ -214,7 +214,7 @@ func setProgressHeaders(w http.ResponseWriter, up vault.Upload) {
 	}
 }
 
-// uploadShow answers GET and HEAD.
+// uploadShow handles GET and HEAD.
 func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if r.Method == http.MethodHead {
 		up, err := p.Vault.Uploads.Offset(r.Context(), who.Actor, r.PathValue("id"))
@@ -244,11 +244,11 @@ func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, who page.Visi
 	return nil
 }
 
-// describeDocument tells of a document, and of another with the same bytes.
+// describeDocument adds an uploaded document to the status, and another one with the same content.
 func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file model.File) error {
 	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.ViewerPath(file)
 	if file.Digest == "" {
-		return nil // in the trash since
+		return nil // moved to the trash since
 	}
 	twins, err := p.Vault.Files.Twins(r.Context(), file, 1)
 	if err != nil || len(twins) == 0 {

@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Without scripts documents are sent with the form of the page, all in one request.
+// Without scripts, browsers send all documents of a form in one request.
 
 func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := p.AbstractID(r)
@@ -50,8 +50,8 @@ func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, who page.
 	})
 }
 
-// receiveForm reads the documents of a form as a stream, files them, and shows the page
-// they came from with what became of each.
+// receiveForm stages and stores the documents of a form, then redirects to a page that shows the
+// result for each.
 func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.Tray) (vault.Filed, error)) error {
 	sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
@@ -76,7 +76,7 @@ func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, f
 	return p.RedirectWithNotice(w, r, to, uploadNotice(filed))
 }
 
-// stageParts puts every document of a body on the tray.
+// stageParts stages every document of a multipart body.
 func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.Tray) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
@@ -85,7 +85,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.T
 	}
 	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
 	parts := decode.NewReader(limited, params["boundary"], decode.Limits{Parts: p.Parts, Fields: p.FormBytes})
-	defer parts.Close() //nolint:errcheck // it gives a buffer back and always succeeds
+	defer parts.Close() //nolint:errcheck // it releases a buffer and always succeeds
 	for {
 		part, err := parts.Next()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -101,7 +101,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.T
 		if part.Filename == "" {
 			first, err := part.Chunk()
 			if errors.Is(err, io.EOF) {
-				continue // nothing was chosen
+				continue // the file input is empty
 			}
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.T
 	}
 }
 
-// bodyError is the page of a body that did not arrive.
+// bodyError returns the page for a body that couldn't be read.
 func bodyError(err error) error {
 	const heading = "This cannot be read"
 	var (
@@ -138,7 +138,7 @@ func bodyError(err error) error {
 	return err
 }
 
-// uploadNotice says what was filed, and what was refused and why.
+// uploadNotice says which documents were uploaded, and which were rejected and why.
 func uploadNotice(filed vault.Filed) string {
 	var lines []string
 	if n := len(filed.Files); n > 0 {
@@ -156,7 +156,8 @@ func uploadNotice(filed vault.Filed) string {
 		}
 	}
 	if n := len(refused); n > 0 {
-		// First: a notice has a bound, and what is filed shows on the page.
+		// Rejections come first: the length of a notice is limited, and uploaded documents show on the
+		// page.
 		first := fmt.Sprintf("%s not uploaded: %s.", countNotUploaded(n), strings.Join(refused, "; "))
 		lines = slices.Concat([]string{first}, advice, lines)
 	}

@@ -11,9 +11,8 @@ import (
 
 const fileOpened = "file.opened"
 
-// viewRecorder takes a view down when the status of an answer says that bytes of the
-// document go out, and before the first of them: the answer may take an hour, of
-// which a crash must not lose the trace.
+// viewRecorder records a view of a document when the status says that content follows, before the
+// first byte is sent: a crash during a long download must not lose the entry.
 type viewRecorder struct {
 	http.ResponseWriter
 	begin func()
@@ -26,14 +25,14 @@ func (v viewRecorder) WriteHeader(status int) {
 	v.ResponseWriter.WriteHeader(status)
 }
 
-// ReadFrom leaves the copying to the connection, which needs no buffer for it.
+// ReadFrom lets the connection copy the content without a buffer.
 func (v viewRecorder) ReadFrom(r io.Reader) (int64, error) { return io.Copy(v.ResponseWriter, r) }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the writer for http.ResponseController.
 func (v viewRecorder) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
-// recordLinkView is w, by which every view of the document is taken down. A range says in
-// its header where it begins; a later one goes on with a view.
+// recordLinkView returns a writer that records the view of a signed link. Ranges that don't start
+// at 0 continue a view.
 func (p *Pages) recordLinkView(w http.ResponseWriter, r *http.Request, file model.File) http.ResponseWriter {
 	return p.recordResponse(w, r, p.linkActor(w, r), fileOpened, file)
 }
@@ -53,7 +52,7 @@ func (p *Pages) recordResponse(
 	}}
 }
 
-// recordView takes down that a page shows a document; a question about the page shows none.
+// recordView records that a page shows a document. HEAD requests show none.
 func (p *Pages) recordView(r *http.Request, who page.Visitor, id uint64) {
 	if r.Method == http.MethodGet {
 		p.Events.Note(who.Actor, fileOpened, page.FileRecordName(id), nil)

@@ -16,52 +16,52 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// viewMode is what the viewer makes of a document.
+// viewMode says how the viewer shows a document.
 type viewMode string
 
 const (
-	viewPages viewMode = "pages" // pictures of its pages
-	viewText  viewMode = "text"  // its text, of which there are no pictures
-	viewNone  viewMode = "none"  // nothing but the original
+	viewPages viewMode = "pages" // images of its pages
+	viewText  viewMode = "text"  // its text, if it has no page images
+	viewNone  viewMode = "none"  // nothing; it can only be downloaded
 )
 
-// viewerData is what the page of a document works with.
+// viewerData is the data of the viewer.
 type viewerData struct {
 	File            model.File
 	As              viewMode
 	Place           documentHome
-	Position, Count int // of the document in its place, from 1; 0: unknown
+	Position, Count int // position in its place, from 1; 0: unknown
 	Previous, Next  *adjacentDocument
 	Page, Pages     int
-	Width           int // of the picture, as asked for without a script
+	Width           int // of the image, without scripts
 	Picture         pageImage
-	Fit             bool   // it is made as narrow as the window
-	Sizes           string // for the script: [[pages alike, width, height, pixels], …]
-	Find            string // what is looked for
-	Words           bool   // each word of it by itself
-	From            string // the address of what was found, from where it was opened; "" for none
+	Fit             bool   // the image is scaled down to the window
+	Sizes           string // for the script: [[number of equal pages, width, height, pixels], …]
+	Find            string // text to search for
+	Words           bool   // search for each word
+	From            string // address of the search results that linked here; "" for none
 	Text            []textPage
 	Hits            int
 	Searchable, Cut bool
-	Broken          string // why there is nothing to see
-	QueryIn         string // "?in=…", or nothing
+	Broken          string // why there is nothing to show
+	QueryIn         string // "?in=…", or ""
 	Rename          page.DocumentRow
 }
 
-// pageImage is the one that is shown without a script.
+// pageImage is the image that is shown without scripts.
 type pageImage struct {
 	Source        string
 	Width, Height int
-	Turn          int // degrees, clockwise
+	Turn          int // clockwise rotation in degrees
 }
 
-// adjacentDocument is the document before or after this one.
+// adjacentDocument is the previous or next document.
 type adjacentDocument struct {
 	Name, Path string
-	Warm       string // its first picture; "" where there is none
+	Warm       string // address of its first image, to render in advance; "" for none
 }
 
-// documentPage shows a document to whoever reads it. To see it is noted once.
+// documentPage shows a document and records the view.
 func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.ShowDocument(w, r, who, page.NameProblem{})
 }
@@ -92,7 +92,7 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, who page.Vi
 	if err := p.loadContent(r, who, &sheet); err != nil {
 		return err
 	}
-	if refused.FileID == 0 { // else it goes on being read
+	if refused.FileID == 0 { // otherwise the view continues
 		p.recordView(r, who, id)
 	}
 	return p.RenderPage(w, r, who, refused.Status(), "document.html", page.Page{
@@ -100,7 +100,7 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, who page.Vi
 	})
 }
 
-// loadContent finds out what is to be seen of the document.
+// loadContent determines how to show the document.
 func (p *Pages) loadContent(r *http.Request, who page.Visitor, s *viewerData) error {
 	sizes, err := p.Vault.Previews.Sizes(r.Context(), who.Actor, s.File.ID)
 	switch {
@@ -124,13 +124,13 @@ func (p *Pages) loadContent(r *http.Request, who page.Visitor, s *viewerData) er
 	return nil
 }
 
-// hasNoImage reports a document of one page whose picture cannot be made, now or later: the
-// sheet would stay empty.
+// hasNoImage reports whether a document has one page whose image can't be rendered, now or later.
+// The viewer would be empty.
 func hasNoImage(f model.File, pages int) bool {
 	return pages <= 1 && f.CannotPreview() && !f.Retryable()
 }
 
-// setPageImage takes what the address says about the page to look at.
+// setPageImage sets the page and the image that the query names.
 func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.PageSize) error {
 	s.Pages = len(sizes)
 	s.Page = min(max(queryInt(r, "page", 1), 1), s.Pages)
@@ -150,7 +150,7 @@ func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.Pa
 	return nil
 }
 
-// queryInt is a whole number of the address, or what it is otherwise.
+// queryInt returns an integer of the query, or otherwise if it is missing or invalid.
 func queryInt(r *http.Request, name string, otherwise int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -159,7 +159,7 @@ func queryInt(r *http.Request, name string, otherwise int) int {
 	return n
 }
 
-// encodeSizes writes runs of pages alike: most documents are one.
+// encodeSizes encodes runs of equal sizes; most documents have a single run.
 func encodeSizes(sizes []document.PageSize) string {
 	type run [4]float64
 	var runs []run
@@ -173,21 +173,21 @@ func encodeSizes(sizes []document.PageSize) string {
 	}
 	packed, err := json.Marshal(runs)
 	if err != nil {
-		return "[]" // sizes are sane numbers
+		return "[]" // finite numbers always encode
 	}
 	return string(packed)
 }
 
 func roundPoints(points float64) float64 { return max(float64(int64(points*10+0.5))/10, 0.1) }
 
-// documentHome is the place that a document is in, as its page tells it.
+// documentHome is the place that a document is in.
 type documentHome struct {
 	Name, Path, Section string
-	In                  string // as ?in= says it; "" where that is said by the document itself
+	In                  string // the value of ?in=; "" for the document's own place
 }
 
-// loadPlace finds the neighbors of a document in its place. An address that names the
-// place is believed where it has the document.
+// loadPlace sets the document's neighbors in its place. The place in the query is used only if it
+// contains the document.
 func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
 	at := page.DocumentPlace(s.File)
 	s.Place = documentHome{Name: "Vault", Path: "/vault", Section: "vault"}
@@ -203,12 +203,12 @@ func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
 		err = p.loadFolderNeighbors(r.Context(), s)
 	}
 	if errs.KindOf(err) == errs.NotFound {
-		return nil // it is gone by now
+		return nil // it was deleted in the meantime
 	}
 	return err
 }
 
-// loadAbstractNeighbors finds the documents before and after in the order of the abstract.
+// loadAbstractNeighbors sets the previous and next document of the abstract.
 func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) error {
 	filed, err := p.Vault.Abstracts.Get(ctx, s.File.AbstractID)
 	if err != nil {
@@ -233,7 +233,7 @@ func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) error 
 	return nil
 }
 
-// loadFolderNeighbors finds those before and after in a folder, which shows them by name.
+// loadFolderNeighbors sets the previous and next document of the folder, by name.
 func (p *Pages) loadFolderNeighbors(ctx context.Context, s *viewerData) error {
 	if id := s.File.FolderID; id != 0 {
 		folder, err := p.Vault.Folders.Get(ctx, id)
@@ -261,8 +261,8 @@ func (s *viewerData) adjacent(f model.File) *adjacentDocument {
 	return n
 }
 
-// NoScriptLink is the address of the document with one thing changed, for those without the
-// script: the page, the width of its picture by a step, or a quarter turn.
+// NoScriptLink returns the address of the viewer with one change, for browsers without scripts:
+// another page, the next smaller or larger width, or a quarter turn.
 func (s viewerData) NoScriptLink(what string, by int) string {
 	n, width, turn := s.Page, s.Width, s.Picture.Turn
 	switch what {

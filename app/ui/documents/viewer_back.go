@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// findReturnAddress is the page of /find that a document was opened from, as its address says;
-// "" where it says none.
+// findReturnAddress returns the address of the search results that linked to the document, "" if
+// there is none.
 func findReturnAddress(r *http.Request) string {
 	from, err := url.Parse(r.URL.Query().Get("from"))
 	if err != nil || from.Scheme != "" || from.Host != "" || from.Path != "/find" {
@@ -18,7 +18,7 @@ func findReturnAddress(r *http.Request) string {
 	return page.WithQuery("/find", from.Query())
 }
 
-// BackName is what Back leads to.
+// BackName names the page that Back links to.
 func (s viewerData) BackName() string {
 	if s.From != "" {
 		return "what was found"
@@ -26,8 +26,8 @@ func (s viewerData) BackName() string {
 	return s.Place.Name
 }
 
-// Back is where the document was found, or else where it lies, on the page of the list
-// that has it, with its row in sight and focused.
+// Back returns the address of the search results, or of the list that contains the document, at the
+// row of the document.
 func (s viewerData) Back() string {
 	row := "#read-" + strconv.FormatUint(s.File.ID, 10)
 	query := url.Values{}
@@ -41,7 +41,7 @@ func (s viewerData) Back() string {
 			query.Set("page", strconv.Itoa(page))
 		}
 	default:
-		return s.Place.Path + row // its pages are in whatever order they were asked for
+		return s.Place.Path + row // pages of a folder depend on its sort order
 	}
 	return page.WithQuery(s.Place.Path, query) + row
 }

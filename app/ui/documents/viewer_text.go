@@ -10,22 +10,22 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// textPage is the text of one page, sheet or slide.
+// textPage is the text of a page, sheet, or slide.
 type textPage struct {
 	Page  int
-	Parts []textPart   // running text
-	Rows  [][]textCell // of a sheet, whose cells tabs part
+	Parts []textPart   // continuous text
+	Rows  [][]textCell // of a sheet, with tabs between cells
 	Hits  int
 }
 
-// textCell is one of a sheet. What is last in a row of a few goes on over the columns
-// behind it, as a heading does in a spreadsheet.
+// textCell is a cell of a sheet. The last cell of a short row spans the remaining columns, like a
+// heading in a spreadsheet.
 type textCell struct {
 	Parts []textPart
 	Span  int // columns
 }
 
-// Long reports more than a line of a narrow column.
+// Long reports whether the text is longer than a line of a narrow column.
 func (c textCell) Long() bool {
 	const line = 24 // characters
 	n := 0
@@ -35,19 +35,18 @@ func (c textCell) Long() bool {
 	return n > line
 }
 
-// textPart is a piece of text; Hit counts from 1 where it is what was looked for.
+// textPart is a piece of text. Hit numbers the matches from 1.
 type textPart struct {
 	Text string
 	Hit  int
 }
 
-// maxTextBytes is how much text one page of ours shows, in bytes; the rest is in the
-// original.
+// maxTextBytes is the maximum size of the text that the viewer shows.
 const maxTextBytes = 2 << 20
 
 var errTextLimit = errors.New("that is enough")
 
-// documentTextPage is the page of a document's text, with what was looked for marked.
+// documentTextPage shows the text of a document with its matches highlighted.
 func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -71,14 +70,14 @@ func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, who pag
 	})
 }
 
-// readFindParams takes what is looked for from the address.
+// readFindParams reads the search parameters of the address.
 func (s *viewerData) readFindParams(r *http.Request) {
 	s.Find = page.Truncate(r.URL.Query().Get("find"), 400)
 	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
 	s.From = findReturnAddress(r)
 }
 
-// loadText reads a document's text, marked.
+// loadText reads the text of a document and highlights the matches.
 func (p *Pages) loadText(r *http.Request, who page.Visitor, s *viewerData) error {
 	s.Page = max(queryInt(r, "page", 1), 1)
 	ways := findVariants(s.Find, s.Words)
@@ -96,7 +95,7 @@ func (p *Pages) loadText(r *http.Request, who page.Visitor, s *viewerData) error
 	return nil
 }
 
-// highlighted are the places that are marked.
+// highlighted returns the highlighted texts.
 func (s *viewerData) highlighted() (texts []string) {
 	take := func(parts []textPart) {
 		for _, part := range parts {
@@ -116,7 +115,7 @@ func (s *viewerData) highlighted() (texts []string) {
 	return texts
 }
 
-// highlightText reads a document's text with what a way looks for marked.
+// highlightText reads the text of a document and highlights the matches of a variant.
 func (p *Pages) highlightText(r *http.Request, who page.Visitor, s *viewerData, by findVariant) error {
 	s.Text, s.Cut = nil, false
 	marks := func(int) bool { return true }
@@ -150,7 +149,7 @@ func (p *Pages) highlightText(r *http.Request, who page.Visitor, s *viewerData, 
 	return err
 }
 
-// pagesWithAll are the pages that have all of several phrases.
+// pagesWithAll returns the pages that contain all of the phrases.
 func (p *Pages) pagesWithAll(r *http.Request, who page.Visitor, id uint64, each []string) (whole map[int]bool, err error) {
 	whole = map[int]bool{}
 	var phrases []phrase.Phrase
@@ -165,8 +164,8 @@ func (p *Pages) pagesWithAll(r *http.Request, who page.Visitor, id uint64, each 
 	return whole, err
 }
 
-// eachTextPage reads as much of a document's text as a page of ours shows; cut says that it
-// is not all.
+// eachTextPage calls page for each page of a document's text up to maxTextBytes. cut reports that
+// there is more.
 func (p *Pages) eachTextPage(r *http.Request, who page.Visitor, id uint64, page func(n int, text string)) (cut bool, err error) {
 	shown := 0
 	err = p.Vault.Previews.Text(r.Context(), who.Actor, id, func(n int, text string) error {
@@ -183,10 +182,10 @@ func (p *Pages) eachTextPage(r *http.Request, who page.Visitor, id uint64, page 
 	return cut, err
 }
 
-// Plain reports text whose columns are made of blanks.
+// Plain reports whether columns of the text are aligned by spaces.
 func (s viewerData) Plain() bool { return s.File.MIME == "text/plain" }
 
-// Lacks says what of an Office document its text does not show; "" for all others.
+// Lacks says what the text of an Office document doesn't show, "" for other types.
 func (s viewerData) Lacks() string {
 	switch {
 	case s.File.ShownAsImages(), s.Plain():

@@ -13,18 +13,18 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// zipEntry is one document of a zip, in a folder of it or at its top.
+// zipEntry is a document in a zip, in a folder or at the top level.
 type zipEntry struct {
-	Folder []string // names of folders as people gave them, the uppermost first
+	Folder []string // names of folders, top level first
 	File   model.File
 }
 
 const fileDownloaded = "file.downloaded"
 
-// sendZip sends documents in their order as one zip of that name (without .zip), read
-// and sent as they come: nothing of it is kept. Each download is noted when its
-// document begins. A document that cannot be read ends the answer in the middle, so
-// that nobody takes a part for the whole; before the first byte it is an error.
+// sendZip streams documents as a zip with that name, to which it appends ".zip". It records
+// a download when it starts to send a document. If a document can't be read, it aborts the
+// response, so that the client doesn't take it for complete; before the first byte it
+// returns the error.
 func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, who page.Visitor, name string, list []zipEntry) error {
 	if len(list) == 0 {
 		return &errs.Error{Kind: errs.Conflict, Message: "There are no documents here to download."}
@@ -58,7 +58,7 @@ func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, who page.Visitor
 	return nil
 }
 
-// abortZip ends an answer that has begun so that the client sees that it is cut.
+// abortZip aborts a response that has started, so that the client notices that it is incomplete.
 func (p *Pages) abortZip(w http.ResponseWriter, r *http.Request, err error, first bool) error {
 	if opening := (*openError)(nil); first && errors.As(err, &opening) {
 		for _, name := range []string{"Content-Type", "Content-Disposition"} {
@@ -76,14 +76,15 @@ func (p *Pages) abortZip(w http.ResponseWriter, r *http.Request, err error, firs
 	panic(http.ErrAbortHandler)
 }
 
-// recheckBytes is after how many bytes of a zip it is asked again who takes it.
+// recheckBytes is the number of bytes after which the permission is checked again.
 const recheckBytes = 256 << 10
 
-// recheckingWriter passes a long answer on, one stretch after the other, while again allows it.
+// recheckingWriter writes a long response and calls again after every recheckBytes. An error of
+// again ends the response.
 type recheckingWriter struct {
 	to    io.Writer
 	again func() error
-	left  int // of the stretch
+	left  int // bytes until the next check
 }
 
 func (a *recheckingWriter) Write(b []byte) (int, error) {
@@ -98,8 +99,7 @@ func (a *recheckingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// checkStillAllowed lets a long answer go on: its session still reads, and it has the time of
-// one more stretch.
+// checkStillAllowed checks that the session may still read, and extends the write deadline.
 func (p *Pages) checkStillAllowed(w http.ResponseWriter, r *http.Request) error {
 	now, err := p.SessionVisitor(r)
 	if err == nil {
@@ -111,7 +111,7 @@ func (p *Pages) checkStillAllowed(w http.ResponseWriter, r *http.Request) error 
 	return err
 }
 
-// openError is a document that could not be opened: nothing of it was sent.
+// openError is a document that couldn't be opened; none of its bytes were sent.
 type openError struct{ cause error }
 
 func (e *openError) Error() string { return e.cause.Error() }
@@ -134,7 +134,7 @@ func (p *Pages) addToZip(w http.ResponseWriter, r *http.Request, z *zip.Writer, 
 	p.Events.Note(who.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
 	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone)}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
-		head.Method = zip.Deflate // all others are packed already
+		head.Method = zip.Deflate // all other types are compressed already
 	}
 	out, err := z.CreateHeader(head)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// zipNames gives each document a name in the zip: one that every system can unpack,
-// unlike any other and any folder of it, whatever the case. Where their names do not
-// sort as the documents are ordered, a number goes before each, so that they stay in
-// order when unpacked.
+// zipNames returns a unique name in the zip for each document that every system can unpack,
+// regardless of case. If sorting by name would change the sequence of the documents, each name
+// starts with a number.
 func zipNames(list []zipEntry) []string {
 	width := 0
 	if !slices.IsSortedFunc(list, func(a, b zipEntry) int {
@@ -27,7 +26,7 @@ func zipNames(list []zipEntry) []string {
 			taken[folder] = true
 		}
 	}
-	next := map[string]int{} // by name: the number that those before have left
+	next := map[string]int{} // by name: the next number to try
 	for i, whole := range names {
 		name, low, ext := whole, strings.ToLower(whole), path.Ext(whole)
 		n := max(2, next[low])
@@ -41,8 +40,8 @@ func zipNames(list []zipEntry) []string {
 	return names
 }
 
-// zipPath is the path of a document in the zip, with its number where width says how
-// many digits that has.
+// zipPath returns the path of a document in the zip. If width is not 0, its name starts with number
+// n in that many digits.
 func zipPath(entry zipEntry, n, width int) string {
 	var parts []string
 	for _, folder := range entry.Folder {
@@ -55,13 +54,12 @@ func zipPath(entry zipEntry, n, width int) string {
 	return path.Join(append(parts, name)...)
 }
 
-// maxZipName is how many bytes a name in a zip has; file systems end at 255.
+// maxZipName is the maximum length of a name in bytes; file systems allow 255.
 const maxZipName = 180
 
-// safeName makes any text a name that Windows, macOS and Linux can give a file: no
-// separators, no controls and none that only turn the writing around, no device
-// names, no blank or dot at its ends (Microsoft, "Naming Files, Paths, and
-// Namespaces"). An extension stays.
+// safeName returns a file name that is valid on Windows, macOS, and Linux: without separators,
+// control characters, bidirectional controls, device names, and blanks or dots at its ends
+// (Microsoft, "Naming Files, Paths, and Namespaces"). It keeps the extension.
 func safeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -90,8 +88,8 @@ func safeName(name string) string {
 	return name
 }
 
-// isReservedName reports whether Windows takes a name for a device; the raised digits are
-// some of its code page 1252.
+// isReservedName reports whether Windows reserves the name for a device. The superscript digits are
+// from its code page 1252.
 func isReservedName(stem string) bool {
 	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}, stem) {
 		return true

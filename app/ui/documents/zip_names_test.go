@@ -56,7 +56,7 @@ func TestZipNames(t *testing.T) {
 	}
 }
 
-// A folder of the zip and a document of its name would be one path on a disk.
+// A folder and a document in a zip must not have the same name.
 func TestZipNamesBesideFolders(t *testing.T) {
 	list := []zipEntry{
 		{File: model.File{Filename: "deeds.pdf"}},
@@ -73,8 +73,7 @@ func TestZipNamesBesideFolders(t *testing.T) {
 	}
 }
 
-// The time that names take grows with their number alone: one after the other, these
-// took minutes.
+// The run time must be linear in the number of equal names.
 func TestZipNamesOfManyAlike(t *testing.T) {
 	list := make([]zipEntry, maxZipDocuments)
 	for i := range list {

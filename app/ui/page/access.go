@@ -8,24 +8,24 @@ import (
 	"deedkeep/app/model"
 )
 
-// access says who may have a page.
+// access says who may use a route.
 type access string
 
-// The needs. A viewer has mayRead, staff mayWrite besides, an administrator all.
+// The access levels. MayRead, MayWrite, and MayAdminister are permissions of roles.
 const (
 	Anyone        access = ""
-	BeforeSetup   access = "invited"   // anyone, also before there is an administrator
-	SignedIn      access = "signed in" // also while a second factor has to be set up first
+	BeforeSetup   access = "invited"   // anyone, even before the first administrator exists
+	SignedIn      access = "signed in" // even while two-factor authentication must be set up first
 	MayRead              = access(model.PermRead)
 	MayWrite             = access(model.PermWrite)
 	MayAdminister        = access(model.PermAdmin)
 )
 
-// HandlerFunc answers a request of somebody who may have the page; its error becomes one
-// in failure.go.
+// HandlerFunc handles a request that passed the access check of its route. Its error is shown as a
+// page; see error_page.go.
 type HandlerFunc func(w http.ResponseWriter, r *http.Request, who Visitor) error
 
-// CheckAccess is nil when the visitor may have a page of that need.
+// CheckAccess returns an error unless the visitor has the access level.
 func CheckAccess(who Visitor, need access) error {
 	switch {
 	case need == Anyone, need == BeforeSetup:
@@ -69,7 +69,7 @@ func (p *Site) authorize(to Route, w http.ResponseWriter, r *http.Request) (who 
 	return who, nil
 }
 
-// checkReadingRate refuses somebody who reads faster than anybody can.
+// checkReadingRate rejects a visitor who opens documents faster than a person can.
 func (p *Site) checkReadingRate(w http.ResponseWriter, who Visitor) error {
 	if !p.Events.Fast(who.Actor) {
 		return nil

@@ -9,19 +9,19 @@ import (
 	"deedkeep/app/vault"
 )
 
-// ChangeLine is what became of one field; "" is no value. A change of definitions is in
-// Words alone.
+// ChangeLine describes the change of one field; "" means no value. The change of a definition is
+// described by Words alone.
 type ChangeLine struct{ Label, From, To, Words string }
 
 const (
-	// maxValueBytes is how many bytes of a value are shown of a change.
+	// maxValueBytes is the maximum length of a value in a change.
 	maxValueBytes = 240
-	// maxDocumentNumbers is how many numbers of documents are.
+	// maxDocumentNumbers is the maximum number of documents listed in a change.
 	maxDocumentNumbers = 20
 )
 
-// DescribeChange is a change as people read it, by the fields of the record where they are
-// known. A record that a value names by its number is called as it is in names.
+// DescribeChange returns a change with formatted values. defs are the record's custom fields if
+// they are known. A value that refers to a record in names is replaced by the record's name.
 func DescribeChange(c model.Change, defs []model.Field, names map[string]vault.RecordName) ChangeLine {
 	label, kind := fieldLabel(c.Field, defs)
 	value := func(raw json.RawMessage) string {
@@ -41,8 +41,7 @@ func DescribeChange(c model.Change, defs []model.Field, names map[string]vault.R
 	return ChangeLine{Label: label, From: value(c.From), To: value(c.To)}
 }
 
-// formatValue is a value as people read it. Where the type of its field is not known, it
-// tells itself what it is.
+// formatValue formats a value. If kind is "", the type follows from the value itself.
 func formatValue(kind model.FieldType, raw json.RawMessage) string {
 	values := StoredTexts(raw)
 	if kind == "" && len(values) == 1 {
@@ -56,7 +55,7 @@ func formatValue(kind model.FieldType, raw json.RawMessage) string {
 	return Truncate(FormatValues(kind, values), maxValueBytes)
 }
 
-// fieldLabel is what people call a field, and its type; "" where that is not known.
+// fieldLabel returns the label and the type of a field; the type is "" if it is unknown.
 func fieldLabel(field string, defs []model.Field) (string, model.FieldType) {
 	for _, f := range propertyFieldLabels {
 		if f.name == field {
@@ -82,7 +81,8 @@ func fieldLabel(field string, defs []model.Field) (string, model.FieldType) {
 	return FormatStatus(strings.ReplaceAll(strings.TrimSuffix(key, "_id"), ".", " ")), ""
 }
 
-// ReferencedRecord is the record that a changed field names by its number.
+// ReferencedRecord returns the name of the record that a value of the field refers to, "" for other
+// fields.
 func ReferencedRecord(field string, raw json.RawMessage) string {
 	noun, is := map[string]string{"folder_id": "folder", "parent_id": "folder", "abstract_id": "abstract"}[field]
 	if !is {

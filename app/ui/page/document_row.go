@@ -9,38 +9,38 @@ import (
 	"deedkeep/app/model"
 )
 
-// documentRowPart is one document in the list of its place.
+// DocumentRow is one document in a list of documents.
 type DocumentRow struct {
 	model.File
-	Path     string // of the page that shows the document
-	List     string // the address of the list, to come back to
-	By       string // who filed it; "" where the log does not tell
-	Number   int    // among those of its abstract, from 1; 0 elsewhere
-	Total    int    // of those
-	Name     string // in the form that renames it
+	Path     string // the viewer's page
+	List     string // the address of the list
+	By       string // who uploaded it; "" if the audit log doesn't say
+	Number   int    // position in its abstract, from 1; 0 in other lists
+	Total    int    // number of documents in the abstract
+	Name     string // content of the form that renames it
 	Renaming bool
 	Problem  string
-	Gone     bool // it was just moved to the trash
+	Gone     bool // just moved to the trash
 	Focus    bool
 }
 
-// Home is the row on the page of the list.
+// Home returns the address of the row in its list.
 func (d DocumentRow) Home() string { return RowAddress(d.List, d.ID) }
 
-// Rename is the page of the list with the form that renames the document.
+// Rename returns the address of the list with the rename form of the row open.
 func (d DocumentRow) Rename() string {
 	return RowAddress(WithQueryValue(d.List, "rename", strconv.FormatUint(d.ID, 10)), d.ID)
 }
 
 func RowAddress(list string, id uint64) string { return fmt.Sprintf("%s#document-%d", list, id) }
 
-// NameProblem is a name that a document was not given; the zero one is none.
+// NameProblem is a rejected new name of a document. The zero value means that there is none.
 type NameProblem struct {
 	FileID         uint64
 	Typed, Problem string
 }
 
-// Status is that of the page which shows it.
+// Status returns the HTTP status of the page that shows the problem.
 func (n NameProblem) Status() int {
 	if n.FileID == 0 {
 		return http.StatusOK
@@ -48,12 +48,12 @@ func (n NameProblem) Status() int {
 	return http.StatusUnprocessableEntity
 }
 
-// ApplyTo puts it into the row that it is about.
+// ApplyTo opens the rename form of the row with that document and shows the problem in it.
 func (n NameProblem) ApplyTo(rows []DocumentRow) {
 	if i := slices.IndexFunc(rows, func(d DocumentRow) bool { return d.ID == n.FileID }); i >= 0 {
 		rows[i].Renaming, rows[i].Name, rows[i].Problem = true, n.Typed, n.Problem
 	}
 }
 
-// DocumentsPerPage is how many documents of an abstract are shown at a time.
+// DocumentsPerPage is the number of documents on a page of an abstract.
 const DocumentsPerPage = 100

@@ -13,13 +13,13 @@ import (
 
 func NotFound(r *http.Request) error { return errs.RecordNotFound("page", r.URL.Path) }
 
-// errorPage is a page of something that went wrong.
+// errorPage is the status and the text of a page that reports an error.
 type errorPage struct {
 	status        int
 	heading, text string
 }
 
-// HTTPError is a failure of HTTP itself, such as a form that cannot be read.
+// HTTPError is an error of the request itself, such as a form that can't be read.
 type HTTPError struct {
 	Status  int
 	heading string
@@ -33,8 +33,8 @@ func NewHTTPError(status int, heading, text string) error {
 
 func (e *HTTPError) Error() string { return e.Text }
 
-// errorPages is the table of the failures that come from below; where the text is ""
-// the error's own sentence is shown.
+// errorPages holds the page of each kind of error. If its text is "", the page shows the message of
+// the error.
 var errorPages = map[errs.Kind]errorPage{
 	errs.Invalid:             {http.StatusUnprocessableEntity, "This cannot be done so", ""},
 	errs.Forbidden:           {http.StatusForbidden, "This is not for you", ""},
@@ -49,7 +49,7 @@ var errorPages = map[errs.Kind]errorPage{
 // ErrorStatus returns the HTTP status of the page for a kind of error.
 func ErrorStatus(kind errs.Kind) int { return errorPages[kind].status }
 
-// errorPageFor is the one mapping from errors to pages.
+// errorPageFor returns the page for an error. All mappings from errors to pages are here.
 func errorPageFor(err error) errorPage {
 	var (
 		named *errs.Error
@@ -79,7 +79,7 @@ func errorPageFor(err error) errorPage {
 	return errorPage{http.StatusInternalServerError, "Something went wrong here", "It was not your doing. Please tell whoever runs this service what you did, and when."}
 }
 
-// showError answers an error: a page, or the sentence alone where a script puts it into place.
+// showError responds with a page for an error, or with its text alone to a script.
 func (p *Site) showError(w http.ResponseWriter, r *http.Request, who Visitor, err error) {
 	if errors.Is(err, ErrSignIn) || errors.Is(err, ErrTwoFactorRequired) {
 		p.showSignInRequired(w, r, err)
@@ -111,7 +111,7 @@ func (p *Site) showError(w http.ResponseWriter, r *http.Request, who Visitor, er
 	}
 }
 
-// RetryAfter tells programs what the sentence tells people.
+// RetryAfter sets the header Retry-After if the error says how long to wait.
 func RetryAfter(w http.ResponseWriter, err error) {
 	var refused *vault.SignInError
 	switch {
@@ -122,8 +122,8 @@ func RetryAfter(w http.ResponseWriter, err error) {
 	}
 }
 
-// showSignInRequired answers somebody who has to sign in first: in place where something was
-// typed, which would be lost on the way, else by sending them there.
+// showSignInRequired responds to a request without a session. A submitted form stays on the page,
+// where its input isn't lost; other requests are redirected.
 func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err error) {
 	var form *expiredForm
 	switch signIn := errors.Is(err, ErrSignIn); {
@@ -142,9 +142,9 @@ func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err er
 	}
 }
 
-// redirectToSignIn sends somebody who has to sign in, or to set up a second factor, to where
-// that is done, and from there back. A script is told by a header, so that the whole
-// page goes there.
+// redirectToSignIn redirects to the sign-in page, or to the account page if two-factor
+// authentication must be set up. From there the user returns to the current address. Scripts get a
+// header that redirects the complete page.
 func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err error) {
 	to := "/me"
 	if errors.Is(err, ErrSignIn) {
@@ -155,7 +155,7 @@ func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err erro
 	}
 	if errors.Is(err, errSessionEnded) {
 		p.SetSession(w, r, "")
-		ClearSiteData(w, `"cache"`) // whoever comes back goes on with the uploads
+		ClearSiteData(w, `"cache"`) // keep "storage": after signing in, the uploads resume
 		p.SetNotice(w, r, "You were signed out meanwhile. Sign in to go on.")
 	}
 	if IsPartRequest(r) {
@@ -171,7 +171,7 @@ func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err erro
 	Redirect(w, r, to)
 }
 
-// ShowMessage renders a page of a heading and a sentence for nobody in particular.
+// ShowMessage renders a page with a heading and a sentence, without a navigation.
 func (p *Site) ShowMessage(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
 	if err := p.RenderPage(w, r, Visitor{}, status, "message.html", Page{Heading: heading, Data: text}); err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))

@@ -8,19 +8,19 @@ import (
 	"deedkeep/app/model"
 )
 
-// eventText says what a kind of event is in words: somebody "filed" the document.
-// Record is the noun before the name of the record; "" where the words say it all. Brief
-// is what is said in the record's own history; "" where that does not tell of it.
+// eventText describes a kind of audit event, as in: Kim "filed" the document. Record is the noun
+// before the record's name, "" if Words say it all. Brief is the text in the record's own history,
+// "" if the history omits such events.
 type eventText struct{ kind, Words, Record, Brief string }
 
-// eventGroup is some of them under a heading.
+// eventGroup is a group of kinds of events under a heading.
 type eventGroup struct {
 	Group string
 	Words []eventText
 }
 
-// EventTexts is the one table of them, grouped as the choice of kinds shows them. A
-// kind that is not in it is shown as it is.
+// EventTexts lists the kinds of events, grouped as in the filter of the activity page. Other kinds
+// are shown by their name.
 var EventTexts = []eventGroup{
 	{"Documents", []eventText{
 		{"file.filed", "filed", "document", "filed"}, {"file.opened", "opened", "document", "read"},
@@ -80,7 +80,7 @@ var EventTexts = []eventGroup{
 	}},
 }
 
-// EventTextOf finds the words for a kind.
+// EventTextOf returns the text of a kind.
 func EventTextOf(kind string) eventText {
 	for _, g := range EventTexts {
 		if at := slices.IndexFunc(g.Words, func(w eventText) bool { return w.kind == kind }); at >= 0 {
@@ -90,7 +90,8 @@ func EventTextOf(kind string) eventText {
 	return eventText{kind: kind, Words: kind, Record: "record"}
 }
 
-// Noun is the noun before the name of a record: of words that fit several, its own.
+// Noun returns the noun before the name of a record. If the text fits records of several types, it
+// is the type of this one.
 func (w eventText) Noun(of string) string {
 	noun, _, _ := strings.Cut(of, ":")
 	switch {
@@ -102,7 +103,7 @@ func (w eventText) Noun(of string) string {
 	return noun
 }
 
-// Choice is the line of a kind in the choice of kinds.
+// Choice returns the text of the kind in the filter of the activity page.
 func (w eventText) Choice() string {
 	words := strings.TrimSuffix(w.Words, ",")
 	if w.Record != "" {
@@ -111,10 +112,10 @@ func (w eventText) Choice() string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// Kind is the kind's name in the log.
+// Kind returns the name of the kind in the audit log.
 func (w eventText) Kind() string { return w.kind }
 
-// ActorText names who acts.
+// ActorText returns the name of an actor.
 func ActorText(a model.Actor) string {
 	name := a.Name
 	switch a.Kind {
@@ -137,9 +138,8 @@ func ActorText(a model.Actor) string {
 	return strings.TrimSpace(a.Kind + " " + name)
 }
 
-// detailTexts are the words for what an event says besides; a detail that is not in it
-// is not shown, since the words of the event or its record say it already. The last
-// text is for the number one, "-" for none, where the other would be wrong.
+// detailTexts are the texts of event details. Other details are not shown: the event's text or its
+// record says the same. The text "one" is for the value 1 if "words" doesn't fit; "-" means none.
 var detailTexts = []struct{ name, words, one string }{
 	{"reason", "%s", ""}, {"tries", "%s tries", ""}, {"count", "and %s times more", "and once more"},
 	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"},

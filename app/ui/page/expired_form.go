@@ -9,27 +9,27 @@ import (
 	"deedkeep/app/errs"
 )
 
-// maxExpiredForm is the largest form that is handed back to somebody who was signed out.
+// maxExpiredForm is the maximum size of a form that is shown again after its session expired.
 const maxExpiredForm = 1 << 20
 
-// expiredFormOwner owns the memory of all such forms. Anyone can send one without a session, and
-// from several addresses: together they have no more of the memory than one user.
+// expiredFormOwner is the owner of the memory of such forms. They can be sent without a session and
+// from many addresses; together they get no more memory than one user.
 const expiredFormOwner = "signed out"
 
-// expiredForm is a form whose sender was signed out while filling it in. It changes nothing;
-// its page hands back what it held, to be sent once more by whoever has signed in.
+// expiredForm is a form whose session expired while the user filled it in. It changes nothing. Its
+// page shows what the form contained, so that the user can send it again after signing in.
 type expiredForm struct {
 	form url.Values
-	done func() // gives its memory back
+	done func() // releases its memory
 }
 
 func (*expiredForm) Error() string { return ErrSignIn.Error() }
 
 func (*expiredForm) Unwrap() error { return ErrSignIn }
 
-// recoverExpiredForm reads the form of a record that nobody may send any more; nil where there is
-// none. Forms of an account or of running the service may hold passwords: they are
-// never handed back.
+// recoverExpiredForm reads the form of a record that was sent after the session expired, nil if
+// there is none. Forms of accounts and administration may contain passwords and are never shown
+// again.
 func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Request) error {
 	if to.Raw || to.Access != MayWrite || r.Method != http.MethodPost || IsPartRequest(r) || p.SessionToken(r) == "" {
 		return nil
@@ -39,7 +39,7 @@ func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Reque
 	case errs.KindOf(err) == errs.Unavailable:
 		return err
 	case err != nil:
-		return nil //nolint:nilerr // a form that cannot be read is lost, as it was sent
+		return nil //nolint:nilerr // a form that can't be read is lost
 	case len(r.PostForm) == 0:
 		done()
 		return nil
@@ -47,12 +47,12 @@ func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Reque
 	return &expiredForm{r.PostForm, done}
 }
 
-// formField is a field of a form as it was sent.
+// formField is a submitted field of a form.
 type formField struct{ Name, Value string }
 
-// expiredFormPage is what the page of such a form shows.
+// expiredFormPage is the data of the page that shows the form again.
 type expiredFormPage struct {
-	To     string // where to sign in
+	To     string // sign-in page
 	Action string
 	Fields []formField
 }

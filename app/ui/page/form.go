@@ -10,18 +10,17 @@ import (
 	"deedkeep/app/errs"
 )
 
-// formTimeout is how long a form may take to arrive once its head is there, and more
-// by minFormRate for a large one.
+// formTimeout is how long a form may take to arrive after its header; larger forms get more time by
+// minFormRate.
 const (
 	formTimeout = 5 * time.Second
-	minFormRate = 64 << 10 // bytes a second
-	// responseTimeout is how long a page may take to make and to be taken.
+	minFormRate = 64 << 10 // bytes per second
+	// responseTimeout is how long it may take to build and send a page.
 	responseTimeout = 2 * time.Minute
 )
 
-// readRouteForm reads a form for a page of that need. A large one takes memory, as it arrives, of
-// what its sender may have, until done is called. Senders who
-// have not signed in, or have no role yet, have little to fill in.
+// readRouteForm reads a form for a page with that access level. Large forms reserve memory of their
+// sender until done is called. Senders without a session or a role may send small forms only.
 func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, who Visitor, of access) (done func(), err error) {
 	if of == Anyone || of == SignedIn {
 		return func() {}, ReadForm(w, r, MaxFormBytes)
@@ -29,7 +28,8 @@ func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, who Visitor
 	return p.readCountedForm(w, r, who.Record(), p.FormBytes)
 }
 
-// readCountedForm reads a form of at most that many bytes in the memory of its owner.
+// readCountedForm reads a form of at most max bytes and charges its memory to owner until done is
+// called.
 func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner string, most int64) (done func(), err error) {
 	length := r.ContentLength
 	if length < 0 || length > most {
@@ -47,12 +47,12 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 	return done, nil
 }
 
-// formDeadline is when a form must be there.
+// formDeadline returns the time by which the form must have arrived.
 func formDeadline(r *http.Request, most int64) time.Time {
 	return time.Now().Add(formTimeout + time.Duration(min(max(r.ContentLength, 0), most)/minFormRate)*time.Second)
 }
 
-// ReadForm reads a form of at most that many bytes into r.PostForm.
+// ReadForm reads a form of at most max bytes into r.PostForm.
 func ReadForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		SkipForm(w, r)
@@ -60,7 +60,7 @@ func ReadForm(w http.ResponseWriter, r *http.Request, most int64) error {
 			"This is no form of a page. Open the page anew and fill in the form there.")
 	}
 	control := http.NewResponseController(w)
-	// Where deadlines are not supported there is no network that could stall.
+	// Connections without deadlines are not network connections and can't stall.
 	_ = control.SetReadDeadline(formDeadline(r, most))
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
@@ -74,14 +74,14 @@ func ReadForm(w http.ResponseWriter, r *http.Request, most int64) error {
 		}
 		return NewHTTPError(http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
 	}
-	// The server goes on reading the connection, to learn when the client leaves.
+	// The server keeps reading from the connection to notice when the client disconnects.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Now().Add(responseTimeout))
 	return nil
 }
 
-// SkipForm answers without the form: nobody waits for it, and net/http reads what it
-// can of it in a second after the answer, so that whoever sends it gets to read that.
+// SkipForm prepares a response that doesn't wait for the form. After the response, net/http reads
+// what arrives within a second, so that the client gets to read the response.
 func SkipForm(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return
@@ -90,5 +90,5 @@ func SkipForm(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // as in readForm
 }
 
-// MaxFormBytes is the largest form that somebody fills in here.
+// MaxFormBytes is the maximum size of small forms.
 const MaxFormBytes = 16 << 10

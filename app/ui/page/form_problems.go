@@ -17,8 +17,8 @@ func FieldProblems(fields errs.Fields) map[string]string {
 	return found
 }
 
-// FormProblems is what a form says beside its fields, and under "" at its head; nil for an
-// error that is none of the form's.
+// FormProblems returns the problems to show in a form by field, under "" those of the complete
+// form. It returns nil for other errors.
 func FormProblems(err error) (status int, said map[string]string) {
 	var busy *vault.SignInError
 	if errors.As(err, &busy) {
@@ -35,8 +35,8 @@ func FormProblems(err error) (status int, said map[string]string) {
 	return 0, nil
 }
 
-// SignInErrorStatus is 429 or 503 for whoever comes again after a while, and 422 for what
-// was wrong: browsers keep a password then as little as they do at 401.
+// SignInErrorStatus returns 429 or 503 if the user should try again later, else 422: as with 401,
+// browsers don't offer to save the password then.
 func SignInErrorStatus(refused *vault.SignInError) int {
 	switch refused.Reason {
 	case vault.TooManyTries:
@@ -47,7 +47,7 @@ func SignInErrorStatus(refused *vault.SignInError) int {
 	return http.StatusUnprocessableEntity
 }
 
-// ErrorSentence is the sentence of an error for people.
+// ErrorSentence returns the message of an error, "" for internal errors.
 func ErrorSentence(err error) string {
 	var named *errs.Error
 	if errors.As(err, &named) {

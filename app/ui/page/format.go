@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// FormatDate gives a date of the form YYYY-MM-DD as people in the US write it; any other
-// text as it is.
+// FormatDate formats a date as Jan 2, 2006. Text that is not of the form YYYY-MM-DD is returned
+// unchanged.
 func FormatDate(text string) string {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -21,8 +21,8 @@ func FormatDate(text string) string {
 	return day.Format("Jan 2, 2006")
 }
 
-// formatTime gives a moment in the office's time zone and names the zone, with the exact time for programs;
-// nothing for the zero time.
+// formatTime formats a time in the configured time zone, with the machine-readable time as
+// attribute. It returns "" for the zero time.
 func (p *Site) formatTime(at any) template.HTML {
 	var moment time.Time
 	switch at := at.(type) {
@@ -39,8 +39,8 @@ func (p *Site) formatTime(at any) template.HTML {
 	return timeElement(moment, "", ClockTime(moment.In(p.Zone)))
 }
 
-// formatDay gives the day of a moment in the office's time zone, with the time in its title
-// and, exact, for programs; nothing for the zero time.
+// formatDay formats the day of a time in the configured time zone, with the time of day as title.
+// It returns "" for the zero time.
 func (p *Site) formatDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
@@ -49,7 +49,7 @@ func (p *Site) formatDay(moment time.Time) template.HTML {
 	return timeElement(moment, ClockTime(there), there.Format("Jan 2, 2006"))
 }
 
-// timeElement gives the text of a moment with the exact time for programs.
+// timeElement returns a time element with the machine-readable time as attribute.
 func timeElement(moment time.Time, title, text string) template.HTML {
 	if title != "" {
 		title = ` title="` + title + `"`
@@ -57,10 +57,10 @@ func timeElement(moment time.Time, title, text string) template.HTML {
 	return template.HTML(`<time datetime="` + moment.UTC().Format(time.RFC3339) + `"` + title + `>` + text + `</time>`) // #nosec G203 -- a time has no markup
 }
 
-// ClockTime writes a moment for people in the US, with its zone: Nov 21, 2026, 8:44 PM EST.
+// ClockTime formats a time with its zone: Nov 21, 2026, 8:44 PM EST.
 func ClockTime(at time.Time) string { return at.Format("Jan 2, 2006, 3:04 PM ") + zoneName(at) }
 
-// zoneName is the abbreviation of a moment's zone; a zone without one is a distance from UTC.
+// zoneName returns the abbreviation of the time zone, or its offset from UTC if it has none.
 func zoneName(at time.Time) string {
 	name, _ := at.Zone()
 	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
@@ -69,13 +69,13 @@ func zoneName(at time.Time) string {
 	return name
 }
 
-// LocalNow is the moment in the office's time zone.
+// LocalNow returns the current time in the configured time zone.
 func (p *Site) LocalNow() time.Time { return p.Now().In(p.Zone) }
 
-// Today is the day in the office's time zone, as the calendar on its wall has it.
+// Today returns the current date in the configured time zone.
 func (p *Site) Today() string { return p.LocalNow().Format(time.DateOnly) }
 
-// FormatSize gives a number of bytes in the unit that people think in.
+// FormatSize formats a number of bytes with a decimal unit.
 func FormatSize(bytes any) string {
 	n, err := strconv.ParseFloat(fmt.Sprint(bytes), 64)
 	switch {
@@ -95,7 +95,7 @@ func FormatSize(bytes any) string {
 	return fmt.Sprintf("%.1f TB", n/1000)
 }
 
-// FormatCount gives a number with commas between the thousands.
+// FormatCount formats a number with commas between the thousands.
 func FormatCount[N int | int64 | uint64](n N) string {
 	text := strconv.FormatInt(int64(n), 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -104,7 +104,7 @@ func FormatCount[N int | int64 | uint64](n N) string {
 	return text
 }
 
-// Plural gives a number and the word for so many.
+// Plural returns a count with the singular or plural noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -112,7 +112,7 @@ func Plural(n int, one, many string) string {
 	return FormatCount(n) + " " + many
 }
 
-// FormatAge gives a span of time as people say it.
+// FormatAge formats an age in minutes, hours, or days.
 func FormatAge(d time.Duration) string {
 	switch {
 	case d < 2*time.Hour:
@@ -123,7 +123,7 @@ func FormatAge(d time.Duration) string {
 	return Plural(int(d/(24*time.Hour)), "day", "days")
 }
 
-// FormatDuration says how long something is kept in the largest unit that fits.
+// FormatDuration formats a duration in the largest unit that divides it.
 func FormatDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		of        time.Duration
@@ -136,8 +136,8 @@ func FormatDuration(d time.Duration) string {
 	return d.String()
 }
 
-// FormatStatus gives a status that is written for programs, such as on_hold, as people
-// write it; any other as it is.
+// FormatStatus returns a status such as on_hold as "On hold"; other statuses are returned
+// unchanged.
 func FormatStatus(status string) string {
 	if status == "" || strings.ToLower(status) != status || strings.Contains(status, " ") {
 		return status
@@ -148,8 +148,8 @@ func FormatStatus(status string) string {
 	return strings.ToUpper(status[:1]) + strings.ReplaceAll(status[1:], "_", " ")
 }
 
-// statusTone is the color of a status, as far as its words tell; that of one which ended
-// without its work is none.
+// statusTone returns the color class of a status, by its words. Orders that ended without a result
+// have none.
 func statusTone(status string) string {
 	word := model.Fold(status)
 	switch {
@@ -163,14 +163,14 @@ func statusTone(status string) string {
 	return "neutral"
 }
 
-// dueLabel is in how many days an order is due, or was: a word for the eye and one of the
-// classes of badges; "" when it is finished or has no date.
+// dueLabel says how soon an order is due: a text and the class of its badge. Both are "" if the
+// order is finished or has no due date.
 type dueLabel struct{ Word, Tone string }
 
 func (p *Site) dueLabel(o model.Order) dueLabel { return dueLabelOn(o, p.Today()) }
 
-// daysBetween counts the days from one midnight to another. A Duration would hold no
-// more than 292 years of them.
+// daysBetween returns the number of days between two midnights. A time.Duration would be limited to
+// 292 years.
 func daysBetween(from, to time.Time) int { return int((to.Unix() - from.Unix()) / (24 * 60 * 60)) }
 
 func dueLabelOn(o model.Order, today string) dueLabel {
@@ -192,10 +192,10 @@ func dueLabelOn(o model.Order, today string) dueLabel {
 	return dueLabel{}
 }
 
-// Day is as long as keys count it.
+// Day is the length of a day.
 const Day = 24 * time.Hour
 
-// IsSpreadsheet reports a kind of documents whose text is rows of cells.
+// IsSpreadsheet reports whether the text of such documents is rows of cells.
 func IsSpreadsheet(mime string) bool {
 	return strings.Contains(mime, "excel") || strings.Contains(mime, "spreadsheet")
 }

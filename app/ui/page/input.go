@@ -10,34 +10,33 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxRadioOptions is up to how many of them stand open as radio buttons.
+// maxRadioOptions is the maximum number of options that are shown as radio buttons.
 const maxRadioOptions = 4
 
-// Input is one field of a form as web/pages/part_field.html shows it: a control that
-// fits its type, its label, and what is wrong with it.
+// Input is one input of a form; web/pages/part_field.html renders it.
 type Input struct {
 	Name     string          // in the form, as in the API: county, custom_fields.search_type
-	Label    string          // in words
-	Type     model.FieldType // which control it gets
-	Values   []string        // what stands in it: one, or several of a multiselect
-	Options  []string        // of a dropdown or multiselect; also one that the field has lost since
-	Required bool            // marked; whether it may stay empty is the vault's to say
-	Problem  string          // why it was refused
+	Label    string          // shown to the user
+	Type     model.FieldType // determines the control
+	Values   []string        // one value, several of a multiselect
+	Options  []string        // of a dropdown or multiselect, including stored values that are no longer options
+	Required bool            // shown as required; the vault decides whether it may be empty
+	Problem  string          // why the value was rejected
 	Hint     string
-	Was      string // fingerprint of what the form shows; "" for none
-	Clash    bool   // others changed it while the form was open, to another value
-	Others   string // who did, and when
-	Theirs   string // that value as people read it; "" for blank
-	Lookup   string // the address of a part that says more about what is typed; "" for none
-	Wide     bool   // takes the whole width
-	Focus    bool   // begins here
-	Fresh    bool   // of a record that is not made yet: nothing is missing
+	Was      string // fingerprint of the value the form was shown with; "" if there is none
+	Clash    bool   // another user changed it to another value while the form was open
+	Others   string // who changed it, and when
+	Theirs   string // the formatted value of the other user; "" for blank
+	Lookup   string // the address of a part with a hint about the typed value; "" if there is none
+	Wide     bool   // spans all columns
+	Focus    bool   // gets the focus
+	Fresh    bool   // of a new record: empty required fields are not marked
 }
 
-// ID is the element's, unique in a page with one form.
+// ID returns the id of the element.
 func (i Input) ID() string { return strings.ReplaceAll(i.Name, ".", "-") }
 
-// Value is what stands in a field of one value.
+// Value returns the value of a field that has one value.
 func (i Input) Value() string {
 	if len(i.Values) == 0 {
 		return ""
@@ -45,24 +44,24 @@ func (i Input) Value() string {
 	return i.Values[0]
 }
 
-// Has reports whether an option is chosen.
+// Has reports whether an option is selected.
 func (i Input) Has(option string) bool { return slices.Contains(i.Values, option) }
 
-// Empty reports whether it has no value.
+// Empty reports whether the input has no value.
 func (i Input) Empty() bool {
 	return !slices.ContainsFunc(i.Values, func(v string) bool { return v != "" })
 }
 
-// Missing reports a value that should be there.
+// Missing reports whether a required value is missing.
 func (i Input) Missing() bool { return i.Required && i.Empty() && !i.Fresh }
 
-// Radios reports a dropdown whose options all stand open.
+// Radios reports whether a dropdown is shown as radio buttons.
 func (i Input) Radios() bool { return i.Type == model.Dropdown && len(i.Options) <= maxRadioOptions }
 
-// Grouped reports a field of several controls, which share a legend.
+// Grouped reports whether the input consists of several controls that share a legend.
 func (i Input) Grouped() bool { return i.Radios() || i.Type == model.Multiselect }
 
-// Described names the elements that say more about the field.
+// Described returns the ids of the elements that describe the input.
 func (i Input) Described() string {
 	var ids []string
 	for _, d := range []struct{ text, id string }{{i.Hint, "-hint"}, {i.Others, "-others"}, {i.Problem, "-problem"}} {
@@ -73,17 +72,17 @@ func (i Input) Described() string {
 	return strings.Join(ids, " ")
 }
 
-// CustomFieldName is the name of a custom field in a form.
+// CustomFieldName returns the name of a custom field in a form.
 func CustomFieldName(key string) string { return "custom_fields." + key }
 
-// NewInput is a custom field with values that stand in it.
+// NewInput returns the input of a custom field with its values.
 func NewInput(def model.Field, values []string) Input {
 	in := Input{Name: CustomFieldName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == model.Paragraph || def.Type == model.Multiselect}
 	in.AddOptions(values)
 	return in
 }
 
-// AddOptions adds values to the options of a field that has options, where they are none.
+// AddOptions adds values that are not options to the options of a dropdown or multiselect.
 func (i *Input) AddOptions(values []string) {
 	for _, v := range values {
 		if v != "" && i.Type.HasOptions() && !slices.Contains(i.Options, v) {
@@ -92,8 +91,8 @@ func (i *Input) AddOptions(values []string) {
 	}
 }
 
-// UnchangedValues is what a form sends of a field that no one edits in it: a control holds
-// only what fits its type, whatever the type was when the value was stored.
+// UnchangedValues returns what a browser submits if the user doesn't edit the field. Controls drop
+// values that don't fit their type, which can happen after the field's type was changed.
 func (i Input) UnchangedValues() []string {
 	switch i.Type {
 	case model.Multiselect:
@@ -101,7 +100,7 @@ func (i Input) UnchangedValues() []string {
 	case model.Dropdown:
 		for _, option := range slices.Backward(i.Options) {
 			if i.Has(option) {
-				return []string{option} // of several, the last one stays chosen
+				return []string{option} // of several, browsers keep the last one
 			}
 		}
 		return nil
@@ -117,12 +116,12 @@ func (i Input) UnchangedValues() []string {
 	return []string{i.Value()}
 }
 
-// newTextInput is a field of one line that every record has.
+// newTextInput returns the input of a built-in text field.
 func newTextInput(name, label, value string) Input {
 	return Input{Name: name, Label: label, Type: model.Text, Values: []string{value}}
 }
 
-// StoredInputs are inputs of a definition set with the values of a record.
+// StoredInputs returns the inputs of custom fields with the stored values.
 func StoredInputs(defs []model.Field, values model.Values) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
@@ -131,7 +130,7 @@ func StoredInputs(defs []model.Field, values model.Values) []Input {
 	return list
 }
 
-// SubmittedInputs are inputs with what a form holds, and what was refused of it.
+// SubmittedInputs returns the inputs of custom fields with the submitted values and their problems.
 func SubmittedInputs(defs []model.Field, form url.Values, refused map[string]string) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
@@ -142,12 +141,12 @@ func SubmittedInputs(defs []model.Field, form url.Values, refused map[string]str
 	return list
 }
 
-// Amount is a number, or an amount of money, with commas between its thousands.
+// Amount returns the value as a number or an amount of money with commas between the thousands.
 func (i Input) Amount() string { return formatAmount(i.Type, i.Value()) }
 
-// Control is the type of the control of one line. In a control of a type of its own, a
-// browser rewrites foreign letters and sends nothing that it finds fault with. A value
-// that this could happen to gets a plain control.
+// Control returns the type attribute of a one-line control. Browsers rewrite international
+// characters in email and URL controls and don't submit values that they consider invalid. Values
+// of that kind get a plain text control.
 func (i Input) Control() string {
 	kind, special := map[model.FieldType]string{model.Email: "email", model.Phone: "tel", model.URL: "url"}[i.Type]
 	foreign := strings.ContainsFunc(i.Value(), func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(strings.ToLower(i.Value()), "xn--")
@@ -157,7 +156,7 @@ func (i Input) Control() string {
 	return kind
 }
 
-// Link is the address that a value leads to; "" for none.
+// Link returns the URL that the value links to, "" if there is none.
 func (i Input) Link() string {
 	switch {
 	case i.Type == model.URL && i.Type.Accepts(i.Value()):
@@ -168,7 +167,7 @@ func (i Input) Link() string {
 	return ""
 }
 
-// Keyboard is the one that a telephone shows for the field.
+// Keyboard returns the inputmode, which selects the keyboard of a phone.
 func (i Input) Keyboard() string {
 	switch i.Type {
 	case model.Number, model.Money:

@@ -14,10 +14,10 @@ import (
 	"deedkeep/app/model"
 )
 
-// invalidDateText is what is said of a text that is no date.
+// invalidDateText is shown for a text that is not a date.
 const invalidDateText = "This is no date. Write it as month/day/year, like 3/14/2026."
 
-// ProblemText is the sentence of a refusal as people need it.
+// ProblemText returns the sentence to show for a rejected value of the type.
 func ProblemText(kind model.FieldType, sentence string) string {
 	if sentence != "" && sentence != yearTooEarlyText && kind == model.Date {
 		return invalidDateText
@@ -25,9 +25,8 @@ func ProblemText(kind model.FieldType, sentence string) string {
 	return sentence
 }
 
-// NormalizeDate spells a date as 2026-03-14 that people in the US write by hand, where a
-// browser has no calendar for it; any other text stays as it is. A year has four
-// digits: of two nobody knows the century of a deed.
+// NormalizeDate returns a US date such as 3/14/2026 as 2026-03-14; other text is returned
+// unchanged. The year needs four digits: with two, the century of a deed would be unclear.
 func NormalizeDate(text string) string {
 	text = strings.TrimSpace(text)
 	for _, layout := range []string{"1/2/2006", "1-2-2006", "Jan 2, 2006", "January 2, 2006"} {
@@ -38,8 +37,8 @@ func NormalizeDate(text string) string {
 	return text
 }
 
-// SubmittedValues are the values of a form's field; several controls of one name are led
-// by an empty one, which says that the field was there.
+// SubmittedValues returns the values of a form's field. Multiselects and checkboxes have a hidden
+// empty value first, which says that the form contains the field.
 func SubmittedValues(kind model.FieldType, sent []string) []string {
 	if kind == model.Multiselect {
 		return slices.DeleteFunc(slices.Clone(sent), func(v string) bool { return v == "" })
@@ -54,12 +53,10 @@ func SubmittedValues(kind model.FieldType, sent []string) []string {
 	return []string{text}
 }
 
-// normalizeNewlines is text as it stood in the page: a browser sends each end of a line as two
-// characters.
+// normalizeNewlines replaces the CRLF of submitted text by LF.
 func normalizeNewlines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// SubmittedCustom reads the custom fields of a form; a field that is not in it was not
-// sent.
+// SubmittedCustom returns the custom fields that the form contains.
 func SubmittedCustom(defs []model.Field, form url.Values) model.Custom {
 	sent := map[string]json.RawMessage{}
 	for _, def := range defs {
@@ -70,7 +67,7 @@ func SubmittedCustom(defs []model.Field, form url.Values) model.Custom {
 	return model.Custom{Values: sent}
 }
 
-// encodeValue is the JSON of what stands in a field; null for nothing.
+// encodeValue returns the JSON of a field's values, null for none.
 func encodeValue(kind model.FieldType, values []string) json.RawMessage {
 	switch {
 	case kind == model.Multiselect:
@@ -82,19 +79,19 @@ func encodeValue(kind model.FieldType, values []string) json.RawMessage {
 	case kind == model.Checkbox:
 		return json.RawMessage("false")
 	case kind == model.Money:
-		return EncodeJSON(normalizeMoney(values[0])) // which is refused, if it is no amount
+		return EncodeJSON(normalizeMoney(values[0])) // rejected later if it is not an amount
 	case kind == model.Number && len(values) == 1:
 		text := normalizeNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
 			return number
 		}
-		return EncodeJSON(values[0]) // which is refused, if it is no number
+		return EncodeJSON(values[0]) // rejected later if it is not a number
 	}
 	return EncodeJSON(values[0])
 }
 
-// normalizeNumber gives a number without what people write around its digits: a dollar
-// sign, spaces, and commas between the thousands; any other text as it is.
+// normalizeNumber removes a dollar sign, spaces, and commas between the thousands. Text that is not
+// a number is returned unchanged.
 func normalizeNumber(text string) string {
 	text = strings.TrimSpace(text)
 	m := writtenNumberPattern.FindStringSubmatch(text)
@@ -110,7 +107,7 @@ func normalizeNumber(text string) string {
 	return m[1] + digits + m[3]
 }
 
-// formatAmount is Amount of a text; what is none stays as it is.
+// formatAmount formats a number or an amount of money; other text is returned unchanged.
 func formatAmount(kind model.FieldType, text string) string {
 	if kind != model.Money {
 		return groupThousands(text)
@@ -123,8 +120,7 @@ func formatAmount(kind model.FieldType, text string) string {
 	return "$" + insertCommas(whole) + "." + cents
 }
 
-// normalizeMoney is an amount of money as it is stored, of any way in which people write one;
-// any other text stays as it is.
+// normalizeMoney returns an amount of money as it is stored; other text is returned unchanged.
 func normalizeMoney(text string) string {
 	if amount, ok := model.NormalizeMoney(normalizeNumber(text)); ok {
 		return amount
@@ -132,12 +128,11 @@ func normalizeMoney(text string) string {
 	return text
 }
 
-// longNumberPattern is a number that is hard to read without commas. A shorter one may be a
-// year.
+// longNumberPattern matches numbers of five or more digits. Shorter ones stay without commas: they
+// may be years.
 var longNumberPattern = regexp.MustCompile(`^(-?)([0-9]{5,})(\.[0-9]+)?$`)
 
-// groupThousands gives a number from 10,000 on with commas between its thousands; any other
-// text as it is.
+// groupThousands adds commas to numbers from 10,000; other text is returned unchanged.
 func groupThousands(text string) string {
 	m := longNumberPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -146,7 +141,7 @@ func groupThousands(text string) string {
 	return m[1] + insertCommas(m[2]) + m[3]
 }
 
-// insertCommas puts a comma between the thousands.
+// insertCommas inserts commas between the thousands.
 func insertCommas(digits string) string {
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]
@@ -154,20 +149,20 @@ func insertCommas(digits string) string {
 	return digits
 }
 
-// writtenNumberPattern is a number as people in the US write it: commas or spaces stand between
-// groups of three digits, or nowhere.
+// writtenNumberPattern matches numbers as they are written in the US: with commas or spaces between
+// all groups of three digits, or none.
 var writtenNumberPattern = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
 
 func EncodeJSON(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return json.RawMessage("null") // texts and lists of them always encode
+		return json.RawMessage("null") // strings and lists of them always encode
 	}
 	return raw
 }
 
-// StoredTexts are the values that a stored custom field shows, whatever its type was when
-// it was filled in; nil for none.
+// StoredTexts returns the values of a stored custom field as text, whatever the field's type was
+// when it was stored.
 func StoredTexts(raw json.RawMessage) []string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -191,7 +186,7 @@ func StoredTexts(raw json.RawMessage) []string {
 	return []string{string(bytes.TrimSpace(raw))}
 }
 
-// FormatValues is a stored value as people read it.
+// FormatValues formats stored values of a type.
 func FormatValues(kind model.FieldType, values []string) string {
 	switch {
 	case len(values) == 0:
@@ -208,11 +203,11 @@ func FormatValues(kind model.FieldType, values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// FingerprintFunc gives a short text for the values of a field.
+// FingerprintFunc returns a short hash of a field's values.
 type FingerprintFunc func(kind model.FieldType, values []string) string
 
-// Fingerprint tells two values of a field apart as far as a form can: a blank is a
-// blank, however it is sent, and what a browser changes on the way is no change.
+// Fingerprint returns a short hash of a field's values. Values that a form can't tell apart have
+// the same hash: all kinds of blank values, and values that a browser changes when it submits them.
 func Fingerprint(kind model.FieldType, values []string) string {
 	plain := make([]string, 0, len(values))
 	for _, v := range values {

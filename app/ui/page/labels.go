@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// FieldType is a type of fields as people call it.
+// FieldType is a type of custom fields with its label.
 type FieldType struct {
 	Type    model.FieldType
 	Label   string
@@ -19,7 +19,7 @@ var FieldTypes = []FieldType{
 	{model.Money, "Money, dollars and cents", false}, {model.Email, "Email address", false}, {model.Phone, "Phone number", false}, {model.URL, "Web address (URL)", false},
 }
 
-// fieldTypeLabel is the short word for a type.
+// fieldTypeLabel returns the short label of a type.
 func fieldTypeLabel(kind model.FieldType) string {
 	for _, k := range FieldTypes {
 		if k.Type == kind {
@@ -30,7 +30,7 @@ func fieldTypeLabel(kind model.FieldType) string {
 	return string(kind)
 }
 
-// roleNames are the roles as people call them, and what each may do.
+// roleNames holds the name and the description of each role.
 var roleNames = map[model.Role][2]string{
 	model.RoleViewer: {"Viewer", "Reads, searches and downloads; changes nothing."},
 	model.RoleStaff:  {"Staff", "Files, changes and moves to the trash as well."},
@@ -41,7 +41,7 @@ func RoleName(role model.Role) string { return roleNames[role][0] }
 
 func roleText(role model.Role) string { return roleNames[role][1] }
 
-// nameOnlySentence is what a hit was found by, in words.
+// matchLabel names the field in which a search found its match.
 func matchLabel(by string) string {
 	switch by {
 	case "order_number":

@@ -7,13 +7,14 @@ import (
 	"deedkeep/app/model"
 )
 
-// minYear is the first that a date typed into a page may have: an earlier one is a
-// slip, such as 0026 for 2026. Programs may send what they have.
+// minYear is the minimum year of a date typed into a form. Earlier years are typing errors, such as
+// 0026 for 2026. The API has no such limit.
 const minYear = 1600
 
 const yearTooEarlyText = "The year is before 1600. Write all four of its digits, as in 2026."
 
-// LegacyDateProblems are the dates of a form that are slips, by the names of their fields.
+// LegacyDateProblems returns the problems of submitted dates before minYear, by the name of the
+// field.
 func LegacyDateProblems(fields []Input, sent url.Values) map[string]string {
 	refused := map[string]string{}
 	for _, in := range fields {

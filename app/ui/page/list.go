@@ -9,14 +9,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Pages of lists by keyset. The place of a page is sealed into its address together
-// with what the list was asked for: of another list it is none.
+// Lists are paged by cursor. The cursor in an address is encrypted together with the filters of the
+// list, so it is valid for that list only.
 const (
 	forward  = '>'
 	backward = '<'
 )
 
-// ListParams are the parameters of a list's address that say something, without its place.
+// ListParams returns the named query parameters that are not empty.
 func ListParams(r *http.Request, names ...string) url.Values {
 	asked, values := r.URL.Query(), url.Values{}
 	for _, name := range names {
@@ -27,7 +27,8 @@ func ListParams(r *http.Request, names ...string) url.Values {
 	return values
 }
 
-// ApplyCursor sets where in its list a query begins. A place that is none is the beginning.
+// ApplyCursor makes a query continue at the cursor of the request. Invalid cursors start at the
+// first page.
 func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
 	place, ok := p.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(place) == 0 || place[0] != forward && place[0] != backward {
@@ -36,7 +37,7 @@ func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
 	q.Position, q.Backward = place[1:], place[0] == backward
 }
 
-// PageLinks gives the addresses of the pages before and after, "" where there is none.
+// PageLinks returns the addresses of the previous and next page, "" if there is none.
 func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) (before, after string) {
 	to := func(way byte, place []byte) string {
 		if place == nil {
@@ -51,12 +52,11 @@ func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) 
 	return to(backward, prev), to(forward, next)
 }
 
-// maxEmptyPages is how often a page that came back empty is looked for again, further on,
-// before the visitor is asked.
+// maxEmptyPages is how many empty pages in a row are skipped before the user has to click.
 const maxEmptyPages = 4
 
-// ReadNonEmpty reads a page. One that is empty since its steps were used up (vault.Page) is
-// looked for further on.
+// ReadNonEmpty reads a page of a list. A query that reaches its scan limit returns an empty page
+// with a cursor; such pages are skipped.
 func ReadNonEmpty[T any](ctx context.Context, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (page vault.Page[T], err error) {
 	for range maxEmptyPages {
 		page, err = read(ctx, q)
@@ -76,8 +76,8 @@ func cursorScope(r *http.Request, values url.Values) string {
 	return "page " + WithQuery(r.URL.Path, values)
 }
 
-// DayParam reads a day of an address, and spells it there as 2026-03-14; the zero time
-// for none. The problem of one that is no day is put under its name.
+// DayParam reads a date from the query and normalizes it there, the zero time if there is none. The
+// problem of an invalid date is added to problems under its name.
 func DayParam(asked url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
 	text := NormalizeDate(asked.Get(name))
 	if text == "" {
@@ -92,8 +92,7 @@ func DayParam(asked url.Values, problems map[string]string, name string, zone *t
 	return at
 }
 
-// DayRangeParams reads the first and the last day of an address's bounds as moments in
-// a time zone, both included.
+// DayRangeParams reads the first and the last day of a range, both included, as times in the zone.
 func DayRangeParams(asked url.Values, problems map[string]string, zone *time.Location) (from, to time.Time) {
 	from, to = DayParam(asked, problems, "from", zone), DayParam(asked, problems, "to", zone)
 	if !to.IsZero() {

@@ -11,31 +11,34 @@ import (
 	"time"
 )
 
-// noticeCookie carries one sentence to the next page, with a proof that it was written
-// here: what stands beside it becomes a button.
+// noticeCookie carries a notice to the next page. It is signed because its second part becomes a
+// button:
 //
-//	base64url of: undo, line feed, sentence | "." | base64url of HMAC-SHA256(subkey `notice`, what stands before the dot)
+//	base64url of: undo, line feed, sentence
+//
+// "."
+// base64url of HMAC-SHA256(subkey `notice`, what is before the dot)
 const noticeCookie = "deedkeep_notice"
 
-// noticeLifetime is how long the next page may take to come.
+// noticeLifetime is the time in which the next page must be requested.
 const noticeLifetime = time.Minute
 
-// undoPattern are the forms that an Undo may send: an address, and after a question mark the
-// fields.
+// undoPattern matches the forms that an Undo button may submit: an address, and after a question
+// mark the fields.
 var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
 	`|^/(abstracts/[0-9A-Za-z]+/status|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
 
-// maxUndoBytes is how long the address of an Undo may be: browsers keep 4,096 bytes of a
-// cookie, and the address takes a third more in it.
+// maxUndoBytes is the maximum length of an undo form. Browsers limit cookies to 4,096 bytes, and
+// base64 adds a third.
 const maxUndoBytes = 2000
 
-// undoForm is the form of an Undo.
+// undoForm is the form of an Undo button.
 type undoForm struct {
-	Path   string // "" for none
+	Path   string // "" if there is none
 	Fields url.Values
 }
 
-// UndoAddress is the form that takes an action back; none where it would be too long.
+// UndoAddress returns the undo form as an address, "" if it would be too long.
 func UndoAddress(path string, fields url.Values) string {
 	if undo := WithQuery(path, fields); len(undo) <= maxUndoBytes {
 		return undo
@@ -51,19 +54,20 @@ func parseUndo(undo string) undoForm {
 	return undoForm{u.Path, u.Query()}
 }
 
-// RedirectWithNotice sends the browser on to a page that says what this came to.
+// RedirectWithNotice redirects to a page that shows the notice.
 func (p *Site) RedirectWithNotice(w http.ResponseWriter, r *http.Request, to, notice string) error {
 	return p.RedirectWithUndo(w, r, to, notice, "")
 }
 
-// RedirectWithUndo is see with a button that sends a form to undo, one of undoing.
+// RedirectWithUndo redirects to a page that shows the notice with an Undo button, whose form must
+// match undoPattern.
 func (p *Site) RedirectWithUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
 	p.setUndoNotice(w, r, notice, undo)
 	Redirect(w, r, LocalAddress(to))
 	return nil
 }
 
-// SetNotice leaves a sentence for the next page; none where it is "".
+// SetNotice stores a notice for the next page unless it is "".
 func (p *Site) SetNotice(w http.ResponseWriter, r *http.Request, notice string) {
 	p.setUndoNotice(w, r, notice, "")
 }
@@ -76,7 +80,7 @@ func (p *Site) setUndoNotice(w http.ResponseWriter, r *http.Request, notice, und
 	p.SetCookie(w, r, noticeCookie, text+"."+p.noticeMAC(text), noticeLifetime, http.SameSiteStrictMode)
 }
 
-// consumeNotice takes the sentence that the last action left, once, and where that is undone.
+// consumeNotice returns the stored notice and its undo form, and deletes both.
 func (p *Site) consumeNotice(w http.ResponseWriter, r *http.Request) (notice, undo string) {
 	value := p.CookieValue(r, noticeCookie)
 	if value == "" {
@@ -86,7 +90,7 @@ func (p *Site) consumeNotice(w http.ResponseWriter, r *http.Request) (notice, un
 	sealed, proof, _ := strings.Cut(value, ".")
 	text, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil || !hmac.Equal([]byte(proof), []byte(p.noticeMAC(sealed))) {
-		return "", "" // a cookie may come from elsewhere
+		return "", "" // other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
 	if !undoPattern.MatchString(undo) {

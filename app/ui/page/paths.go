@@ -31,7 +31,7 @@ func FolderOrVaultPath(id uint64) string {
 	return FolderPath(id)
 }
 
-// AbstractID reads the opaque id of the path; NotFound when it is none.
+// AbstractID decodes the opaque ID in the path. It returns NotFound if it is invalid.
 func (p *Site) AbstractID(r *http.Request) (uint64, error) {
 	if id, ok := p.AbstractIDs.Decode(r.PathValue("id")); ok {
 		return id, nil
@@ -39,7 +39,7 @@ func (p *Site) AbstractID(r *http.Request) (uint64, error) {
 	return 0, NotFound(r)
 }
 
-// OrderID is abstractID for orders.
+// OrderID is AbstractID for orders.
 func (p *Site) OrderID(r *http.Request) (uint64, error) {
 	if id, ok := p.OrderIDs.Decode(r.PathValue("id")); ok {
 		return id, nil
@@ -47,7 +47,7 @@ func (p *Site) OrderID(r *http.Request) (uint64, error) {
 	return 0, NotFound(r)
 }
 
-// PathNumber reads the {n} of the path; NotFound for anything else.
+// PathNumber returns the {n} of the path, or NotFound if it is invalid.
 func PathNumber(r *http.Request) (uint64, error) {
 	text := r.PathValue("n")
 	n, err := strconv.ParseUint(text, 10, 63)
@@ -57,7 +57,7 @@ func PathNumber(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
-// ReturnAddress gives the page that a form names in its field `back`, or another.
+// ReturnAddress returns the address in the form's field "back", or otherwise if there is none.
 func ReturnAddress(r *http.Request, otherwise string) string {
 	if to := r.PostForm.Get("back"); to != "" {
 		return LocalAddress(to)
@@ -65,8 +65,8 @@ func ReturnAddress(r *http.Request, otherwise string) string {
 	return otherwise
 }
 
-// LocalAddress gives an address of this service as it is, and the desk for any other:
-// nobody is sent elsewhere by a link to the page of signing in.
+// LocalAddress returns an address of this server unchanged and "/" for all others, so that a link
+// to the sign-in page can't redirect to another site.
 func LocalAddress(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
@@ -75,12 +75,12 @@ func LocalAddress(to string) string {
 	return to
 }
 
-// IsUnderPath reports whether a page's address is that of a place or of something in it.
+// IsUnderPath reports whether an address is the path or below it.
 func IsUnderPath(address, place string) bool {
 	return address == place || strings.HasPrefix(address, strings.TrimSuffix(place, "/")+"/")
 }
 
-// WithQuery is a path with parameters.
+// WithQuery returns a path with query parameters.
 func WithQuery(path string, values url.Values) string {
 	if len(values) == 0 {
 		return path
@@ -88,7 +88,7 @@ func WithQuery(path string, values url.Values) string {
 	return path + "?" + values.Encode()
 }
 
-// WithQueryValue is an address with one value of its query set, or without it where it is "".
+// WithQueryValue returns an address with one query parameter set, or without it if value is "".
 func WithQueryValue(address, name, value string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -103,7 +103,7 @@ func WithQueryValue(address, name, value string) string {
 	return u.String()
 }
 
-// SignInPath is the page of signing in, which leads on to another.
+// SignInPath returns the address of the sign-in page, which then redirects to the given address.
 func SignInPath(to string) string { return WithReturnTo("/sign-in", to) }
 
 func WithReturnTo(path, to string) string {
@@ -113,8 +113,8 @@ func WithReturnTo(path, to string) string {
 	return path + "?to=" + url.QueryEscape(to)
 }
 
-// CurrentAddress gives the page that somebody sees who sends a request: itself when it is one,
-// else the one that it was sent from.
+// CurrentAddress returns the address of the page that the user sees: that of the request if it is a
+// page, else of the page that sent it.
 func (p *Site) CurrentAddress(r *http.Request) string {
 	from := r.Header.Get("Referer")
 	switch {
@@ -130,8 +130,8 @@ func (p *Site) CurrentAddress(r *http.Request) string {
 	return LocalAddress(u.RequestURI())
 }
 
-// filterAddress is the address of a list as its form was sent while somebody typed: the browser
-// has that of the text before.
+// filterAddress returns the address of a filtered list from the form that was submitted while the
+// user typed. The browser's address still has the previous text.
 func filterAddress(r *http.Request) string {
 	values := url.Values{}
 	for name, v := range r.URL.Query() {
@@ -142,7 +142,7 @@ func filterAddress(r *http.Request) string {
 	return LocalAddress(WithQuery(r.URL.Path, values))
 }
 
-// HitPath is where a hit's record is shown.
+// HitPath returns the address of the page of a hit.
 func (p *Site) HitPath(h vault.Hit) string {
 	if h.Noun == "order" {
 		return p.OrderPath(h.ID)

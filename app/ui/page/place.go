@@ -7,15 +7,15 @@ import (
 	"deedkeep/app/model"
 )
 
-// Place is where documents are filed: with an abstract, in a folder, or neither. As
-// uploads and ?in= of a document's address say it, it is
+// Place is where documents are: in an abstract, in a folder, or neither. Uploads and the parameter
+// "in" of a document's address spell it:
 //
 //	abstract:ID · folder:N · none
 type Place struct{ Abstract, Folder uint64 }
 
 func DocumentPlace(f model.File) Place { return Place{f.AbstractID, f.FolderID} }
 
-// ParsePlace reads a place as it is spelled; "" is none, too.
+// ParsePlace parses a place; "" is the same as none.
 func (p *Site) ParsePlace(text string) (at Place, ok bool) {
 	kind, id, _ := strings.Cut(text, ":")
 	switch {
@@ -30,7 +30,7 @@ func (p *Site) ParsePlace(text string) (at Place, ok bool) {
 	return at, ok
 }
 
-// FormatPlace spells a place.
+// FormatPlace spells a place for ParsePlace.
 func (p *Site) FormatPlace(at Place) string {
 	switch {
 	case at.Abstract != 0:
@@ -41,7 +41,7 @@ func (p *Site) FormatPlace(at Place) string {
 	return "none"
 }
 
-// PlacePath is the page that lists the documents of a place.
+// PlacePath returns the address of the list of a place's documents.
 func (p *Site) PlacePath(at Place) string {
 	if at.Abstract != 0 {
 		return p.AbstractPath(at.Abstract)
@@ -49,7 +49,7 @@ func (p *Site) PlacePath(at Place) string {
 	return FolderOrVaultPath(at.Folder)
 }
 
-// ViewerPath is the viewer's address of a document among those of its place.
+// ViewerPath returns the address of a document in the viewer, among the documents of its place.
 func (p *Site) ViewerPath(f model.File) string {
 	return DocumentPath(f.ID) + "?in=" + p.FormatPlace(DocumentPlace(f))
 }

@@ -1,11 +1,11 @@
 package page
 
-// propertyFieldLabels are the fields of every abstract, in the order of a form.
+// propertyFieldLabels are the fields of every abstract, in the sequence of the form.
 var propertyFieldLabels = []struct{ name, label string }{
 	{"address", "Street address"}, {"city", "City"}, {"county", "County"}, {"state", "State"}, {"tax_map", "Parcel or tax map number"},
 }
 
-// PropertyInputs are those fields with what they hold.
+// PropertyInputs returns the inputs of those fields with their values and problems.
 func PropertyInputs(value func(name string) string, refused map[string]string) []Input {
 	var list []Input
 	for _, f := range propertyFieldLabels {
@@ -16,7 +16,7 @@ func PropertyInputs(value func(name string) string, refused map[string]string) [
 	return list
 }
 
-// OrderFieldLabel is a core field's label in the words of the pages.
+// OrderFieldLabel returns the label of a built-in field of orders.
 func OrderFieldLabel(key, label string) string {
 	switch key {
 	case "order_number":

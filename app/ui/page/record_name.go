@@ -14,7 +14,7 @@ func RecordName(noun string, id uint64) string { return noun + ":" + strconv.For
 
 func FileRecordName(id uint64) string { return RecordName("file", id) }
 
-// IDCodec is the permutation of a noun's numbers; nil where pages show the numbers.
+// IDCodec returns the codec of a record type's opaque IDs, nil if its pages show plain numbers.
 func (p *Site) IDCodec(noun string) *secret.IDs {
 	switch noun {
 	case "abstract":
@@ -25,7 +25,7 @@ func (p *Site) IDCodec(noun string) *secret.IDs {
 	return nil
 }
 
-// SplitRecordName takes a record's name in the log apart.
+// SplitRecordName splits a record's name in the audit log.
 func SplitRecordName(of string) (noun string, id uint64, err error) {
 	noun, number, _ := strings.Cut(of, ":")
 	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
@@ -34,7 +34,7 @@ func SplitRecordName(of string) (noun string, id uint64, err error) {
 	return noun, id, nil
 }
 
-// RecordPath is where the page of a record is; "" for none.
+// RecordPath returns the address of a record's page, "" if it has none.
 func (p *Site) RecordPath(noun string, id uint64) string {
 	switch noun {
 	case "abstract":
@@ -53,15 +53,15 @@ func (p *Site) RecordPath(noun string, id uint64) string {
 	return ""
 }
 
-// nounByPath are the addresses of pages about one record, and the noun of each.
+// nounByPath maps the first segment of a record page's address to the type of the record.
 var nounByPath = map[string]string{
 	"abstracts": "abstract", "orders": "order", "documents": "file", "vault": "folder", "templates": "template", "users": "user", "keys": "key",
 }
 
 var recordNamePattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
-// ParseRecordName is the name in the log of a record that somebody names by its name there,
-// or by the address of its page; "" for anything else.
+// ParseRecordName returns the audit log's name of a record from that name, or from the address of
+// the record's page. It returns "" for other text.
 func (p *Site) ParseRecordName(text string) string {
 	text = strings.TrimSpace(text)
 	noun, id, named := strings.Cut(text, ":")
@@ -85,7 +85,8 @@ func (p *Site) ParseRecordName(text string) string {
 	return text
 }
 
-// PublicRecordName names a record as pages do: noun:id, with the id that others know it by.
+// PublicRecordName returns the name of a record on pages: type:ID, with the opaque ID if it has
+// one.
 func (p *Site) PublicRecordName(noun string, id uint64) string {
 	if ids := p.IDCodec(noun); ids != nil {
 		return noun + ":" + ids.Encode(id)

@@ -8,23 +8,22 @@ import (
 	"strings"
 )
 
-// pagePolicy lets a page load what is ours and nothing else (DESIGN, "A page").
+// pagePolicy is the Content-Security-Policy of pages: they load only assets of this server.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// DataPolicy is for answers that no browser shows: should one do so, it runs and loads
-// nothing (OWASP, "REST Security Cheat Sheet", security headers).
+// DataPolicy is the Content-Security-Policy of responses that are not pages. If a browser shows one
+// anyway, it runs and loads nothing (OWASP, "REST Security Cheat Sheet", security headers).
 const DataPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-// The policies of a document. Chromium before 156 opens no PDF under sandbox and
-// styles its viewer inline (156 shows one under either policy); every other kind is
-// shut in.
+// The policies of documents. PDFs have no sandbox, and their viewer needs inline styles: Chromium
+// before 156 opens no PDF under sandbox. All other types are sandboxed.
 const (
 	PDFPolicy      = "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'"
 	DocumentPolicy = "default-src 'none'; frame-ancestors 'self'; sandbox"
 )
 
-// RenderPage renders a page whole, in the layout, before the first byte goes out.
+// RenderPage renders a page in the layout. It responds only after rendering succeeded.
 func (p *Site) RenderPage(w http.ResponseWriter, r *http.Request, who Visitor, status int, name string, what Page) error {
 	notice, undo := p.consumeNotice(w, r)
 	return p.renderBlock(w, status, name, "layout.html", pageData{
@@ -33,14 +32,14 @@ func (p *Site) RenderPage(w http.ResponseWriter, r *http.Request, who Visitor, s
 	})
 }
 
-// RenderPart renders one named block of a page, for a script that puts it into place.
+// RenderPart renders a named block of a page, which a script inserts into the page.
 func (p *Site) RenderPart(w http.ResponseWriter, r *http.Request, who Visitor, status int, name, block string, data any) error {
 	w.Header().Set("Vary", "HX-Request")
 	return p.renderBlock(w, status, name, block, pageData{Page: Page{Data: data}, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI()})
 }
 
-// IsPartRequest reports whether a script asked for a part of the page. One that goes back in
-// the history of the browser needs the whole.
+// IsPartRequest reports whether a script requests a part of the page. When a browser restores a
+// page from its history, it needs the complete page.
 func IsPartRequest(r *http.Request) bool {
 	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-Boosted") == "" && r.Header.Get("HX-History-Restore-Request") == ""
 }
@@ -49,7 +48,7 @@ func (p *Site) renderBlock(w http.ResponseWriter, status int, name, block string
 	return p.renderWithPolicy(pagePolicy, w, status, name, block, data)
 }
 
-// renderWithPolicy is render under another policy of what the page may load.
+// renderWithPolicy is renderBlock with another Content-Security-Policy.
 func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int, name, block string, data any) error {
 	set, err := p.templates.page(name)
 	if err != nil {
@@ -64,8 +63,8 @@ func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "same-origin")            // without it a browser would not say where a form comes from
-	h.Set("Cross-Origin-Opener-Policy", "same-origin") // no other site keeps hold of a window of these, or times it
+	h.Set("Referrer-Policy", "same-origin")            // needed by the check where a form comes from
+	h.Set("Cross-Origin-Opener-Policy", "same-origin") // other sites can't keep a reference to this window
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
@@ -75,15 +74,15 @@ func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int
 	return nil
 }
 
-// Redirect sends the browser to another page with GET, whatever it sent.
+// Redirect redirects to another page with GET, whatever the method of the request.
 func Redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin") // as the page it leads to
+	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin") // as on the page it redirects to
 	http.Redirect(w, r, to, http.StatusSeeOther)                // #nosec G710 -- what a request named went through local
 }
 
-// Truncate cuts a text to a number of bytes, at a letter.
+// Truncate shortens a text to at most that many bytes, at a character boundary.
 func Truncate(text string, most int) string {
 	if len(text) <= most {
 		return text

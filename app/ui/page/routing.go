@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Route is one line of the table. The pattern is that of http.ServeMux. A handler
-// whose body is raw reads it by itself; of any other POST the form was read.
+// Route is a route of http.ServeMux with the access that it requires. For POST, the form is read
+// before Handle is called, unless Raw is set.
 type Route struct {
 	Pattern string
 	Access  access
@@ -16,7 +16,7 @@ type Route struct {
 	Raw     bool
 }
 
-// Mount registers a table of pages.
+// Mount registers the routes of all pages.
 func (p *Site) Mount(table []Route) {
 	p.mux = http.NewServeMux()
 	for _, r := range table {
@@ -24,8 +24,8 @@ func (p *Site) Mount(table []Route) {
 	}
 }
 
-// ServePage finds the page of an address as it was sent: http.ServeMux would lead other
-// spellings to it. What is not in the table is a page that says so.
+// ServePage serves the page of the address as it was sent, without the redirects of http.ServeMux.
+// Unknown addresses get a page with an error.
 func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
 		h, pattern := p.mux.Handler(r)
@@ -39,8 +39,8 @@ func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
 	p.serveUnknown(w, r, http.NotFoundHandler())
 }
 
-// serveUnknown answers what no page answers; h knows whether it is the address or the
-// method that there is none of.
+// serveUnknown responds to a request without a route. h knows whether the address or the method is
+// unknown.
 func (p *Site) serveUnknown(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	said := &statusRecorder{header: http.Header{}}
 	h.ServeHTTP(said, r)
@@ -57,7 +57,7 @@ func (p *Site) serveUnknown(w http.ResponseWriter, r *http.Request, h http.Handl
 	p.showError(w, r, who, err)
 }
 
-// statusRecorder takes down what a handler says, without its words.
+// statusRecorder records the status and header of a response and discards its body.
 type statusRecorder struct {
 	header http.Header
 	status int
@@ -69,8 +69,8 @@ func (v *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
 
 func (v *statusRecorder) WriteHeader(status int) { v.status = status }
 
-// wrap asks in order: is anybody at home, who is it, was it sent from here, may they;
-// and reads the form.
+// wrap returns a handler that authorizes the request, checks its origin, and reads its form before
+// it calls the route's handler.
 func (p *Site) wrap(to Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := p.authorize(to, w, r)
@@ -92,23 +92,23 @@ func (p *Site) wrap(to Route) http.Handler {
 	})
 }
 
-// hasForm reports whether a request brings a form that is read for its handler.
+// hasForm reports whether the request has a form that must be read before the handler runs.
 func (to Route) hasForm(r *http.Request) bool {
 	return !to.Raw && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
-// readsDocuments reports whether a page gives something of documents away, which is taken down.
+// readsDocuments reports whether the route shows content of documents, which the audit log records.
 func (to Route) readsDocuments() bool {
 	_, path, _ := strings.Cut(to.Pattern, " ")
 	return strings.HasPrefix(to.Pattern, "GET ") && (strings.HasPrefix(path, "/documents/") || strings.HasSuffix(path, "/zip"))
 }
 
-// NewRoute returns a route whose form, if it has one, is read before handle is called.
+// NewRoute returns a route. If the request has a form, it is read before handle is called.
 func NewRoute(pattern string, access access, handle HandlerFunc) Route {
 	return Route{Pattern: pattern, Access: access, Handle: handle}
 }
 
-// NewRawRoute returns a route whose handler reads the request body.
+// NewRawRoute returns a route whose handler reads the request body itself.
 func NewRawRoute(pattern string, access access, handle HandlerFunc) Route {
 	return Route{Pattern: pattern, Access: access, Handle: handle, Raw: true}
 }

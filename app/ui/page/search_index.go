@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/vault"
 )
 
-// SearchIndexStatus is the index of words as its card shows it.
+// SearchIndexStatus is the status of the search index.
 type SearchIndexStatus struct {
 	vault.SearchState
-	Trouble string // why nothing is known of it
+	Trouble string // why the status is unknown
 }
 
-// Says is how the index is, in a sentence or two.
+// Says describes the status in a sentence or two.
 func (s SearchIndexStatus) Says() string {
 	switch {
 	case s.Building && s.Ready:
@@ -33,7 +33,7 @@ func (s SearchIndexStatus) Says() string {
 	return fmt.Sprintf("%s in %s, with every change there was.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes))
 }
 
-// Missing is why an index that does not answer does not; "" where nothing is known of it.
+// Missing says why the search index can't be used, "" if it can or if the reason is unknown.
 func (s SearchIndexStatus) Missing() string {
 	switch {
 	case s.Ready:
@@ -47,7 +47,7 @@ func (s SearchIndexStatus) Missing() string {
 	return ""
 }
 
-// Late is what an index that answers does not find yet, if that is worth a sentence or two.
+// Late says which recent changes a search doesn't find yet, "" if it is not worth mentioning.
 func (s SearchIndexStatus) Late() string {
 	var says []string
 	switch late := s.SearchState.Late(); {
@@ -62,7 +62,7 @@ func (s SearchIndexStatus) Late() string {
 	return strings.Join(says, " ")
 }
 
-// nameOnlySentence is a sentence on the documents that the index which answers has no text of.
+// nameOnlySentence says how many documents are found by name only.
 func (s SearchIndexStatus) nameOnlySentence() string {
 	if s.Lacking == 0 {
 		return ""
@@ -77,7 +77,7 @@ func (s SearchIndexStatus) progress() string {
 	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), formatCountAny(s.Done), formatCountAny(s.Total))
 }
 
-// Percent is how far the one is that is being made.
+// Percent returns the progress of a rebuild.
 func (s SearchIndexStatus) Percent() string {
 	if s.Total == 0 {
 		return "0 %"
@@ -94,7 +94,7 @@ func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	return SearchIndexStatus{SearchState: state}
 }
 
-// TooShortToSearch reports a text of fewer than two letters or digits.
+// TooShortToSearch reports whether a text has fewer than two letters or digits.
 func TooShortToSearch(text string) bool {
 	n := 0
 	for _, r := range text {
@@ -105,7 +105,7 @@ func TooShortToSearch(text string) bool {
 	return n < 2
 }
 
-// searcher looks for records of every kind by their fields and their text.
+// searcher searches the fields and texts of all records.
 type searcher interface {
 	Records(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
 }

@@ -11,45 +11,44 @@ import (
 	"deedkeep/app/model"
 )
 
-// Visitor is who looks at a page: the actor of the session, or nobody who is known.
+// Visitor is the user who requests a page, or an anonymous visitor.
 type Visitor struct {
 	model.Actor
 }
 
-// Known reports whether somebody is signed in.
+// Known reports whether the visitor is signed in.
 func (v Visitor) Known() bool { return v.Kind == model.ActorUser }
 
-// MayRead reports whether pages about records are shown.
+// MayRead reports whether the visitor may read records.
 func (v Visitor) MayRead() bool { return v.Role.Can(model.PermRead) }
 
-// MayWrite reports whether forms that change records are shown.
+// MayWrite reports whether the visitor may change records.
 func (v Visitor) MayWrite() bool { return v.Role.Can(model.PermWrite) }
 
-// MayAdminister reports whether pages about running the service are shown.
+// MayAdminister reports whether the visitor may administer the server.
 func (v Visitor) MayAdminister() bool { return v.Role.Can(model.PermAdmin) }
 
-// The reasons to go elsewhere first; see elsewhere.
+// The reasons to redirect a visitor; see redirectToSignIn.
 var (
 	ErrSignIn            = errors.New("nobody is signed in")
 	errSessionEnded      = fmt.Errorf("a session has ended: %w", ErrSignIn)
 	ErrTwoFactorRequired = errors.New("a second factor has to be set up first")
 )
 
-// The session's cookie. Over https its name makes browsers hold it to this host,
-// to https and to the path / (RFC 6265bis, "__Host-").
+// The session cookie. With https, the prefix "__Host-" makes browsers restrict it to this host, to
+// https, and to the path / (RFC 6265bis).
 const (
 	sessionCookie = "deedkeep"
 	hostPrefix    = "__Host-"
 )
 
-// isHTTPS reports whether the visitor's browser speaks https, to us or to the proxy in
-// front of us.
+// isHTTPS reports whether the browser uses https, to this server or to the proxy in front of it.
 func (p *Site) isHTTPS(r *http.Request) bool {
 	origin, err := p.Origin(r)
 	return err == nil && strings.HasPrefix(origin, "https:")
 }
 
-// cookieName is what a cookie is called that opens something.
+// cookieName returns the name of a cookie, with its prefix if https is used.
 func (p *Site) cookieName(r *http.Request, name string) string {
 	if p.isHTTPS(r) {
 		return hostPrefix + name
@@ -57,10 +56,10 @@ func (p *Site) cookieName(r *http.Request, name string) string {
 	return name
 }
 
-// SessionToken is the session's, as the browser showed it; "" for none.
+// SessionToken returns the token in the session cookie, "" if there is none.
 func (p *Site) SessionToken(r *http.Request) string { return p.CookieValue(r, sessionCookie) }
 
-// CookieValue is the value of a cookie that opens something; "" where the browser has none.
+// CookieValue returns the value of a cookie set by SetCookie, "" if there is none.
 func (p *Site) CookieValue(r *http.Request, name string) string {
 	cookie, err := r.Cookie(p.cookieName(r, name))
 	if err != nil {
@@ -69,7 +68,8 @@ func (p *Site) CookieValue(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// SessionVisitor gives who sent a request; nobody when there is no session or it has ended.
+// SessionVisitor returns the visitor of the request's session. Without a valid session it is an
+// anonymous visitor.
 func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	nobody := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r)}}
 	token := p.SessionToken(r)
@@ -78,7 +78,7 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	}
 	look := p.Vault.Sessions.Authenticate
 	if IsPartRequest(r) && r.Method == http.MethodGet {
-		look = p.Vault.Sessions.Glance // a page that asks by itself keeps nobody signed in
+		look = p.Vault.Sessions.Glance // background refreshes of a page must not extend the session
 	}
 	actor, err := look(r.Context(), token)
 	switch {
@@ -91,14 +91,14 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	return Visitor{actor}, nil
 }
 
-// SetSession gives the browser a session's token; "" takes it away. It ends with the
-// browser: how long it lasts at most is the vault's to say.
+// SetSession sets the session cookie; "" deletes it. Browsers delete it when they close. The vault
+// limits the lifetime of the session.
 func (p *Site) SetSession(w http.ResponseWriter, r *http.Request, token string) {
 	p.SetCookie(w, r, sessionCookie, token, 0, http.SameSiteLaxMode)
 }
 
-// SetCookie sets a cookie that opens something, for so long or until the browser is
-// closed, or takes away one without a value.
+// SetCookie sets a cookie with the given lifetime, 0 for until the browser closes. An empty value
+// deletes the cookie.
 func (p *Site) SetCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration, site http.SameSite) {
 	age := int(life.Seconds())
 	if value == "" {
@@ -109,11 +109,11 @@ func (p *Site) SetCookie(w http.ResponseWriter, r *http.Request, name, value str
 	})
 }
 
-// errNotSetUp is while nobody can sign in who administers the vault.
+// errNotSetUp is returned until an administrator has been created.
 var errNotSetUp = errors.New("there is no administrator yet")
 
-// authenticate is visitor once the vault has been opened by its first administrator: until
-// then every page says where the link for that is to be found, and gives nothing else.
+// authenticate returns the visitor. Until the first administrator exists, it returns errNotSetUp,
+// which is shown as a page that explains the setup link.
 func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 	who, err := p.SessionVisitor(r)
 	if err != nil || who.Known() {
@@ -126,7 +126,7 @@ func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 	return who, err
 }
 
-// ClearSiteData has the browser drop what it keeps of this service: pictures of pages in its
-// cache, and in its storage the names of documents whose upload has not ended. Browsers
-// do so over https alone (W3C, "Clear Site Data"); page.js forgets the names in any case.
+// ClearSiteData makes the browser delete what it stores of this site: cached page images, and the
+// names of unfinished uploads. Browsers do so over https only (W3C, "Clear Site Data"); page.js
+// deletes the names in any case.
 func ClearSiteData(w http.ResponseWriter, what string) { w.Header().Set("Clear-Site-Data", what) }

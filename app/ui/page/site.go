@@ -18,40 +18,40 @@ import (
 	"deedkeep/web"
 )
 
-// Options of New. Sizes are bytes.
+// Options configure New. Sizes are in bytes.
 type Options struct {
 	Vault        *vault.Instance
-	Links        *secret.Links                                  // of downloads
+	Links        *secret.Links                                  // signs the links of downloads
 	Address      func(*http.Request) string                     // of the client
-	Origin       func(*http.Request) (string, error)            // the service's own address, as the request has it
-	Event        func(model.Event) apitypes.Event               // an entry of the log as programs see it
-	Settings     []config.Setting                               // in force, secrets masked
-	SettingsFile string                                         // the one that was read, or the one to create
+	Origin       func(*http.Request) (string, error)            // the address of this server as the request names it
+	Event        func(model.Event) apitypes.Event               // an audit entry as the API returns it
+	Settings     []config.Setting                               // current settings, secrets masked
+	SettingsFile string                                         // the settings file, also if it doesn't exist
 	Version      string                                         // of this program
-	Doctor       func(context.Context) (apitypes.Doctor, error) // looks at the installation; nil: there is none
-	FormBytes    int64                                          // the largest form; 0: 8 MB
-	Room         Room                                           // memory for large forms; nil: without a limit
-	BodyBytes    int64                                          // the largest request with documents; 0: 10 GB
-	Parts        int                                            // of a request with documents; 0: 1,000
-	Stall        time.Duration                                  // without a byte of one; 0: 30 seconds
-	MinRate      int64                                          // bytes a second that a client must send or take at least
+	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics; nil: unavailable
+	FormBytes    int64                                          // maximum size of a form; 0: 8 MB
+	Room         Room                                           // limits the memory of large forms; nil: no limit
+	BodyBytes    int64                                          // maximum size of a request with documents; 0: 10 GB
+	Parts        int                                            // maximum number of parts of such a request; 0: 1,000
+	Stall        time.Duration                                  // timeout without receiving a byte; 0: 30 seconds
+	MinRate      int64                                          // minimum transfer rate of clients, in bytes per second
 	Now          func() time.Time
-	Zone         *time.Location // of days and times on pages; nil: that of this machine
+	Zone         *time.Location // time zone of pages; nil: that of this machine
 	Log          *slog.Logger
 }
 
-// Room counts the memory of a body, of at most that length, for its owner as it is read;
-// where there is none, reading it ends with title.Closing. granted is called when it got
-// memory, with how long it waited for that.
+// Room charges the memory of a body of at most length bytes to its owner while the body is read. If
+// there is no memory, reading fails with errs.Unavailable. It calls granted with the time that it
+// had to wait for memory.
 type Room = func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(waited time.Duration)) (counted io.ReadCloser, release func())
 
-// documentStore opens the bytes of a file; NotFound when there is none.
+// documentStore opens the content of documents, or returns NotFound.
 type documentStore interface {
 	Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error)
 	KnownDamage(list ...model.File) error
 }
 
-// viewLog takes down who opened what; it never waits.
+// viewLog records who opened which document. It never blocks.
 type viewLog interface {
 	Note(actor model.Actor, kind, record string, detail map[string]string)
 	GoesOn(actor model.Actor, kind, record string)
@@ -70,11 +70,11 @@ type Site struct {
 	OrderIDs     *secret.IDs
 	mux          *http.ServeMux
 	warningCache warningCache
-	inFlight     sync.Map // slot → chan struct{}: forms that are being done once; see shownonce.go
+	inFlight     sync.Map // token hash → chan struct{}: forms that SubmitOnce is processing
 	origins      *http.CrossOriginProtection
 }
 
-// open reads assets and templates; no page is mounted yet.
+// New reads the assets and the shared templates. Mount adds the pages.
 func New(opts Options) (*Site, error) {
 	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
 	if opts.Room == nil {
@@ -105,7 +105,7 @@ func New(opts Options) (*Site, error) {
 
 func RequestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
 
-// GetOnly answers GET and HEAD.
+// GetOnly calls next for GET and HEAD and rejects other methods.
 func (p *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -2,20 +2,19 @@ package page
 
 import "bytes"
 
-// StripBidi takes out of a text that goes to a browser what makes it read otherwise than
-// it is, or not at all: the characters that only turn the writing around, those that
-// break lines where HTML does not, and the controls but for the three that are white
-// space (Unicode Standard Annex 9, section 2). They stay in the records, which programs
-// may send with anything in them.
+// StripBidi removes the characters that make a browser show a text differently from what it says:
+// bidirectional controls (Unicode Standard Annex 9, section 2), separators that break lines where
+// HTML doesn't, and control characters other than tab, line feed, and carriage return. Stored
+// records keep them: the API accepts any text.
 func StripBidi(text []byte) []byte {
 	i := 0
 	for i < len(text) && hiddenLen(text[i:]) == 0 {
 		i++
 	}
 	if i == len(text) {
-		return text // as nearly always
+		return text // the usual case
 	}
-	text = bytes.ToValidUTF8(text, []byte("\uFFFD")) // nothing is put together by what is left out
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD")) // removing bytes must not combine others into a new character
 	clean := make([]byte, 0, len(text))
 	for i = 0; i < len(text); {
 		if n := hiddenLen(text[i:]); n > 0 {
@@ -28,8 +27,8 @@ func StripBidi(text []byte) []byte {
 	return clean
 }
 
-// hiddenLen is how many bytes a character has that is left out and that a text begins with;
-// 0 for any other.
+// hiddenLen returns the length of the character at the start of text if StripBidi removes it, else
+// 0.
 //
 //	U+2028 … U+202E   E2 80 A8 … AE   line and paragraph separators, embeddings and overrides
 //	U+2066 … U+2069   E2 81 A6 … A9   isolates

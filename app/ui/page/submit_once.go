@@ -6,25 +6,24 @@ import (
 	"net/http"
 )
 
-// AlreadySubmitted is what the page says of a form that was sent before: what it led to was
-// shown then, and is shown no more.
+// AlreadySubmitted is what the page says if a form whose result is shown only once was submitted
+// before.
 type AlreadySubmitted struct{ Text, Path, Link string }
 
-// SubmitOnce does what a form asks for whose answer shows a secret: a page that is loaded
-// anew sends its form again, which must not make a second one. The form has a token in
-// its field `once`; act gives where to look at what it made, "" for nothing. A form
-// without a token is done each time.
+// SubmitOnce runs act for a form whose response shows a secret. Reloading that page submits the
+// form again, which must not create a second secret. The form's field "once" holds a token. act
+// returns the address of what it created, "" for nothing. Without a token, act runs each time.
 func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, who Visitor, done AlreadySubmitted, act func() (made string, err error)) error {
 	token := r.PostForm.Get("once")
 	if token == "" {
 		_, err := act()
 		return err
 	}
-	// Without what else was filled in: there may be a password in it.
+	// Only the token: the other fields may contain a password.
 	slot := sha256.Sum256([]byte("page once\n" + who.Record() + "\n" + r.URL.Path + "\n" + token))
 	ended := make(chan struct{})
 	first, busy := p.inFlight.LoadOrStore(slot, ended)
-	if busy { // a second click: what the first one led to is known when it has ended
+	if busy { // a double click: wait for the first request
 		select {
 		case <-first.(chan struct{}):
 		case <-r.Context().Done():
@@ -50,7 +49,7 @@ func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, who Visitor, d
 	if err != nil || made == "" {
 		return err
 	}
-	// The answer has gone out: it is not taken back because this was not kept.
+	// The response is sent already: a failure to remember the form must not undo it.
 	if err := p.Vault.Remember(context.WithoutCancel(r.Context()), slot, made); err != nil {
 		p.Log.ErrorContext(r.Context(), "remember a form", "error", err, "request_id", RequestID(w))
 	}

@@ -11,33 +11,33 @@ import (
 
 // Page is what a handler shows.
 type Page struct {
-	Heading string   // of the browser's tab, and the page's own
-	Section string   // the place in the navigation: desk, abstracts, orders, vault, trash, admin, me
-	Data    any      // what the page's templates work with
-	Scripts []string // assets besides those of every page
+	Heading string   // title of the browser tab and of the page
+	Section string   // current entry of the navigation: desk, abstracts, orders, vault, trash, admin, me
+	Data    any      // data of the page's templates
+	Scripts []string // in addition to those of every page
 	Styles  []string
 }
 
-// pageData is what the layout works with.
+// pageData is the data of the layout.
 type pageData struct {
 	Page
 	Me       Visitor
-	Path     string    // the address without its query
-	Here     string    // the address, to come back to
-	Query    string    // what stands in the box for finding
-	Notice   string    // what the last action came to
-	Undo     undoForm  // takes that back
-	Warnings []Warning // what administrators must see to
+	Path     string    // address without its query
+	Here     string    // address, to return to
+	Query    string    // content of the search box
+	Notice   string    // result of the last action
+	Undo     undoForm  // reverts that action
+	Warnings []Warning // shown to administrators
 }
 
 // templates holds the parsed pages by file name. A page is parsed when it is first shown: most
 // processes show few pages, and parsing all takes longer than the rest of a server's start.
 type templates struct {
 	files  fs.FS
-	common *template.Template // the layout and the parts, which each page's set is a clone of
+	common *template.Template // the layout and the shared parts, cloned for each page
 
 	mu   sync.Mutex
-	sets map[string]*template.Template // the pages shown so far
+	sets map[string]*template.Template // pages parsed so far
 }
 
 // newTemplates parses layout.html and every part_*.html.
@@ -71,7 +71,7 @@ func (t *templates) page(name string) (*template.Template, error) {
 	return set, nil
 }
 
-// templateFuncs are what templates may call besides those of html/template.
+// templateFuncs returns the functions of the templates.
 func (p *Site) templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"asset":        p.Assets.URL,
@@ -103,7 +103,7 @@ func (p *Site) templateFuncs() template.FuncMap {
 	}
 }
 
-// dict makes a map of names and values that follow each other, for a part.
+// dict returns a map of alternating names and values, as data of a template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict: a name without a value")
@@ -119,7 +119,7 @@ func dict(pairs ...any) (map[string]any, error) {
 	return made, nil
 }
 
-// icon gives a small drawing that stands beside words or has a label around it.
+// icon returns an icon. It needs text or a label beside it.
 func (p *Site) icon(name string) (template.HTML, error) {
 	drawing, ok := p.icons[name]
 	if !ok {
@@ -128,10 +128,10 @@ func (p *Site) icon(name string) (template.HTML, error) {
 	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
 }
 
-// isLast reports whether a place is the last one of a list.
+// isLast reports whether at is the last index of the list.
 func isLast(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
 
-// formatCountAny is count for whole numbers of any type.
+// formatCountAny is FormatCount for integers of any type.
 func formatCountAny(n any) string {
 	v := reflect.ValueOf(n)
 	switch {
@@ -143,7 +143,7 @@ func formatCountAny(n any) string {
 	return ""
 }
 
-// PluralAny is plural for whole numbers of any type.
+// PluralAny is Plural for integers of any type.
 func PluralAny(n any, one, many string) string {
 	if text := formatCountAny(n); text != "1" {
 		return text + " " + many

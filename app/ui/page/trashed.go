@@ -9,21 +9,21 @@ import (
 	"deedkeep/app/vault"
 )
 
-// findTrashed is an abstract or an order that was moved to the trash while somebody
-// looked at it.
+// trashedRecord is an abstract or order that was moved to the trash while the user had its page
+// open.
 type trashedRecord struct {
 	vault.Trashed
 	Path string
 }
 
-// What is it in a sentence: "the abstract".
+// What returns the record's type for use in a sentence: "the abstract".
 func (g trashedRecord) What() string { return "the " + g.Noun }
 
-// ByWhom is who moved it to the trash.
+// ByWhom returns who moved it to the trash.
 func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
 
-// findTrashed finds in the trash what the address of a request names; false where that
-// is neither an abstract nor an order there.
+// findTrashed returns the trashed abstract or order that the request's address names. It reports
+// false if err is not about one.
 func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, found bool) {
 	if errs.KindOf(err) != errs.NotFound || r.PathValue("id") == "" {
 		return gone, false
@@ -44,10 +44,10 @@ func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, foun
 		return gone, false
 	}
 	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), noun, id)
-	return gone, err == nil // else the answer is that there is no such page
+	return gone, err == nil // otherwise the page is not found
 }
 
-// showTrashed says who moved it to the trash, and how it comes back.
+// showTrashed says who moved the record to the trash and how to restore it.
 func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, who Visitor, gone trashedRecord) error {
 	if IsPartRequest(r) {
 		return p.RenderPart(w, r, who, http.StatusNotFound, "gone.html", "problem", gone)
@@ -55,7 +55,7 @@ func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, who Visitor, 
 	return p.RenderPage(w, r, who, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Noun + "s", Data: gone})
 }
 
-// ActorInSentence is actorText within a sentence.
+// ActorInSentence returns ActorText for the middle of a sentence.
 func ActorInSentence(a model.Actor) string {
 	words := ActorText(a)
 	if a.Name == "" && words != "" {

@@ -12,22 +12,22 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Warning is something that administrators see on every page until it is mended; Path
-// is where that is done.
+// Warning is a problem that administrators see on every page until it is fixed. Path is the page to
+// fix it on.
 type Warning struct{ Text, Path, Link string }
 
-// warningCache keeps what was last read of it, so that pages cost nothing for it.
+// warningCache holds the warnings, so that pages don't have to read the status.
 type warningCache struct {
 	mu   sync.Mutex
 	at   time.Time
 	list []Warning
 }
 
-// warningCacheTTL is how old what is known may be.
+// warningCacheTTL is how long the cache is valid.
 const warningCacheTTL = 30 * time.Second
 
-// visibleWarnings are those for this visitor on this page. The page that an alarm leads to says
-// it in its own words, and so does the desk.
+// visibleWarnings returns the warnings to show on the requested page. The page that a warning links
+// to explains the problem itself, and so does the dashboard.
 func (p *Site) visibleWarnings(r *http.Request, who Visitor) (list []Warning) {
 	if !who.MayAdminister() || r.URL.Path == "/" {
 		return nil
@@ -50,13 +50,13 @@ func (p *Site) currentWarnings(ctx context.Context) []Warning {
 	h, err := p.Vault.Health(ctx)
 	if err != nil {
 		p.Log.ErrorContext(ctx, "health", "error", err)
-		return nil // the page that was asked for is worth more
+		return nil // the requested page is more important than warnings
 	}
 	p.warningCache.at, p.warningCache.list = now, HealthWarnings(h, now)
 	return p.warningCache.list
 }
 
-// reset has the next page read its warnings anew.
+// reset invalidates the cache.
 func (h *warningCache) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,7 +76,7 @@ func HealthWarnings(h vault.Health, now time.Time) (list []Warning) {
 	return list
 }
 
-// BackupWarning says what is wrong with the backups; "" for nothing.
+// BackupWarning returns what is wrong with the backups, "" if nothing is.
 func BackupWarning(b vault.BackupHealth, now time.Time) string {
 	switch {
 	case b.Failed != nil:
@@ -89,7 +89,7 @@ func BackupWarning(b vault.BackupHealth, now time.Time) string {
 	return ""
 }
 
-// damageWarning says how many documents are damaged on the disk; "" for none.
+// damageWarning returns how many documents are damaged on the disk, "" if none are.
 func damageWarning(s vault.Status) string {
 	if s.Damaged == 0 {
 		return ""
@@ -112,7 +112,7 @@ func DiskWarning(h vault.Health) string {
 	return ""
 }
 
-// DeniedReason is why nothing can be added, in the words for people where there are any.
+// DeniedReason returns why nothing can be added.
 func DeniedReason(err error) string {
 	if named, ok := errors.AsType[*errs.Error](err); ok {
 		return named.Message

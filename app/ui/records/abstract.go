@@ -11,42 +11,42 @@ import (
 	"deedkeep/app/vault"
 )
 
-// newAbstractView is one abstract as its page shows it.
+// abstractView is the data of the page of an abstract.
 type abstractView struct {
 	model.Abstract
 	Opaque, Path, Heading, Under string
-	Template                     model.Template // the zero one where it has none
-	Statuses                     []string       // to choose from, and the one it has
-	Clash                        string         // why a click on a status changed nothing
-	Before                       string         // the status that Undo sets again
-	Missing                      []missingField // required values that are not there
+	Template                     model.Template // zero if the abstract has none
+	Statuses                     []string       // of the template, and the current one
+	Clash                        string         // why the status was not changed
+	Before                       string         // the status that Undo restores
+	Missing                      []missingField // required fields without a value
 	Groups                       []fieldGroup
-	Related                      vault.Found   // of the same property
-	Same                         []abstractRow // others with its file number
+	Related                      vault.Found   // records of the same property
+	Same                         []abstractRow // abstracts with the same file number
 	SameMore                     bool
 	Documents                    documentList
 	History                      []historyLine
 }
 
-// missingField is a required field without a value, and the group that it is in.
+// missingField is a required field without a value, with its group.
 type missingField struct {
 	page.Input
 	Group string
 }
 
-// fieldGroup are fields that are changed together.
+// fieldGroup is a group of fields that are edited together.
 type fieldGroup struct {
 	Name, Heading, Path string
 	Fields              []page.Input
-	Kept                []page.Input // values of fields that the template has lost
+	Kept                []page.Input // values of fields that the template no longer has
 	Editing             bool
-	Version             uint64 // of the abstract that is shown
-	Conflict            bool   // others changed the same fields to other values
+	Version             uint64 // of the shown abstract
+	Conflict            bool   // another user changed a field to another value
 	Notice              string // what else was saved in the group
-	Focus               bool   // the way to change it has the focus, which was in its form before
+	Focus               bool   // the edit button gets the focus after its form was closed
 }
 
-// Group is one of the groups by its name.
+// Group returns the group of that name, the zero value if there is none.
 func (s abstractView) Group(name string) fieldGroup {
 	for _, g := range s.Groups {
 		if g.Name == name {
@@ -56,16 +56,16 @@ func (s abstractView) Group(name string) fieldGroup {
 	return fieldGroup{}
 }
 
-// Many reports more statuses than fit beside each other.
+// Many reports whether there are too many statuses to show them side by side.
 func (s abstractView) Many() bool { return len(s.Statuses) > 8 }
 
-// Aside are the groups that stand beside the documents, Main the others.
+// Aside returns the groups beside the documents.
 func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
 
-// Main are the groups above the documents.
+// Main returns the groups above the documents.
 func (s abstractView) Main() []fieldGroup { return s.Groups[1:] }
 
-// abstractPage shows one, or a part of its page.
+// abstractPage shows an abstract, or a part of its page.
 func (p *Pages) abstractPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.showAbstract(w, r, who, page.NameProblem{})
 }
@@ -111,7 +111,7 @@ func (p *Pages) showAbstract(w http.ResponseWriter, r *http.Request, who page.Vi
 	})
 }
 
-// openForm opens the form of a group, at a field.
+// openForm opens or closes the form of a group. The field named at gets the focus.
 func (g *fieldGroup) openForm(open bool, at string) {
 	g.Editing = open
 	if !open {
@@ -123,7 +123,7 @@ func (g *fieldGroup) openForm(open bool, at string) {
 	}
 }
 
-// readAbstract reads the abstract of the address, and its template.
+// readAbstract returns the abstract of the address, and its template.
 func (p *Pages) readAbstract(r *http.Request) (filed vault.Filed, template model.Template, err error) {
 	id, err := p.AbstractID(r)
 	if err != nil {
@@ -136,7 +136,8 @@ func (p *Pages) readAbstract(r *http.Request) (filed vault.Filed, template model
 	return filed, template, err
 }
 
-// abstractTemplate is an abstract's template, retired or not; the zero one where it has none.
+// abstractTemplate returns the template of an abstract, even if it is retired, and the zero value
+// if the abstract has none.
 func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.Template, error) {
 	if a.TemplateID == 0 {
 		return model.Template{}, nil
@@ -144,7 +145,7 @@ func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.T
 	return p.Vault.Templates.Get(ctx, a.TemplateID)
 }
 
-// newAbstractView is what needs no more reading.
+// newAbstractView returns the data that requires no more reading.
 func (p *Pages) newAbstractView(a model.Abstract, template model.Template) abstractView {
 	s := abstractView{
 		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Path: p.AbstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Subheading(),
@@ -165,7 +166,8 @@ func (p *Pages) newAbstractView(a model.Abstract, template model.Template) abstr
 	return s
 }
 
-// abstractGroups are the property, the short fields of the template and its long ones.
+// abstractGroups returns the groups of fields: the property, the short fields of the template, and
+// its long ones.
 func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 	property := fieldGroup{Name: "property", Heading: "Property", Fields: page.PropertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
@@ -198,7 +200,7 @@ func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 	return groups
 }
 
-// setAbstractStatus gives it another status.
+// setAbstractStatus changes the status.
 func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	filed, turn, err := p.changeAbstractStatus(r, who)
 	if err != nil {
@@ -219,10 +221,10 @@ func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, who pa
 	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "top", sheet)
 }
 
-// abstractChangedEvent tells the parts of a page that the abstract is another.
+// abstractChangedEvent makes other parts of the page reload.
 const abstractChangedEvent = "deedkeep:changed"
 
-// trashAbstract moves it to the trash with its documents.
+// trashAbstract moves an abstract and its documents to the trash.
 func (p *Pages) trashAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
@@ -239,7 +241,7 @@ func (p *Pages) trashAbstract(w http.ResponseWriter, r *http.Request, who page.V
 	return p.RedirectWithUndo(w, r, "/abstracts", notice+".", p.AbstractPath(id)+"/restore")
 }
 
-// restoreAbstract takes it out of the trash, as it was.
+// restoreAbstract restores an abstract from the trash.
 func (p *Pages) restoreAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {

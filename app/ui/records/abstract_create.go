@@ -15,33 +15,33 @@ import (
 	"deedkeep/app/vault"
 )
 
-// abstractForm is the form of a new abstract.
+// abstractForm is the data of the form of a new abstract.
 type abstractForm struct {
-	Templates []model.Template // that new abstracts may use
-	Template  model.Template   // the one chosen; the zero one where there is none
+	Templates []model.Template // available for new abstracts
+	Template  model.Template   // the selected one; zero if there is none
 	Property  []page.Input
 	Fields    []page.Input
-	Once      string       // of this form: sent twice, it makes one abstract
-	Wrong     []page.Input // what was refused, for a list of links
-	Order     model.Order  // that it begins with; the zero one where there is none
-	From      string       // that order, in the form
-	Bare      bool         // nothing was typed: the next press makes it so
-	Problem   string       // what is wrong with no field of the form
+	Once      string       // token of this form: submitted twice, it creates one abstract
+	Wrong     []page.Input // rejected inputs, for the list of links
+	Order     model.Order  // the order that fills in the form; zero if there is none
+	From      string       // the opaque ID of that order
+	Bare      bool         // the form is blank: submitting it again creates the abstract anyway
+	Problem   string       // problem that belongs to no field
 }
 
-// newAbstractPage shows the form for the template of the address, or the default one.
+// newAbstractPage shows the form for the template in the query, or for the default template.
 func (p *Pages) newAbstractPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	form := r.URL.Query()
 	form.Set("once", rand.Text())
 	return p.showNewAbstract(w, r, who, form)
 }
 
-// newAbstractAgain shows the form as it was filled in, for another template.
+// newAbstractAgain shows the filled-in form for another template.
 func (p *Pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.showNewAbstract(w, r, who, r.PostForm)
 }
 
-// showNewAbstract shows the form, with what the order says that it names.
+// showNewAbstract shows the form, filled in from the order that it names.
 func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor, form url.Values) error {
 	order, err := p.sourceOrder(r, form)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Pages) renderNewAbstract(
 ) error {
 	made := abstractForm{Once: form.Get("once"), From: form.Get("order")}
 	var err error
-	if made.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // it may be in the trash meanwhile
+	if made.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // it may have been moved to the trash
 		return err
 	}
 	if made.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
@@ -83,7 +83,7 @@ func (p *Pages) renderNewAbstract(
 	return p.RenderPage(w, r, who, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: made})
 }
 
-// chosenTemplate is the one of a number, else the default, else the first.
+// chosenTemplate returns the template with that number, else the default, else the first.
 func chosenTemplate(list []model.Template, number string) (chosen model.Template) {
 	for i, t := range list {
 		if strconv.FormatUint(t.ID, 10) == number {
@@ -96,11 +96,10 @@ func chosenTemplate(list []model.Template, number string) (chosen model.Template
 	return chosen
 }
 
-// confirmBlankField is the field by which somebody says that an abstract is made with nothing
-// filled in.
+// confirmBlankField is the field that confirms the creation of a blank abstract.
 const confirmBlankField = "bare"
 
-// createAbstract makes it. A form that was sent twice leads to what it made at first.
+// createAbstract creates an abstract. A form that is submitted twice redirects to the first result.
 func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	form := r.PostForm
 	templates, err := p.Vault.Templates.List(r.Context())
@@ -120,7 +119,7 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, who page.
 	}
 	defer tray.Discard()
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
-	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // none: the default one
+	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // without a number: the default template
 	keep := formIdempotency(who, form, "/abstracts", func(made vault.Filed) string { return p.AbstractPath(made.Abstract.ID) })
 	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, model.AbstractDraft{
 		TemplateID:    model.IDInput{Present: number > 0, Valid: true, Value: number},
@@ -145,9 +144,8 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, who page.
 	return p.RedirectWithNotice(w, r, p.AbstractPath(made.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
 }
 
-// formIdempotency keeps where a form led to, under its token and what was filled in: one that
-// somebody went back to and filled in otherwise is another. A form without a token
-// keeps nothing.
+// formIdempotency stores where a form redirected to, under its token and its content: going back
+// and changing the form makes it another form. Without a token nothing is stored.
 func formIdempotency[T any](who page.Visitor, form url.Values, path string, to func(T) string) vault.Keep[T] {
 	if form.Get("once") == "" {
 		return vault.Keep[T]{}

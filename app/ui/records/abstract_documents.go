@@ -14,32 +14,32 @@ import (
 	"deedkeep/app/vault"
 )
 
-// listDocuments is a page of the documents of an abstract.
+// documentList is one page of the documents of an abstract.
 type documentList struct {
 	Path       string // of the abstract
 	Rows       []page.DocumentRow
 	Total      int
-	First      int // the place of the first row, from 1
+	First      int // position of the first row, from 1
 	Page       int
-	Processing int    // of the rows
-	Sum        string // of which rows these are, in their order
-	Waiting    string // the numbers of those that are processed, with commas
+	Processing int    // number of rows being processed
+	Sum        string // digest of the rows' numbers
+	Waiting    string // numbers of the rows being processed, separated by commas
 	Prev, Next string
 }
 
-// Last is the place of the last row.
+// Last returns the position of the last row.
 func (l documentList) Last() int { return l.First + len(l.Rows) - 1 }
 
-// Pages reports whether there is more than one.
+// Pages reports whether there is more than one page.
 func (l documentList) Pages() bool { return l.Prev != "" || l.Next != "" }
 
-// State is the address that tells what has changed since.
+// State returns the address that returns the changes since this list was rendered.
 func (l documentList) State() string {
 	return page.WithQuery(l.Path+"/documents", url.Values{"page": {strconv.Itoa(l.Page)}, "rows": {strconv.Itoa(len(l.Rows))}, "sum": {l.Sum}, "waiting": {l.Waiting}})
 }
 
-// listDocuments gives the page of the documents that the address asks for, or the last:
-// to a form of that page, the page that it came from.
+// listDocuments returns the page of the documents that the address names, or the last page. For a
+// form it is the page that the form came from.
 func (p *Pages) listDocuments(r *http.Request, filed vault.Filed) (documentList, error) {
 	asked := r.URL.Query()
 	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !asked.Has("page") {
@@ -74,7 +74,7 @@ func (p *Pages) listDocuments(r *http.Request, filed vault.Filed) (documentList,
 	return l, nil
 }
 
-// pageAddress is the address of a page of the list.
+// pageAddress returns the address of page n of the list.
 func (l documentList) pageAddress(n int) string {
 	if n == 1 {
 		return l.Path
@@ -87,9 +87,9 @@ func rowsDigest(numbers []uint64) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// documentUpdates tells a page what has changed of its documents since it was made:
-// those whose processing has ended, those that came, or all where they are others.
-// What stays is not sent, so that no picture is loaded again.
+// documentUpdates renders what changed since the page's list was rendered: rows whose processing
+// has finished, new rows, or all if other rows changed. Unchanged rows are not sent, so that no
+// image is reloaded.
 func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	filed, _, err := p.readAbstract(r)
 	if err != nil {
@@ -106,19 +106,19 @@ func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, who page
 	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
 }
 
-// documentChanges is what a page has to change, of which list.
+// documentChanges holds the changes of a list.
 type documentChanges struct {
 	documentList
-	Row      *page.DocumentRow  // the answer to what was asked for
-	All      bool               // the list is another
-	Finished []page.DocumentRow // their processing has ended
+	Row      *page.DocumentRow  // the row of a single request
+	All      bool               // other rows changed: replace the list
+	Finished []page.DocumentRow // no longer processing
 	Came     []page.DocumentRow
 }
 
-// changesSince is what has changed since a page was made that has the state.
+// changesSince returns the changes since the list had the state.
 func (l documentList) changesSince(state url.Values) documentChanges {
 	c := documentChanges{documentList: l}
-	shown, _ := strconv.Atoi(state.Get("rows")) // anything else is none
+	shown, _ := strconv.Atoi(state.Get("rows")) // 0 if it is not a number
 	numbers := make([]uint64, 0, len(l.Rows))
 	for _, d := range l.Rows {
 		numbers = append(numbers, d.ID)

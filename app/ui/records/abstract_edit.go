@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// editAbstract saves one group of fields.
+// editAbstract saves a group of fields.
 func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return saveGroup(r, func() (recordEdit, error) {
 		filed, template, err := p.readAbstract(r)
@@ -37,7 +37,7 @@ func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, who page.Vi
 	})
 }
 
-// abstractPatch is the change that was sent.
+// abstractPatch returns the submitted change.
 func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractPatch {
 	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
 	custom := page.SubmittedCustom(defs, url.Values(sent))
@@ -48,7 +48,7 @@ func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractP
 	}
 }
 
-// showAbstractForm shows the form once more, as it was filled in.
+// showAbstractForm shows the form with the submitted values.
 func (p *Pages) showAbstractForm(
 	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, sheet abstractView, g fieldGroup,
 ) error {
@@ -60,7 +60,7 @@ func (p *Pages) showAbstractForm(
 	})
 }
 
-// showSavedGroup shows the group as it is now, and what else of the page it changes.
+// showSavedGroup shows the saved group and the other parts of the page that changed with it.
 func (p *Pages) showSavedGroup(
 	w http.ResponseWriter, r *http.Request, who page.Visitor, filed vault.Filed, template model.Template, name, notice string,
 ) error {

@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// orderFieldFor are the fields of an abstract that an order fills in under another name.
+// orderFieldFor maps fields of abstracts to fields of orders with another name.
 var orderFieldFor = map[string]string{
 	"tax_map": "parcel_id", "custom_fields.borrower": "buyer_borrower", "custom_fields.current_owner": "seller_owner", "custom_fields.search_type": "product",
 }
 
-// sourceOrder is the order that a form of a new abstract begins with; the zero one where it
-// names none.
+// sourceOrder returns the order that fills in the form of a new abstract, the zero value if the
+// form names none.
 func (p *Pages) sourceOrder(r *http.Request, form url.Values) (o model.Order, err error) {
 	opaque := form.Get("order")
 	if opaque == "" {
@@ -29,8 +29,8 @@ func (p *Pages) sourceOrder(r *http.Request, form url.Values) (o model.Order, er
 	return p.Vault.Orders.Get(r.Context(), id)
 }
 
-// prefillFromOrder gives a form with what an order says of the fields that it does not have.
-// A field that the template lacks is not shown, and so not sent.
+// prefillFromOrder adds the order's values for the fields that are missing in the form. Fields that
+// the template lacks are not shown and therefore not submitted.
 func prefillFromOrder(form url.Values, o model.Order) url.Values {
 	fill := func(name string, values ...string) {
 		if _, there := form[name]; !there && len(values) > 0 {
@@ -49,12 +49,12 @@ func prefillFromOrder(form url.Values, o model.Order) url.Values {
 	return form
 }
 
-// NewAbstract is the form of an abstract that begins with what the order says.
+// NewAbstract returns the address of a new abstract's form that is filled in from the order.
 func (s orderView) NewAbstract() string {
 	return page.WithQuery("/abstracts/new", url.Values{"order": {path.Base(s.Path)}})
 }
 
-// isBlankForm reports a form of a new abstract that nobody filled in.
+// isBlankForm reports whether all fields of a new abstract are blank.
 func isBlankForm(form url.Values, template model.Template) bool {
 	for _, list := range [][]page.Input{page.PropertyInputs(form.Get, nil), page.SubmittedInputs(template.Fields, form, nil)} {
 		for _, in := range list {
@@ -66,7 +66,7 @@ func isBlankForm(form url.Values, template model.Template) bool {
 	return true
 }
 
-// addSameFileNumber adds to a page what other abstracts have its file number.
+// addSameFileNumber adds the other abstracts with the same file number.
 func (p *Pages) addSameFileNumber(r *http.Request, s *abstractView) error {
 	list, more, err := p.Vault.Abstracts.SameFile(r.Context(), s.Abstract)
 	s.SameMore = more

@@ -18,29 +18,29 @@ import (
 const (
 	recentHistoryLines = 8
 	historyPerPage     = 50
-	// uploadMergeWindow is how long a run of documents may take that is told as one.
+	// uploadMergeWindow is the maximum time between documents that are shown as one upload.
 	uploadMergeWindow = 10 * time.Minute
 )
 
-// historyLine is one thing that was done, in words.
+// historyLine is an entry of a record's history.
 type historyLine struct {
 	Who, What string
 	Changes   []page.ChangeLine
-	Names     []string // of the documents that it is about
-	More      int      // of them, not named
+	Names     []string // of its documents
+	More      int      // number of documents that are not named
 	At        time.Time
 	event     model.Event
 }
 
-// historyPage is the page of a history.
+// historyPage is the data of a history page.
 type historyPage struct {
 	Path, Heading string
 	Lines         []historyLine
 	Next          string
 }
 
-// abstractHistory shows all that was done, a page at a time; to a part of the abstract's
-// own page, the newest of it.
+// abstractHistory shows the complete history, one page at a time, or the recent history as a part
+// of the abstract's page.
 func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, who page
 		}
 		return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "history", sheet)
 	}
-	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // anything else: the newest
+	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 means the newest
 	h, err := p.Vault.Abstracts.History(r.Context(), who.Actor, filed.Abstract.ID, before, nil, historyPerPage)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, who page
 	})
 }
 
-// recentHistory is the newest of it: of the documents that are shown, and of those that
-// came last.
+// recentHistory returns the newest entries about the abstract, the shown documents, and the latest
+// documents.
 func (p *Pages) recentHistory(
 	ctx context.Context, who page.Visitor, filed vault.Filed, template model.Template, l documentList) ([]historyLine, error,
 ) {
@@ -90,7 +90,7 @@ func (p *Pages) recentHistory(
 	return lines[:min(len(lines), recentHistoryLines)], nil
 }
 
-// historyLines tells events in words, documents that came together as one.
+// historyLines returns the events as text. Documents uploaded together share a line.
 func historyLines(h vault.History, defs []model.Field) []historyLine {
 	var lines []historyLine
 	for _, e := range h.Events {
@@ -105,7 +105,7 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 		if strings.HasSuffix(e.Kind, ".changed") {
 			line.Names = nil
 			for _, c := range e.Changes {
-				if c.Field != "files" { // their order has no values to show
+				if c.Field != "files" { // their sequence has no values to show
 					line.Changes = append(line.Changes, page.DescribeChange(c, defs, nil))
 				}
 			}
@@ -121,8 +121,7 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 	return lines
 }
 
-// merge takes an earlier line into this one where both tell of the same done to several
-// documents.
+// merge adds an earlier line to l if both describe the same action on several documents.
 func (l *historyLine) merge(earlier historyLine) bool {
 	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 || l.At.Sub(earlier.At) > uploadMergeWindow {
 		return false

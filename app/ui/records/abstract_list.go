@@ -12,14 +12,14 @@ import (
 
 const abstractsPerPage = 50
 
-// abstractListPage is the list of abstracts as its page shows it.
+// abstractList is the data of the list of abstracts.
 type abstractList struct {
 	listing
 	Rows      []abstractRow
-	Templates []model.Template // retired ones too, since their abstracts stay
+	Templates []model.Template // including retired ones, which still have abstracts
 }
 
-// abstractRow is one line of it.
+// abstractRow is a row of the list.
 type abstractRow struct {
 	model.Abstract
 	Path, Heading, Template string
@@ -58,7 +58,7 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, who pag
 	if err := p.loadAbstracts(r, who, &list); err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address, or to the only one
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters, or to the only match
 		to := list.addressWith()
 		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
 			to = list.Rows[0].Path
@@ -76,7 +76,7 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, who pag
 	})
 }
 
-// loadAbstracts reads the page that was asked for.
+// loadAbstracts reads the requested page of the list.
 func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsPerPage}
 	if list.applyFilters(&q, p.Zone); len(list.Problems) > 0 {
@@ -110,7 +110,7 @@ func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractL
 	return err
 }
 
-// searchAbstracts finds abstracts by words.
+// searchAbstracts runs a full-text search.
 func (p *Pages) searchAbstracts(r *http.Request, who page.Visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
 	found, err := p.Vault.Search.Abstracts(r.Context(), who.Actor, q)
 	for _, one := range found.Items {
@@ -119,7 +119,7 @@ func (p *Pages) searchAbstracts(r *http.Request, who page.Visitor, q vault.Searc
 	return list, found.Next > 0, err
 }
 
-// applyFilters makes a query of what was asked.
+// applyFilters sets the query's filters and sort order.
 func (l *abstractList) applyFilters(q *vault.Query, zone *time.Location) {
 	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
@@ -131,7 +131,7 @@ func (l *abstractList) applyFilters(q *vault.Query, zone *time.Location) {
 	l.applySort(q)
 }
 
-// templateName is what a template is called; "" where there is none.
+// templateName returns the name of a template, "" if there is none.
 func templateName(templates []model.Template, id uint64) string {
 	for _, t := range templates {
 		if t.ID == id {

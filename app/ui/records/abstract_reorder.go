@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// reorderDocuments puts the documents into another order: one goes up, down or to a place,
-// or those that are named stand as named in the places that they have together.
+// reorderDocuments changes the sequence of the documents: it moves one up, down, or to a position,
+// or sorts the named ones among the positions that they have.
 func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {
@@ -36,8 +36,8 @@ func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, who pag
 	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "documents-state", l)
 }
 
-// parseMove is what a form asks for: up, down or move with the number of a document,
-// to where with to; or files, numbers with commas.
+// parseMove parses the form: "up", "down", or "move" with the number of a document, for "move" also
+// "to" with its new position; or "files" with numbers separated by commas.
 func parseMove(form url.Values) (move vault.Move) {
 	if named := form.Get("files"); named != "" {
 		move.Named = []uint64{}
@@ -65,7 +65,7 @@ func parseMove(form url.Values) (move vault.Move) {
 	return move
 }
 
-// documentRowAddress is the row of a document on its page of the abstract's.
+// documentRowAddress returns the address of a document's row in the list of its abstract.
 func (p *Pages) documentRowAddress(filed vault.Filed, id uint64) string {
 	list := p.AbstractPath(filed.Abstract.ID)
 	if n := slices.Index(filed.Abstract.Files, id)/page.DocumentsPerPage + 1; n > 1 {
@@ -74,8 +74,8 @@ func (p *Pages) documentRowAddress(filed vault.Filed, id uint64) string {
 	return page.RowAddress(list, id)
 }
 
-// renumberDocument gives a document, which was renamed just now, its number among those
-// of its abstract. Where that is another, the page is read anew.
+// renumberDocument moves a renamed document to a position in its abstract. If the position changes,
+// the page is reloaded.
 func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File, to int) error {
 	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {

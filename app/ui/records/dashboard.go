@@ -10,35 +10,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// dashboardView is the first page: what wants doing, and what came of the work.
+// dashboardView is the data of the dashboard: open work and recent results.
 type dashboardView struct {
 	vault.Desk
 	Warnings []page.Warning
-	DueDays  int         // how far ahead it looks
-	New      bool        // nothing is stored yet
-	MayRetry bool        // one of those whose processing failed may do better
-	Steps    []setupStep // to begin with, on a new vault
+	DueDays  int         // how many days ahead due orders are shown
+	New      bool        // the vault is empty
+	MayRetry bool        // processing of a failed document can be retried
+	Steps    []setupStep // setup steps of an empty vault
 }
 
-// latestDocuments are the documents that came last.
+// latestDocuments are the newest documents.
 type latestDocuments []vault.Document
 
-// Busy reports whether one of them is being processed: the list comes anew then.
+// Busy reports whether one of them is being processed, so that the list must be refreshed.
 func (l latestDocuments) Busy() bool {
 	return slices.ContainsFunc(l, func(d vault.Document) bool { return d.Processing })
 }
 
-// Latest is in the place of the desk's own.
+// Latest hides vault.Desk.Latest, which has no Busy method.
 func (v dashboardView) Latest() latestDocuments { return v.Desk.Latest }
 
-// setupStep is one thing to do on a new vault.
+// setupStep is a step to set up a new vault.
 type setupStep struct {
 	Done             bool
 	Text, Hint, Path string
 	Button           string
 }
 
-// dashboardPage is the first page: what needs attention.
+// dashboardPage shows the dashboard.
 func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	d, err := p.Vault.Desk(r.Context(), p.Today())
 	if err != nil {
@@ -55,8 +55,8 @@ func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, who page.V
 	return p.RenderPage(w, r, who, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
 }
 
-// latestDocumentsPart is the part of the desk that a script asks for again while one of the
-// latest documents is being processed.
+// latestDocumentsPart renders the newest documents for a script that polls while one is being
+// processed.
 func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/")
@@ -69,8 +69,8 @@ func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, who 
 	return p.RenderPart(w, r, who, http.StatusOK, "desk.html", "latest", latestDocuments(list))
 }
 
-// dashboardWarnings are those for administrators, and for the others what keeps them from
-// their work.
+// dashboardWarnings returns all warnings for administrators, and for other users those that keep
+// them from working.
 func dashboardWarnings(d vault.Desk, who page.Visitor, now time.Time) []page.Warning {
 	const tell = " Please tell whoever runs this service."
 	switch {
@@ -86,7 +86,7 @@ func dashboardWarnings(d vault.Desk, who page.Visitor, now time.Time) []page.War
 	return nil
 }
 
-// setupSteps are what the visitor can do first.
+// setupSteps returns the steps that the visitor can do.
 func (p *Pages) setupSteps(r *http.Request, who page.Visitor, d vault.Desk) (list []setupStep, err error) {
 	if !who.MayWrite() {
 		return nil, nil
@@ -112,7 +112,7 @@ func (p *Pages) setupSteps(r *http.Request, who page.Visitor, d vault.Desk) (lis
 		setupStep{Text: "Let the others in", Hint: "Each gets a link to choose a password, and a role.", Path: "/admin/users/new", Button: "Invite somebody", Done: len(people) > 1}), err
 }
 
-// retryFailedDocuments has all documents processed again whose processing failed.
+// retryFailedDocuments retries the processing of all failed documents.
 func (p *Pages) retryFailedDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	n, err := p.Vault.Processing.Retry(r.Context(), who.Actor, 0)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"deedkeep/app/vault"
 )
 
-// The forms of a document are the same wherever it is shown: what they do, and what
-// the log says of it, does not depend on the page. A script gets the row of the list
-// that the document is in; anyone else the page that the form came from.
+// The forms of a document work the same on every page. A script gets the row of the document in its
+// list; other browsers return to the page that the form came from.
 
-// readDocument reads the document of the address.
+// readDocument returns the document of the address.
 func (p *Pages) readDocument(r *http.Request) (model.File, error) {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -27,8 +26,8 @@ func (p *Pages) readDocument(r *http.Request) (model.File, error) {
 	return p.Vault.Files.Get(r.Context(), id)
 }
 
-// redirectToDocument leads to the page that a form came from, where that is a list to the
-// row of the document.
+// redirectToDocument redirects to the page that the form came from, to the document's row if that
+// page is a list.
 func (p *Pages) redirectToDocument(w http.ResponseWriter, r *http.Request, id uint64, notice, undo string) error {
 	to := page.ReturnAddress(r, page.DocumentPath(id))
 	if u, err := url.Parse(to); err == nil && !page.IsUnderPath(u.Path, page.DocumentPath(id)) && u.Fragment == "" {
@@ -37,8 +36,7 @@ func (p *Pages) redirectToDocument(w http.ResponseWriter, r *http.Request, id ui
 	return p.RedirectWithUndo(w, r, to, notice, undo)
 }
 
-// renameDocument gives a document another name, and another number among those of its
-// abstract where the form has one.
+// renameDocument renames a document and, if the form has a position, moves it within its abstract.
 func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
@@ -70,8 +68,8 @@ func (p *Pages) showRenamed(w http.ResponseWriter, r *http.Request, who page.Vis
 	return p.redirectToDocument(w, r, file.ID, "It is called “"+file.Filename+"” now.", "")
 }
 
-// showNameProblem shows the form again with what was typed and what is wrong with it, on
-// the page that it came from.
+// showNameProblem shows the page that the form came from, with the form, the typed name, and the
+// problem.
 func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File, refused page.NameProblem) error {
 	if page.IsPartRequest(r) {
 		return p.renderRow(w, r, who, refused.Status(), page.DocumentRow{File: file, Renaming: true, Name: refused.Typed, Problem: refused.Problem})
@@ -94,8 +92,8 @@ func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, who page
 	return p.showFolder(w, shown, who, at.Folder, refused)
 }
 
-// trashDocument moves a document to the trash. Who comes from the document stays at
-// its address, which then says so and takes it back.
+// trashDocument moves a document to the trash. From the viewer, the user stays at the document's
+// address, which then offers to restore it.
 func (p *Pages) trashDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
@@ -110,7 +108,7 @@ func (p *Pages) trashDocument(w http.ResponseWriter, r *http.Request, who page.V
 	return p.RedirectWithUndo(w, r, page.ReturnAddress(r, page.DocumentPath(file.ID)), "“"+file.Filename+"” is in the trash.", page.DocumentPath(file.ID)+"/restore")
 }
 
-// restoreDocument takes a document out of the trash, back to its place.
+// restoreDocument restores a document from the trash.
 func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -126,7 +124,7 @@ func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, who page
 	return p.redirectToDocument(w, r, id, "“"+file.Filename+"” is back.", "")
 }
 
-// retryDocument has a document processed again whose processing failed.
+// retryDocument retries the processing of a failed document.
 func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxSelected is how many documents one form may name.
+// maxSelected is the maximum number of documents in a form.
 const maxSelected = 1000
 
-// selectedDocuments are the documents that a form names.
+// selectedDocuments returns the documents that a form names.
 func selectedDocuments(r *http.Request) ([]uint64, error) {
 	var ids []uint64
 	for _, text := range r.PostForm["file"] {
@@ -32,7 +32,7 @@ func selectedDocuments(r *http.Request) ([]uint64, error) {
 	return ids, nil
 }
 
-// moveDocuments puts the chosen documents into a folder.
+// moveDocuments moves the selected documents to a folder.
 func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	ids, err := selectedDocuments(r)
 	if err != nil {
@@ -71,8 +71,8 @@ func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, who page.V
 	return p.RedirectWithUndo(w, r, home, bulkNotice(moved, left, "moved"), undo)
 }
 
-// moveUndoAddress is the form that moves documents back to the folder where they are now; none
-// for documents of several folders, which no page shows together.
+// moveUndoAddress returns the undo form that moves documents back to their folder, "" if they are
+// in several folders, which no page shows together.
 func (p *Pages) moveUndoAddress(ctx context.Context, ids []uint64, to uint64) (undo string, err error) {
 	var moved []string
 	var from uint64
@@ -98,7 +98,7 @@ func (p *Pages) moveUndoAddress(ctx context.Context, ids []uint64, to uint64) (u
 	return page.UndoAddress("/documents/move", url.Values{"file": moved, "from": folder(to), "to": folder(from)}), nil
 }
 
-// trashDocuments moves the chosen documents into the trash.
+// trashDocuments moves the selected documents to the trash.
 func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	ids, err := selectedDocuments(r)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, who page.
 	return p.RedirectWithNotice(w, r, home, bulkNotice(trashed, left, "moved to the trash"))
 }
 
-// bulkNotice says what was done, and what was left and why.
+// bulkNotice says how many documents were changed, and which were skipped and why.
 func bulkNotice(n int, left []vault.Left, done string) string {
 	var b strings.Builder
 	if n > 0 || len(left) == 0 {

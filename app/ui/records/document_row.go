@@ -10,7 +10,8 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// documentRows are rows of a list, of which the address may ask for the form of one.
+// documentRows returns the rows of a list. The row of the document numbered renaming has its rename
+// form open.
 func (p *Pages) documentRows(ctx context.Context, files []model.File, list, renaming string) ([]page.DocumentRow, error) {
 	numbers := make([]uint64, 0, len(files))
 	for _, f := range files {
@@ -31,8 +32,7 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 	return rows, nil
 }
 
-// documentRowPart shows a row of the list that the document is in, perhaps with the form
-// that renames it.
+// documentRowPart renders a row of a list, with its rename form if the query asks for it.
 func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
@@ -51,8 +51,8 @@ func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, who page
 	return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
 }
 
-// renderRow sends a row that says what it came to and, after a change, what that made of
-// the list.
+// renderRow renders the row that said describes and, after a change, the other parts of the list
+// that changed.
 func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, said page.DocumentRow) error {
 	list := page.WithQueryValue(p.CurrentAddress(r), "rename", "")
 	rows, err := p.documentRows(r.Context(), []model.File{said.File}, list, "")
@@ -73,12 +73,12 @@ func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, who page.Visit
 		return err
 	}
 	if row.Processing {
-		w.Header().Set("HX-Trigger", "deedkeep:filed") // the list looks after it from now on
+		w.Header().Set("HX-Trigger", "deedkeep:filed") // the list polls until processing has finished
 	}
 	return p.RenderPart(w, r, who, status, "folder.html", "row", sheet)
 }
 
-// renderAbstractRow is renderRow where the documents have numbers.
+// renderAbstractRow is renderRow for the list of an abstract, whose rows are numbered.
 func (p *Pages) renderAbstractRow(
 	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, row page.DocumentRow, changed bool,
 ) error {

@@ -19,30 +19,29 @@ const (
 	maxResultPage  = vault.MostSearched / resultsPerPage
 )
 
-// findPage is what a text was found in, and how it was narrowed; all of it stands in
-// the address.
+// findPage is the data of the search page. Its address contains all filters.
 type findPage struct {
 	listing
 	findResults
 	Tabs        []findTab
-	Templates   []model.Template // retired ones too, since their abstracts stay
+	Templates   []model.Template // including retired ones, which still have abstracts
 	Number      int              // of the page, from 1
-	Passed      string           // how many documents have no text that could be searched; "" for none
-	exactNumber bool             // the text is the number of one record
+	Passed      string           // how many documents have no searchable text; "" for none
+	exactNumber bool             // the text is the number of exactly one record
 }
 
-// findTab is the way to the records of one kind.
+// findTab is a link to the results of one type.
 type findTab struct {
 	Label, Address string
 	Count          int
 	Counted, Here  bool
-	About          bool // the count
+	About          bool // the count is approximate
 }
 
-// kindTabs are the kinds as the tabs name them.
+// kindTabs are the types of results and their tabs.
 var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstracts"}, {"order", "Orders"}, {"file", "Documents"}}
 
-// findPage leads to the one record that has exactly the number, or shows what was found.
+// findPage redirects to the only record with exactly that number, or shows the results.
 func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
@@ -59,7 +58,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visito
 		return nil
 	}
 	q := list.query(p.Zone)
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters
 		page.Redirect(w, r, list.findAddress("page", ""))
 		return nil
 	}
@@ -80,8 +79,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visito
 	return p.RenderPage(w, r, who, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
 
-// unsearchableNotice says how many documents of the vault a search could not look into, with its
-// first results.
+// unsearchableNotice says on the first page of results how many documents have no searchable text.
 func (p *Pages) unsearchableNotice(ctx context.Context, q vault.SearchQuery) (string, error) {
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
@@ -97,7 +95,7 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q vault.SearchQuery) (st
 	return said, nil
 }
 
-// Heading is what the tab of the browser says.
+// Heading returns the title of the page.
 func (l *findPage) Heading() string {
 	if name := l.Called(); name != "" {
 		return "Find: " + name
@@ -105,13 +103,13 @@ func (l *findPage) Heading() string {
 	return "Find"
 }
 
-// Beyond reports a page after the last. Where nobody counted, what was found may stand on
-// the pages before.
+// Beyond reports whether the page is after the last one. Without counts, earlier pages may have
+// results.
 func (l *findPage) Beyond() bool {
 	return l.Number > 1 && len(l.Rows) == 0 && (!l.Counted || l.count(l.Asked.Get("kind")) > 0)
 }
 
-// Nothing is the sentence for no Rows on this page, without its full stop.
+// Nothing returns the sentence for a page without results, without its period.
 func (l *findPage) Nothing() string {
 	if l.Beyond() {
 		return "The list ends before this page"
@@ -119,10 +117,10 @@ func (l *findPage) Nothing() string {
 	return l.findResults.Nothing()
 }
 
-// Start is the address of the first page.
+// Start returns the address of the first page.
 func (l *findPage) Start() string { return l.findAddress("page", "") }
 
-// Called is what is looked for as a heading names it; "" where nothing is.
+// Called returns the text for a heading, "" if there is no search.
 func (l *findPage) Called() string {
 	if len(l.Problems) > 0 {
 		return ""
@@ -130,8 +128,8 @@ func (l *findPage) Called() string {
 	return page.Truncate(l.Text, 80)
 }
 
-// findAddress is the address with other values. That of one number alone would lead on to the
-// record that has it, but for "all".
+// findAddress returns the address with other parameters. An address with nothing but a record's
+// number would redirect to that record, so it gets the parameter "all".
 func (l *findPage) findAddress(pairs ...string) string {
 	to := l.addressWith(pairs...)
 	if l.exactNumber && to == page.WithQuery(l.path, url.Values{"q": l.Asked["q"]}) {
@@ -140,12 +138,12 @@ func (l *findPage) findAddress(pairs ...string) string {
 	return to
 }
 
-// findHelpPage tells what a text finds.
+// findHelpPage explains the search.
 func (p *Pages) findHelpPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return p.RenderPage(w, r, who, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
 }
 
-// applyDateAliases takes the bounds by which a program names them too.
+// applyDateAliases accepts the names that the API has for the date filters, too.
 func (l *findPage) applyDateAliases(r *http.Request) {
 	for _, name := range []string{"from", "to"} {
 		if day := r.URL.Query().Get("created_" + name); day != "" && !l.Asked.Has(name) {
@@ -154,8 +152,8 @@ func (l *findPage) applyDateAliases(r *http.Request) {
 	}
 }
 
-// Lists are the ways to all that the filters leave, where nothing is looked for. Orders
-// have no template, and their list no days of creation; documents lie in abstracts.
+// Lists returns the links to lists with the same filters if no text is searched. Orders have no
+// template, and their list has no filter by creation date. Documents have no list of their own.
 func (l *findPage) Lists() []findTab {
 	if l.Text != "" || len(l.Problems) > 0 || !l.Filtered {
 		return nil
@@ -174,7 +172,7 @@ func (l *findPage) Lists() []findTab {
 	return ways
 }
 
-// listAddress is the address of a list with those of the filters that it has.
+// listAddress returns the address of a list with the named filters.
 func (l *findPage) listAddress(path string, names ...string) string {
 	values := url.Values{}
 	for _, name := range names {
@@ -185,7 +183,7 @@ func (l *findPage) listAddress(path string, names ...string) string {
 	return page.WithQuery(path, values)
 }
 
-// query reads what was asked for; what is none of it is forgotten.
+// query returns the search query. Invalid filters are removed.
 func (l *findPage) query(zone *time.Location) vault.SearchQuery {
 	q := vault.SearchQuery{Text: vault.TrimSearch(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
 	for _, tab := range kindTabs {
@@ -211,7 +209,7 @@ func (l *findPage) query(zone *time.Location) vault.SearchQuery {
 	return q
 }
 
-// setLinks are the tabs, and the pages before and after.
+// setLinks sets the tabs and the links to the previous and next page.
 func (l *findPage) setLinks() {
 	for _, tab := range kindTabs {
 		t := findTab{Label: tab.label, Address: l.findAddress("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted, About: l.About}
@@ -234,7 +232,7 @@ func (l *findPage) setLinks() {
 	}
 }
 
-// count is how many records of a kind were counted; of "" those of every kind.
+// count returns the number of results of a type, for "" of all types.
 func (l *findPage) count(kind string) int {
 	if kind != "" {
 		return l.Counts[kind]
@@ -246,19 +244,19 @@ func (l *findPage) count(kind string) int {
 	return n
 }
 
-// First is the place of the page's first record among all.
+// First returns the position of the page's first result among all.
 func (l *findPage) First() int { return (l.Number-1)*resultsPerPage + 1 }
 
-// Here is the address of what is shown.
+// Here returns the address of the page.
 func (l *findPage) Here() string { return l.findAddress() }
 
-// Unfiltered is the address with nothing but the text.
+// Unfiltered returns the address without filters.
 func (l *findPage) Unfiltered() string {
 	return page.WithQuery(l.path, url.Values{"q": l.Asked["q"], "all": {"1"}})
 }
 
-// historyHeader is the header by which a browser takes the address over: while a text is being
-// typed it is one step back to what was there before.
+// historyHeader returns the htmx header that updates the browser's address. While the user types,
+// the history gets only one entry.
 func (l *findPage) historyHeader(r *http.Request) string {
 	was, err := url.Parse(r.Header.Get("HX-Current-URL"))
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// matchingValues is the snippet of a hit; of a record's values those that have something marked.
+// matchingValues returns the snippet of a hit. For records other than documents, it drops the
+// values without a match.
 func matchingValues(hit vault.SearchHit) []vault.SnippetPiece {
 	if hit.Kind == "file" {
 		return hit.Snippet
@@ -45,16 +46,15 @@ func matchingValues(hit vault.SearchHit) []vault.SnippetPiece {
 	return kept
 }
 
-// How a text is broken: where a line ends, or a paragraph; between cells.
+// Patterns of line breaks, paragraph breaks, and cell separators.
 var (
 	lineBreak      = regexp.MustCompile(`[ \t\r]*[\n\f\v]\s*`)
 	paragraphBreak = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*\n\s*|[ \t\r]*[\f\v]\s*`)
 	cellBreak      = regexp.MustCompile(` *\t[ \t]*`)
 )
 
-// singleLine is a snippet in one line, with its breaks to be seen: names in a list would be
-// read together otherwise. In most documents a line ends where the paper does, which
-// says nothing.
+// singleLine returns a snippet as one line with visible breaks, since adjacent names of a list
+// would read as one. In most documents line breaks depend on the paper width only and are dropped.
 func singleLine(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.SnippetPiece {
 	at, cells := lineBreak, false
 	if hit.File != nil {
@@ -74,7 +74,7 @@ func singleLine(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.Snipp
 	return shown
 }
 
-// isFuzzy reports whether a row is there for what is spelled otherwise than what was typed.
+// isFuzzy reports whether a row matches only with another spelling.
 func (f *findResults) isFuzzy(row resultRow) bool {
 	some := false
 	for _, line := range [][]query.Piece{row.Name, row.Below, row.SearchHit.Snippet} {
@@ -88,10 +88,10 @@ func (f *findResults) isFuzzy(row resultRow) bool {
 		}
 		some = some || loose != ""
 	}
-	return !some // nothing shows why it is there
+	return !some // no highlighted text explains the match
 }
 
-// markedText is what is marked of a line, in its letters and digits, or in signs that have none.
+// markedText returns the marked text of a line, normalized to letters and digits if it has any.
 func markedText(line []query.Piece) string {
 	var b strings.Builder
 	for _, piece := range line {
@@ -102,7 +102,7 @@ func markedText(line []query.Piece) string {
 	return b.String()
 }
 
-// looseNotice is a sentence on what a search.Answer that is Loose has left out of a text.
+// looseNotice returns a sentence on the part of a text that loose results don't match.
 func looseNotice(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
 	quotes := 0
@@ -125,7 +125,7 @@ func looseNotice(text string) string {
 	return "Also shown: what has the number without the word before it."
 }
 
-// isSingleLetter says whether a word is a single character, and no digit.
+// isSingleLetter reports whether a word is a single character other than a digit.
 func isSingleLetter(word string) bool {
 	r, size := utf8.DecodeRuneInString(word)
 	return word != "" && size == len(word) && !unicode.IsDigit(r)

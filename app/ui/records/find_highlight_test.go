@@ -25,7 +25,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// What stands in lines of its own is not read together.
+// Text of separate lines must not read as one.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	of := func(mime string) vault.SearchHit { return vault.SearchHit{Kind: "file", File: &model.File{MIME: mime}} }

@@ -18,41 +18,40 @@ import (
 	"deedkeep/app/vault"
 )
 
-// findResults is what a text was found in, the best first.
+// findResults holds the results of a search, best first.
 type findResults struct {
-	Text        string // "" where nothing is looked for
-	Short       bool   // too little was typed
+	Text        string // "" if there is no search
+	Short       bool   // the text is too short
 	Rows        []resultRow
-	More        bool // there are more behind these
+	More        bool // there are more results
 	Counts      map[string]int
-	Counted     bool               // Counts are known,
-	About       bool               // but for what the index does not have yet
-	Late        string             // what is not found yet; "" where nothing is to be said
-	Fuzzy       bool               // some of Rows are there with a typing error allowed for
-	Loose       string             // what some of Rows are there without, in a sentence; "" for nothing
-	returnTo    string             // the list that documents lead back to; "" for none
-	exactMarker *query.Highlighter // marks nothing with a typing error
+	Counted     bool               // Counts are known
+	About       bool               // Counts are approximate: the search index is not up to date
+	Late        string             // what a search doesn't find yet; "" if it is not worth mentioning
+	Fuzzy       bool               // some of Rows match only with another spelling
+	Loose       string             // a sentence on what some of Rows don't match; "" for nothing
+	returnTo    string             // address of the page that documents return to; "" for none
+	exactMarker *query.Highlighter // highlights exact matches only
 	marker      *query.Highlighter
-	Partial     string // why only numbers and addresses were looked at; "" where all was
-	Making      bool   // for there is no whole index yet: to ask again will help
+	Partial     string // why only numbers and addresses were searched; "" if everything was
+	Making      bool   // the search index is being built: the page polls
 }
 
-// resultRow is one record, with what was looked for marked.
+// resultRow is a result with its matches highlighted.
 type resultRow struct {
 	vault.SearchHit
-	Number   int // among those shown, from 1
+	Number   int // on this page, from 1
 	Path     string
 	Name     []query.Piece
 	Below    []query.Piece
-	Snippet  []vault.SnippetPiece // nil where Name and Below show it already
+	Snippet  []vault.SnippetPiece // nil if Name and Below show the match already
 	KindName string
 }
 
-// kindNames are what a record of a kind is called, and its icon is called as the kind
-// but for documents.
+// kindNames are the names of the types of records.
 var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document"}
 
-// Icon is the name of the drawing beside a record.
+// Icon returns the name of the icon of the record's type.
 func (f resultRow) Icon() string {
 	if f.Kind == "file" {
 		return "document"
@@ -60,15 +59,14 @@ func (f resultRow) Icon() string {
 	return f.Kind
 }
 
-// Paged reports whether the page that the snippet stands on says something: what is shown
-// as one text mostly has just one.
+// Paged reports whether the number of the match's page is worth showing. Documents that are shown
+// as text usually have only one page.
 func (f resultRow) Paged() bool {
 	return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.ShownAsImages())
 }
 
-// runFind looks for a text. What is wrong with it is put under problems. While there is no
-// index, or it takes too long, what is called by the number is shown, and that it is so.
-// Documents lead back to the address from.
+// runFind runs a search. Problems with the query are added to problems. While the search index is
+// unavailable, it finds records by number and says so. Documents link back to the address from.
 func (p *Pages) runFind(
 	ctx context.Context, who page.Visitor, q vault.SearchQuery, from string, problems map[string]string) (f findResults, err error,
 ) {
@@ -81,7 +79,7 @@ func (p *Pages) runFind(
 	}
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
-	state := p.SearchIndexStatus(ctx) // as it was when it answered, or worse
+	state := p.SearchIndexStatus(ctx) // read before the search, so that it is not too optimistic
 	answer, err := p.Search.Records(ctx, who.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
@@ -114,10 +112,10 @@ func (p *Pages) runFind(
 	return f, nil
 }
 
-// findByNumber finds what is called by the text or begins with it, of the kind asked for.
+// findByNumber finds records whose number or address starts with the text.
 func (p *Pages) findByNumber(ctx context.Context, q vault.SearchQuery, f *findResults) error {
 	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.Since.IsZero() || !q.Until.IsZero() {
-		return nil // of these nothing is known by the number
+		return nil // numbers can't be combined with these filters
 	}
 	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MostFound)
 	for _, group := range known.Groups {
@@ -149,8 +147,7 @@ func (f *findResults) add(p *Pages, hit vault.SearchHit) {
 	f.Rows = append(f.Rows, row)
 }
 
-// alreadyShown reports whether everything that is marked in a snippet is marked in one of the
-// lines too.
+// alreadyShown reports whether all marked text of a snippet is also marked in one of the lines.
 func alreadyShown(snippet []vault.SnippetPiece, lines ...[]query.Piece) bool {
 	var shown strings.Builder
 	for _, line := range lines {
@@ -161,14 +158,15 @@ func alreadyShown(snippet []vault.SnippetPiece, lines ...[]query.Piece) bool {
 		}
 	}
 	for _, piece := range snippet {
-		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.NormalizeNumber(piece.Text), piece.Text)) { // a sign has no letters
+		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.NormalizeNumber(piece.Text), piece.Text)) { // symbols have no normalized form
 			return false
 		}
 	}
 	return true
 }
 
-// documentAddress is the page of a document that has what was looked for, marked there.
+// documentAddress returns the address of the document at the match, with the search text to
+// highlight.
 func (f *findResults) documentAddress(hit vault.SearchHit) string {
 	query := url.Values{}
 	if f.returnTo != "" {
@@ -182,14 +180,14 @@ func (f *findResults) documentAddress(hit vault.SearchHit) string {
 	query.Set("find", f.spellingInDocument(hit))
 	query.Set("words", "1")
 	to := page.WithQuery(page.DocumentPath(hit.ID), query)
-	if hit.File != nil && !hit.File.ShownAsImages() { // all of its text is on one page of ours
+	if hit.File != nil && !hit.File.ShownAsImages() { // the viewer shows its complete text on one page
 		to += "#p" + n
 	}
 	return to
 }
 
-// spellingInDocument is what was looked for as it stands in a document: another spelling of it,
-// where the snippet shows one.
+// spellingInDocument returns the search text as the document spells it, if its snippet shows
+// another spelling.
 func (f *findResults) spellingInDocument(hit vault.SearchHit) string {
 	typed := phrase.New(strings.Join(phrase.Split(f.Text), " "))
 	var there []string
@@ -213,7 +211,7 @@ func (f *findResults) spellingInDocument(hit vault.SearchHit) string {
 	return strings.Join(there, " ")
 }
 
-// Nothing is the sentence for no Rows, without its full stop.
+// Nothing returns the sentence for no results, without its period.
 func (f findResults) Nothing() string {
 	switch {
 	case f.Partial == "":
@@ -224,10 +222,10 @@ func (f findResults) Nothing() string {
 	return "Names and words cannot be found yet"
 }
 
-// Several reports whether more than one word is looked for.
+// Several reports whether the text has more than one word.
 func (f findResults) Several() bool { return len(strings.Fields(f.Text)) > 1 }
 
-// Tally is how many records of each kind there are, in words; "" where nobody counted.
+// Tally returns the number of results by type, "" if it is unknown.
 func (f findResults) Tally() string {
 	var list []string
 	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"}, {"file", "document", "documents"}} {
@@ -241,10 +239,10 @@ func (f findResults) Tally() string {
 	return strings.Join(list, ", ")
 }
 
-// findBoxRows is how many records the find box offers.
+// findBoxRows is the number of results in the search box.
 const findBoxRows = 12
 
-// findBox is the part of a page that the find box shows while somebody types.
+// findBox renders the results that the search box shows while the user types.
 func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	text := vault.TrimSearch(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
 	if !page.IsPartRequest(r) {
@@ -263,6 +261,6 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, who page.Visitor
 	only, leads := known.Only()
 	return p.RenderPart(w, r, who, http.StatusOK, "find.html", "find-box", map[string]any{
 		"Found": f, "Problem": problems["q"], "All": page.WithQuery("/find", url.Values{"q": {text}, "all": {"1"}}),
-		"Leads": leads && only.By != "address", // /find leads on to the record
+		"Leads": leads && only.By != "address", // /find would redirect to the record
 	})
 }

@@ -12,51 +12,51 @@ import (
 	"deedkeep/app/vault"
 )
 
-// documentsPerFolderPage is how many documents a page of a folder shows.
+// documentsPerFolderPage is the number of documents on a page of a folder.
 const documentsPerFolderPage = 100
 
-// newFolderView is what the page of a folder works with.
+// folderView is the data of the page of a folder.
 type folderView struct {
 	vault.Shelf
 	Files      []page.DocumentRow
-	Row        *page.DocumentRow // alone, as an answer
-	Total      int               // documents in it
-	From, To   int               // of those shown, from 1
+	Row        *page.DocumentRow // the row of a single request
+	Total      int               // number of documents in the folder
+	From, To   int               // positions of the shown documents, from 1
 	Sort       vault.FolderSort
 	Down       bool
 	Sorts      []folderSort
 	Prev, Next string
-	Address    string // of this page of the list, to come back to
-	Refresh    string // of the list alone
-	Processing int    // shown ones that are being processed
+	Address    string // of this page of the list
+	Refresh    string // of the list as a part
+	Processing int    // number of shown documents being processed
 	Targets    []folderTarget
-	Parents    []folderTarget // where the folder itself may go
-	In         string         // as the viewer and uploads name it
+	Parents    []folderTarget // folders that this one can be moved to
+	In         string         // the folder as a place
 	NewName    string
 	OwnName    string
-	Open       string            // the form that is open: new, rename or move
-	Problems   map[string]string // of that form
-	Again      bool              // only what changes by itself is shown
+	Open       string            // open form: new, rename, or move
+	Problems   map[string]string // of the open form
+	Again      bool              // renders only the parts that change automatically
 }
 
-// Path is where the folder is shown.
+// Path returns the address of the folder.
 func (s folderView) Path() string { return page.FolderOrVaultPath(s.Folder.ID) }
 
-// Empty reports whether there is nothing in the folder at all.
+// Empty reports whether the folder has neither documents nor subfolders.
 func (s folderView) Empty() bool { return s.Total == 0 && len(s.Inside) == 0 }
 
-// folderSort is one way to sort, as a link.
+// folderSort is a link that sorts the list.
 type folderSort struct {
 	Label, Address, Aria string
 }
 
-// folderTarget is a folder that something may be moved to.
+// folderTarget is a folder that something can be moved to.
 type folderTarget struct {
 	ID   uint64
 	Name string // indented by depth
 }
 
-// pathFolderID reads the folder of the path, 0 where it names none.
+// pathFolderID returns the folder of the path, 0 if it names none.
 func pathFolderID(r *http.Request) (uint64, error) {
 	if r.PathValue("n") == "" {
 		return 0, nil
@@ -64,7 +64,7 @@ func pathFolderID(r *http.Request) (uint64, error) {
 	return page.PathNumber(r)
 }
 
-// folderPage shows the vault, or one of its folders.
+// folderPage shows the root of the vault or a folder.
 func (p *Pages) folderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := pathFolderID(r)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 	return s, err
 }
 
-// setPage tells which part of the documents it is, and makes the addresses of the others.
+// setPage sets the shown part of the documents and the links to other pages and sort orders.
 func (s *folderView) setPage(row vault.Row) {
 	s.Total, s.From, s.To = row.Total, row.From+1, row.From+len(row.Files)
 	for _, f := range row.Files {
@@ -160,7 +160,7 @@ func (s *folderView) setPage(row vault.Row) {
 	}
 }
 
-// pageAddress is the address of a page of the folder.
+// pageAddress returns the address of page n of the folder.
 func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 	values := url.Values{}
 	if by != vault.ByName {
@@ -175,10 +175,10 @@ func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 	return page.WithQuery(s.Path(), values)
 }
 
-// maxIndent is how deep a list of folders shows where each lies.
+// maxIndent is the maximum depth that a list of folders indents.
 const maxIndent = 12
 
-// folderTargets are where documents, and the folder itself, may be moved to.
+// folderTargets sets the folders that documents, and the folder itself, can be moved to.
 func (p *Pages) folderTargets(r *http.Request, s *folderView) error {
 	all, err := p.Vault.Folders.List(r.Context())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// showFolderProblem shows the folder again with what is wrong with the form; any other
-// error is given back.
+// showFolderProblem shows the folder with the problems that err has for a form. Other errors are
+// returned.
 func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, id uint64, form string, err error, fill func(*folderView)) error {
 	var named *errs.Error
 	if !errors.As(err, &named) || named.Kind != errs.Invalid && named.Kind != errs.Conflict {
@@ -32,7 +32,7 @@ func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, who pa
 	return p.renderFolder(w, r, who, http.StatusUnprocessableEntity, sheet)
 }
 
-// createFolder makes a folder in the one that the form names.
+// createFolder creates a folder in the parent that the form names.
 func (p *Pages) createFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	parent, err := formFolderID(r, "parent")
 	if err != nil {
@@ -50,7 +50,7 @@ func folderNumber(id uint64) model.IDInput {
 	return model.IDInput{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
 }
 
-// formFolderID is a folder that a form names; 0 for "".
+// formFolderID returns a folder that a form names, 0 for "".
 func formFolderID(r *http.Request, name string) (uint64, error) {
 	text := r.PostForm.Get(name)
 	if text == "" {

@@ -12,34 +12,33 @@ import (
 	"deedkeep/app/vault"
 )
 
-// listing is what a page of a list was asked for, and the ways on from it. All of it
-// stands in the page's address.
+// listing is the state of a list page, all of which is in its address.
 type listing struct {
 	Asked      url.Values
-	Problems   map[string]string // with what was asked, by its name
+	Problems   map[string]string // problems with Asked, by parameter
 	Columns    []sortColumn
 	Statuses   []string // to choose from
-	Filtered   bool     // by more than the sort
-	More       bool     // of what has the text, not all is shown
-	ByWords    bool     // the text was found by its words, not by how a number or an address begins
-	Wordless   string   // why the text was not looked for by its words; "" where it was
+	Filtered   bool     // by more than the sort order
+	More       bool     // there are more matches than shown
+	ByWords    bool     // found by full-text search, not by the start of a number or an address
+	Wordless   string   // why there was no full-text search; "" if there was
 	Prev, Next string
 
 	path        string
 	sorts       []listSort
-	defaultSort string // the sort of a list that was asked for none
+	defaultSort string // the default sort order
 }
 
-// listSort is a column of a list's table; one without a name has no sort.
+// listSort is a column of a list. Columns without a name can't be sorted by.
 type listSort struct {
 	label, class, name string
 	by                 vault.Sort
 }
 
-// sortColumn is a heading of the table by which it may be sorted.
+// sortColumn is a column heading with its sort link.
 type sortColumn struct{ Label, Class, Address, Aria string }
 
-// newListing reads an address; names are those of its filters.
+// newListing parses the query of a list. names are its filters.
 func newListing(r *http.Request, sorts []listSort, initial string, names ...string) listing {
 	asked := page.ListParams(r, append(names, "sort")...)
 	return listing{
@@ -48,7 +47,7 @@ func newListing(r *http.Request, sorts []listSort, initial string, names ...stri
 	}
 }
 
-// addFilters takes those of the columns that something was asked of.
+// addFilters adds the filters by these columns that the request has.
 func (l *listing) addFilters(q *vault.Query, columns ...vault.Column) {
 	for _, column := range columns {
 		if v := strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get(string(column)), "")); v != "" {
@@ -57,7 +56,7 @@ func (l *listing) addFilters(q *vault.Query, columns ...vault.Column) {
 	}
 }
 
-// setStatuses offers statuses, and the one that was asked for, spelled as it is offered.
+// setStatuses sets the statuses to choose from, and corrects the case of the requested one.
 func (l *listing) setStatuses(statuses []string) {
 	l.Statuses = slices.Clone(statuses)
 	asked := l.Asked.Get("status")
@@ -72,7 +71,7 @@ func (l *listing) setStatuses(statuses []string) {
 	}
 }
 
-// applySort takes the sort that was asked for; one that is none is forgotten.
+// applySort sets the requested sort order. An unknown one is replaced by the default.
 func (l *listing) applySort(q *vault.Query) {
 	if !l.sortBy(q, l.Asked.Get("sort")) {
 		l.Asked.Del("sort")
@@ -89,8 +88,8 @@ func (l *listing) sortBy(q *vault.Query, asked string) bool {
 	return at >= 0
 }
 
-// setColumns are the headings of the table: a click on the one it is sorted by turns it
-// around. What was found by a text is not sorted.
+// setColumns sets the column headings. Clicking the current sort column reverses the order. Search
+// results can't be sorted.
 func (l *listing) setColumns() {
 	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.defaultSort), "-")
 	for _, s := range l.sorts {
@@ -114,7 +113,7 @@ func (l *listing) setColumns() {
 	}
 }
 
-// addressWith is the address of the list with other values of parameters, in pairs.
+// addressWith returns the address of the list with other parameters, given in pairs.
 func (l *listing) addressWith(pairs ...string) string {
 	values := url.Values{}
 	for name, v := range l.Asked {

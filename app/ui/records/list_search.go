@@ -9,9 +9,9 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// searchRows looks for the text of a list in two ways, the second where the first finds
-// nothing: a number by what is called so or begins with it, then words; what has no
-// digit the other way around. While words cannot be looked for, Wordless says so.
+// searchRows finds the rows for a text in two ways, the second only if the first finds nothing. A
+// text with a digit is looked up as the start of a number first, then searched as words; other text
+// the other way around. If full-text search is unavailable, it sets Wordless.
 func searchRows[T any](l *listing, text string, called, worded func() ([]T, bool, error)) (rows []T, err error) {
 	number := strings.ContainsFunc(text, unicode.IsDigit)
 	for _, byWords := range []bool{!number, number} {
@@ -24,7 +24,7 @@ func searchRows[T any](l *listing, text string, called, worded func() ([]T, bool
 			if kind == errs.Unavailable {
 				l.Wordless = page.ErrorSentence(err)
 			}
-			err = nil // what is no text for a search may be the beginning of a number
+			err = nil // text that can't be searched may be the start of a number
 			continue
 		}
 		if l.ByWords = byWords; err != nil || len(rows) > 0 {
@@ -34,7 +34,8 @@ func searchRows[T any](l *listing, text string, called, worded func() ([]T, bool
 	return nil, err
 }
 
-// Empty is the sentence for no rows, without its full stop; fits says that there is none.
+// Empty returns the sentence for no rows, without its period. fits is the sentence for a complete
+// search.
 func (l listing) Empty(fits string) string {
 	if l.Wordless != "" {
 		return "No number, parcel or address begins so"
@@ -42,7 +43,7 @@ func (l listing) Empty(fits string) string {
 	return fits
 }
 
-// Everything is where all records are looked at for the text; "" where there is none.
+// Everything returns the address of a search in all records, "" if the text is too short.
 func (l listing) Everything() string {
 	if page.TooShortToSearch(l.Asked.Get("q")) {
 		return ""

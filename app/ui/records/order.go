@@ -14,35 +14,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// newOrderView is one order as its page shows it.
+// orderView is the data of the page of an order.
 type orderView struct {
 	model.Order
 	Path     string
-	Statuses []string // to choose from, and the one it has
+	Statuses []string // of the settings, and the current one
 	Fields   []model.Field
 	Groups   []fieldGroup
-	Clash    string        // why a click on a status changed nothing
-	Before   string        // the status that Undo sets again
-	Missing  []page.Input  // required values that are not there
-	Same     []model.Order // others with its number
+	Clash    string        // why the status was not changed
+	Before   string        // the status that Undo restores
+	Missing  []page.Input  // required fields without a value
+	Same     []model.Order // orders with the same number
 	SameMore bool
-	Related  vault.Found // of the same property
+	Related  vault.Found // records of the same property
 	History  []historyLine
-	Earlier  bool // there is more of it
+	Earlier  bool // there is an earlier history
 }
 
-// Many reports more statuses than fit beside each other.
+// Many reports whether there are too many statuses to show them side by side.
 func (s orderView) Many() bool { return len(s.Statuses) > 8 }
 
-// MoreAbstracts reports more abstracts of the property than the page shows.
+// MoreAbstracts reports whether the property has more abstracts than shown.
 func (s orderView) MoreAbstracts() bool {
 	return slices.ContainsFunc(s.Related.Groups, func(g vault.HitGroup) bool { return g.Noun == "abstract" && g.More })
 }
 
-// Placed reports an order whose property can be recognized elsewhere.
+// Placed reports whether the order identifies a property.
 func (s orderView) Placed() bool { return s.ParcelID() != "" || s.LookupAddress() != "" }
 
-// Group is one of the groups by its name; the zero one where there is none.
+// Group returns the group of that name, the zero value if there is none.
 func (s orderView) Group(name string) fieldGroup {
 	for _, g := range s.Groups {
 		if g.Name == name {
@@ -52,7 +52,7 @@ func (s orderView) Group(name string) fieldGroup {
 	return fieldGroup{}
 }
 
-// GroupOf is the name of the group that a field is in.
+// GroupOf returns the name of a field's group.
 func (s orderView) GroupOf(field string) string {
 	for _, g := range s.Groups {
 		if slices.ContainsFunc(g.Fields, func(in page.Input) bool { return in.Name == field }) {
@@ -62,7 +62,7 @@ func (s orderView) GroupOf(field string) string {
 	return ""
 }
 
-// orderPage shows one, or a group of its fields.
+// orderPage shows an order, or a group of its fields.
 func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, who page.Visit
 	return p.showOrder(w, r, who, http.StatusOK, s)
 }
 
-// showOrder shows the page with what stands around the fields.
+// showOrder shows the page of an order with related records and its history.
 func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, s orderView) (err error) {
 	if s.Same, s.SameMore, err = p.Vault.Search.SameNumber(r.Context(), s.Order); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, who page.Visit
 	})
 }
 
-// readOrder reads the order of the address.
+// readOrder returns the order of the address.
 func (p *Pages) readOrder(r *http.Request) (s orderView, err error) {
 	id, err := p.OrderID(r)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *Pages) readOrder(r *http.Request) (s orderView, err error) {
 	return p.newOrderView(r.Context(), order)
 }
 
-// newOrderView is what an order says by itself.
+// newOrderView returns the data of the order itself.
 func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, err error) {
 	s = orderView{Order: o, Path: p.OrderPath(o.ID)}
 	if s.Fields, err = p.Vault.Orders.Fields(ctx); err != nil {
@@ -140,8 +140,8 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 	return s, nil
 }
 
-// orderInputs are the fields of every order, in the order of a form, with what they
-// hold.
+// orderInputs returns the inputs of the fields that every order has, with their values and
+// problems.
 func orderInputs(value func(name string) string, refused map[string]string) (list []page.Input) {
 	for _, def := range model.CoreOrderFields() {
 		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: page.SubmittedValues(def.Type, []string{value(def.Key)})}
@@ -151,8 +151,8 @@ func orderInputs(value func(name string) string, refused map[string]string) (lis
 	return list
 }
 
-// orderGroups are the fields that every order has, the short ones of the firm, and
-// its long ones.
+// orderGroups returns the groups of fields: the fields of every order, short custom fields, and
+// long ones.
 func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}
 	groups := []fieldGroup{
@@ -177,7 +177,7 @@ func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	return slices.DeleteFunc(groups, func(g fieldGroup) bool { return len(g.Fields)+len(g.Kept) == 0 })
 }
 
-// setOrderStatus gives it another status.
+// setOrderStatus changes the status.
 func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	o, turn, err := p.changeOrderStatus(r, who)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, who page.
 	return p.RenderPart(w, r, who, http.StatusOK, "order.html", "order-turned", s)
 }
 
-// trashOrder moves it to the trash.
+// trashOrder moves an order to the trash.
 func (p *Pages) trashOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {
@@ -209,7 +209,7 @@ func (p *Pages) trashOrder(w http.ResponseWriter, r *http.Request, who page.Visi
 	return p.RedirectWithUndo(w, r, "/orders", "Order “"+s.Number+"” is in the trash.", s.Path+"/restore")
 }
 
-// restoreOrder takes it out of the trash, as it was.
+// restoreOrder restores an order from the trash.
 func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	id, err := p.OrderID(r)
 	if err != nil {
@@ -222,10 +222,10 @@ func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, who page.Vi
 	return p.RedirectWithNotice(w, r, p.OrderPath(id), "Order “"+o.Number+"” is back.")
 }
 
-// recentEvents is how much of an order's history its page shows.
+// recentEvents is the number of history entries on the page of an order.
 const recentEvents = 8
 
-// addRecentHistory adds the newest of the history.
+// addRecentHistory adds the newest entries of the history.
 func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
 	log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: recentEvents})
 	s.History, s.Earlier = historyLines(vault.History{Events: log.Items}, s.Fields), log.Next != nil
@@ -237,7 +237,7 @@ func (p *Pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vaul
 	return p.Vault.Events.List(ctx, q)
 }
 
-// orderHistoryPage shows all that was done to an order, a page at a time.
+// orderHistoryPage shows the complete history of an order, one page at a time.
 func (p *Pages) orderHistoryPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/vault"
 )
 
-// orderForm is the form of a new order.
+// orderForm is the data of the form of a new order.
 type orderForm struct {
 	Core, Custom []page.Input
-	Wrong        []page.Input // what was refused, for a list of links
-	Once         string       // of this form: sent twice, it makes one order
+	Wrong        []page.Input // rejected inputs, for the list of links
+	Once         string       // token of this form: submitted twice, it creates one order
 }
 
 func (p *Pages) newOrderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
@@ -48,7 +48,7 @@ func (p *Pages) renderNewOrder(
 	return p.RenderPage(w, r, who, status, "ordernew.html", page.Page{Heading: "New order", Section: "orders", Data: made})
 }
 
-// createOrder makes it. A form that was sent twice leads to what it made at first.
+// createOrder creates an order. A form that is submitted twice redirects to the first result.
 func (p *Pages) createOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	form := r.PostForm
 	defs, err := p.Vault.Orders.Fields(r.Context())

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// editOrder saves one group of fields.
+// editOrder saves a group of fields.
 func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	return saveGroup(r, func() (recordEdit, error) {
 		s, err := p.readOrder(r)
@@ -31,7 +31,7 @@ func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, who page.Visit
 	})
 }
 
-// orderPatch is the change that was sent.
+// orderPatch returns the submitted change.
 func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
 	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
 	custom := page.SubmittedCustom(defs, url.Values(sent))
@@ -42,7 +42,7 @@ func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
 	}
 }
 
-// showOrderForm shows the form once more, as it was filled in.
+// showOrderForm shows the form with the submitted values.
 func (p *Pages) showOrderForm(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, s orderView, g fieldGroup) error {
 	if page.IsPartRequest(r) {
 		return p.RenderPart(w, r, who, status, "order.html", "group", g)
@@ -55,7 +55,7 @@ func (p *Pages) showOrderForm(w http.ResponseWriter, r *http.Request, who page.V
 	return p.showOrder(w, r, who, status, s)
 }
 
-// showSavedOrder shows the group as it is now, and what else of the page it changes.
+// showSavedOrder shows the saved group and the other parts of the page that changed with it.
 func (p *Pages) showSavedOrder(w http.ResponseWriter, r *http.Request, who page.Visitor, o model.Order, name, notice string) error {
 	if !page.IsPartRequest(r) {
 		return p.RedirectWithNotice(w, r, p.OrderPath(o.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))

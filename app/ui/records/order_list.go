@@ -11,20 +11,20 @@ import (
 
 const ordersPerPage = 50
 
-// orderListPage is the list of orders as its page shows it.
+// orderList is the data of the list of orders.
 type orderList struct {
 	listing
 	Rows  []model.Order
 	Views []orderTab
 }
 
-// orderTab is a part of the orders that people ask for every day.
+// orderTab is a link to a common selection of orders.
 type orderTab struct {
 	Label, Address string
 	Chosen         bool
 }
 
-// The values of the parameter show.
+// The values of the query parameter "show".
 const (
 	showOpen    = "open"
 	showOverdue = "overdue"
@@ -51,7 +51,7 @@ func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, who page.V
 	if err := p.loadOrders(r, who, &list); err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address, or to the only one
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters, or to the only match
 		to := list.addressWith()
 		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
 			to = p.OrderPath(list.Rows[0].ID)
@@ -70,7 +70,7 @@ func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, who page.V
 	})
 }
 
-// loadOrders reads the page that was asked for.
+// loadOrders reads the requested page of the list.
 func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (err error) {
 	q := vault.Query{Limit: ordersPerPage}
 	if list.applyFilters(&q, p.Today()); len(list.Problems) > 0 {
@@ -81,7 +81,7 @@ func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (
 			return p.Vault.Search.OrdersByNumber(r.Context(), text, q)
 		}, func() ([]model.Order, bool, error) {
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
-				return nil, false, nil // of these a search by words knows nothing
+				return nil, false, nil // full-text search has no such filters
 			}
 			found, err := p.Vault.Search.Orders(r.Context(), who.Actor, vault.Searching(text, q))
 			return found.Items, found.Next > 0, err
@@ -95,8 +95,8 @@ func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (
 	return err
 }
 
-// applyFilters makes a query of what was asked. What wants doing comes with what is due first
-// first, all else with the newest.
+// applyFilters sets the query's filters and sort order. Open and overdue orders are sorted by due
+// date, others by creation, newest first.
 func (l *orderList) applyFilters(q *vault.Query, today string) {
 	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
@@ -126,7 +126,7 @@ func dayBefore(day string) string {
 	return at.AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// setTabs are the parts that are asked for every day, each in its own order.
+// setTabs sets the tabs, each with its own sort order.
 func (l *orderList) setTabs() {
 	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}} {
 		l.Views = append(l.Views, orderTab{v.label, l.addressWith("show", v.show, "sort", ""), l.Asked.Get("show") == v.show})

@@ -11,15 +11,15 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// sameNumber are the other orders that have a number.
+// sameNumber holds the other orders with a number.
 type sameNumber struct {
 	Number   string
 	Same     []model.Order
 	SameMore bool
 }
 
-// numberLookupPath is where the form of an order asks, while its number is typed, whether
-// others have it. opaque is the order's own id, "" for one that is not created yet.
+// numberLookupPath returns the address that a form requests while an order number is typed, to warn
+// of other orders with that number. opaque is the order's own ID, "" for a new order.
 func numberLookupPath(opaque string) string {
 	if opaque == "" {
 		return "/orders/number"
@@ -27,8 +27,7 @@ func numberLookupPath(opaque string) string {
 	return page.WithQuery("/orders/number", url.Values{"not": {opaque}})
 }
 
-// orderNumberPart is the part of a form that warns of a number that other orders have.
-// A number may be used twice, so nothing is refused here.
+// orderNumberPart renders the warning. Duplicate numbers are allowed.
 func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/orders")
@@ -37,7 +36,7 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, who page
 	asked := r.URL.Query()
 	same := sameNumber{Number: strings.TrimSpace(asked.Get("order_number"))}
 	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxNameLength {
-		own, _ := p.OrderIDs.Decode(asked.Get("not")) // of none, every order is another
+		own, _ := p.OrderIDs.Decode(asked.Get("not")) // 0 if it is missing: every order is another
 		var err error
 		if same.Same, same.SameMore, err = p.Vault.Search.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
 			return err
@@ -46,7 +45,7 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, who page
 	return p.RenderPart(w, r, who, http.StatusOK, "order.html", "order-same", same)
 }
 
-// setNumberLookup has the number of an order looked up while it is typed.
+// setNumberLookup makes the form look up the typed order number.
 func (s orderView) setNumberLookup() {
 	for _, g := range s.Groups {
 		for i := range g.Fields {

@@ -16,35 +16,34 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxRetries is how often a change is tried again when others change the same record
-// in between, without touching the same fields.
+// maxRetries is how often a change is retried when other users change the same record in the
+// meantime.
 const maxRetries = 5
 
-// mergedForm is a group of fields as a form sent it, merged with what is stored now.
+// mergedForm is a submitted group of fields, merged with the stored values.
 type mergedForm struct {
 	group    fieldGroup
-	changes  map[string][]string // what is to be changed, by name
-	kept     []page.Input        // fields that others changed and this form did not
+	changes  map[string][]string // what to change, by name
+	kept     []page.Input        // changed by other users, unchanged in this form
 	conflict bool
 }
 
-// eventsToInspect is how many of a record's latest events are looked at for who changed a field.
+// eventsToInspect is how many events are searched for who changed a field.
 const eventsToInspect = 20
 
-// recordEdit is an abstract or an order as it was read, and what its page does of its own.
+// recordEdit holds an abstract or order that is being edited, and what differs between the two.
 type recordEdit struct {
-	zone     *time.Location // of the times that are shown
+	zone     *time.Location // time zone of shown times
 	group    func(name string) fieldGroup
-	events   func(context.Context) ([]model.Event, error) // the latest first
-	showForm func(status int, g fieldGroup) error         // shows the form once more, as it was filled in
-	// save stores what was sent, unless the record moved since it was read, and gives
-	// what shows the group as it is then, with a notice in it.
+	events   func(context.Context) ([]model.Event, error) // latest first
+	showForm func(status int, g fieldGroup) error         // shows the form with the submitted values
+	// save stores the changes if the record still has the version that was read. saved shows the
+	// stored group with a notice.
 	save func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error)
 }
 
-// saveGroup saves one group of fields. Fields that others changed while the form was
-// open are left alone where the form says nothing new of them. Where it does, the form
-// comes back with both values, and asks which of them to save.
+// saveGroup saves a group of fields. Fields that other users changed in the meantime are kept if
+// the form doesn't change them. If it does, the form is shown with both values to choose from.
 func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
 	for tries := 1; ; tries++ {
 		record, err := read()
@@ -86,13 +85,13 @@ func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
 	}
 }
 
-// matchVersion has a change made to this version of a record alone.
+// matchVersion makes a change fail unless the record has this version.
 func matchVersion(version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
-// mergeForm compares a form with what is stored now, field by field: a field that the form
-// was shown with and still holds was not edited there. by is fingerprint.
+// mergeForm compares a form with the stored values, field by field. A field is unchanged if it
+// still has the value that it was shown with. by is Fingerprint.
 func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedForm {
 	e := mergedForm{group: g, changes: map[string][]string{}}
 	e.group.Fields, e.group.Editing = slices.Clone(g.Fields), true
@@ -121,10 +120,10 @@ func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedFor
 	return e
 }
 
-// pickTheirs is what a form says of a field whose stored value is to stay.
+// pickTheirs is the choice to keep the stored value of a field.
 const pickTheirs = "theirs"
 
-// submittedText is a text field as it was sent, or that it was not.
+// submittedText returns a submitted text field, or the zero value if it was not submitted.
 func submittedText(sent map[string][]string, name string) model.Optional[model.Input] {
 	values, there := sent[name]
 	if !there {
@@ -133,7 +132,7 @@ func submittedText(sent map[string][]string, name string) model.Optional[model.I
 	return model.Some(model.StringInput(values[len(values)-1]))
 }
 
-// setProblems puts the sentences of a refusal beside the fields.
+// setProblems sets the problems of the fields.
 func (g *fieldGroup) setProblems(refused map[string]string) {
 	focused := false
 	for i := range g.Fields {
@@ -144,7 +143,7 @@ func (g *fieldGroup) setProblems(refused map[string]string) {
 	}
 }
 
-// describeConflicts says beside each field in conflict who changed it, and when.
+// describeConflicts says for each field in conflict who changed it, and when.
 func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 	focused := false
 	for i := range e.group.Fields {
@@ -166,14 +165,14 @@ func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 	}
 }
 
-// lastChangeOf is the latest entry that changed a field; -1 for none.
+// lastChangeOf returns the index of the latest event that changed a field, -1 if there is none.
 func lastChangeOf(log []model.Event, field string) int {
 	return slices.IndexFunc(log, func(event model.Event) bool {
 		return slices.ContainsFunc(event.Changes, func(c model.Change) bool { return c.Field == field })
 	})
 }
 
-// alsoChangedNotice names the fields that others changed while the form was open, and by whom.
+// alsoChangedNotice names the fields that other users changed in the meantime, and those users.
 func (e *mergedForm) alsoChangedNotice(ctx context.Context, read func(context.Context) ([]model.Event, error)) (string, error) {
 	if len(e.kept) == 0 {
 		return "", nil
@@ -196,7 +195,7 @@ func (e *mergedForm) alsoChangedNotice(ctx context.Context, read func(context.Co
 	return notice + ".", nil
 }
 
-// setFingerprints notes in each field what the form shows. by is fingerprint.
+// setFingerprints sets the fingerprints of the values that the form shows. by is Fingerprint.
 func (g *fieldGroup) setFingerprints(by page.FingerprintFunc) {
 	for i := range g.Fields {
 		g.Fields[i].Was = by(g.Fields[i].Type, g.Fields[i].UnchangedValues())

@@ -21,17 +21,16 @@ import (
 	"deedkeep/web"
 )
 
-// mergePairs is how many random pairs of edits are merged, of abstracts and of orders.
+// mergePairs is the number of random pairs of edits that are merged.
 const mergePairs = 1000
 
-// meaning is one value of a field in its spellings: as programs store it, and what a
-// person does to the controls of a form to enter it.
+// meaning is a value of a field in its spellings: stored by API clients, and entered in a form.
 type meaning struct {
 	stored []string // JSON; "" for no value
-	typed  []string // what ends up in the control; the checked boxes of a multiselect
+	typed  []string // content of the control; the checked boxes of a multiselect
 }
 
-// meanings are the values that each type of field is filled with; the first is blank.
+// meanings are the test values by type of field. The first is blank.
 var meanings = map[model.FieldType][]meaning{
 	model.Text:        {{[]string{""}, []string{""}}, {[]string{`"Greene"`, `"Gre\nene"`, `"Gre\u202eene"`}, []string{"Greene"}}, {[]string{`"<b>&amp;\"' x"`}, []string{`<b>&amp;"' x`}}},
 	model.Paragraph:   {{[]string{""}, []string{""}}, {[]string{`"one\r\ntwo"`, `"one\ntwo"`, `"one\rtwo"`}, []string{"one\ntwo"}}, {[]string{`"\n three "`}, []string{"\n three "}}},
@@ -55,7 +54,7 @@ var mergeFields = []model.Field{
 	{Key: "fee", Label: "Fee", Type: model.Money}, {Key: "mail", Label: "Mail", Type: model.Email}, {Key: "phone", Label: "Phone", Type: model.Phone}, {Key: "web", Label: "Web", Type: model.URL},
 }
 
-// mergeRecord is an abstract or an order that two people edit.
+// mergeRecord is an abstract or an order that two users edit.
 type mergeRecord interface {
 	groups() []fieldGroup
 	changed(sent map[string][]string) (mergeRecord, errs.Fields)
@@ -100,7 +99,7 @@ func storedText(field string, core map[string]string, custom model.Values) strin
 	return string(page.EncodeJSON(core[field]))
 }
 
-// drawn is a random record, each field blank half of the time.
+// drawn returns a random record. Each field is blank half of the time.
 func drawn(random *rand.Rand, order bool) mergeRecord {
 	value := func(kind model.FieldType) string {
 		if random.IntN(2) == 0 {
@@ -131,16 +130,16 @@ func drawn(random *rand.Rand, order bool) mergeRecord {
 
 func pickOne[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
 
-// control is one element of a form that a browser sends.
+// control is a control of a form.
 type control struct {
 	name, kind, value string
 	checked           bool
 }
 
-// browser is a form as a browser holds it.
+// browser is a form in a browser.
 type browser struct{ controls []*control }
 
-// opened reads the controls out of a page, as a browser does.
+// opened parses the controls of a page as a browser does.
 func opened(t *testing.T, page []byte) *browser {
 	t.Helper()
 	root, err := html.Parse(bytes.NewReader(page))
@@ -182,7 +181,7 @@ func opened(t *testing.T, page []byte) *browser {
 	return b
 }
 
-// copied is the same form in another browser.
+// copied returns a copy of the form in another browser.
 func (b *browser) copied() *browser {
 	other := &browser{}
 	for _, c := range b.controls {
@@ -192,8 +191,8 @@ func (b *browser) copied() *browser {
 	return other
 }
 
-// enter does what a person does to fill in a field. It reports whether the form offers
-// that: a checkbox is not made blank.
+// enter fills in a field as a user does. It reports whether the form allows that value: a checkbox
+// can't be set to blank.
 func (b *browser) enter(random *rand.Rand, field string, kind model.FieldType, of int) bool {
 	m := meanings[kind][of]
 	wasBlank := b.hidden(field) == ""
@@ -235,7 +234,7 @@ func (b *browser) pick(field, which string) {
 	}
 }
 
-// sent is the form as the server reads it.
+// sent returns the submitted form.
 func (b *browser) sent(t *testing.T) url.Values {
 	t.Helper()
 	values := url.Values{}
@@ -252,7 +251,7 @@ func (b *browser) sent(t *testing.T) url.Values {
 	return form
 }
 
-// editors are two people with the form of one group of a record.
+// editors are two users who edit a group of a record.
 type editors struct {
 	t      *testing.T
 	set    *template.Template
@@ -286,7 +285,7 @@ func (e *editors) open(g fieldGroup) *browser {
 	return opened(e.t, page.StripBidi(b.Bytes()))
 }
 
-// edit fills in some of the fields, and says with what.
+// edit fills in some of the fields and returns the indexes of the meanings by field.
 func (e *editors) edit(b *browser, g fieldGroup) map[string]int {
 	done := map[string]int{}
 	for _, in := range g.Fields {
@@ -298,7 +297,7 @@ func (e *editors) edit(b *browser, g fieldGroup) map[string]int {
 	return done
 }
 
-// is the meaning of what is stored; -1 for none of them.
+// is returns the index of the stored value's meaning, -1 if it has none of them.
 func (e *editors) is(r mergeRecord, in page.Input) int {
 	return slices.IndexFunc(meanings[in.Type], func(m meaning) bool {
 		spelled := slices.Clone(m.stored)
@@ -311,7 +310,7 @@ func (e *editors) is(r mergeRecord, in page.Input) int {
 	})
 }
 
-// decoded is JSON without its spelling.
+// decoded normalizes the spelling of JSON.
 func decoded(raw string) string {
 	var value any
 	if raw == "" || json.Unmarshal([]byte(raw), &value) != nil {
@@ -328,7 +327,7 @@ func (e *editors) save(r mergeRecord, m mergedForm) mergeRecord {
 	return now
 }
 
-// pair has two people edit one group at the same time, and checks each field.
+// pair makes two users edit a group at the same time, and checks each field.
 func (e *editors) pair(base mergeRecord, name string) {
 	g := e.group(base, name)
 	first := e.open(g)
@@ -369,7 +368,7 @@ func (e *editors) pair(base mergeRecord, name string) {
 	e.check(base, now, e.save(now, m), g, two, picked)
 }
 
-// check compares each field after the second save with what it has to be.
+// check compares each field after the second save with the expected value.
 func (e *editors) check(base, now, after mergeRecord, g fieldGroup, two map[string]int, picked map[string]string) {
 	for _, in := range g.Fields {
 		of, edited := two[in.Name]
@@ -383,7 +382,7 @@ func (e *editors) check(base, now, after mergeRecord, g fieldGroup, two map[stri
 	}
 }
 
-// mergeAll merges random pairs of edits and gives what went wrong.
+// mergeAll merges random pairs of edits and returns the failures.
 func mergeAll(t *testing.T, by page.FingerprintFunc, pairs int) []string {
 	t.Helper()
 	functions := template.FuncMap{"icon": func(string) string { return "" }, "date": page.FormatDate}
@@ -402,9 +401,9 @@ func mergeAll(t *testing.T, by page.FingerprintFunc, pairs int) []string {
 	return nil
 }
 
-// Two people edit one card: what one enters is never lost or erased by what the other
-// saves, whatever the types of the fields and whether they were blank before. The same
-// pairs find a fingerprint that takes one blank for another value.
+// When two users edit the same group, neither loses or erases the other's values, whatever the
+// types of the fields and whether they were blank before. The same pairs detect a fingerprint that
+// confuses blank with another value.
 func TestTwoEditors(t *testing.T) {
 	t.Parallel()
 	for _, problem := range mergeAll(t, page.Fingerprint, mergePairs) {

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// Pages handles the requests of this package.
+// Pages handles the pages of abstracts, orders, and folders, the dashboard, and search.
 type Pages struct {
 	*page.Site
 	showDocument documentHandler
@@ -15,12 +15,13 @@ type Pages struct {
 // documentHandler renders the viewer's page of a document whose new name was rejected.
 type documentHandler func(w http.ResponseWriter, r *http.Request, who page.Visitor, rejected page.NameProblem) error
 
-// New returns the pages. showDocument is called for a form that was sent from the viewer.
+// New returns the pages of this package. showDocument renders the viewer if a form of the viewer
+// was rejected.
 func New(s *page.Site, showDocument documentHandler) *Pages {
 	return &Pages{Site: s, showDocument: showDocument}
 }
 
-// Routes returns the addresses of the pages and forms, and who may use them.
+// Routes returns the routes of the pages.
 func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /{$}", page.MayRead, p.dashboardPage),

@@ -13,13 +13,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// statusConflict reports whether a status is no more what somebody saw who sets another.
+// statusConflict reports whether the form was shown with another status than the current one and
+// would change it.
 func statusConflict(r *http.Request, is string) bool {
 	was, told := r.PostForm["was"]
 	return told && was[len(was)-1] != is && r.PostForm.Get("status") != is
 }
 
-// statusConflictText says what a status was made meanwhile, by whom and when.
+// statusConflictText says who changed the status in the meantime, and when.
 func (p *Pages) statusConflictText(ctx context.Context, record, is string) (string, error) {
 	said := "The status is “" + page.FormatStatus(is) + "” meanwhile"
 	log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: record}}, Descending: true, Limit: 20})
@@ -36,8 +37,8 @@ func (p *Pages) statusConflictText(ctx context.Context, record, is string) (stri
 	return said + ". Nothing was changed: choose again if it should be another.", nil
 }
 
-// matchSeenVersion holds a change to the version that was looked at, where a form says what it
-// saw.
+// matchSeenVersion makes a change fail if the record has changed since it was read and the form
+// says which status it was shown with.
 func matchSeenVersion(r *http.Request, version uint64) vault.Match {
 	if _, told := r.PostForm["was"]; !told {
 		return vault.Match{}
@@ -45,14 +46,14 @@ func matchSeenVersion(r *http.Request, version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
-// statusChange is what a form that sets a status came to.
+// statusChange is the result of a form that sets a status.
 type statusChange struct {
-	Was   string // the status before
+	Was   string // the previous status
 	Clash string // why nothing was changed
 }
 
-// undoStatus is the status that an Undo sets, "" where there is nothing to undo: a status
-// that the list has lost is not set again.
+// undoStatus returns the status that Undo restores, "" if there is nothing to undo or the status
+// was removed from the list.
 func (t statusChange) undoStatus(now string, statuses []string) string {
 	if t.Clash != "" || t.Was == now || !slices.Contains(statuses, t.Was) {
 		return ""
@@ -60,7 +61,7 @@ func (t statusChange) undoStatus(now string, statuses []string) string {
 	return t.Was
 }
 
-// undoAddress is the form that sets the status before, unless another is set by then.
+// undoAddress returns the undo form. It changes nothing if another status is set by then.
 func (t statusChange) undoAddress(path, now string, statuses []string) string {
 	back := t.undoStatus(now, statuses)
 	if back == "" {
@@ -69,8 +70,8 @@ func (t statusChange) undoAddress(path, now string, statuses []string) string {
 	return page.UndoAddress(path+"/status", url.Values{"was": {now}, "status": {back}})
 }
 
-// changeAbstractStatus sets the status that a form asks for, or says why it did not: somebody
-// else has set it since the form was shown.
+// changeAbstractStatus sets the submitted status, or reports the conflict with another user's
+// change.
 func (p *Pages) changeAbstractStatus(r *http.Request, who page.Visitor) (filed vault.Filed, turn statusChange, err error) {
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
