@@ -28,79 +28,79 @@ type sessionRow struct {
 	This bool
 }
 
-func (p *Pages) accountPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showAccount(w, r, who, http.StatusOK, "", nil)
+func (p *Pages) accountPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showAccount(w, r, visitor, http.StatusOK, "", nil)
 }
 
 // showAccount shows the account page, with the problems of one of its forms.
 func (p *Pages) showAccount(
-	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form string, problems map[string]string,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form string, problems map[string]string,
 ) error {
-	user, err := p.Vault.Users.Get(r.Context(), who.ID)
+	user, err := p.Vault.Users.Get(r.Context(), visitor.ID)
 	if err != nil {
 		return err
 	}
-	sessions, err := p.Vault.Sessions.List(r.Context(), who.Actor)
+	sessions, err := p.Vault.Sessions.List(r.Context(), visitor.Actor)
 	if err != nil {
 		return err
 	}
-	shown := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.FactorRequired(), Must: who.Role == "", Problems: problems, Form: form}
+	view := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.FactorRequired(), Must: visitor.Role == "", Problems: problems, Form: form}
 	if user.TwoFactor != nil {
-		shown.Codes = len(user.TwoFactor.RecoveryHashes)
+		view.Codes = len(user.TwoFactor.RecoveryHashes)
 	}
 	for _, s := range sessions {
-		shown.Sessions = append(shown.Sessions, sessionRow{s, deviceName(s.Device), s.Hash == who.Session})
+		view.Sessions = append(view.Sessions, sessionRow{s, deviceName(s.Device), s.Hash == visitor.Session})
 	}
-	return p.RenderPage(w, r, who, status, "me.html", page.Page{
-		Heading: "Your account", Section: "me", Data: shown, Scripts: []string{"account.js"},
+	return p.RenderPage(w, r, visitor, status, "me.html", page.Page{
+		Heading: "Your account", Section: "me", Data: view, Scripts: []string{"account.js"},
 	})
 }
 
 // showAccountProblem shows the account page with the problems that err has for a form. Other errors
 // are returned.
-func (p *Pages) showAccountProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, form string, err error) error {
+func (p *Pages) showAccountProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, form string, err error) error {
 	status, problems := page.FormProblems(err)
 	if problems == nil {
 		return err
 	}
 	page.RetryAfter(w, err)
-	return p.showAccount(w, r, who, status, form, problems)
+	return p.showAccount(w, r, visitor, status, form, problems)
 }
 
-func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
 	if form.Get("password") != form.Get("again") {
-		return p.showAccount(w, r, who, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The two passwords differ."})
+		return p.showAccount(w, r, visitor, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The two passwords differ."})
 	}
-	if err := p.Vault.Users.ChangePassword(r.Context(), who.Actor, form.Get("current_password"), form.Get("password")); err != nil {
-		return p.showAccountProblem(w, r, who, "password", err)
+	if err := p.Vault.Users.ChangePassword(r.Context(), visitor.Actor, form.Get("current_password"), form.Get("password")); err != nil {
+		return p.showAccountProblem(w, r, visitor, "password", err)
 	}
 	return p.RedirectWithNotice(w, r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
 }
 
 // endSession signs one of the user's devices out.
-func (p *Pages) endSession(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) endSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id := r.PostForm.Get("session")
-	err := p.Vault.Sessions.End(r.Context(), who.Actor, id)
+	err := p.Vault.Sessions.End(r.Context(), visitor.Actor, id)
 	switch {
 	case errs.KindOf(err) == errs.NotFound: // it has expired in the meantime
 	case err != nil:
 		return err
-	case id == (model.Session{Hash: who.Session}).ID():
+	case id == (model.Session{Hash: visitor.Session}).ID():
 		return p.finishSignOut(w, r, "You are signed out.")
 	}
 	return p.RedirectWithNotice(w, r, "/me", "That device is signed out.")
 }
 
-func (p *Pages) endOtherSessions(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Sessions.EndOthers(r.Context(), who.Actor); err != nil {
+func (p *Pages) endOtherSessions(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Sessions.EndOthers(r.Context(), visitor.Actor); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(w, r, "/me", "You are signed out everywhere but here.")
 }
 
-func (p *Pages) endAllSessions(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Sessions.EndAll(r.Context(), who.Actor); err != nil {
+func (p *Pages) endAllSessions(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Sessions.EndAll(r.Context(), visitor.Actor); err != nil {
 		return err
 	}
 	return p.finishSignOut(w, r, "You are signed out everywhere.")

@@ -38,8 +38,8 @@ func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.
 		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
 	}
 	user, err := p.Vault.Users.Accept(r.Context(), token, vault.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
-	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
-		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(named.Fields))
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
+		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(domainErr.Fields))
 	}
 	if err != nil {
 		return invitationError(err)
@@ -80,7 +80,7 @@ func (p *Pages) showInvitation(
 	return p.RenderPage(w, r, page.Visitor{}, status, "join.html", page.Page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
 		Text, Name string
 		First      bool
-		Least      int
+		MinLength  int
 		Problems   map[string]string
 	}{text, name, in.First, model.MinPasswordLength, problems}})
 }

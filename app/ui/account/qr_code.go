@@ -27,8 +27,8 @@ func qrCodeSVG(text string) (template.HTML, error) {
 			}
 		}
 	}
-	whole := side + 2*quietZone
+	size := side + 2*quietZone
 	return template.HTML(fmt.Sprintf( // #nosec G203 -- numbers alone
 		`<svg viewBox="0 0 %d %d" width="224" height="224" role="img" aria-label="QR code for your phone" shape-rendering="crispEdges">`+
-			`<rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`, whole, whole, whole, whole, path.String())), nil
+			`<rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`, size, size, size, size, path.String())), nil
 }

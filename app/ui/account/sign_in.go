@@ -19,65 +19,65 @@ type signInForm struct {
 	Code              bool // ask for the verification code instead of username and password
 }
 
-func (p *Pages) signInPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) signInPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	query := r.URL.Query()
 	to := page.LocalAddress(query.Get("to"))
-	if who.Known() {
+	if visitor.Known() {
 		page.Redirect(w, r, to)
 		return nil
 	}
-	return p.showSignIn(w, r, who, http.StatusOK, signInForm{To: to, Name: page.Truncate(query.Get("name"), model.MaxNameLength)})
+	return p.showSignIn(w, r, visitor, http.StatusOK, signInForm{To: to, Name: page.Truncate(query.Get("name"), model.MaxNameLength)})
 }
 
-func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form signInForm) error {
+func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form signInForm) error {
 	heading := "Sign in"
 	if form.Code {
 		heading = "Enter your code"
 	}
-	return p.RenderPage(w, r, who, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
+	return p.RenderPage(w, r, visitor, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
 }
 
 // signIn checks username and password.
-func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
-	return p.startSession(w, r, who, vault.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
+	return p.startSession(w, r, visitor, vault.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
 }
 
-func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	to := page.LocalAddress(r.URL.Query().Get("to"))
-	if p.CookieValue(r, challengeCookie) == "" || who.Known() {
+	if p.CookieValue(r, challengeCookie) == "" || visitor.Known() {
 		page.Redirect(w, r, page.SignInPath(to)) // no sign-in waits for a code
 		return nil
 	}
-	return p.showSignIn(w, r, who, http.StatusOK, signInForm{To: to, Code: true})
+	return p.showSignIn(w, r, visitor, http.StatusOK, signInForm{To: to, Code: true})
 }
 
 // submitCode checks the verification code, in the step after the password.
-func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	step := p.CookieValue(r, challengeCookie)
 	if step == "" {
 		page.Redirect(w, r, page.SignInPath(page.LocalAddress(r.PostForm.Get("to"))))
 		return nil
 	}
-	return p.startSession(w, r, who, vault.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
+	return p.startSession(w, r, visitor, vault.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
 }
 
 // startSession signs the user in, asks for the verification code, or shows the problem.
-func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, who page.Visitor, draft vault.SignInDraft) error {
+func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor, draft vault.SignInDraft) error {
 	draft.Address, draft.Device = p.Address(r), r.UserAgent()
 	to := page.LocalAddress(r.PostForm.Get("to"))
 	in, err := p.Vault.Users.SignIn(r.Context(), draft)
 	if err == nil {
 		return p.finishSignIn(w, r, in, to)
 	}
-	var refused *vault.SignInError
-	if !errors.As(err, &refused) {
+	var rejected *vault.SignInError
+	if !errors.As(err, &rejected) {
 		return err
 	}
-	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: refused.Error(), Wait: int(refused.Wait.Seconds()), Code: draft.Step != ""}
-	switch refused.Reason {
+	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(), Wait: int(rejected.Wait.Seconds()), Code: draft.Step != ""}
+	switch rejected.Reason {
 	case vault.CodeNeeded:
-		p.SetCookie(w, r, challengeCookie, refused.Step, vault.StepLife, http.SameSiteStrictMode)
+		p.SetCookie(w, r, challengeCookie, rejected.Step, vault.StepLife, http.SameSiteStrictMode)
 		page.Redirect(w, r, page.WithReturnTo("/sign-in/code", to))
 		return nil
 	case vault.StepEnded, vault.WrongPassword:
@@ -85,7 +85,7 @@ func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, who page.Vi
 		p.clearChallenge(w, r)
 	}
 	page.RetryAfter(w, err)
-	return p.showSignIn(w, r, who, page.SignInErrorStatus(refused), again)
+	return p.showSignIn(w, r, visitor, page.SignInErrorStatus(rejected), again)
 }
 
 // finishSignIn sets the cookie of the new session. It ends the session that the browser had before,
@@ -112,8 +112,8 @@ func (p *Pages) clearChallenge(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Pages) signOut(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), who.Address); err != nil {
+func (p *Pages) signOut(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), visitor.Address); err != nil {
 		return err
 	}
 	return p.finishSignOut(w, r, "You are signed out.")

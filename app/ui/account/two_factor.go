@@ -18,20 +18,20 @@ type twoFactorForm struct {
 
 // beginTwoFactor starts setting up two-factor authentication. The response shows the secret, which
 // is not shown again.
-func (p *Pages) beginTwoFactor(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	offer, err := p.Vault.Users.BeginFactor(r.Context(), who.Actor, r.PostForm.Get("current_password"))
+func (p *Pages) beginTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	offer, err := p.Vault.Users.BeginFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
 	if err != nil {
-		return p.showAccountProblem(w, r, who, "factor", err)
+		return p.showAccountProblem(w, r, visitor, "factor", err)
 	}
 	drawn, err := qrCodeSVG(offer.Address)
 	if err != nil {
 		return err
 	}
-	return p.showTwoFactorForm(w, r, who, http.StatusOK, twoFactorForm{QR: drawn, Secret: groupsOfFour(offer.Secret)})
+	return p.showTwoFactorForm(w, r, visitor, http.StatusOK, twoFactorForm{QR: drawn, Secret: groupsOfFour(offer.Secret)})
 }
 
-func (p *Pages) showTwoFactorForm(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form twoFactorForm) error {
-	return p.RenderPage(w, r, who, status, "factor.html", page.Page{Heading: "Set up a second factor", Section: "me", Data: form})
+func (p *Pages) showTwoFactorForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form twoFactorForm) error {
+	return p.RenderPage(w, r, visitor, status, "factor.html", page.Page{Heading: "Set up a second factor", Section: "me", Data: form})
 }
 
 // groupsOfFour splits a text into groups of four characters.
@@ -43,26 +43,26 @@ func groupsOfFour(text string) string {
 	return strings.Join(append(groups, text), " ")
 }
 
-func (p *Pages) confirmTwoFactor(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	codes, err := p.Vault.Users.ConfirmFactor(r.Context(), who.Actor, r.PostForm.Get("code"))
+func (p *Pages) confirmTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	codes, err := p.Vault.Users.ConfirmFactor(r.Context(), visitor.Actor, r.PostForm.Get("code"))
 	if err == nil {
-		return p.showRecoveryCodes(w, r, who, "The second factor is set up", codes)
+		return p.showRecoveryCodes(w, r, visitor, "The second factor is set up", codes)
 	}
 	status, problems := page.FormProblems(err)
 	if problems == nil {
 		return err
 	}
-	return p.showTwoFactorForm(w, r, who, status, twoFactorForm{Problem: problems["code"] + problems[""]})
+	return p.showTwoFactorForm(w, r, visitor, status, twoFactorForm{Problem: problems["code"] + problems[""]})
 }
 
 // newRecoveryCodes replaces the recovery codes.
-func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.SubmitOnce(w, r, who, codesAlreadyShown, func() (string, error) {
-		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), who.Actor, r.PostForm.Get("current_password"))
+func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.SubmitOnce(w, r, visitor, codesAlreadyShown, func() (string, error) {
+		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
 		if err != nil {
-			return "", p.showAccountProblem(w, r, who, "factor", err)
+			return "", p.showAccountProblem(w, r, visitor, "factor", err)
 		}
-		return codesAlreadyShown.Path, p.showRecoveryCodes(w, r, who, "New recovery codes", codes)
+		return codesAlreadyShown.Path, p.showRecoveryCodes(w, r, visitor, "New recovery codes", codes)
 	})
 }
 
@@ -70,15 +70,15 @@ func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, who pag
 var codesAlreadyShown = page.AlreadySubmitted{Text: "These codes were made already. They were shown once, and are shown no more.", Path: "/me", Link: "Go to your account"}
 
 // showRecoveryCodes shows new recovery codes. They are not shown again.
-func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, who page.Visitor, heading string, codes []string) error {
-	if who.Role == "" { // two-factor authentication is set up now, so the user has a role
-		user, err := p.Vault.Users.Get(r.Context(), who.ID)
+func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor, heading string, codes []string) error {
+	if visitor.Role == "" { // two-factor authentication is set up now, so the user has a role
+		user, err := p.Vault.Users.Get(r.Context(), visitor.ID)
 		if err != nil {
 			return err
 		}
-		who.Role = user.Role
+		visitor.Role = user.Role
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "codes.html", page.Page{
+	return p.RenderPage(w, r, visitor, http.StatusOK, "codes.html", page.Page{
 		Heading: heading, Section: "me", Data: codes, Scripts: []string{"account.js"},
 	})
 }
@@ -88,9 +88,9 @@ var recoveryCodePattern = regexp.MustCompile(`^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 
 // downloadRecoveryCodes returns the codes that the page submits as a file. The server stores only
 // their hashes.
-func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	var text strings.Builder
-	text.WriteString("Recovery codes of " + who.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
+	text.WriteString("Recovery codes of " + visitor.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
 	for _, code := range r.PostForm["code"] {
 		if !recoveryCodePattern.MatchString(code) {
 			return page.NewHTTPError(http.StatusUnprocessableEntity, "This cannot be saved", "These are no recovery codes.")
@@ -109,9 +109,9 @@ func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, wh
 }
 
 // removeTwoFactor removes the user's own two-factor authentication.
-func (p *Pages) removeTwoFactor(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Users.RemoveFactor(r.Context(), who.Actor, r.PostForm.Get("current_password")); err != nil {
-		return p.showAccountProblem(w, r, who, "factor", err)
+func (p *Pages) removeTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Users.RemoveFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password")); err != nil {
+		return p.showAccountProblem(w, r, visitor, "factor", err)
 	}
 	return p.RedirectWithNotice(w, r, "/me", "The second factor is removed. Your name and password alone let you in.")
 }

@@ -38,72 +38,72 @@ type recordChoice struct {
 
 const activityPerPage = 50
 
-func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	asked := page.ListParams(r, activityFilters...)
-	shown := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.auditVerification()}
+func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	filters := page.ListParams(r, activityFilters...)
+	view := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.auditVerification()}
 	var err error
-	if shown.Users, err = p.Vault.Users.List(r.Context()); err != nil {
+	if view.Users, err = p.Vault.Users.List(r.Context()); err != nil {
 		return err
 	}
-	if shown.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
+	if view.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
 		return err
 	}
-	q, records, err := p.eventQuery(r.Context(), who, asked, shown.Problems)
+	q, records, err := p.eventQuery(r.Context(), visitor, filters, view.Problems)
 	if err != nil {
 		return err
 	}
-	shown.setRecords(records, asked)
-	for name := range asked {
-		shown.Asked[name] = asked.Get(name)
+	view.setRecords(records, filters)
+	for name := range filters {
+		view.Asked[name] = filters.Get(name)
 	}
-	shown.CSV = page.WithQuery("/admin/activity.csv", asked)
+	view.CSV = page.WithQuery("/admin/activity.csv", filters)
 	q.Descending, q.Limit = true, activityPerPage
-	p.ApplyCursor(r, asked, &q)
+	p.ApplyCursor(r, filters, &q)
 	list, err := page.ReadNonEmpty(r.Context(), q, p.Vault.Events.List)
 	if err != nil {
 		return err
 	}
-	shown.Prev, shown.Next = p.PageLinks(r, asked, list.Prev, list.Next)
-	if shown.Events, err = p.eventRows(r.Context(), list.Items); err != nil {
+	view.Prev, view.Next = p.PageLinks(r, filters, list.Prev, list.Next)
+	if view.Events, err = p.eventRows(r.Context(), list.Items); err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "activity.html", page.Page{
-		Heading: "Activity", Section: "admin", Data: shown, Styles: adminStyles,
+	return p.RenderPage(w, r, visitor, http.StatusOK, "activity.html", page.Page{
+		Heading: "Activity", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
 
 // setRecords sets the record that the filter matched, or the choices if it matched several.
-func (a *activityPage) setRecords(records []matchedRecord, asked url.Values) {
+func (a *activityPage) setRecords(records []matchedRecord, filters url.Values) {
 	if len(records) == 1 && records[0].Name != "" {
 		a.About = &records[0]
 	}
 	if len(records) < 2 {
 		return
 	}
-	for _, one := range records {
-		other := maps.Clone(asked)
-		other["record"] = []string{one.Asked}
-		a.Choices = append(a.Choices, recordChoice{one, page.WithQuery("/admin/activity", other)})
+	for _, record := range records {
+		params := maps.Clone(filters)
+		params["record"] = []string{record.Asked}
+		a.Choices = append(a.Choices, recordChoice{record, page.WithQuery("/admin/activity", params)})
 	}
 }
 
 // eventQuery returns the query for the filters, and the records that the filter by record may mean.
 // Invalid filters are ignored and reported in problems.
 func (p *Pages) eventQuery(
-	ctx context.Context, who page.Visitor, asked url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error,
+	ctx context.Context, visitor page.Visitor, filters url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error,
 ) {
 	q = vault.Query{Sort: vault.SortCreated}
 	where := func(column vault.Column, value string) {
 		q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 	}
-	if v := asked.Get("who"); v != "" {
+	if v := filters.Get("who"); v != "" {
 		where(vault.ColumnActor, v)
 	}
-	if v := asked.Get("kind"); v != "" {
+	if v := filters.Get("kind"); v != "" {
 		where(vault.ColumnKind, v)
 	}
-	if v := asked.Get("record"); v != "" {
-		if records, err = p.findRecords(ctx, who, v); err != nil {
+	if v := filters.Get("record"); v != "" {
+		if records, err = p.findRecords(ctx, visitor, v); err != nil {
 			return q, nil, err
 		}
 		switch len(records) {
@@ -115,6 +115,6 @@ func (p *Pages) eventQuery(
 			problems["record"] = "Several records match. Choose one of them below."
 		}
 	}
-	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(asked, problems, p.Zone)
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(filters, problems, p.Zone)
 	return q, records, nil
 }

@@ -19,9 +19,9 @@ const csvBatchBytes = 1 << 20
 // activityCSV exports the filtered audit log, oldest entry first, in the format of "deedkeep events
 // export" with two more columns: the name of the record and the local time. If an error occurs in
 // the middle, the connection is aborted, so that the client doesn't take the file for complete.
-func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	problems := map[string]string{}
-	q, _, err := p.eventQuery(r.Context(), who, page.ListParams(r, activityFilters...), problems)
+	q, _, err := p.eventQuery(r.Context(), visitor, page.ListParams(r, activityFilters...), problems)
 	if err != nil {
 		return err
 	}
@@ -104,21 +104,21 @@ func (p *Pages) auditVerification() auditVerification {
 }
 
 // auditVerificationPart renders the verification for a script, which polls while it is running.
-func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/admin/activity")
 		return nil
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "activity.html", "log-check", p.auditVerification())
+	return p.RenderPart(w, r, visitor, http.StatusOK, "activity.html", "log-check", p.auditVerification())
 }
 
 // verifyAuditLog starts a verification of the audit log.
-func (p *Pages) verifyAuditLog(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Events.BeginVerify(r.Context(), who.Actor); err != nil {
+func (p *Pages) verifyAuditLog(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Events.BeginVerify(r.Context(), visitor.Actor); err != nil {
 		return err
 	}
 	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, who, http.StatusOK, "activity.html", "log-check", p.auditVerification())
+		return p.RenderPart(w, r, visitor, http.StatusOK, "activity.html", "log-check", p.auditVerification())
 	}
 	return p.RedirectWithNotice(w, r, "/admin/activity", "The log is being verified.")
 }

@@ -25,9 +25,9 @@ type eventRow struct {
 
 // eventRecord is a record in an audit entry. Path is "" if the record has no page or was deleted.
 type eventRecord struct {
-	Noun, Name, Path string
-	Gone             bool // permanently deleted
-	Trashed          bool
+	RecordType, Name, Path string
+	Gone                   bool // permanently deleted
+	Trashed                bool
 }
 
 // eventRows returns the entries as text. The names of all their records are read together.
@@ -51,7 +51,7 @@ func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) event
 	word := page.EventTextOf(e.Kind)
 	row := eventRow{Seq: e.Seq, At: e.At, Who: page.ActorText(e.Actor), Address: e.Actor.Address, Words: word.Words}
 	if e.Record != "" && word.Record != "" {
-		row.Record = p.eventRecord(word.Noun(e.Record), e.Record, e.Detail["name"]+e.Detail["number"], names)
+		row.Record = p.eventRecord(word.RecordType(e.Record), e.Record, e.Detail["name"]+e.Detail["number"], names)
 	}
 	if in := e.Detail["abstract"]; in != "" {
 		row.In = p.eventRecord("abstract", in, "", names)
@@ -69,9 +69,9 @@ func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) event
 }
 
 // eventRecord returns the record with its current name, or with the name in the entry.
-func (p *Pages) eventRecord(noun, of, then string, names map[string]vault.RecordName) *eventRecord {
+func (p *Pages) eventRecord(recordType, of, then string, names map[string]vault.RecordName) *eventRecord {
 	name, there := names[of]
-	rec := &eventRecord{Noun: noun, Name: name.Text, Gone: !there, Trashed: there && !name.Live}
+	rec := &eventRecord{RecordType: recordType, Name: name.Text, Gone: !there, Trashed: there && !name.Live}
 	kind, number, _ := strings.Cut(of, ":")
 	id, err := strconv.ParseUint(number, 10, 64)
 	if rec.Name == "" {

@@ -15,29 +15,29 @@ const maxRecordChoices = 10
 
 // matchedRecord is a record that the text of the filter may mean.
 type matchedRecord struct {
-	Noun, Name, Under string
-	Path              string // of its page
-	record            string // name in the audit log
-	Asked             string // the filter that selects this record
+	RecordType, Name, Under string
+	Path                    string // of its page
+	record                  string // name in the audit log
+	Asked                   string // the filter that selects this record
 }
 
-func (p *Pages) newMatchedRecord(noun string, id uint64, name, under string) matchedRecord {
-	one := matchedRecord{Noun: noun, Name: name, Under: under, Path: p.RecordPath(noun, id), record: page.RecordName(noun, id), Asked: page.RecordName(noun, id)}
-	if ids := p.IDCodec(noun); ids != nil {
-		one.Asked = noun + ":" + ids.Encode(id)
+func (p *Pages) newMatchedRecord(recordType string, id uint64, name, under string) matchedRecord {
+	one := matchedRecord{RecordType: recordType, Name: name, Under: under, Path: p.RecordPath(recordType, id), record: page.RecordName(recordType, id), Asked: page.RecordName(recordType, id)}
+	if ids := p.IDCodec(recordType); ids != nil {
+		one.Asked = recordType + ":" + ids.Encode(id)
 	}
-	if noun == "file" {
-		one.Noun = "document"
+	if recordType == "file" {
+		one.RecordType = "document"
 	}
 	return one
 }
 
 // findRecords returns the records that a text may mean: by the address of a page, an ID, a number,
 // a parcel ID, an address, a username, or words of a document.
-func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) ([]matchedRecord, error) {
+func (p *Pages) findRecords(ctx context.Context, visitor page.Visitor, text string) ([]matchedRecord, error) {
 	text = strings.TrimSpace(text)
-	if named := p.ParseRecordName(text); named != "" {
-		return []matchedRecord{{record: named}}, nil
+	if recordName := p.ParseRecordName(text); recordName != "" {
+		return []matchedRecord{{record: recordName}}, nil
 	}
 	list, err := p.recordsByID(ctx, text)
 	if err != nil || len(list) > 0 {
@@ -52,12 +52,12 @@ func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) 
 			list = append(list, p.newMatchedRecord("user", u.ID, u.Name, ""))
 		}
 	}
-	known, err := p.Vault.Search.Find(ctx, text, maxRecordChoices)
+	found, err := p.Vault.Search.Find(ctx, text, maxRecordChoices)
 	if err != nil {
 		return nil, err
 	}
 	var exact, others []matchedRecord
-	for _, g := range known.Groups {
+	for _, g := range found.Groups {
 		for _, h := range g.Hits {
 			if one := p.newMatchedRecord(h.Noun, h.ID, h.Heading, h.Under); h.Exact {
 				exact = append(exact, one)
@@ -72,22 +72,22 @@ func (p *Pages) findRecords(ctx context.Context, who page.Visitor, text string) 
 	if len(list) > 0 {
 		return list[:min(len(list), maxRecordChoices)], nil
 	}
-	return p.searchRecords(ctx, who, text)
+	return p.searchRecords(ctx, visitor, text)
 }
 
 // recordsByID returns the abstract or order with an opaque ID.
 func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRecord, err error) {
-	for _, noun := range []string{"abstract", "order"} {
-		id, ok := p.IDCodec(noun).Decode(text)
+	for _, recordType := range []string{"abstract", "order"} {
+		id, ok := p.IDCodec(recordType).Decode(text)
 		if !ok {
 			continue
 		}
-		names, err := p.Vault.Names(ctx, []string{page.RecordName(noun, id)})
+		names, err := p.Vault.Names(ctx, []string{page.RecordName(recordType, id)})
 		if err != nil {
 			return nil, err
 		}
-		if name, there := names[page.RecordName(noun, id)]; there {
-			list = append(list, p.newMatchedRecord(noun, id, name.Text, ""))
+		if name, there := names[page.RecordName(recordType, id)]; there {
+			list = append(list, p.newMatchedRecord(recordType, id, name.Text, ""))
 		}
 	}
 	return list, nil
@@ -95,11 +95,11 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 
 // searchRecords returns the records that a search finds. It returns none if there is no search
 // index or the text is too long.
-func (p *Pages) searchRecords(ctx context.Context, who page.Visitor, text string) (list []matchedRecord, err error) {
+func (p *Pages) searchRecords(ctx context.Context, visitor page.Visitor, text string) (list []matchedRecord, err error) {
 	if text = vault.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Search.Records(ctx, who.Actor, vault.SearchQuery{Text: text, Limit: maxRecordChoices})
+	answer, err := p.Search.Records(ctx, visitor.Actor, vault.SearchQuery{Text: text, Limit: maxRecordChoices})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil

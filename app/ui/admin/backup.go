@@ -59,8 +59,8 @@ type backupVerification struct {
 // maxSnapshots limits the listed snapshots; each requires reading a file.
 const maxSnapshots = 60
 
-func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	place, err := p.Vault.Backups.Place(r.Context(), who.Actor, maxSnapshots)
+func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	backups, err := p.Vault.Backups.Place(r.Context(), visitor.Actor, maxSnapshots)
 	if err != nil {
 		return err
 	}
@@ -68,16 +68,16 @@ func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, who page.Visi
 	if err != nil {
 		return err
 	}
-	shown := backupPage{
-		BackupPlace: place, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
+	view := backupPage{
+		BackupPlace: backups, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
 		Settled: p.SettingsFile, Now: p.backupRun(), Check: p.backupVerification(),
 		Stored: p.scrubStatus(),
 	}
 	if good := h.Backup.Good; good != nil {
-		shown.Age = page.FormatAge(p.Now().Sub(good.At))
+		view.Age = page.FormatAge(p.Now().Sub(good.At))
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "backups.html", page.Page{
-		Heading: "Backups", Section: "admin", Data: shown, Styles: adminStyles,
+	return p.RenderPage(w, r, visitor, http.StatusOK, "backups.html", page.Page{
+		Heading: "Backups", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
 
@@ -95,61 +95,61 @@ func (p *Pages) backupVerification() backupVerification {
 
 // errorText returns the text of a background error. Administrators see internal errors, too.
 func errorText(err error) string {
-	var named *errs.Error
+	var domainErr *errs.Error
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &named):
-		return named.Message
+	case errors.As(err, &domainErr):
+		return domainErr.Message
 	}
 	return err.Error()
 }
 
 // runBackup starts a backup unless one is running.
-func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	err := p.Vault.Backups.Begin(r.Context(), who.Actor)
-	said := "A backup is being made."
+func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	err := p.Vault.Backups.Begin(r.Context(), visitor.Actor)
+	notice := "A backup is being made."
 	if errs.KindOf(err) == errs.Locked {
-		said, err = "A backup is being made already.", nil
+		notice, err = "A backup is being made already.", nil
 	}
 	if err != nil {
 		return asConflict(err)
 	}
 	p.ResetWarnings()
 	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, who, http.StatusOK, "backups.html", "backup-now", p.backupRun())
+		return p.RenderPart(w, r, visitor, http.StatusOK, "backups.html", "backup-now", p.backupRun())
 	}
-	return p.RedirectWithNotice(w, r, "/admin/backups", said)
+	return p.RedirectWithNotice(w, r, "/admin/backups", notice)
 }
 
 // verifyBackup starts the verification of one snapshot, or of all.
-func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	err := p.Vault.Backups.BeginVerify(r.Context(), who.Actor, r.PostForm.Get("snapshot"))
-	said := "The backups are being verified: every byte is read."
+func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	err := p.Vault.Backups.BeginVerify(r.Context(), visitor.Actor, r.PostForm.Get("snapshot"))
+	notice := "The backups are being verified: every byte is read."
 	if errs.KindOf(err) == errs.Locked {
-		said, err = "A verification is under way already.", nil
+		notice, err = "A verification is under way already.", nil
 	}
 	if err != nil {
 		return asConflict(err)
 	}
 	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, who, http.StatusOK, "backups.html", "backup-check", p.backupVerification())
+		return p.RenderPart(w, r, visitor, http.StatusOK, "backups.html", "backup-check", p.backupVerification())
 	}
-	return p.RedirectWithNotice(w, r, "/admin/backups", said)
+	return p.RedirectWithNotice(w, r, "/admin/backups", notice)
 }
 
 // asConflict turns an error that belongs to no form field into one whose message is shown.
 func asConflict(err error) error {
-	var named *errs.Error
-	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, named.Kind) {
-		return &errs.Error{Kind: errs.Conflict, Message: named.Message, Err: err}
+	var domainErr *errs.Error
+	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, domainErr.Kind) {
+		return &errs.Error{Kind: errs.Conflict, Message: domainErr.Message, Err: err}
 	}
 	return err
 }
 
 // backupPart renders the backup or the verification for a script that polls while it is running.
 // When it has finished, the script reloads the page.
-func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	var name string
 	var data any
 	var running bool
@@ -171,5 +171,5 @@ func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, who page.Visi
 		p.ResetWarnings()
 		w.Header().Set("HX-Refresh", "true")
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "backups.html", name, data)
+	return p.RenderPart(w, r, visitor, http.StatusOK, "backups.html", name, data)
 }

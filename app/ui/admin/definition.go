@@ -15,7 +15,7 @@ import (
 // definitionEditor edits the definitions of a template, the fields of orders, or the statuses of
 // orders.
 type definitionEditor struct {
-	path, heading, noun             string // noun: the type of records that have the fields
+	path, heading, recordType       string // noun: the type of records that have the fields
 	hasName, hasStatuses, hasFields bool
 	template                        model.Template
 	seenMark                        string
@@ -28,7 +28,7 @@ var adminStyles = []string{"admin.css"}
 
 // definitionPage is the data of the editor's page.
 type definitionPage struct {
-	Path, Noun, Seen              string
+	Path, RecordType, Seen        string
 	Named, HasStatuses, HasFields bool
 	Of                            model.Template
 	Types                         []page.FieldType
@@ -37,7 +37,7 @@ type definitionPage struct {
 	Name                          string            // the template's name as typed
 	Status                        string            // a status as typed
 	Problems                      map[string]string // by input
-	Refused                       []string          // reasons why the change was rejected
+	Errors                        []string          // reasons why the change was rejected
 	Said                          string            // result of a change, if only a part is rendered
 }
 
@@ -53,13 +53,13 @@ type fieldForm struct {
 
 func (b *definitionEditor) newPage() definitionPage {
 	return definitionPage{
-		Path: b.path, Noun: b.noun, Seen: b.seenMark, Named: b.hasName, HasStatuses: b.hasStatuses, HasFields: b.hasFields,
+		Path: b.path, RecordType: b.recordType, Seen: b.seenMark, Named: b.hasName, HasStatuses: b.hasStatuses, HasFields: b.hasFields,
 		Of: b.template, Types: page.FieldTypes, Name: b.template.Name,
 	}
 }
 
 // showDefinitions shows the editor, with the form open that the query names.
-func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, who page.Visitor, b definitionEditor) error {
+func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, b definitionEditor) error {
 	ed, asked := b.newPage(), r.URL.Query()
 	ed.Open = asked.Get("field") + asked.Get("status")
 	for _, f := range b.template.Fields {
@@ -70,26 +70,26 @@ func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, who page
 	if slices.Contains(b.template.Statuses, asked.Get("status")) {
 		ed.Status = asked.Get("status")
 	}
-	return p.renderDefinitions(w, r, who, http.StatusOK, b, ed)
+	return p.renderDefinitions(w, r, visitor, http.StatusOK, b, ed)
 }
 
 func (p *Pages) renderDefinitions(
-	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, b definitionEditor, ed definitionPage,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, b definitionEditor, ed definitionPage,
 ) error {
 	if !page.IsPartRequest(r) {
-		return p.RenderPage(w, r, who, status, "definitions.html", page.Page{
+		return p.RenderPage(w, r, visitor, status, "definitions.html", page.Page{
 			Heading: b.heading, Section: "admin", Data: ed, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
 		})
 	}
 	if status != http.StatusOK {
 		status = http.StatusUnprocessableEntity // htmx inserts only this error status
 	}
-	return p.RenderPart(w, r, who, status, "definitions.html", "editor", ed)
+	return p.RenderPart(w, r, visitor, status, "definitions.html", "editor", ed)
 }
 
 // changeDefinitions applies a change, or shows the editor with the problems. again reads the
 // current definitions.
-func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, who page.Visitor, again func() (definitionEditor, error)) error {
+func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, again func() (definitionEditor, error)) error {
 	b, err := again()
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, who pa
 	b.seenMark = r.PostForm.Get("seen")
 	said, err := b.apply(r.PostForm)
 	if err == nil {
-		err = b.save(r.Context(), who.Actor, b.template, b.seenMark)
+		err = b.save(r.Context(), visitor.Actor, b.template, b.seenMark)
 	}
 	if err == nil {
 		if !page.IsPartRequest(r) {
@@ -108,15 +108,15 @@ func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, who pa
 		}
 		ed := b.newPage()
 		ed.Said = said
-		return p.renderDefinitions(w, r, who, http.StatusOK, b, ed)
+		return p.renderDefinitions(w, r, visitor, http.StatusOK, b, ed)
 	}
-	return p.showDefinitionErrors(w, r, who, again, err)
+	return p.showDefinitionErrors(w, r, visitor, again, err)
 }
 
 // showDefinitionErrors shows the current definitions, the typed values, and the problems.
-func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, who page.Visitor, again func() (definitionEditor, error), cause error) error {
-	var named *errs.Error
-	if !errors.As(cause, &named) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, named.Kind) {
+func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, visitor page.Visitor, again func() (definitionEditor, error), cause error) error {
+	var domainErr *errs.Error
+	if !errors.As(cause, &domainErr) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, domainErr.Kind) {
 		return cause
 	}
 	b, err := again()
@@ -125,24 +125,24 @@ func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, who
 	}
 	ed := b.newPage()
 	ed.restoreInput(r.PostForm)
-	status := page.ErrorStatus(named.Kind)
-	switch named.Kind {
+	status := page.ErrorStatus(domainErr.Kind)
+	switch domainErr.Kind {
 	case errs.Invalid:
 		ed.Problems = map[string]string{}
-		for _, f := range named.Fields {
+		for _, f := range domainErr.Fields {
 			ed.addProblem(problemInput(f.Field), strings.Join(f.Sentences, " "))
 		}
 	case errs.Conflict:
-		for _, f := range named.Fields {
-			ed.Refused = append(ed.Refused, f.Sentences...)
+		for _, f := range domainErr.Fields {
+			ed.Errors = append(ed.Errors, f.Sentences...)
 		}
-		if len(ed.Refused) == 0 {
-			ed.Refused = []string{named.Message}
+		if len(ed.Errors) == 0 {
+			ed.Errors = []string{domainErr.Message}
 		}
 	default:
-		ed.Refused = []string{"Somebody else changed this meanwhile. Here is how it is now; look at it, then change it again."}
+		ed.Errors = []string{"Somebody else changed this meanwhile. Here is how it is now; look at it, then change it again."}
 	}
-	return p.renderDefinitions(w, r, who, status, b, ed)
+	return p.renderDefinitions(w, r, visitor, status, b, ed)
 }
 
 // restoreInput restores the typed values, so that the user doesn't have to type them again.
@@ -170,7 +170,7 @@ func (ed *definitionPage) addProblem(place, sentence string) {
 	case place == "name" || place == "status" || ed.Open != "" && place != "":
 		ed.Problems[place] = strings.TrimSpace(ed.Problems[place] + " " + sentence)
 	default:
-		ed.Refused = append(ed.Refused, sentence)
+		ed.Errors = append(ed.Errors, sentence)
 	}
 }
 

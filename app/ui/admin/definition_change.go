@@ -12,31 +12,31 @@ import (
 
 // apply applies the change that the form's field "do" names, and returns a notice. The vault
 // validates the result.
-func (b *definitionEditor) apply(form url.Values) (said string, err error) {
+func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 	t := &b.template
 	t.Statuses, t.Fields = slices.Clone(t.Statuses), slices.Clone(t.Fields)
-	do, status, key := form.Get("do"), form.Get("status"), form.Get("field")
+	action, status, key := form.Get("do"), form.Get("status"), form.Get("field")
 	at := slices.Index(t.Statuses, status)
 	field := slices.IndexFunc(t.Fields, func(f model.Field) bool { return f.Key == key })
 	switch {
-	case do == "name" && b.hasName:
+	case action == "name" && b.hasName:
 		t.Name = form.Get("name")
 		return "Renamed.", nil
-	case do == "status-add" && b.hasStatuses:
+	case action == "status-add" && b.hasStatuses:
 		t.Statuses = append(t.Statuses, form.Get("name"))
 		return fmt.Sprintf("The status %q was added.", form.Get("name")), nil
-	case do == "statuses" && b.hasStatuses:
+	case action == "statuses" && b.hasStatuses:
 		t.Statuses, err = reordered(t.Statuses, form["order"], func(s string) string { return s })
 		return "The statuses stand in the new order.", err
-	case do == "fields" && b.hasFields:
+	case action == "fields" && b.hasFields:
 		t.Fields, err = reordered(t.Fields, form["order"], func(f model.Field) string { return f.Key })
 		return "The fields stand in the new order.", err
-	case do == "field-save" && b.hasFields:
+	case action == "field-save" && b.hasFields:
 		return b.saveField(form)
-	case strings.HasPrefix(do, "status-") && b.hasStatuses && at >= 0:
-		return b.changeStatus(do, at, form.Get("name"))
-	case strings.HasPrefix(do, "field-") && b.hasFields && field >= 0:
-		return b.changeField(do, field)
+	case strings.HasPrefix(action, "status-") && b.hasStatuses && at >= 0:
+		return b.changeStatus(action, at, form.Get("name"))
+	case strings.HasPrefix(action, "field-") && b.hasFields && field >= 0:
+		return b.changeField(action, field)
 	}
 	return "", errDefinitionGone
 }
@@ -44,10 +44,10 @@ func (b *definitionEditor) apply(form url.Values) (said string, err error) {
 // errDefinitionGone is returned if another user has removed the definition.
 var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
 
-func (b *definitionEditor) changeStatus(do string, at int, name string) (string, error) {
+func (b *definitionEditor) changeStatus(action string, at int, name string) (string, error) {
 	list := b.template.Statuses
 	was := list[at]
-	switch do {
+	switch action {
 	case "status-rename":
 		list[at] = name
 		return fmt.Sprintf("The status %q is called %q now.", was, name), nil
@@ -64,10 +64,10 @@ func (b *definitionEditor) changeStatus(do string, at int, name string) (string,
 	return "", errDefinitionGone
 }
 
-func (b *definitionEditor) changeField(do string, at int) (string, error) {
+func (b *definitionEditor) changeField(action string, at int) (string, error) {
 	list := b.template.Fields
 	label := list[at].Label
-	switch do {
+	switch action {
 	case "field-up":
 		swapNeighbors(list, at, -1)
 		return label + " was moved up.", nil

@@ -73,7 +73,7 @@ func (p *Pages) newKeyRow(key model.Key) keyRow {
 	return line
 }
 
-func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	list, err := p.Vault.Keys.List(r.Context())
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, who page.Vis
 		lines = append(lines, p.newKeyRow(key))
 	}
 	slices.SortStableFunc(lines, func(a, b keyRow) int { return endedRank(a) - endedRank(b) })
-	return p.RenderPage(w, r, who, http.StatusOK, "keys.html", page.Page{Heading: "API keys", Section: "admin", Data: lines})
+	return p.RenderPage(w, r, visitor, http.StatusOK, "keys.html", page.Page{Heading: "API keys", Section: "admin", Data: lines})
 }
 
 func endedRank(k keyRow) int {
@@ -111,48 +111,48 @@ func (newKeyForm) Lives() []option { return keyLifetimes }
 // Has reports whether an ability is selected.
 func (f newKeyForm) Has(name string) bool { return slices.Contains(f.Chosen, name) }
 
-func (p *Pages) newKeyPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showNewKeyForm(w, r, who, http.StatusOK, newKeyForm{Chosen: []string{model.AbilityAPI}, Life: "365", Once: rand.Text()})
+func (p *Pages) newKeyPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showNewKeyForm(w, r, visitor, http.StatusOK, newKeyForm{Chosen: []string{model.AbilityAPI}, Life: "365", Once: rand.Text()})
 }
 
-func (p *Pages) showNewKeyForm(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form newKeyForm) error {
-	return p.RenderPage(w, r, who, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
+func (p *Pages) showNewKeyForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form newKeyForm) error {
+	return p.RenderPage(w, r, visitor, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
 }
 
 // createKey creates a key and shows it. It is not shown again.
-func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := newKeyForm{Name: r.PostForm.Get("name"), Chosen: r.PostForm["ability"], Life: r.PostForm.Get("life"), Once: r.PostForm.Get("once")}
-	return p.SubmitOnce(w, r, who, keyAlreadyShown, func() (string, error) {
-		text, key, err := p.createKeyFromForm(r, who, form)
+	return p.SubmitOnce(w, r, visitor, keyAlreadyShown, func() (string, error) {
+		secret, key, err := p.createKeyFromForm(r, visitor, form)
 		if err == nil {
-			return page.KeyPath(key.ID), p.showNewKey(w, r, who, "The key is made", text, key)
+			return page.KeyPath(key.ID), p.showNewKey(w, r, visitor, "The key is made", secret, key)
 		}
 		status, problems := page.FormProblems(err)
 		if problems == nil {
 			return "", err
 		}
 		form.Problems = problems
-		return "", p.showNewKeyForm(w, r, who, status, form)
+		return "", p.showNewKeyForm(w, r, visitor, status, form)
 	})
 }
 
 // keyAlreadyShown is shown if the form of a key is submitted twice.
 var keyAlreadyShown = page.AlreadySubmitted{Text: "This key was made already. It was shown once, and is shown no more.", Path: "/admin/keys", Link: "See it among the API keys"}
 
-func (p *Pages) createKeyFromForm(r *http.Request, who page.Visitor, form newKeyForm) (text string, key model.Key, err error) {
+func (p *Pages) createKeyFromForm(r *http.Request, visitor page.Visitor, form newKeyForm) (secret string, key model.Key, err error) {
 	if len(form.Chosen) == 0 { // the vault would grant access to the complete API
 		return "", key, errs.InvalidField("abilities", "Choose what the key may do.")
 	}
-	life, err := parseDays(keyLifetimes, form.Life, "life")
+	lifetime, err := parseDays(keyLifetimes, form.Life, "life")
 	if err != nil {
 		return "", key, err
 	}
 	draft := model.KeyDraft{Name: form.Name, Abilities: form.Chosen}
-	if life > 0 {
-		end := p.Now().Add(life)
+	if lifetime > 0 {
+		end := p.Now().Add(lifetime)
 		draft.ExpiresAt = &end
 	}
-	return p.Vault.Keys.Create(r.Context(), who.Actor, draft)
+	return p.Vault.Keys.Create(r.Context(), visitor.Actor, draft)
 }
 
 // newKeyView is the data of the page that shows a new key.
@@ -163,7 +163,7 @@ type newKeyView struct {
 }
 
 // showNewKey shows a new key. The server stores only its hash.
-func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, who page.Visitor, heading, text string, key model.Key) error {
+func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor, heading, secret string, key model.Key) error {
 	origin, err := p.Origin(r)
 	if err != nil {
 		return err
@@ -175,8 +175,8 @@ func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, who page.Visi
 	case has(model.AbilityEvents):
 		example = origin + "/v1/events"
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "keyshown.html", page.Page{
-		Heading: heading, Section: "admin", Data: newKeyView{key, text, example},
+	return p.RenderPage(w, r, visitor, http.StatusOK, "keyshown.html", page.Page{
+		Heading: heading, Section: "admin", Data: newKeyView{key, secret, example},
 	})
 }
 
@@ -190,12 +190,12 @@ type keyPage struct {
 // Overlaps returns how long the old key can keep working after a rotation.
 func (keyPage) Overlaps() []option { return overlapChoices }
 
-func (p *Pages) keyPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showKey(w, r, who, http.StatusOK, nil)
+func (p *Pages) keyPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showKey(w, r, visitor, http.StatusOK, nil)
 }
 
 // showKey shows a key, with the problems of one of its forms.
-func (p *Pages) showKey(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems map[string]string) error {
+func (p *Pages) showKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems map[string]string) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -208,44 +208,44 @@ func (p *Pages) showKey(w http.ResponseWriter, r *http.Request, who page.Visitor
 	if at < 0 {
 		return page.NotFound(r)
 	}
-	return p.RenderPage(w, r, who, status, "key.html", page.Page{
+	return p.RenderPage(w, r, visitor, status, "key.html", page.Page{
 		Heading: list[at].Name, Section: "admin", Data: keyPage{p.newKeyRow(list[at]), rand.Text(), problems},
 	})
 }
 
-func (p *Pages) rotateKey(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) rotateKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
-	return p.SubmitOnce(w, r, who, keyAlreadyShown, func() (string, error) {
-		var text string
-		var fresh model.Key
+	return p.SubmitOnce(w, r, visitor, keyAlreadyShown, func() (string, error) {
+		var secret string
+		var newKey model.Key
 		overlap, err := parseDays(overlapChoices, r.PostForm.Get("overlap"), "overlap")
 		if err == nil {
-			text, fresh, err = p.Vault.Keys.Rotate(r.Context(), who.Actor, id, overlap)
+			secret, newKey, err = p.Vault.Keys.Rotate(r.Context(), visitor.Actor, id, overlap)
 		}
 		if err == nil {
-			return page.KeyPath(fresh.ID), p.showNewKey(w, r, who, "The new key", text, fresh)
+			return page.KeyPath(newKey.ID), p.showNewKey(w, r, visitor, "The new key", secret, newKey)
 		}
 		status, problems := page.FormProblems(err)
 		if problems == nil {
 			return "", err
 		}
-		return "", p.showKey(w, r, who, status, problems)
+		return "", p.showKey(w, r, visitor, status, problems)
 	})
 }
 
 // revokeKey revokes a key permanently. It requires a confirmation.
-func (p *Pages) revokeKey(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) revokeKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
 	if r.PostForm.Get("sure") != "yes" {
-		return p.showKey(w, r, who, http.StatusUnprocessableEntity, map[string]string{"sure": "Tick this to revoke the key."})
+		return p.showKey(w, r, visitor, http.StatusUnprocessableEntity, map[string]string{"sure": "Tick this to revoke the key."})
 	}
-	key, err := p.Vault.Keys.Revoke(r.Context(), who.Actor, id)
+	key, err := p.Vault.Keys.Revoke(r.Context(), visitor.Actor, id)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,6 @@ func (p *Pages) Routes() []page.Route {
 }
 
 // adminPage shows the links to all administration pages.
-func (p *Pages) adminPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.RenderPage(w, r, who, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
+func (p *Pages) adminPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.RenderPage(w, r, visitor, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
 }

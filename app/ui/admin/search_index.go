@@ -7,21 +7,21 @@ import (
 )
 
 // searchIndexPart renders the status for a script that polls during a rebuild.
-func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/admin/settings#search-index")
 		return nil
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "settings.html", "search-index", p.SearchIndexStatus(r.Context()))
+	return p.RenderPart(w, r, visitor, http.StatusOK, "settings.html", "search-index", p.SearchIndexStatus(r.Context()))
 }
 
 // reindex starts a rebuild of the search index. Searches use the old one until it is finished.
-func (p *Pages) reindex(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Search.Rebuild(r.Context(), who.Actor); err != nil {
+func (p *Pages) reindex(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Search.Rebuild(r.Context(), visitor.Actor); err != nil {
 		return asConflict(err)
 	}
 	if page.IsPartRequest(r) {
-		return p.searchIndexPart(w, r, who)
+		return p.searchIndexPart(w, r, visitor)
 	}
 	return p.RedirectWithNotice(w, r, "/admin/settings", "The search index is being made anew.")
 }

@@ -21,7 +21,7 @@ type settingPage struct {
 	Version, Home, File string
 	vault.Health
 	Database int64 // bytes
-	Trouble  string
+	Problem  string
 	Groups   []settingGroup
 	Examined bool
 	Findings []apitypes.Diagnosis // nil: diagnostics have not run
@@ -58,33 +58,33 @@ func groupSettings(all []config.Setting) (list []settingGroup) {
 			}
 			list, last = append(list, settingGroup{Label: label}), section
 		}
-		of := &list[len(list)-1]
-		of.Settings = append(of.Settings, s)
+		group := &list[len(list)-1]
+		group.Settings = append(group.Settings, s)
 	}
 	return list
 }
 
-func (p *Pages) settingsPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showSettings(w, r, who, nil)
+func (p *Pages) settingsPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showSettings(w, r, visitor, nil)
 }
 
-func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, who page.Visitor, found *apitypes.Doctor) error {
+func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, visitor page.Visitor, found *apitypes.Doctor) error {
 	h, err := p.Vault.Health(r.Context())
 	if err != nil {
 		return err
 	}
-	shown := settingPage{
-		Version: p.Version, Home: p.Vault.Dir, File: p.SettingsFile, Health: h, Trouble: page.DiskWarning(h),
+	view := settingPage{
+		Version: p.Version, Home: p.Vault.Dir, File: p.SettingsFile, Health: h, Problem: page.DiskWarning(h),
 		Groups: groupSettings(p.Settings), CanLook: p.Doctor != nil, Search: p.SearchIndexStatus(r.Context()),
 	}
 	if info, err := os.Stat(filepath.Join(p.Vault.Dir, "vault.db")); err == nil {
-		shown.Database = info.Size()
+		view.Database = info.Size()
 	}
 	if found != nil {
-		shown.Examined, shown.Findings, shown.OK = true, found.Findings, found.OK
+		view.Examined, view.Findings, view.OK = true, found.Findings, found.OK
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "settings.html", page.Page{
-		Heading: "Settings", Section: "admin", Data: shown, Styles: adminStyles,
+	return p.RenderPage(w, r, visitor, http.StatusOK, "settings.html", page.Page{
+		Heading: "Settings", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
 
@@ -92,7 +92,7 @@ func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, who page.Vi
 const diagnosticsTimeout = 30 * time.Second
 
 // runDiagnostics runs the diagnostics, one run at a time, and shows the findings.
-func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if p.Doctor == nil {
 		return page.NotFound(r)
 	}
@@ -106,5 +106,5 @@ func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, who page.
 	if err != nil {
 		return err
 	}
-	return p.showSettings(w, r, who, &found)
+	return p.showSettings(w, r, visitor, &found)
 }

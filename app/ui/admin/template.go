@@ -27,11 +27,11 @@ type templateListView struct {
 	Problems      map[string]string
 }
 
-func (p *Pages) templateListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showTemplates(w, r, who, http.StatusOK, templateListView{})
+func (p *Pages) templateListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showTemplates(w, r, visitor, http.StatusOK, templateListView{})
 }
 
-func (p *Pages) showTemplates(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, shown templateListView) error {
+func (p *Pages) showTemplates(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, view templateListView) error {
 	all, err := p.Vault.Templates.All(r.Context())
 	if err != nil {
 		return err
@@ -46,38 +46,38 @@ func (p *Pages) showTemplates(w http.ResponseWriter, r *http.Request, who page.V
 			row.Abstracts += "+"
 		}
 		if t.Retired {
-			shown.Retired = append(shown.Retired, row)
+			view.Retired = append(view.Retired, row)
 		} else {
-			shown.Used = append(shown.Used, row)
+			view.Used = append(view.Used, row)
 		}
 	}
-	return p.RenderPage(w, r, who, status, "templates.html", page.Page{Heading: "Templates", Section: "admin", Data: shown})
+	return p.RenderPage(w, r, visitor, status, "templates.html", page.Page{Heading: "Templates", Section: "admin", Data: view})
 }
 
 // createTemplate creates a template that is empty or a copy of another.
-func (p *Pages) createTemplate(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) createTemplate(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	draft := model.TemplateDraft{Name: r.PostForm.Get("name")}
 	from, err := strconv.ParseUint(r.PostForm.Get("from"), 10, 63)
 	if err == nil && from != 0 {
-		other, err := p.Vault.Templates.Get(r.Context(), from)
+		source, err := p.Vault.Templates.Get(r.Context(), from)
 		if err != nil {
 			return err
 		}
-		draft.Statuses, draft.Fields = &other.Statuses, &other.Fields
+		draft.Statuses, draft.Fields = &source.Statuses, &source.Fields
 	}
-	made, err := p.Vault.Templates.Create(r.Context(), who.Actor, draft)
-	var named *errs.Error
-	if errors.As(err, &named) && named.Kind == errs.Invalid {
-		shown := templateListView{Name: draft.Name, From: from, Problems: map[string]string{}}
-		for _, f := range named.Fields {
-			shown.Problems["name"] += f.Sentences[0]
+	created, err := p.Vault.Templates.Create(r.Context(), visitor.Actor, draft)
+	var domainErr *errs.Error
+	if errors.As(err, &domainErr) && domainErr.Kind == errs.Invalid {
+		view := templateListView{Name: draft.Name, From: from, Problems: map[string]string{}}
+		for _, f := range domainErr.Fields {
+			view.Problems["name"] += f.Sentences[0]
 		}
-		return p.showTemplates(w, r, who, http.StatusUnprocessableEntity, shown)
+		return p.showTemplates(w, r, visitor, http.StatusUnprocessableEntity, view)
 	}
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, page.TemplatePath(made.ID), "The template was made. Abstracts can be made from it at once.")
+	return p.RedirectWithNotice(w, r, page.TemplatePath(created.ID), "The template was made. Abstracts can be made from it at once.")
 }
 
 func (p *Pages) templateEditor(r *http.Request) (definitionEditor, error) {
@@ -87,7 +87,7 @@ func (p *Pages) templateEditor(r *http.Request) (definitionEditor, error) {
 	}
 	now, err := p.Vault.Templates.Get(r.Context(), id)
 	return definitionEditor{
-		path: page.TemplatePath(id), heading: now.Name, noun: "abstract", hasName: true, hasStatuses: true, hasFields: true, template: now, seenMark: now.Fingerprint(), newKey: model.NewAbstractFieldKey,
+		path: page.TemplatePath(id), heading: now.Name, recordType: "abstract", hasName: true, hasStatuses: true, hasFields: true, template: now, seenMark: now.Fingerprint(), newKey: model.NewAbstractFieldKey,
 		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
 			return err
@@ -95,48 +95,48 @@ func (p *Pages) templateEditor(r *http.Request) (definitionEditor, error) {
 	}, err
 }
 
-func (p *Pages) templatePage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) templatePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	b, err := p.templateEditor(r)
 	if err != nil {
 		return err
 	}
-	return p.showDefinitions(w, r, who, b)
+	return p.showDefinitions(w, r, visitor, b)
 }
 
-func (p *Pages) changeTemplate(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.changeDefinitions(w, r, who, func() (definitionEditor, error) { return p.templateEditor(r) })
+func (p *Pages) changeTemplate(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.changeDefinitions(w, r, visitor, func() (definitionEditor, error) { return p.templateEditor(r) })
 }
 
 // setTemplateUse makes a template the default, retires it, or reactivates it.
-func (p *Pages) setTemplateUse(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) setTemplateUse(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
-	ctx, verbs := r.Context(), p.Vault.Templates
+	ctx, templates := r.Context(), p.Vault.Templates
 	var t model.Template
-	var said string
+	var notice string
 	switch r.PathValue("use") {
 	case "default":
-		t, err = verbs.SetDefault(ctx, who.Actor, id)
-		said = t.Name + " is the default now: it is chosen where none is named."
+		t, err = templates.SetDefault(ctx, visitor.Actor, id)
+		notice = t.Name + " is the default now: it is chosen where none is named."
 	case "retire":
-		t, err = verbs.Retire(ctx, who.Actor, id)
-		said = t.Name + " is retired: no new abstracts are made from it, and those that are there stay."
+		t, err = templates.Retire(ctx, visitor.Actor, id)
+		notice = t.Name + " is retired: no new abstracts are made from it, and those that are there stay."
 	case "return":
-		if t, err = verbs.Get(ctx, id); err == nil {
-			_, err = verbs.Edit(ctx, who.Actor, model.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Fingerprint(), false)
+		if t, err = templates.Get(ctx, id); err == nil {
+			_, err = templates.Edit(ctx, visitor.Actor, model.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Fingerprint(), false)
 		}
-		said = t.Name + " is in use again."
+		notice = t.Name + " is in use again."
 	default:
 		return page.NotFound(r)
 	}
-	var named *errs.Error
-	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict}, named.Kind) {
-		return &errs.Error{Kind: errs.Conflict, Message: named.Message, Err: err}
+	var domainErr *errs.Error
+	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict}, domainErr.Kind) {
+		return &errs.Error{Kind: errs.Conflict, Message: domainErr.Message, Err: err}
 	}
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, page.TemplatePath(id)), said)
+	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, page.TemplatePath(id)), notice)
 }

@@ -19,8 +19,8 @@ type userRow struct {
 	Until time.Time
 }
 
-func (p *Pages) newUserRow(user model.User, who page.Visitor) userRow {
-	one := userRow{User: user, You: user.ID == who.ID, State: "active"}
+func (p *Pages) newUserRow(user model.User, visitor page.Visitor) userRow {
+	one := userRow{User: user, You: user.ID == visitor.ID, State: "active"}
 	switch {
 	case !user.Enabled():
 		one.State = "disabled"
@@ -33,16 +33,16 @@ func (p *Pages) newUserRow(user model.User, who page.Visitor) userRow {
 	return one
 }
 
-func (p *Pages) userListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) userListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	list, err := p.Vault.Users.List(r.Context())
 	if err != nil {
 		return err
 	}
 	people := make([]userRow, 0, len(list))
 	for _, user := range list {
-		people = append(people, p.newUserRow(user, who))
+		people = append(people, p.newUserRow(user, visitor))
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
+	return p.RenderPage(w, r, visitor, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
 }
 
 // newUserForm is the data of the page that invites a user.
@@ -54,28 +54,28 @@ type newUserForm struct {
 	Problems map[string]string
 }
 
-func (p *Pages) newUserPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showNewUserForm(w, r, who, http.StatusOK, newUserForm{Role: model.RoleStaff, Once: rand.Text()})
+func (p *Pages) newUserPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showNewUserForm(w, r, visitor, http.StatusOK, newUserForm{Role: model.RoleStaff, Once: rand.Text()})
 }
 
-func (p *Pages) showNewUserForm(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form newUserForm) error {
+func (p *Pages) showNewUserForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form newUserForm) error {
 	form.Roles = model.Roles()
-	return p.RenderPage(w, r, who, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
+	return p.RenderPage(w, r, visitor, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
 }
 
 // inviteUser creates a user and shows the one-time link.
-func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role"))}
-	return p.SubmitOnce(w, r, who, linkAlreadyShown, func() (string, error) {
-		token, user, err := p.Vault.Users.Create(r.Context(), who.Actor, draft)
+	return p.SubmitOnce(w, r, visitor, linkAlreadyShown, func() (string, error) {
+		token, user, err := p.Vault.Users.Create(r.Context(), visitor.Actor, draft)
 		if err == nil {
-			return page.UserPath(user.ID), p.showLink(w, r, who, user, token)
+			return page.UserPath(user.ID), p.showLink(w, r, visitor, user, token)
 		}
 		status, problems := page.FormProblems(err)
 		if problems == nil {
 			return "", err
 		}
-		return "", p.showNewUserForm(w, r, who, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
+		return "", p.showNewUserForm(w, r, visitor, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
 	})
 }
 
@@ -90,12 +90,12 @@ type linkPage struct {
 }
 
 // showLink shows a one-time link. The server stores only its hash.
-func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, who page.Visitor, user model.User, token string) error {
+func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, visitor page.Visitor, user model.User, token string) error {
 	origin, err := p.Origin(r)
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "userlink.html", page.Page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
+	return p.RenderPage(w, r, visitor, http.StatusOK, "userlink.html", page.Page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
 		User: user, Address: origin + model.PasswordLinkPath + token, Reset: user.PasswordLink.Reset,
 	}})
 }
@@ -108,12 +108,12 @@ type userPage struct {
 	Problems map[string]string
 }
 
-func (p *Pages) userPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showUser(w, r, who, http.StatusOK, nil)
+func (p *Pages) userPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showUser(w, r, visitor, http.StatusOK, nil)
 }
 
 // showUser shows a user, with the problems of one of the forms.
-func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems map[string]string) error {
+func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems map[string]string) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -122,13 +122,13 @@ func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, who page.Visito
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, who, status, "user.html", page.Page{Heading: user.Name, Section: "admin", Data: userPage{
-		userRow: p.newUserRow(user, who), Roles: model.Roles(), Once: rand.Text(), Problems: problems,
+	return p.RenderPage(w, r, visitor, status, "user.html", page.Page{Heading: user.Name, Section: "admin", Data: userPage{
+		userRow: p.newUserRow(user, visitor), Roles: model.Roles(), Once: rand.Text(), Problems: problems,
 	}})
 }
 
 // changeUser runs the change of one of the forms of a user's page.
-func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, who page.Visitor, notice string,
+func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor, notice string,
 	change func(ctx context.Context, id uint64) (model.User, error),
 ) error {
 	id, err := page.PathNumber(r)
@@ -143,68 +143,68 @@ func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, who page.Visi
 	if problems == nil {
 		return err
 	}
-	return p.showUser(w, r, who, status, problems)
+	return p.showUser(w, r, visitor, status, problems)
 }
 
-func (p *Pages) renameUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.changeUser(w, r, who, " is the name to sign in with from now on.", func(ctx context.Context, id uint64) (model.User, error) {
-		return p.Vault.Users.Rename(ctx, who.Actor, id, r.PostForm.Get("name"))
+func (p *Pages) renameUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.changeUser(w, r, visitor, " is the name to sign in with from now on.", func(ctx context.Context, id uint64) (model.User, error) {
+		return p.Vault.Users.Rename(ctx, visitor.Actor, id, r.PostForm.Get("name"))
 	})
 }
 
-func (p *Pages) setRole(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) setRole(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	role := model.Role(r.PostForm.Get("role"))
-	return p.changeUser(w, r, who, " has the role "+page.RoleName(role)+" now.", func(ctx context.Context, id uint64) (model.User, error) {
-		if err := rejectSelf(who, id, "You cannot take your own role away; another administrator can."); err != nil {
+	return p.changeUser(w, r, visitor, " has the role "+page.RoleName(role)+" now.", func(ctx context.Context, id uint64) (model.User, error) {
+		if err := rejectSelf(visitor, id, "You cannot take your own role away; another administrator can."); err != nil {
 			return model.User{}, err
 		}
-		return p.Vault.Users.SetRole(ctx, who.Actor, id, role)
+		return p.Vault.Users.SetRole(ctx, visitor.Actor, id, role)
 	})
 }
 
-func (p *Pages) disableUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.changeUser(w, r, who, " is signed out everywhere and can sign in no more.", func(ctx context.Context, id uint64) (model.User, error) {
-		if err := rejectSelf(who, id, "You cannot disable yourself; another administrator can."); err != nil {
+func (p *Pages) disableUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.changeUser(w, r, visitor, " is signed out everywhere and can sign in no more.", func(ctx context.Context, id uint64) (model.User, error) {
+		if err := rejectSelf(visitor, id, "You cannot disable yourself; another administrator can."); err != nil {
 			return model.User{}, err
 		}
-		return p.Vault.Users.Disable(ctx, who.Actor, id)
+		return p.Vault.Users.Disable(ctx, visitor.Actor, id)
 	})
 }
 
-func (p *Pages) enableUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.changeUser(w, r, who, " can sign in again.", func(ctx context.Context, id uint64) (model.User, error) {
-		return p.Vault.Users.Enable(ctx, who.Actor, id)
+func (p *Pages) enableUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.changeUser(w, r, visitor, " can sign in again.", func(ctx context.Context, id uint64) (model.User, error) {
+		return p.Vault.Users.Enable(ctx, visitor.Actor, id)
 	})
 }
 
 // resetUser removes the password and two-factor authentication, and shows a link to set a new
 // password.
-func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
-	return p.SubmitOnce(w, r, who, linkAlreadyShown, func() (string, error) {
+	return p.SubmitOnce(w, r, visitor, linkAlreadyShown, func() (string, error) {
 		var token string
 		var user model.User
-		err := rejectSelf(who, id, "You change your own password on your account's page.")
+		err := rejectSelf(visitor, id, "You change your own password on your account's page.")
 		if err == nil {
-			token, user, err = p.Vault.Users.Reset(r.Context(), who.Actor, id)
+			token, user, err = p.Vault.Users.Reset(r.Context(), visitor.Actor, id)
 		}
 		if err == nil {
-			return page.UserPath(id), p.showLink(w, r, who, user, token)
+			return page.UserPath(id), p.showLink(w, r, visitor, user, token)
 		}
 		status, problems := page.FormProblems(err)
 		if problems == nil {
 			return "", err
 		}
-		return "", p.showUser(w, r, who, status, problems)
+		return "", p.showUser(w, r, visitor, status, problems)
 	})
 }
 
 // rejectSelf prevents administrators from locking themselves out by accident.
-func rejectSelf(who page.Visitor, id uint64, sentence string) error {
-	if id == who.ID {
+func rejectSelf(visitor page.Visitor, id uint64, sentence string) error {
+	if id == visitor.ID {
 		return &errs.Error{Kind: errs.Conflict, Message: sentence}
 	}
 	return nil

@@ -21,65 +21,65 @@ type matchJSON struct {
 
 // findInDocument returns the matches of a phrase in a document to the viewer's script. "words" is
 // the text whose marks the script must request if the phrase matched word by word.
-func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
-	answer := map[string]any{}
+	result := map[string]any{}
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
-	hits, more, by, err := p.findMatches(r.Context(), who, id, findVariants(typed, r.URL.Query().Get("words") != ""), queryInt(r, "page", 0))
+	hits, more, phrase, err := p.findMatches(r.Context(), visitor, id, findVariants(typed, r.URL.Query().Get("words") != ""), queryInt(r, "page", 0))
 	if err != nil {
 		return err
 	}
-	if len(hits) > 0 && by != typed {
-		answer["words"] = by
+	if len(hits) > 0 && phrase != typed {
+		result["words"] = phrase
 	}
-	p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(id))
+	p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(id))
 	list := make([]matchJSON, 0, len(hits))
 	for _, h := range hits {
 		list = append(list, matchJSON(h))
 	}
-	answer["hits"], answer["more"] = list, more
-	if unread, err := p.pagesWithoutText(r, who, id, typed, len(hits)); err != nil {
+	result["hits"], result["more"] = list, more
+	if unread, err := p.pagesWithoutText(r, visitor, id, typed, len(hits)); err != nil {
 		return err
 	} else if unread > 0 {
-		answer["unread"] = unread
+		result["unread"] = unread
 	}
-	return p.sendJSON(w, answer)
+	return p.sendJSON(w, result)
 }
 
 // pagesWithoutText returns how many pages of a document can't be searched. If there were matches,
 // it doesn't read the text.
-func (p *Pages) pagesWithoutText(r *http.Request, who page.Visitor, id uint64, typed string, hits int) (int, error) {
+func (p *Pages) pagesWithoutText(r *http.Request, visitor page.Visitor, id uint64, typed string, hits int) (int, error) {
 	file, err := p.Vault.Files.Get(r.Context(), id)
 	if err != nil || typed == "" || hits > 0 {
 		return file.PagesWithoutText(), err
 	}
-	text, err := p.Vault.Previews.TextPages(r.Context(), who.Actor, id)
+	text, err := p.Vault.Previews.TextPages(r.Context(), visitor.Actor, id)
 	return max(file.PageCount()-text, 0), err
 }
 
 // findMatches returns the matches of the first variant that has any, and its phrase. page is the
 // page that a search result linked to, 0 for none.
 func (p *Pages) findMatches(
-	ctx context.Context, who page.Visitor, id uint64, ways []findVariant, page int) (hits []vault.Spot, more bool, by string, err error,
+	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, page int) (hits []vault.Spot, more bool, phrase string, err error,
 ) {
-	for _, way := range ways {
-		if len(way.pageWords) > 0 {
-			hits, more, err = p.Vault.Previews.FindWords(ctx, who.Actor, id, way.pageWords, page)
+	for _, variant := range variants {
+		if len(variant.pageWords) > 0 {
+			hits, more, err = p.Vault.Previews.FindWords(ctx, visitor.Actor, id, variant.pageWords, page)
 		} else {
-			hits, more, err = p.Vault.Previews.Find(ctx, who.Actor, id, way.phrase)
+			hits, more, err = p.Vault.Previews.Find(ctx, visitor.Actor, id, variant.phrase)
 		}
 		if err != nil {
 			return nil, false, "", err
 		}
-		var there []string
+		var texts []string
 		for _, h := range hits {
-			there = append(there, h.Match)
+			texts = append(texts, h.Match)
 		}
-		if len(hits) > 0 && way.matches(there) {
-			return hits, more, way.phrase, nil
+		if len(hits) > 0 && variant.matches(texts) {
+			return hits, more, variant.phrase, nil
 		}
 	}
 	return nil, false, "", nil
@@ -87,13 +87,13 @@ func (p *Pages) findMatches(
 
 // pageMarks returns where the matches are on a page to the viewer's script: for each a list of
 // [left, top, right, bottom] as fractions of the page.
-func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
 		return err
 	}
-	p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(file.ID))
-	marks, err := p.Vault.Previews.Marks(r.Context(), who.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
+	p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
+	marks, err := p.Vault.Previews.Marks(r.Context(), visitor.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}

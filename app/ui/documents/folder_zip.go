@@ -10,7 +10,7 @@ import (
 const maxZipDocuments = 20_000
 
 // zipFolder sends all documents of a folder and its subfolders.
-func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -27,11 +27,11 @@ func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, who page.Visit
 	for _, one := range under {
 		list = append(list, zipEntry{Folder: one.Way, File: one.File})
 	}
-	return p.sendZip(w, r, who, folder.Name, list)
+	return p.sendZip(w, r, visitor, folder.Name, list)
 }
 
 // zipAbstract sends all documents of an abstract.
-func (p *Pages) zipAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) zipAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {
 		return err
@@ -48,5 +48,5 @@ func (p *Pages) zipAbstract(w http.ResponseWriter, r *http.Request, who page.Vis
 	for _, file := range filed.Files {
 		list = append(list, zipEntry{File: file})
 	}
-	return p.sendZip(w, r, who, headings[0], list)
+	return p.sendZip(w, r, visitor, headings[0], list)
 }

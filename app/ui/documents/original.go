@@ -10,13 +10,13 @@ import (
 
 // originalDocument sends a document, for the browser to show if it can. It requires a session, in
 // contrast to signed links.
-func (p *Pages) originalDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.sendDocument(w, r, who, setDocumentHeaders)
+func (p *Pages) originalDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.sendDocument(w, r, visitor, setDocumentHeaders)
 }
 
 // downloadDocument sends a document as a download, whatever its type.
-func (p *Pages) downloadDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.sendDocument(w, r, who, func(h http.Header, file model.File, name string) {
+func (p *Pages) downloadDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.sendDocument(w, r, visitor, func(h http.Header, file model.File, name string) {
 		setDocumentHeaders(h, file, name)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 		h.Set("Content-Security-Policy", page.DocumentPolicy)
@@ -24,7 +24,7 @@ func (p *Pages) downloadDocument(w http.ResponseWriter, r *http.Request, who pag
 }
 
 // sendDocument sends the document of an address. told sets its headers.
-func (p *Pages) sendDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, told func(http.Header, model.File, string)) error {
+func (p *Pages) sendDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, setHeaders func(http.Header, model.File, string)) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -34,9 +34,9 @@ func (p *Pages) sendDocument(w http.ResponseWriter, r *http.Request, who page.Vi
 		return err
 	}
 	defer content.Close() //nolint:errcheck // it was only read
-	told(w.Header(), file, file.Filename)
+	setHeaders(w.Header(), file, file.Filename)
 	w.Header().Del("ETag") // it contains the digest
 	p.SetWriteDeadline(w, file.Size)
-	p.serveContent(p.recordResponse(w, r, who.Actor, fileDownloaded, file), r, file, content)
+	p.serveContent(p.recordResponse(w, r, visitor.Actor, fileDownloaded, file), r, file, content)
 	return nil
 }

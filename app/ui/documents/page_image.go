@@ -35,10 +35,10 @@ func roundUpWidth(width int) int {
 }
 
 // pathInt returns an integer of the path from 1 to max, or NotFound.
-func pathInt(r *http.Request, name string, most int) (int, error) {
+func pathInt(r *http.Request, name string, maxValue int) (int, error) {
 	text := r.PathValue(name)
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most || text != strconv.Itoa(n) {
+	if err != nil || n < 1 || n > maxValue || text != strconv.Itoa(n) {
 		return 0, page.NotFound(r)
 	}
 	return n, nil
@@ -52,7 +52,7 @@ const (
 
 // pageImage sends the image of a page, at least ?w= pixels wide. It continues a view of the
 // document in the audit log, or starts one.
-func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
 		return err
@@ -66,12 +66,12 @@ func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, who page.Visit
 	width = roundUpWidth(width)
 	tag := imageETag(file, n, width)
 	if r.Method == http.MethodGet {
-		p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(file.ID))
+		p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
 	}
 	if notModified(w, r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.Page(r.Context(), who.Actor, file.ID, n, width)
+	picture, err := p.Vault.Previews.Page(r.Context(), visitor.Actor, file.ID, n, width)
 	if err != nil {
 		w.Header().Del("ETag")
 		return err
@@ -112,8 +112,8 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, max-age="+imageMaxAge)
 	h.Set("Vary", "Cookie")
-	for _, known := range strings.Split(r.Header.Get("If-None-Match"), ",") {
-		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == tag {
+	for _, etag := range strings.Split(r.Header.Get("If-None-Match"), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(etag), "W/") == tag {
 			w.WriteHeader(http.StatusNotModified)
 			return true
 		}

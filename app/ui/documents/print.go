@@ -23,7 +23,7 @@ type printView struct {
 const maxPrintedPages = 100
 
 // printPage shows a document for printing: PDFs unchanged, others as page images or text.
-func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -33,10 +33,10 @@ func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, who page.Visit
 		return err
 	}
 	if file.MIME == model.MIMEPDF { // browsers can print PDFs
-		return p.originalDocument(w, r, who)
+		return p.originalDocument(w, r, visitor)
 	}
 	s := viewerData{File: file, As: viewPages}
-	if err := p.loadContent(r, who, &s); err != nil {
+	if err := p.loadContent(r, visitor, &s); err != nil {
 		return err
 	}
 	what := printView{File: file, Text: s.Text, Cut: s.Cut, Plain: s.Plain(), Lacks: s.Lacks(), Total: s.Pages}
@@ -47,8 +47,8 @@ func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, who page.Visit
 			what.Pages = append(what.Pages, pageImage{Source: pageImagePath(id, n, 2550)})
 		}
 	}
-	p.recordView(r, who, id)
-	return p.RenderPage(w, r, who, http.StatusOK, "document_print.html", page.Page{
+	p.recordView(r, visitor, id)
+	return p.RenderPage(w, r, visitor, http.StatusOK, "document_print.html", page.Page{
 		Heading: file.Filename, Section: "vault", Data: what, Scripts: []string{"print.js"}, Styles: []string{"viewer.css"},
 	})
 }

@@ -30,10 +30,10 @@ func findVariants(text string, words bool) []findVariant {
 }
 
 // matches reports whether all required words were found.
-func (w findVariant) matches(there []string) bool {
-	for _, one := range w.required {
-		phrase := phrase.New(one)
-		if !slices.ContainsFunc(there, func(text string) bool { return len(phrase.Find([]rune(text), 1)) > 0 }) {
+func (w findVariant) matches(texts []string) bool {
+	for _, word := range w.required {
+		phrase := phrase.New(word)
+		if !slices.ContainsFunc(texts, func(text string) bool { return len(phrase.Find([]rune(text), 1)) > 0 }) {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func (m *highlighter) highlight(text string) []textPart {
 
 // rows splits text into rows of cells. A phrase must be within a cell.
 func (m *highlighter) rows(text string) [][]textCell {
-	const most = 1000 // the maximum column span of HTML
+	const maxSpan = 1000 // the maximum column span of HTML
 	var rows [][]textCell
 	columns := 0
 	for line := range strings.Lines(text) {
@@ -83,7 +83,7 @@ func (m *highlighter) rows(text string) [][]textCell {
 	}
 	for i, row := range rows {
 		if missing := columns - len(row); 2*missing > columns {
-			row[len(row)-1].Span = min(missing+1, most)
+			row[len(row)-1].Span = min(missing+1, maxSpan)
 		} else {
 			rows[i] = append(row, make([]textCell, missing)...)
 		}

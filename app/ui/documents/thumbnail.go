@@ -16,7 +16,7 @@ import (
 // thumbnail sends a small image of a document's first page, or an icon with its type if there is no
 // image yet. It counts as a view of the document only if the page is readable in it, because lists
 // show many thumbnails.
-func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visit
 	if notModified(w, r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.Thumbnail(r.Context(), who.Actor, id)
+	picture, err := p.Vault.Previews.Thumbnail(r.Context(), visitor.Actor, id)
 	if errs.KindOf(err) == errs.NotFound {
 		w.Header().Del("ETag")
 		return p.sendPlaceholder(w, file, "private, max-age=60")
@@ -40,8 +40,8 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, who page.Visit
 	if err != nil {
 		return err
 	}
-	if r.Method == http.MethodGet && p.thumbnailIsReadable(r, who, id) {
-		p.Events.GoesOn(who.Actor, fileOpened, page.FileRecordName(id))
+	if r.Method == http.MethodGet && p.thumbnailIsReadable(r, visitor, id) {
+		p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(id))
 	}
 	return p.sendImage(w, r, picture, tag)
 }
@@ -55,8 +55,8 @@ const (
 
 // thumbnailIsReadable reports whether the page can be read in its thumbnail. If the size is
 // unknown, it returns true.
-func (p *Pages) thumbnailIsReadable(r *http.Request, who page.Visitor, id uint64) bool {
-	sizes, err := p.Vault.Previews.Sizes(r.Context(), who.Actor, id)
+func (p *Pages) thumbnailIsReadable(r *http.Request, visitor page.Visitor, id uint64) bool {
+	sizes, err := p.Vault.Previews.Sizes(r.Context(), visitor.Actor, id)
 	if err != nil {
 		return true
 	}

@@ -17,7 +17,7 @@ import (
 
 // trashPage is the data of the trash, most recently deleted first.
 type trashPage struct {
-	Nouns      []trashNoun
+	Filters    []trashFilter
 	Items      []trashRow
 	Keep       string // how long the trash keeps records
 	Retention  string // how long it keeps abstracts under retention; "" if not longer
@@ -27,10 +27,10 @@ type trashPage struct {
 	Prev, Next string
 }
 
-// trashNoun is a filter by type of record.
-type trashNoun struct {
-	Noun, Label, Path string
-	Chosen            bool
+// trashFilter is a filter by type of record.
+type trashFilter struct {
+	RecordType, Label, Path string
+	Chosen                  bool
 }
 
 // trashRow is a record in the trash. Item is its name in the form.
@@ -48,34 +48,34 @@ func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.Retained) 
 
 const trashPerPage = 50
 
-var trashLabels = []struct{ noun, one, many string }{
+var trashLabels = []struct{ recordType, one, many string }{
 	{"", "", "Everything"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
 }
 
-func (p *Pages) trashListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showTrash(w, r, who, http.StatusOK, nil)
+func (p *Pages) trashListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showTrash(w, r, visitor, http.StatusOK, nil)
 }
 
-func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problems []string) error {
-	asked := page.ListParams(r, "noun")
+func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems []string) error {
+	params := page.ListParams(r, "noun")
 	q := vault.Query{Descending: true, Limit: trashPerPage}
 	retention := p.Vault.Trash.Retention()
-	shown := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Keep()), Templates: len(retention.Templates) > 0, Problems: problems}
+	view := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Keep()), Templates: len(retention.Templates) > 0, Problems: problems}
 	if retention.Keep > p.Vault.Trash.Keep() {
-		shown.Retention = page.FormatDuration(retention.Keep)
+		view.Retention = page.FormatDuration(retention.Keep)
 	}
 	for _, l := range trashLabels {
-		chosen := asked.Get("noun") == l.noun
+		chosen := params.Get("noun") == l.recordType
 		path := "/trash"
-		if l.noun != "" {
-			path += "?noun=" + l.noun
+		if l.recordType != "" {
+			path += "?noun=" + l.recordType
 			if chosen {
-				q.Filters = []vault.Filter{{Column: vault.ColumnKind, Value: l.noun}}
+				q.Filters = []vault.Filter{{Column: vault.ColumnKind, Value: l.recordType}}
 			}
 		}
-		shown.Nouns = append(shown.Nouns, trashNoun{l.noun, l.many, path, chosen})
+		view.Filters = append(view.Filters, trashFilter{l.recordType, l.many, path, chosen})
 	}
-	p.ApplyCursor(r, asked, &q)
+	p.ApplyCursor(r, params, &q)
 	list, err := p.Vault.Trash.List(r.Context(), q)
 	if err != nil {
 		return err
@@ -83,25 +83,25 @@ func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, who page.Visit
 	for _, item := range list.Items {
 		row := trashRow{Trashed: item, Item: p.PublicRecordName(item.Noun, item.ID), Label: item.Noun, Who: page.ActorText(item.By)}
 		row.Label = trashLabel(item.Noun)
-		if of := item.Abstract; of != nil && of.Live {
-			row.AbstractPath = p.AbstractPath(of.ID)
+		if recordName := item.Abstract; recordName != nil && recordName.Live {
+			row.AbstractPath = p.AbstractPath(recordName.ID)
 		}
-		shown.Items = append(shown.Items, row)
+		view.Items = append(view.Items, row)
 	}
-	shown.Here = r.URL.RequestURI()
-	shown.Prev, shown.Next = p.PageLinks(r, asked, list.Prev, list.Next)
-	return p.RenderPage(w, r, who, status, "trash.html", page.Page{
-		Heading: "Trash", Section: "trash", Data: shown, Scripts: []string{"choose.js"},
+	view.Here = r.URL.RequestURI()
+	view.Prev, view.Next = p.PageLinks(r, params, list.Prev, list.Next)
+	return p.RenderPage(w, r, visitor, status, "trash.html", page.Page{
+		Heading: "Trash", Section: "trash", Data: view, Scripts: []string{"choose.js"},
 	})
 }
 
-func trashLabel(noun string) string {
+func trashLabel(recordType string) string {
 	for _, l := range trashLabels {
-		if l.noun == noun {
+		if l.recordType == recordType {
 			return l.one
 		}
 	}
-	return noun
+	return recordType
 }
 
 // maxRestored is the maximum number of records in a form. Each is restored in its own transaction.
@@ -109,7 +109,7 @@ const maxRestored = 200
 
 // restoreTrash restores the selected records one by one. A record that can't be restored doesn't
 // affect the others. "only" is the button of a single row.
-func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	items := r.PostForm["item"]
 	if only := r.PostForm["only"]; len(only) > 0 {
 		items = only
@@ -120,48 +120,48 @@ func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, who page.Vi
 		return errs.InvalidField("item", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxRestored)))
 	}
 	for _, item := range items {
-		heading, err := p.restoreRecord(r.Context(), who.Actor, p.ParseRecordName(item))
-		var named *errs.Error
+		heading, err := p.restoreRecord(r.Context(), visitor.Actor, p.ParseRecordName(item))
+		var domainErr *errs.Error
 		switch {
 		case err == nil:
 			restored++
-		case errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, named.Kind):
-			problems = append(problems, restoreProblem(heading, named))
+		case errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, domainErr.Kind):
+			problems = append(problems, restoreProblem(heading, domainErr))
 		default:
 			return err
 		}
 	}
-	said := page.Plural(restored, "was restored.", "were restored.")
+	notice := page.Plural(restored, "was restored.", "were restored.")
 	switch {
 	case len(items) == 0:
-		return p.showTrash(w, r, who, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
+		return p.showTrash(w, r, visitor, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
 	case len(problems) > 0 && restored > 0:
-		return p.showTrash(w, r, who, http.StatusConflict, append(problems, "The others: "+said))
+		return p.showTrash(w, r, visitor, http.StatusConflict, append(problems, "The others: "+notice))
 	case len(problems) > 0:
-		return p.showTrash(w, r, who, http.StatusConflict, problems)
+		return p.showTrash(w, r, visitor, http.StatusConflict, problems)
 	}
-	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, "/trash"), said)
+	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, "/trash"), notice)
 }
 
-func restoreProblem(heading string, named *errs.Error) string {
-	if named.Kind == errs.NotFound {
+func restoreProblem(heading string, domainErr *errs.Error) string {
+	if domainErr.Kind == errs.NotFound {
 		return "One is in the trash no longer: somebody was quicker, or its time was over."
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, named.Message))
+	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, domainErr.Message))
 }
 
 // restoreRecord restores a record by its name in the audit log. heading is its name on pages.
-func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, of string) (heading string, err error) {
-	names, err := p.Vault.Names(ctx, []string{of})
+func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName string) (heading string, err error) {
+	names, err := p.Vault.Names(ctx, []string{recordName})
 	if err != nil {
 		return "", err
 	}
-	heading = names[of].Text
-	noun, id, err := page.SplitRecordName(of)
+	heading = names[recordName].Text
+	recordType, id, err := page.SplitRecordName(recordName)
 	if err != nil {
 		return heading, err
 	}
-	switch noun {
+	switch recordType {
 	case "abstract":
 		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Keep[vault.Filed]{})
 	case "order":
@@ -169,7 +169,7 @@ func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, of string)
 	case "file":
 		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[model.File]{})
 	default:
-		err = errs.RecordNotFound("record", of)
+		err = errs.RecordNotFound("record", recordName)
 	}
 	return heading, err
 }

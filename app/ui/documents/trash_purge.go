@@ -29,29 +29,29 @@ type purgeForm struct {
 	Problems                               map[string]string
 }
 
-func (p *Pages) purgePage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) purgePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form, err := p.newPurgeForm(r, r.URL.Query().Get("item"))
 	if err != nil {
 		return err
 	}
-	return p.showPurge(w, r, who, http.StatusOK, form)
+	return p.showPurge(w, r, visitor, http.StatusOK, form)
 }
 
-func (p *Pages) showPurge(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form purgeForm) error {
-	return p.RenderPage(w, r, who, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
+func (p *Pages) showPurge(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form purgeForm) error {
+	return p.RenderPage(w, r, visitor, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
 }
 
 // newPurgeForm reads the record that a form names.
 func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err error) {
-	noun, id, err := page.SplitRecordName(p.ParseRecordName(item))
+	recordType, id, err := page.SplitRecordName(p.ParseRecordName(item))
 	if err != nil {
 		return form, err
 	}
 	form.Item = item
-	if form.Trashed, err = p.Vault.Trash.Find(r.Context(), noun, id); err != nil {
+	if form.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, id); err != nil {
 		return form, err
 	}
-	form.Label, form.Who, form.UnderRetention = trashLabel(noun), page.ActorText(form.By), p.Now().Before(form.Retained)
+	form.Label, form.Who, form.UnderRetention = trashLabel(recordType), page.ActorText(form.By), p.Now().Before(form.Retained)
 	// A heading of spaces alone can't be typed.
 	if form.Asked = strings.Join(strings.Fields(form.Heading), " "); form.Asked == "" {
 		form.Asked = "delete"
@@ -60,10 +60,10 @@ func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err 
 }
 
 // purgeRecord deletes a record permanently if its name was typed.
-func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form, err := p.newPurgeForm(r, r.PostForm.Get("item"))
 	if errs.KindOf(err) == errs.NotFound {
-		return p.showTrash(w, r, who, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
+		return p.showTrash(w, r, visitor, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
 	}
 	if err != nil {
 		return err
@@ -76,17 +76,17 @@ func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, who page.Vis
 		form.Problems["reason"] = "Enter the reason. The audit log keeps it."
 	}
 	if len(form.Problems) > 0 {
-		return p.showPurge(w, r, who, http.StatusUnprocessableEntity, form)
+		return p.showPurge(w, r, visitor, http.StatusUnprocessableEntity, form)
 	}
-	done, err := p.Vault.Trash.Purge(r.Context(), who.Actor, form.Noun, form.ID, form.Reason)
-	var named *errs.Error
-	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, named.Kind) {
+	done, err := p.Vault.Trash.Purge(r.Context(), visitor.Actor, form.Noun, form.ID, form.Reason)
+	var domainErr *errs.Error
+	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, domainErr.Kind) {
 		status, problems := page.FormProblems(err)
 		if problems == nil {
-			status, problems = http.StatusConflict, map[string]string{"": named.Message}
+			status, problems = http.StatusConflict, map[string]string{"": domainErr.Message}
 		}
 		form.Problems = problems
-		return p.showPurge(w, r, who, status, form)
+		return p.showPurge(w, r, visitor, status, form)
 	}
 	if err != nil {
 		return err
@@ -100,25 +100,25 @@ type emptyForm struct {
 	Asked, Problem string
 }
 
-func (p *Pages) emptyTrashPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showEmpty(w, r, who, http.StatusOK, "")
+func (p *Pages) emptyTrashPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showEmpty(w, r, visitor, http.StatusOK, "")
 }
 
-func (p *Pages) showEmpty(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, problem string) error {
+func (p *Pages) showEmpty(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problem string) error {
 	due, kept, err := p.Vault.Trash.Purgeable(r.Context())
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, who, status, "trashempty.html", page.Page{
+	return p.RenderPage(w, r, visitor, status, "trashempty.html", page.Page{
 		Heading: "Empty trash", Section: "trash", Data: emptyForm{due, kept, emptyConfirmation, problem},
 	})
 }
 
-func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !model.ConfirmationMatches(r.PostForm.Get("confirm"), emptyConfirmation) {
-		return p.showEmpty(w, r, who, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
+		return p.showEmpty(w, r, visitor, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
 	}
-	done, err := p.Vault.Trash.Empty(r.Context(), who.Actor)
+	done, err := p.Vault.Trash.Empty(r.Context(), visitor.Actor)
 	if err != nil {
 		return err
 	}
@@ -127,15 +127,15 @@ func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, who page.Visi
 
 // purgeNotice says what was deleted. The number of records includes the documents of abstracts.
 func purgeNotice(done vault.Purged) string {
-	said := "Permanently deleted " + page.Plural(done.Records, "record", "records")
+	notice := "Permanently deleted " + page.Plural(done.Records, "record", "records")
 	if done.Files > 0 {
-		said += ", including " + page.Plural(done.Files, "document", "documents")
+		notice += ", including " + page.Plural(done.Files, "document", "documents")
 	}
 	if done.Freed > 0 {
-		said += ". " + page.FormatSize(done.Freed) + " freed"
+		notice += ". " + page.FormatSize(done.Freed) + " freed"
 	}
 	if done.Waits {
-		said += ". The server frees the rest of the space after the backup"
+		notice += ". The server frees the rest of the space after the backup"
 	}
-	return said + "."
+	return notice + "."
 }

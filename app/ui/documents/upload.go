@@ -36,16 +36,16 @@ const uploadsPath = "/uploads"
 
 // uploadStatus is the status of an upload.
 type uploadStatus struct {
-	State   string `json:"state"` // "arriving", "arrived", "filed" or "refused"
-	Offset  int64  `json:"offset"`
-	Size    int64  `json:"size"`
-	Number  uint64 `json:"number,omitempty"` // of the document
-	Name    string `json:"name,omitempty"`
-	Path    string `json:"path,omitempty"`
-	Note    string `json:"note,omitempty"`      // says that an identical document exists
-	Other   string `json:"note_path,omitempty"` // its address
-	Refusal string `json:"refusal,omitempty"`
-	Advice  string `json:"advice,omitempty"` // what the user can do about the rejection
+	State     string `json:"state"` // "arriving", "arrived", "filed" or "refused"
+	Offset    int64  `json:"offset"`
+	Size      int64  `json:"size"`
+	Number    uint64 `json:"number,omitempty"` // of the document
+	Name      string `json:"name,omitempty"`
+	Path      string `json:"path,omitempty"`
+	Note      string `json:"note,omitempty"`      // says that an identical document exists
+	Other     string `json:"note_path,omitempty"` // its address
+	Rejection string `json:"refusal,omitempty"`
+	Advice    string `json:"advice,omitempty"` // what the user can do about the rejection
 }
 
 // rejectionAdvice returns what the user can do about a rejection, "" if its reason says it.
@@ -68,16 +68,16 @@ var tusStatuses = map[errs.Kind]int{
 
 // tusHandler checks the permission to upload and sends errors as JSON.
 func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+	return func(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 		h := w.Header()
 		h.Set("Tus-Resumable", tus.Version)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 		r.Body = sent
-		err := p.mayUpload(r, who)
+		err := p.mayUpload(r, visitor)
 		if err == nil {
-			err = next(w, r, who)
+			err = next(w, r, visitor)
 		}
 		if err == nil {
 			return nil
@@ -90,8 +90,8 @@ func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 	}
 }
 
-func (p *Pages) mayUpload(r *http.Request, who page.Visitor) error {
-	switch err := page.CheckAccess(who, page.MayWrite); {
+func (p *Pages) mayUpload(r *http.Request, visitor page.Visitor) error {
+	switch err := page.CheckAccess(visitor, page.MayWrite); {
 	case errors.Is(err, page.ErrSignIn):
 		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
 	case errors.Is(err, page.ErrTwoFactorRequired):
@@ -108,7 +108,7 @@ func (p *Pages) mayUpload(r *http.Request, who page.Visitor) error {
 // sendUploadError sends an error as JSON.
 func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
-	var named *errs.Error
+	var filename *errs.Error
 	var form *page.HTTPError
 	var protocol *tus.Error
 	switch {
@@ -120,8 +120,8 @@ func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err erro
 		status, message = http.StatusLocked, errorMessage(err)
 	case errors.Is(err, httpx.ErrTooSlow):
 		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
-	case errors.As(err, &named) && tusStatuses[named.Kind] != 0:
-		status, message = tusStatuses[named.Kind], named.Message
+	case errors.As(err, &filename) && tusStatuses[filename.Kind] != 0:
+		status, message = tusStatuses[filename.Kind], filename.Message
 	}
 	switch {
 	case r.Context().Err() != nil, errors.Is(err, httpx.ErrIncomplete):
@@ -159,7 +159,7 @@ func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Vis
 	return nil
 }
 
-func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	length, err := tus.ParseLength(r.Header)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, who page.Vis
 	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
 		plan.Batch, plan.Turn = meta["batch"], n
 	}
-	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
+	up, err := p.Vault.Uploads.Begin(r.Context(), visitor.Actor, plan)
 	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.Most() {
 		return page.NewHTTPError(http.StatusRequestEntityTooLarge, "", errorMessage(err))
 	}
@@ -202,8 +202,8 @@ func placeError(err error) error {
 }
 
 func errorMessage(err error) string {
-	if named, ok := errors.AsType[*errs.Error](err); ok {
-		return named.Message
+	if filename, ok := errors.AsType[*errs.Error](err); ok {
+		return filename.Message
 	}
 	return ""
 }
@@ -215,9 +215,9 @@ func setProgressHeaders(w http.ResponseWriter, up vault.Upload) {
 }
 
 // uploadShow handles GET and HEAD.
-func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if r.Method == http.MethodHead {
-		up, err := p.Vault.Uploads.Offset(r.Context(), who.Actor, r.PathValue("id"))
+		up, err := p.Vault.Uploads.Offset(r.Context(), visitor.Actor, r.PathValue("id"))
 		if err != nil {
 			return err
 		}
@@ -225,11 +225,11 @@ func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, who page.Visi
 		setProgressHeaders(w, up)
 		return nil
 	}
-	up, err := p.Vault.Uploads.Get(r.Context(), who.Actor, r.PathValue("id"))
+	up, err := p.Vault.Uploads.Get(r.Context(), visitor.Actor, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	answer := uploadStatus{State: "arriving", Offset: up.Offset, Size: up.Size, Refusal: up.Refusal, Advice: rejectionAdvice(up.Refusal)}
+	answer := uploadStatus{State: "arriving", Offset: up.Offset, Size: up.Size, Rejection: up.Refusal, Advice: rejectionAdvice(up.Refusal)}
 	switch {
 	case up.Refusal != "":
 		answer.State = "refused"
@@ -250,33 +250,33 @@ func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file mod
 	if file.Digest == "" {
 		return nil // moved to the trash since
 	}
-	twins, err := p.Vault.Files.Twins(r.Context(), file, 1)
-	if err != nil || len(twins) == 0 {
+	duplicates, err := p.Vault.Files.Twins(r.Context(), file, 1)
+	if err != nil || len(duplicates) == 0 {
 		return err
 	}
-	twin := twins[0]
-	answer.Other = p.ViewerPath(twin.File)
-	named := fmt.Sprintf("%q", twin.File.Filename)
+	duplicate := duplicates[0]
+	answer.Other = p.ViewerPath(duplicate.File)
+	filename := fmt.Sprintf("%q", duplicate.File.Filename)
 	switch {
-	case page.DocumentPlace(twin.File) == page.DocumentPlace(file):
-		answer.Note = "The same document is already here as " + named + "."
-	case twin.Heading != "":
-		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", twin.Heading, named)
-	case twin.File.AbstractID != 0:
-		answer.Note = "The same document is also in another abstract as " + named + "."
+	case page.DocumentPlace(duplicate.File) == page.DocumentPlace(file):
+		answer.Note = "The same document is already here as " + filename + "."
+	case duplicate.Heading != "":
+		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", duplicate.Heading, filename)
+	case duplicate.File.AbstractID != 0:
+		answer.Note = "The same document is also in another abstract as " + filename + "."
 	default:
-		answer.Note = "The same document is also in the vault as " + named + "."
+		answer.Note = "The same document is also in the vault as " + filename + "."
 	}
 	return nil
 }
 
-func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	offset, err := tus.ParseOffset(r.Header)
 	if err != nil {
 		return err
 	}
 	stop := tus.InterruptReads(w, p.Vault.Uploads.Pausing())
-	up, err := p.Vault.Uploads.Write(r.Context(), who.Actor, r.PathValue("id"), offset, r.Body)
+	up, err := p.Vault.Uploads.Write(r.Context(), visitor.Actor, r.PathValue("id"), offset, r.Body)
 	stop()
 	if err != nil {
 		return err
@@ -286,8 +286,8 @@ func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, who page.Vis
 	return nil
 }
 
-func (p *Pages) uploadCancel(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	if err := p.Vault.Uploads.Cancel(r.Context(), who.Actor, r.PathValue("id")); err != nil {
+func (p *Pages) uploadCancel(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	if err := p.Vault.Uploads.Cancel(r.Context(), visitor.Actor, r.PathValue("id")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

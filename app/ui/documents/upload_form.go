@@ -20,13 +20,13 @@ import (
 
 // Without scripts, browsers send all documents of a form in one request.
 
-func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {
 		return err
 	}
 	return p.receiveForm(w, r, p.AbstractPath(id), func(tray *vault.Tray) (vault.Filed, error) {
-		filed, err := p.Vault.Abstracts.Attach(r.Context(), who.Actor, id, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+		filed, err := p.Vault.Abstracts.Attach(r.Context(), visitor.Actor, id, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 		if err != nil {
 			return filed, err
 		}
@@ -36,7 +36,7 @@ func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, who pag
 	})
 }
 
-func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	draft, to := model.UploadDraft{}, "/vault"
 	if r.PathValue("n") != "" {
 		id, err := page.PathNumber(r)
@@ -46,7 +46,7 @@ func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, who page.
 		draft.FolderID, to = model.IDInput{Present: true, Valid: true, Value: int64(id)}, page.FolderPath(id)
 	}
 	return p.receiveForm(w, r, to, func(tray *vault.Tray) (vault.Filed, error) {
-		return p.Vault.Files.Upload(r.Context(), who.Actor, draft, tray, vault.Keep[vault.Filed]{})
+		return p.Vault.Files.Upload(r.Context(), visitor.Actor, draft, tray, vault.Keep[vault.Filed]{})
 	})
 }
 
@@ -148,17 +148,17 @@ func uploadNotice(filed vault.Filed) string {
 		}
 		lines = append(lines, fmt.Sprintf("Uploaded %s: %s.", page.Plural(n, "document", "documents"), strings.Join(names, ", ")))
 	}
-	refused, advice := make([]string, 0, len(filed.Failures)), []string(nil)
+	rejected, advice := make([]string, 0, len(filed.Failures)), []string(nil)
 	for _, f := range filed.Failures {
-		refused = append(refused, fmt.Sprintf("%s (%s)", f.Filename, f.Reason))
+		rejected = append(rejected, fmt.Sprintf("%s (%s)", f.Filename, f.Reason))
 		if says := rejectionAdvice(f.Reason); says != "" && !slices.Contains(advice, says) {
 			advice = append(advice, says)
 		}
 	}
-	if n := len(refused); n > 0 {
+	if n := len(rejected); n > 0 {
 		// Rejections come first: the length of a notice is limited, and uploaded documents show on the
 		// page.
-		first := fmt.Sprintf("%s not uploaded: %s.", countNotUploaded(n), strings.Join(refused, "; "))
+		first := fmt.Sprintf("%s not uploaded: %s.", countNotUploaded(n), strings.Join(rejected, "; "))
 		lines = slices.Concat([]string{first}, advice, lines)
 	}
 	return strings.Join(lines, " ")

@@ -53,9 +53,9 @@ func (p *Pages) recordResponse(
 }
 
 // recordView records that a page shows a document. HEAD requests show none.
-func (p *Pages) recordView(r *http.Request, who page.Visitor, id uint64) {
+func (p *Pages) recordView(r *http.Request, visitor page.Visitor, id uint64) {
 	if r.Method == http.MethodGet {
-		p.Events.Note(who.Actor, fileOpened, page.FileRecordName(id), nil)
+		p.Events.Note(visitor.Actor, fileOpened, page.FileRecordName(id), nil)
 	}
 }
 

@@ -62,19 +62,19 @@ type adjacentDocument struct {
 }
 
 // documentPage shows a document and records the view.
-func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.ShowDocument(w, r, who, page.NameProblem{})
+func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.ShowDocument(w, r, visitor, page.NameProblem{})
 }
 
-func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, refused page.NameProblem) error {
+func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
 	file, err := p.Vault.Files.Get(r.Context(), id)
-	if errs.KindOf(err) == errs.NotFound && who.MayWrite() {
-		if gone, inTrash := p.Vault.Files.Trashed(r.Context(), id); inTrash == nil {
-			return p.RenderPage(w, r, who, http.StatusOK, "document_trashed.html", page.Page{Heading: gone.Filename, Section: "trash", Data: gone})
+	if errs.KindOf(err) == errs.NotFound && visitor.MayWrite() {
+		if trashed, inTrash := p.Vault.Files.Trashed(r.Context(), id); inTrash == nil {
+			return p.RenderPage(w, r, visitor, http.StatusOK, "document_trashed.html", page.Page{Heading: trashed.Filename, Section: "trash", Data: trashed})
 		}
 	}
 	if err != nil {
@@ -83,26 +83,26 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, who page.Vi
 	sheet := viewerData{File: file, As: viewPages, Page: 1}
 	sheet.readFindParams(r)
 	sheet.Rename = page.DocumentRow{File: file, List: page.WithQueryValue(r.URL.RequestURI(), "rename", ""), Name: file.Filename, Renaming: r.URL.Query().Get("rename") != ""}
-	if refused.FileID != 0 {
-		sheet.Rename.Renaming, sheet.Rename.Name, sheet.Rename.Problem = true, refused.Typed, refused.Problem
+	if rejected.FileID != 0 {
+		sheet.Rename.Renaming, sheet.Rename.Name, sheet.Rename.Problem = true, rejected.Typed, rejected.Problem
 	}
 	if err := p.loadPlace(r, &sheet); err != nil {
 		return err
 	}
-	if err := p.loadContent(r, who, &sheet); err != nil {
+	if err := p.loadContent(r, visitor, &sheet); err != nil {
 		return err
 	}
-	if refused.FileID == 0 { // otherwise the view continues
-		p.recordView(r, who, id)
+	if rejected.FileID == 0 { // otherwise the view continues
+		p.recordView(r, visitor, id)
 	}
-	return p.RenderPage(w, r, who, refused.Status(), "document.html", page.Page{
+	return p.RenderPage(w, r, visitor, rejected.Status(), "document.html", page.Page{
 		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewerline.js", "viewer.js"}, Styles: []string{"viewer.css"},
 	})
 }
 
 // loadContent determines how to show the document.
-func (p *Pages) loadContent(r *http.Request, who page.Visitor, s *viewerData) error {
-	sizes, err := p.Vault.Previews.Sizes(r.Context(), who.Actor, s.File.ID)
+func (p *Pages) loadContent(r *http.Request, visitor page.Visitor, s *viewerData) error {
+	sizes, err := p.Vault.Previews.Sizes(r.Context(), visitor.Actor, s.File.ID)
 	switch {
 	case err == nil && !hasNoImage(s.File, len(sizes)):
 		return p.setPageImage(r, s, sizes)
@@ -114,7 +114,7 @@ func (p *Pages) loadContent(r *http.Request, who page.Visitor, s *viewerData) er
 	}
 	s.As = viewText
 	if !s.File.ShownAsImages() {
-		err = p.loadText(r, who, s)
+		err = p.loadText(r, visitor, s)
 		if errs.KindOf(err) != errs.NotFound {
 			return err
 		}
@@ -192,7 +192,7 @@ func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
 	at := page.DocumentPlace(s.File)
 	s.Place = documentHome{Name: "Vault", Path: "/vault", Section: "vault"}
 	in := r.URL.Query().Get("in")
-	if named, ok := p.ParsePlace(in); ok && in != "" && named == at {
+	if place, ok := p.ParsePlace(in); ok && in != "" && place == at {
 		s.Place.In = p.FormatPlace(at)
 		s.QueryIn = "?in=" + s.Place.In
 	}

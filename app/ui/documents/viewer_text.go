@@ -47,7 +47,7 @@ const maxTextBytes = 2 << 20
 var errTextLimit = errors.New("that is enough")
 
 // documentTextPage shows the text of a document with its matches highlighted.
-func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -61,11 +61,11 @@ func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, who pag
 	if err := p.loadPlace(r, &s); err != nil {
 		return err
 	}
-	if err := p.loadText(r, who, &s); err != nil && errs.KindOf(err) != errs.NotFound {
+	if err := p.loadText(r, visitor, &s); err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
-	p.recordView(r, who, id)
-	return p.RenderPage(w, r, who, http.StatusOK, "document_text.html", page.Page{
+	p.recordView(r, visitor, id)
+	return p.RenderPage(w, r, visitor, http.StatusOK, "document_text.html", page.Page{
 		Heading: file.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
 	})
 }
@@ -78,19 +78,19 @@ func (s *viewerData) readFindParams(r *http.Request) {
 }
 
 // loadText reads the text of a document and highlights the matches.
-func (p *Pages) loadText(r *http.Request, who page.Visitor, s *viewerData) error {
+func (p *Pages) loadText(r *http.Request, visitor page.Visitor, s *viewerData) error {
 	s.Page = max(queryInt(r, "page", 1), 1)
-	ways := findVariants(s.Find, s.Words)
-	for _, way := range ways {
-		if err := p.highlightText(r, who, s, way); err != nil {
+	variants := findVariants(s.Find, s.Words)
+	for _, variant := range variants {
+		if err := p.highlightText(r, visitor, s, variant); err != nil {
 			return err
 		}
-		if s.Hits > 0 && way.matches(s.highlighted()) {
+		if s.Hits > 0 && variant.matches(s.highlighted()) {
 			return nil
 		}
 	}
 	if s.Hits > 0 {
-		return p.highlightText(r, who, s, findVariant{})
+		return p.highlightText(r, visitor, s, findVariant{})
 	}
 	return nil
 }
@@ -116,21 +116,21 @@ func (s *viewerData) highlighted() (texts []string) {
 }
 
 // highlightText reads the text of a document and highlights the matches of a variant.
-func (p *Pages) highlightText(r *http.Request, who page.Visitor, s *viewerData, by findVariant) error {
+func (p *Pages) highlightText(r *http.Request, visitor page.Visitor, s *viewerData, by findVariant) error {
 	s.Text, s.Cut = nil, false
 	marks := func(int) bool { return true }
 	if len(by.pageWords) > 1 {
-		whole, err := p.pagesWithAll(r, who, s.File.ID, by.pageWords)
+		complete, err := p.pagesWithAll(r, visitor, s.File.ID, by.pageWords)
 		if err != nil {
 			return err
 		}
-		if led := queryInt(r, "page", 0); len(whole) > 0 && (led == 0 || whole[led]) {
-			marks = func(n int) bool { return whole[n] }
+		if linked := queryInt(r, "page", 0); len(complete) > 0 && (linked == 0 || complete[linked]) {
+			marks = func(n int) bool { return complete[n] }
 		}
 	}
 	looks := highlighter{phrase: phrase.New(by.phrase)}
 	table := page.IsSpreadsheet(s.File.MIME)
-	cut, err := p.eachTextPage(r, who, s.File.ID, func(n int, text string) {
+	cut, err := p.eachTextPage(r, visitor, s.File.ID, func(n int, text string) {
 		m := &looks
 		if !marks(n) {
 			m = &highlighter{}
@@ -150,25 +150,25 @@ func (p *Pages) highlightText(r *http.Request, who page.Visitor, s *viewerData, 
 }
 
 // pagesWithAll returns the pages that contain all of the phrases.
-func (p *Pages) pagesWithAll(r *http.Request, who page.Visitor, id uint64, each []string) (whole map[int]bool, err error) {
-	whole = map[int]bool{}
+func (p *Pages) pagesWithAll(r *http.Request, visitor page.Visitor, id uint64, each []string) (complete map[int]bool, err error) {
+	complete = map[int]bool{}
 	var phrases []phrase.Phrase
-	for _, one := range each {
-		phrases = append(phrases, phrase.New(one))
+	for _, word := range each {
+		phrases = append(phrases, phrase.New(word))
 	}
-	_, err = p.eachTextPage(r, who, id, func(n int, text string) {
+	_, err = p.eachTextPage(r, visitor, id, func(n int, text string) {
 		if phrase.ContainsAll([]rune(text), phrases) {
-			whole[n] = true
+			complete[n] = true
 		}
 	})
-	return whole, err
+	return complete, err
 }
 
 // eachTextPage calls page for each page of a document's text up to maxTextBytes. cut reports that
 // there is more.
-func (p *Pages) eachTextPage(r *http.Request, who page.Visitor, id uint64, page func(n int, text string)) (cut bool, err error) {
+func (p *Pages) eachTextPage(r *http.Request, visitor page.Visitor, id uint64, page func(n int, text string)) (cut bool, err error) {
 	shown := 0
-	err = p.Vault.Previews.Text(r.Context(), who.Actor, id, func(n int, text string) error {
+	err = p.Vault.Previews.Text(r.Context(), visitor.Actor, id, func(n int, text string) error {
 		if shown += len(text); shown > maxTextBytes {
 			cut = true
 			return errTextLimit

@@ -25,7 +25,7 @@ const fileDownloaded = "file.downloaded"
 // a download when it starts to send a document. If a document can't be read, it aborts the
 // response, so that the client doesn't take it for complete; before the first byte it
 // returns the error.
-func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, who page.Visitor, name string, list []zipEntry) error {
+func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, visitor page.Visitor, name string, list []zipEntry) error {
 	if len(list) == 0 {
 		return &errs.Error{Kind: errs.Conflict, Message: "There are no documents here to download."}
 	}
@@ -48,7 +48,7 @@ func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, who page.Visitor
 	names := zipNames(list)
 	z := zip.NewWriter(&recheckingWriter{to: w, again: func() error { return p.checkStillAllowed(w, r) }})
 	for i, entry := range list {
-		if err := p.addToZip(w, r, z, who, names[i], entry.File); err != nil {
+		if err := p.addToZip(w, r, z, visitor, names[i], entry.File); err != nil {
 			return p.abortZip(w, r, err, i == 0)
 		}
 	}
@@ -118,7 +118,7 @@ func (e *openError) Error() string { return e.cause.Error() }
 
 func (e *openError) Unwrap() error { return e.cause }
 
-func (p *Pages) addToZip(w http.ResponseWriter, r *http.Request, z *zip.Writer, who page.Visitor, name string, file model.File) error {
+func (p *Pages) addToZip(w http.ResponseWriter, r *http.Request, z *zip.Writer, visitor page.Visitor, name string, file model.File) error {
 	ctx := r.Context()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (p *Pages) addToZip(w http.ResponseWriter, r *http.Request, z *zip.Writer, 
 		return &openError{err}
 	}
 	defer content.Close() //nolint:errcheck // it was only read
-	p.Events.Note(who.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
+	p.Events.Note(visitor.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
 	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone)}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
 		head.Method = zip.Deflate // all other types are compressed already

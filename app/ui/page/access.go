@@ -23,55 +23,55 @@ const (
 
 // HandlerFunc handles a request that passed the access check of its route. Its error is shown as a
 // page; see error_page.go.
-type HandlerFunc func(w http.ResponseWriter, r *http.Request, who Visitor) error
+type HandlerFunc func(w http.ResponseWriter, r *http.Request, visitor Visitor) error
 
 // CheckAccess returns an error unless the visitor has the access level.
-func CheckAccess(who Visitor, need access) error {
+func CheckAccess(visitor Visitor, need access) error {
 	switch {
 	case need == Anyone, need == BeforeSetup:
 		return nil
-	case !who.Known():
+	case !visitor.Known():
 		return ErrSignIn
 	case need == SignedIn:
 		return nil
-	case who.Role == "":
+	case visitor.Role == "":
 		return ErrTwoFactorRequired
-	case !who.Role.Can(model.Permission(need)):
+	case !visitor.Role.Can(model.Permission(need)):
 		return &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
 	}
 	return nil
 }
 
-func (p *Site) authorize(to Route, w http.ResponseWriter, r *http.Request) (who Visitor, err error) {
-	if who, err = p.authenticate(r); err != nil && (to.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
+func (p *Site) authorize(route Route, w http.ResponseWriter, r *http.Request) (visitor Visitor, err error) {
+	if visitor, err = p.authenticate(r); err != nil && (route.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
 		SkipForm(w, r)
-		return who, err
+		return visitor, err
 	}
 	if err := p.origins.Check(r); err != nil {
 		SkipForm(w, r)
-		return who, &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
+		return visitor, &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
-	if err := CheckAccess(who, to.Access); err != nil {
+	if err := CheckAccess(visitor, route.Access); err != nil {
 		if errors.Is(err, ErrSignIn) {
-			if held := p.recoverExpiredForm(to, w, r); held != nil {
-				return who, held
+			if expired := p.recoverExpiredForm(route, w, r); expired != nil {
+				return visitor, expired
 			}
 		}
 		SkipForm(w, r)
 		if errors.Is(err, ErrSignIn) && p.SessionToken(r) != "" {
 			err = errSessionEnded
 		}
-		return who, err
+		return visitor, err
 	}
-	if to.readsDocuments() {
-		return who, p.checkReadingRate(w, who)
+	if route.readsDocuments() {
+		return visitor, p.checkReadingRate(w, visitor)
 	}
-	return who, nil
+	return visitor, nil
 }
 
 // checkReadingRate rejects a visitor who opens documents faster than a person can.
-func (p *Site) checkReadingRate(w http.ResponseWriter, who Visitor) error {
-	if !p.Events.Fast(who.Actor) {
+func (p *Site) checkReadingRate(w http.ResponseWriter, visitor Visitor) error {
+	if !p.Events.Fast(visitor.Actor) {
 		return nil
 	}
 	w.Header().Set("Retry-After", "60")

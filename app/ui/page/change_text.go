@@ -84,9 +84,9 @@ func fieldLabel(field string, defs []model.Field) (string, model.FieldType) {
 // ReferencedRecord returns the name of the record that a value of the field refers to, "" for other
 // fields.
 func ReferencedRecord(field string, raw json.RawMessage) string {
-	noun, is := map[string]string{"folder_id": "folder", "parent_id": "folder", "abstract_id": "abstract"}[field]
+	recordType, is := map[string]string{"folder_id": "folder", "parent_id": "folder", "abstract_id": "abstract"}[field]
 	if !is {
 		return ""
 	}
-	return noun + ":" + string(raw)
+	return recordType + ":" + string(raw)
 }

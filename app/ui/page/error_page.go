@@ -52,10 +52,10 @@ func ErrorStatus(kind errs.Kind) int { return errorPages[kind].status }
 // errorPageFor returns the page for an error. All mappings from errors to pages are here.
 func errorPageFor(err error) errorPage {
 	var (
-		named *errs.Error
-		form  *HTTPError
-		busy  *vault.SignInError
-		bad   *vault.DamagedError
+		domainErr *errs.Error
+		form      *HTTPError
+		busy      *vault.SignInError
+		bad       *vault.DamagedError
 	)
 	switch {
 	case errors.As(err, &bad):
@@ -69,10 +69,10 @@ func errorPageFor(err error) errorPage {
 		return errorPage{http.StatusServiceUnavailable, "One moment, please", busy.Error()}
 	case errors.As(err, &busy):
 		return errorPage{http.StatusTooManyRequests, "One moment, please", busy.Error()}
-	case errors.As(err, &named) && errorPages[named.Kind].status != 0:
-		f := errorPages[named.Kind]
+	case errors.As(err, &domainErr) && errorPages[domainErr.Kind].status != 0:
+		f := errorPages[domainErr.Kind]
 		if f.text == "" {
-			f.text = Plainly(named.Message)
+			f.text = Plainly(domainErr.Message)
 		}
 		return f
 	}
@@ -80,7 +80,7 @@ func errorPageFor(err error) errorPage {
 }
 
 // showError responds with a page for an error, or with its text alone to a script.
-func (p *Site) showError(w http.ResponseWriter, r *http.Request, who Visitor, err error) {
+func (p *Site) showError(w http.ResponseWriter, r *http.Request, visitor Visitor, err error) {
 	if errors.Is(err, ErrSignIn) || errors.Is(err, ErrTwoFactorRequired) {
 		p.showSignInRequired(w, r, err)
 		return
@@ -95,14 +95,14 @@ func (p *Site) showError(w http.ResponseWriter, r *http.Request, who Visitor, er
 	RetryAfter(w, err)
 	gone, inTrash := p.findTrashed(r, err)
 	switch {
-	case inTrash && who.MayRead():
-		err = p.showTrashed(w, r, who, gone)
+	case inTrash && visitor.MayRead():
+		err = p.showTrashed(w, r, visitor, gone)
 	case errors.Is(err, errNotSetUp) && !IsPartRequest(r):
-		err = p.RenderPage(w, r, who, f.status, "first.html", Page{Heading: f.heading})
+		err = p.RenderPage(w, r, visitor, f.status, "first.html", Page{Heading: f.heading})
 	case IsPartRequest(r):
-		err = p.RenderPart(w, r, who, f.status, "message.html", "problem", f.text)
+		err = p.RenderPart(w, r, visitor, f.status, "message.html", "problem", f.text)
 	default:
-		err = p.RenderPage(w, r, who, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
+		err = p.RenderPage(w, r, visitor, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
 	}
 	if err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
@@ -113,10 +113,10 @@ func (p *Site) showError(w http.ResponseWriter, r *http.Request, who Visitor, er
 
 // RetryAfter sets the header Retry-After if the error says how long to wait.
 func RetryAfter(w http.ResponseWriter, err error) {
-	var refused *vault.SignInError
+	var rejected *vault.SignInError
 	switch {
-	case errors.As(err, &refused) && refused.Wait > 0:
-		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))
+	case errors.As(err, &rejected) && rejected.Wait > 0:
+		w.Header().Set("Retry-After", strconv.Itoa(int(rejected.Wait/time.Second)))
 	case errorPageFor(err).status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "10")
 	}

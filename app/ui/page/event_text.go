@@ -90,17 +90,17 @@ func EventTextOf(kind string) eventText {
 	return eventText{kind: kind, Words: kind, Record: "record"}
 }
 
-// Noun returns the noun before the name of a record. If the text fits records of several types, it
+// RecordType returns the noun before the name of a record. If the text fits records of several types, it
 // is the type of this one.
-func (w eventText) Noun(of string) string {
-	noun, _, _ := strings.Cut(of, ":")
+func (w eventText) RecordType(of string) string {
+	recordType, _, _ := strings.Cut(of, ":")
 	switch {
 	case w.Record != "record":
 		return w.Record
-	case noun == "file":
+	case recordType == "file":
 		return "document"
 	}
-	return noun
+	return recordType
 }
 
 // Choice returns the text of the kind in the filter of the activity page.

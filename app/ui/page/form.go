@@ -21,26 +21,26 @@ const (
 
 // readRouteForm reads a form for a page with that access level. Large forms reserve memory of their
 // sender until done is called. Senders without a session or a role may send small forms only.
-func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, who Visitor, of access) (done func(), err error) {
+func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, visitor Visitor, of access) (done func(), err error) {
 	if of == Anyone || of == SignedIn {
 		return func() {}, ReadForm(w, r, MaxFormBytes)
 	}
-	return p.readCountedForm(w, r, who.Record(), p.FormBytes)
+	return p.readCountedForm(w, r, visitor.Record(), p.FormBytes)
 }
 
 // readCountedForm reads a form of at most max bytes and charges its memory to owner until done is
 // called.
-func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner string, most int64) (done func(), err error) {
+func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner string, maxBytes int64) (done func(), err error) {
 	length := r.ContentLength
-	if length < 0 || length > most {
-		length = most
+	if length < 0 || length > maxBytes {
+		length = maxBytes
 	}
-	end := formDeadline(r, most)
+	end := formDeadline(r, maxBytes)
 	r.Body, done = p.Room(r.Context(), owner, r.Body, length, func(waited time.Duration) {
 		end = end.Add(waited)
 		_ = http.NewResponseController(w).SetReadDeadline(end) // as in readForm
 	})
-	if err := ReadForm(w, r, most); err != nil {
+	if err := ReadForm(w, r, maxBytes); err != nil {
 		done()
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 }
 
 // formDeadline returns the time by which the form must have arrived.
-func formDeadline(r *http.Request, most int64) time.Time {
-	return time.Now().Add(formTimeout + time.Duration(min(max(r.ContentLength, 0), most)/minFormRate)*time.Second)
+func formDeadline(r *http.Request, maxBytes int64) time.Time {
+	return time.Now().Add(formTimeout + time.Duration(min(max(r.ContentLength, 0), maxBytes)/minFormRate)*time.Second)
 }
 
 // ReadForm reads a form of at most max bytes into r.PostForm.
-func ReadForm(w http.ResponseWriter, r *http.Request, most int64) error {
+func ReadForm(w http.ResponseWriter, r *http.Request, maxBytes int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		SkipForm(w, r)
 		return NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
@@ -61,16 +61,16 @@ func ReadForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	}
 	control := http.NewResponseController(w)
 	// Connections without deadlines are not network connections and can't stall.
-	_ = control.SetReadDeadline(formDeadline(r, most))
-	r.Body = http.MaxBytesReader(w, r.Body, most)
+	_ = control.SetReadDeadline(formDeadline(r, maxBytes))
+	r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
 	if err := r.ParseForm(); err != nil {
 		SkipForm(w, r)
 		if errs.KindOf(err) == errs.Unavailable {
 			return err
 		}
-		if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return NewHTTPError(http.StatusRequestEntityTooLarge, "This cannot be read",
-				fmt.Sprintf("The form holds more than %s. Go back and shorten it.", FormatSize(long.Limit)))
+				fmt.Sprintf("The form holds more than %s. Go back and shorten it.", FormatSize(tooLarge.Limit)))
 		}
 		return NewHTTPError(http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
 	}

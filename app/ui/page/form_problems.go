@@ -19,26 +19,26 @@ func FieldProblems(fields errs.Fields) map[string]string {
 
 // FormProblems returns the problems to show in a form by field, under "" those of the complete
 // form. It returns nil for other errors.
-func FormProblems(err error) (status int, said map[string]string) {
+func FormProblems(err error) (status int, problems map[string]string) {
 	var busy *vault.SignInError
 	if errors.As(err, &busy) {
 		return SignInErrorStatus(busy), map[string]string{"": busy.Error()}
 	}
-	named, ok := errors.AsType[*errs.Error](err)
+	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case !ok:
-	case named.Kind == errs.Invalid && len(named.Fields) > 0:
-		return http.StatusUnprocessableEntity, FieldProblems(named.Fields)
-	case named.Kind == errs.Invalid, named.Kind == errs.Conflict:
-		return errorPages[named.Kind].status, map[string]string{"": Plainly(named.Message)}
+	case domainErr.Kind == errs.Invalid && len(domainErr.Fields) > 0:
+		return http.StatusUnprocessableEntity, FieldProblems(domainErr.Fields)
+	case domainErr.Kind == errs.Invalid, domainErr.Kind == errs.Conflict:
+		return errorPages[domainErr.Kind].status, map[string]string{"": Plainly(domainErr.Message)}
 	}
 	return 0, nil
 }
 
 // SignInErrorStatus returns 429 or 503 if the user should try again later, else 422: as with 401,
 // browsers don't offer to save the password then.
-func SignInErrorStatus(refused *vault.SignInError) int {
-	switch refused.Reason {
+func SignInErrorStatus(rejected *vault.SignInError) int {
+	switch rejected.Reason {
 	case vault.TooManyTries:
 		return http.StatusTooManyRequests
 	case vault.TooBusy:
@@ -49,9 +49,9 @@ func SignInErrorStatus(refused *vault.SignInError) int {
 
 // ErrorSentence returns the message of an error, "" for internal errors.
 func ErrorSentence(err error) string {
-	var named *errs.Error
-	if errors.As(err, &named) {
-		return Plainly(named.Message)
+	var domainErr *errs.Error
+	if errors.As(err, &domainErr) {
+		return Plainly(domainErr.Message)
 	}
 	return ""
 }

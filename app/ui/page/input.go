@@ -131,11 +131,11 @@ func StoredInputs(defs []model.Field, values model.Values) []Input {
 }
 
 // SubmittedInputs returns the inputs of custom fields with the submitted values and their problems.
-func SubmittedInputs(defs []model.Field, form url.Values, refused map[string]string) []Input {
+func SubmittedInputs(defs []model.Field, form url.Values, rejected map[string]string) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
 		in := NewInput(def, SubmittedValues(def.Type, form[CustomFieldName(def.Key)]))
-		in.Problem = ProblemText(def.Type, refused[in.Name])
+		in.Problem = ProblemText(def.Type, rejected[in.Name])
 		list = append(list, in)
 	}
 	return list

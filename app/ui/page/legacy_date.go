@@ -16,15 +16,15 @@ const yearTooEarlyText = "The year is before 1600. Write all four of its digits,
 // LegacyDateProblems returns the problems of submitted dates before minYear, by the name of the
 // field.
 func LegacyDateProblems(fields []Input, sent url.Values) map[string]string {
-	refused := map[string]string{}
+	rejected := map[string]string{}
 	for _, in := range fields {
 		values := sent[in.Name]
 		if in.Type != model.Date || len(values) == 0 {
 			continue
 		}
 		if day, err := time.Parse(time.DateOnly, values[len(values)-1]); err == nil && day.Year() < minYear {
-			refused[in.Name] = yearTooEarlyText
+			rejected[in.Name] = yearTooEarlyText
 		}
 	}
-	return refused
+	return rejected
 }

@@ -18,9 +18,9 @@ const (
 
 // ListParams returns the named query parameters that are not empty.
 func ListParams(r *http.Request, names ...string) url.Values {
-	asked, values := r.URL.Query(), url.Values{}
+	params, values := r.URL.Query(), url.Values{}
 	for _, name := range names {
-		if v := asked.Get(name); v != "" {
+		if v := params.Get(name); v != "" {
 			values.Set(name, v)
 		}
 	}
@@ -30,20 +30,20 @@ func ListParams(r *http.Request, names ...string) url.Values {
 // ApplyCursor makes a query continue at the cursor of the request. Invalid cursors start at the
 // first page.
 func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
-	place, ok := p.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
-	if !ok || len(place) == 0 || place[0] != forward && place[0] != backward {
+	position, ok := p.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
+	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
 		return
 	}
-	q.Position, q.Backward = place[1:], place[0] == backward
+	q.Position, q.Backward = position[1:], position[0] == backward
 }
 
 // PageLinks returns the addresses of the previous and next page, "" if there is none.
-func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) (before, after string) {
-	to := func(way byte, place []byte) string {
-		if place == nil {
+func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) (prevLink, nextLink string) {
+	to := func(direction byte, position []byte) string {
+		if position == nil {
 			return ""
 		}
-		at := url.Values{"at": {p.Vault.Secrets.Cursors().Encode(cursorScope(r, values), append([]byte{way}, place...))}}
+		at := url.Values{"at": {p.Vault.Secrets.Cursors().Encode(cursorScope(r, values), append([]byte{direction}, position...))}}
 		for name, v := range values {
 			at[name] = v
 		}
@@ -78,8 +78,8 @@ func cursorScope(r *http.Request, values url.Values) string {
 
 // DayParam reads a date from the query and normalizes it there, the zero time if there is none. The
 // problem of an invalid date is added to problems under its name.
-func DayParam(asked url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
-	text := NormalizeDate(asked.Get(name))
+func DayParam(params url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
+	text := NormalizeDate(params.Get(name))
 	if text == "" {
 		return time.Time{}
 	}
@@ -88,13 +88,13 @@ func DayParam(asked url.Values, problems map[string]string, name string, zone *t
 		problems[name] = invalidDateText
 		return time.Time{}
 	}
-	asked.Set(name, text)
+	params.Set(name, text)
 	return at
 }
 
 // DayRangeParams reads the first and the last day of a range, both included, as times in the zone.
-func DayRangeParams(asked url.Values, problems map[string]string, zone *time.Location) (from, to time.Time) {
-	from, to = DayParam(asked, problems, "from", zone), DayParam(asked, problems, "to", zone)
+func DayRangeParams(params url.Values, problems map[string]string, zone *time.Location) (from, to time.Time) {
+	from, to = DayParam(params, problems, "from", zone), DayParam(params, problems, "to", zone)
 	if !to.IsZero() {
 		to = to.AddDate(0, 0, 1).Add(-time.Microsecond)
 	}

@@ -6,11 +6,11 @@ var propertyFieldLabels = []struct{ name, label string }{
 }
 
 // PropertyInputs returns the inputs of those fields with their values and problems.
-func PropertyInputs(value func(name string) string, refused map[string]string) []Input {
+func PropertyInputs(value func(name string) string, rejected map[string]string) []Input {
 	var list []Input
 	for _, f := range propertyFieldLabels {
 		in := newTextInput(f.name, f.label, value(f.name))
-		in.Problem = refused[f.name]
+		in.Problem = rejected[f.name]
 		list = append(list, in)
 	}
 	return list

@@ -24,18 +24,18 @@ const (
 )
 
 // RenderPage renders a page in the layout. It responds only after rendering succeeded.
-func (p *Site) RenderPage(w http.ResponseWriter, r *http.Request, who Visitor, status int, name string, what Page) error {
+func (p *Site) RenderPage(w http.ResponseWriter, r *http.Request, visitor Visitor, status int, name string, content Page) error {
 	notice, undo := p.consumeNotice(w, r)
 	return p.renderBlock(w, status, name, "layout.html", pageData{
-		Page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: parseUndo(undo),
-		Warnings: p.visibleWarnings(r, who),
+		Page: content, Me: visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: parseUndo(undo),
+		Warnings: p.visibleWarnings(r, visitor),
 	})
 }
 
 // RenderPart renders a named block of a page, which a script inserts into the page.
-func (p *Site) RenderPart(w http.ResponseWriter, r *http.Request, who Visitor, status int, name, block string, data any) error {
+func (p *Site) RenderPart(w http.ResponseWriter, r *http.Request, visitor Visitor, status int, name, block string, data any) error {
 	w.Header().Set("Vary", "HX-Request")
-	return p.renderBlock(w, status, name, block, pageData{Page: Page{Data: data}, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI()})
+	return p.renderBlock(w, status, name, block, pageData{Page: Page{Data: data}, Me: visitor, Path: r.URL.Path, Here: r.URL.RequestURI()})
 }
 
 // IsPartRequest reports whether a script requests a part of the page. When a browser restores a
@@ -50,12 +50,12 @@ func (p *Site) renderBlock(w http.ResponseWriter, status int, name, block string
 
 // renderWithPolicy is renderBlock with another Content-Security-Policy.
 func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int, name, block string, data any) error {
-	set, err := p.templates.page(name)
+	templates, err := p.templates.page(name)
 	if err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
 	}
 	var b bytes.Buffer
-	if err := set.ExecuteTemplate(&b, block, data); err != nil {
+	if err := templates.ExecuteTemplate(&b, block, data); err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
 	}
 	text := StripBidi(b.Bytes())
@@ -83,9 +83,9 @@ func Redirect(w http.ResponseWriter, r *http.Request, to string) {
 }
 
 // Truncate shortens a text to at most that many bytes, at a character boundary.
-func Truncate(text string, most int) string {
-	if len(text) <= most {
+func Truncate(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most-3], "") + "…"
+	return strings.ToValidUTF8(text[:maxBytes-3], "") + "…"
 }

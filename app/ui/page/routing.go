@@ -42,19 +42,19 @@ func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
 // serveUnknown responds to a request without a route. h knows whether the address or the method is
 // unknown.
 func (p *Site) serveUnknown(w http.ResponseWriter, r *http.Request, h http.Handler) {
-	said := &statusRecorder{header: http.Header{}}
-	h.ServeHTTP(said, r)
+	recorder := &statusRecorder{header: http.Header{}}
+	h.ServeHTTP(recorder, r)
 	SkipForm(w, r)
-	who, err := p.authenticate(r)
+	visitor, err := p.authenticate(r)
 	switch {
 	case err != nil:
-	case said.status == http.StatusMethodNotAllowed:
-		w.Header()["Allow"] = said.header["Allow"]
+	case recorder.status == http.StatusMethodNotAllowed:
+		w.Header()["Allow"] = recorder.header["Allow"]
 		err = NewHTTPError(http.StatusMethodNotAllowed, "This cannot be done here", "This address is not used that way.")
 	default:
 		err = NotFound(r)
 	}
-	p.showError(w, r, who, err)
+	p.showError(w, r, visitor, err)
 }
 
 // statusRecorder records the status and header of a response and discards its body.
@@ -71,36 +71,36 @@ func (v *statusRecorder) WriteHeader(status int) { v.status = status }
 
 // wrap returns a handler that authorizes the request, checks its origin, and reads its form before
 // it calls the route's handler.
-func (p *Site) wrap(to Route) http.Handler {
+func (p *Site) wrap(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := p.authorize(to, w, r)
+		visitor, err := p.authorize(route, w, r)
 		if back, ok := errors.AsType[*expiredForm](err); ok {
 			defer back.done()
 		}
-		if err == nil && to.hasForm(r) {
+		if err == nil && route.hasForm(r) {
 			var done func()
-			if done, err = p.readRouteForm(w, r, who, to.Access); err == nil {
+			if done, err = p.readRouteForm(w, r, visitor, route.Access); err == nil {
 				defer done()
 			}
 		}
 		if err == nil {
-			err = to.Handle(w, r, who)
+			err = route.Handle(w, r, visitor)
 		}
 		if err != nil {
-			p.showError(w, r, who, err)
+			p.showError(w, r, visitor, err)
 		}
 	})
 }
 
 // hasForm reports whether the request has a form that must be read before the handler runs.
-func (to Route) hasForm(r *http.Request) bool {
-	return !to.Raw && r.Method != http.MethodGet && r.Method != http.MethodHead
+func (route Route) hasForm(r *http.Request) bool {
+	return !route.Raw && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
 // readsDocuments reports whether the route shows content of documents, which the audit log records.
-func (to Route) readsDocuments() bool {
-	_, path, _ := strings.Cut(to.Pattern, " ")
-	return strings.HasPrefix(to.Pattern, "GET ") && (strings.HasPrefix(path, "/documents/") || strings.HasSuffix(path, "/zip"))
+func (route Route) readsDocuments() bool {
+	_, path, _ := strings.Cut(route.Pattern, " ")
+	return strings.HasPrefix(route.Pattern, "GET ") && (strings.HasPrefix(path, "/documents/") || strings.HasSuffix(path, "/zip"))
 }
 
 // NewRoute returns a route. If the request has a form, it is read before handle is called.

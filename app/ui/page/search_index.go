@@ -13,7 +13,7 @@ import (
 // SearchIndexStatus is the status of the search index.
 type SearchIndexStatus struct {
 	vault.SearchState
-	Trouble string // why the status is unknown
+	Problem string // why the status is unknown
 }
 
 // Says describes the status in a sentence or two.
@@ -89,7 +89,7 @@ func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	state, err := p.Vault.Search.State(ctx)
 	if err != nil {
 		p.Log.ErrorContext(ctx, "search index", "error", err)
-		return SearchIndexStatus{Trouble: "How the index is cannot be told now."}
+		return SearchIndexStatus{Problem: "How the index is cannot be told now."}
 	}
 	return SearchIndexStatus{SearchState: state}
 }

@@ -48,7 +48,7 @@ func TestSearchIndexSays(t *testing.T) {
 			t.Errorf("%s: %q, %q, %t", row.name, s.Missing(), s.Late(), s.Complete())
 		}
 	}
-	if (SearchIndexStatus{Trouble: "x"}).Complete() {
+	if (SearchIndexStatus{Problem: "x"}).Complete() {
 		t.Error("what nothing is known of is complete")
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The sentences of refusals are those of the API (API.md, its wording table), which
-// programs compare. Where one speaks to programs, people read another.
+// Validation errors have the sentences of the API, which clients compare. Where a sentence is
+// written for developers, pages show another one.
 var (
 	tooManyCharacters = regexp.MustCompile(`The ([^.]+) field must not be greater than ([0-9]+) characters\.`)
 	notADay           = regexp.MustCompile(`The ([^.]+) field must match the format Y-m-d\.`)
@@ -16,7 +16,7 @@ var (
 	fieldNames = strings.NewReplacer("The filename ", "The name ", "The tax map ", "The parcel or tax map number ", "The selected template id ", "The template ")
 )
 
-// Plainly gives the sentences of a refusal as people read them.
+// Plainly returns the sentences of a validation error in the words of the pages.
 func Plainly(sentences string) string {
 	sentences = toFind.Replace(tooLongToFind.ReplaceAllString(sentences, "That is too long to look for: $1 characters at most."))
 	sentences = tooManyCharacters.ReplaceAllString(sentences, "The $1 can have at most $2 characters.")

@@ -71,10 +71,10 @@ func (p *Site) CookieValue(r *http.Request, name string) string {
 // SessionVisitor returns the visitor of the request's session. Without a valid session it is an
 // anonymous visitor.
 func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
-	nobody := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r)}}
+	anonymous := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r)}}
 	token := p.SessionToken(r)
 	if token == "" {
-		return nobody, nil
+		return anonymous, nil
 	}
 	look := p.Vault.Sessions.Authenticate
 	if IsPartRequest(r) && r.Method == http.MethodGet {
@@ -83,9 +83,9 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	actor, err := look(r.Context(), token)
 	switch {
 	case errs.KindOf(err) == errs.Unauthenticated:
-		return nobody, nil
+		return anonymous, nil
 	case err != nil:
-		return nobody, err
+		return anonymous, err
 	}
 	actor.Address, actor.RequestID = p.Address(r), r.Header.Get("X-Request-Id")
 	return Visitor{actor}, nil
@@ -115,15 +115,15 @@ var errNotSetUp = errors.New("there is no administrator yet")
 // authenticate returns the visitor. Until the first administrator exists, it returns errNotSetUp,
 // which is shown as a page that explains the setup link.
 func (p *Site) authenticate(r *http.Request) (Visitor, error) {
-	who, err := p.SessionVisitor(r)
-	if err != nil || who.Known() {
-		return who, err
+	visitor, err := p.SessionVisitor(r)
+	if err != nil || visitor.Known() {
+		return visitor, err
 	}
 	opened, err := p.Vault.Users.Opened(r.Context())
 	if err == nil && !opened {
 		err = errNotSetUp
 	}
-	return who, err
+	return visitor, err
 }
 
 // ClearSiteData makes the browser delete what it stores of this site: cached page images, and the

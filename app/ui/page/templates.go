@@ -108,24 +108,24 @@ func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict: a name without a value")
 	}
-	made := map[string]any{}
+	values := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
 			return nil, fmt.Errorf("dict: %v is no name", pairs[i])
 		}
-		made[name] = pairs[i+1]
+		values[name] = pairs[i+1]
 	}
-	return made, nil
+	return values, nil
 }
 
 // icon returns an icon. It needs text or a label beside it.
 func (p *Site) icon(name string) (template.HTML, error) {
-	drawing, ok := p.icons[name]
+	markup, ok := p.icons[name]
 	if !ok {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
-	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
+	return template.HTML(markup), nil // #nosec G203 -- embedded files, not user input
 }
 
 // isLast reports whether at is the last index of the list.

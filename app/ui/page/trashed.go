@@ -16,8 +16,8 @@ type trashedRecord struct {
 	Path string
 }
 
-// What returns the record's type for use in a sentence: "the abstract".
-func (g trashedRecord) What() string { return "the " + g.Noun }
+// TypeName returns the record's type for use in a sentence: "the abstract".
+func (g trashedRecord) TypeName() string { return "the " + g.Noun }
 
 // ByWhom returns who moved it to the trash.
 func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
@@ -28,31 +28,31 @@ func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, foun
 	if errs.KindOf(err) != errs.NotFound || r.PathValue("id") == "" {
 		return gone, false
 	}
-	var noun string
+	var recordType string
 	var id uint64
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/abstracts/"):
-		noun = "abstract"
+		recordType = "abstract"
 		id, found = p.AbstractIDs.Decode(r.PathValue("id"))
 		gone.Path = p.AbstractPath(id)
 	case strings.HasPrefix(r.URL.Path, "/orders/"):
-		noun = "order"
+		recordType = "order"
 		id, found = p.OrderIDs.Decode(r.PathValue("id"))
 		gone.Path = p.OrderPath(id)
 	}
 	if !found {
 		return gone, false
 	}
-	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), noun, id)
+	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, id)
 	return gone, err == nil // otherwise the page is not found
 }
 
 // showTrashed says who moved the record to the trash and how to restore it.
-func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, who Visitor, gone trashedRecord) error {
+func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, visitor Visitor, gone trashedRecord) error {
 	if IsPartRequest(r) {
-		return p.RenderPart(w, r, who, http.StatusNotFound, "gone.html", "problem", gone)
+		return p.RenderPart(w, r, visitor, http.StatusNotFound, "gone.html", "problem", gone)
 	}
-	return p.RenderPage(w, r, who, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Noun + "s", Data: gone})
+	return p.RenderPage(w, r, visitor, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Noun + "s", Data: gone})
 }
 
 // ActorInSentence returns ActorText for the middle of a sentence.

@@ -28,8 +28,8 @@ const warningCacheTTL = 30 * time.Second
 
 // visibleWarnings returns the warnings to show on the requested page. The page that a warning links
 // to explains the problem itself, and so does the dashboard.
-func (p *Site) visibleWarnings(r *http.Request, who Visitor) (list []Warning) {
-	if !who.MayAdminister() || r.URL.Path == "/" {
+func (p *Site) visibleWarnings(r *http.Request, visitor Visitor) (list []Warning) {
+	if !visitor.MayAdminister() || r.URL.Path == "/" {
 		return nil
 	}
 	for _, w := range p.currentWarnings(r.Context()) {
@@ -114,8 +114,8 @@ func DiskWarning(h vault.Health) string {
 
 // DeniedReason returns why nothing can be added.
 func DeniedReason(err error) string {
-	if named, ok := errors.AsType[*errs.Error](err); ok {
-		return named.Message
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok {
+		return domainErr.Message
 	}
 	return "Nothing can be added now. See the server's log."
 }

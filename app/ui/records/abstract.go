@@ -66,48 +66,48 @@ func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
 func (s abstractView) Main() []fieldGroup { return s.Groups[1:] }
 
 // abstractPage shows an abstract, or a part of its page.
-func (p *Pages) abstractPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showAbstract(w, r, who, page.NameProblem{})
+func (p *Pages) abstractPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showAbstract(w, r, visitor, page.NameProblem{})
 }
 
-func (p *Pages) showAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor, refused page.NameProblem) error {
+func (p *Pages) showAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
-	sheet := p.newAbstractView(filed.Abstract, template)
-	asked := r.URL.Query()
-	if name := asked.Get("group"); page.IsPartRequest(r) && name != "" {
-		g := sheet.Group(name)
+	view := p.newAbstractView(filed.Abstract, template)
+	query := r.URL.Query()
+	if name := query.Get("group"); page.IsPartRequest(r) && name != "" {
+		g := view.Group(name)
 		if g.Name == "" {
 			return page.NotFound(r)
 		}
-		g.openForm(who.MayWrite() && asked.Get("edit") != "", asked.Get("field"))
+		g.openForm(visitor.MayWrite() && query.Get("edit") != "", query.Get("field"))
 		g.Focus = !g.Editing
-		return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "group", g)
+		return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "group", g)
 	}
-	for i := range sheet.Groups {
-		sheet.Groups[i].openForm(who.MayWrite() && asked.Get("edit") == sheet.Groups[i].Name, asked.Get("field"))
+	for i := range view.Groups {
+		view.Groups[i].openForm(visitor.MayWrite() && query.Get("edit") == view.Groups[i].Name, query.Get("field"))
 	}
-	if sheet.Documents, err = p.listDocuments(r, filed); err != nil {
+	if view.Documents, err = p.listDocuments(r, filed); err != nil {
 		return err
 	}
-	refused.ApplyTo(sheet.Documents.Rows)
-	if sheet.History, err = p.recentHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
+	rejected.ApplyTo(view.Documents.Rows)
+	if view.History, err = p.recentHistory(r.Context(), visitor, filed, template, view.Documents); err != nil {
 		return err
 	}
-	if err := p.addSameFileNumber(r, &sheet); err != nil {
+	if err := p.addSameFileNumber(r, &view); err != nil {
 		return err
 	}
-	if sheet.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
+	if view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
 	var scripts []string
-	if who.MayWrite() {
+	if visitor.MayWrite() {
 		scripts = []string{"sortable.min.js", "record.js", "abstract.js", "tus.min.js", "upload.js"}
 	}
-	return p.RenderPage(w, r, who, refused.Status(), "abstract.html", page.Page{
-		Heading: sheet.Heading, Section: "abstracts", Data: sheet, Scripts: scripts, Styles: []string{"record.css"},
+	return p.RenderPage(w, r, visitor, rejected.Status(), "abstract.html", page.Page{
+		Heading: view.Heading, Section: "abstracts", Data: view, Scripts: scripts, Styles: []string{"record.css"},
 	})
 }
 
@@ -201,8 +201,8 @@ func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 }
 
 // setAbstractStatus changes the status.
-func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	filed, turn, err := p.changeAbstractStatus(r, who)
+func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	filed, change, err := p.changeAbstractStatus(r, visitor)
 	if err != nil {
 		return err
 	}
@@ -213,25 +213,25 @@ func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, who pa
 	}
 	if !page.IsPartRequest(r) {
 		path := p.AbstractPath(a.ID)
-		return p.RedirectWithUndo(w, r, path, cmp.Or(turn.Clash, "Status set to “"+page.FormatStatus(a.Status)+"”."), turn.undoAddress(path, a.Status, template.Statuses))
+		return p.RedirectWithUndo(w, r, path, cmp.Or(change.Clash, "Status set to “"+page.FormatStatus(a.Status)+"”."), change.undoAddress(path, a.Status, template.Statuses))
 	}
-	sheet := p.newAbstractView(a, template)
-	sheet.Clash, sheet.Before = turn.Clash, turn.undoStatus(a.Status, template.Statuses)
+	view := p.newAbstractView(a, template)
+	view.Clash, view.Before = change.Clash, change.undoStatus(a.Status, template.Statuses)
 	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "top", sheet)
+	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "top", view)
 }
 
 // abstractChangedEvent makes other parts of the page reload.
 const abstractChangedEvent = "deedkeep:changed"
 
 // trashAbstract moves an abstract and its documents to the trash.
-func (p *Pages) trashAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) trashAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
 	id := filed.Abstract.ID
-	if err := p.Vault.Abstracts.Trash(r.Context(), who.Actor, id, vault.Match{}); err != nil {
+	if err := p.Vault.Abstracts.Trash(r.Context(), visitor.Actor, id, vault.Match{}); err != nil {
 		return err
 	}
 	notice := "“" + p.Vault.Heading(filed.Abstract, template) + "” is in the trash"
@@ -242,12 +242,12 @@ func (p *Pages) trashAbstract(w http.ResponseWriter, r *http.Request, who page.V
 }
 
 // restoreAbstract restores an abstract from the trash.
-func (p *Pages) restoreAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) restoreAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {
 		return err
 	}
-	if _, err := p.Vault.Abstracts.Restore(r.Context(), who.Actor, id, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := p.Vault.Abstracts.Restore(r.Context(), visitor.Actor, id, vault.Keep[vault.Filed]{}); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(w, r, p.AbstractPath(id), "It is back, with its documents.")

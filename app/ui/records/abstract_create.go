@@ -30,19 +30,19 @@ type abstractForm struct {
 }
 
 // newAbstractPage shows the form for the template in the query, or for the default template.
-func (p *Pages) newAbstractPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) newAbstractPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.URL.Query()
 	form.Set("once", rand.Text())
-	return p.showNewAbstract(w, r, who, form)
+	return p.showNewAbstract(w, r, visitor, form)
 }
 
 // newAbstractAgain shows the filled-in form for another template.
-func (p *Pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.showNewAbstract(w, r, who, r.PostForm)
+func (p *Pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.showNewAbstract(w, r, visitor, r.PostForm)
 }
 
 // showNewAbstract shows the form, filled in from the order that it names.
-func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor, form url.Values) error {
+func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor, form url.Values) error {
 	order, err := p.sourceOrder(r, form)
 	if err != nil {
 		return err
@@ -50,37 +50,37 @@ func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, who page
 	if order.ID != 0 {
 		form = prefillFromOrder(form, order)
 	}
-	return p.renderNewAbstract(w, r, who, http.StatusOK, form, nil)
+	return p.renderNewAbstract(w, r, visitor, http.StatusOK, form, nil)
 }
 
 func (p *Pages) renderNewAbstract(
-	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, form url.Values, refused map[string]string,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form url.Values, rejected map[string]string,
 ) error {
-	made := abstractForm{Once: form.Get("once"), From: form.Get("order")}
+	view := abstractForm{Once: form.Get("once"), From: form.Get("order")}
 	var err error
-	if made.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // it may have been moved to the trash
+	if view.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // it may have been moved to the trash
 		return err
 	}
-	if made.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
+	if view.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
 		return err
 	}
-	made.Template = chosenTemplate(made.Templates, form.Get("template"))
-	made.Property = page.PropertyInputs(form.Get, refused)
-	made.Fields = page.SubmittedInputs(made.Template.Fields, form, refused)
-	for _, list := range [][]page.Input{made.Property, made.Fields} {
+	view.Template = chosenTemplate(view.Templates, form.Get("template"))
+	view.Property = page.PropertyInputs(form.Get, rejected)
+	view.Fields = page.SubmittedInputs(view.Template.Fields, form, rejected)
+	for _, list := range [][]page.Input{view.Property, view.Fields} {
 		for i := range list {
 			list[i].Fresh = true
 			if list[i].Problem != "" {
-				list[i].Focus = len(made.Wrong) == 0
-				made.Wrong = append(made.Wrong, list[i])
+				list[i].Focus = len(view.Wrong) == 0
+				view.Wrong = append(view.Wrong, list[i])
 			}
 		}
 	}
-	made.Problem, made.Bare = refused["template_id"], refused[confirmBlankField] != ""
+	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
 	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, who, status, "abstractnew.html", "form", made)
+		return p.RenderPart(w, r, visitor, status, "abstractnew.html", "form", view)
 	}
-	return p.RenderPage(w, r, who, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: made})
+	return p.RenderPage(w, r, visitor, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
 }
 
 // chosenTemplate returns the template with that number, else the default, else the first.
@@ -100,7 +100,7 @@ func chosenTemplate(list []model.Template, number string) (chosen model.Template
 const confirmBlankField = "bare"
 
 // createAbstract creates an abstract. A form that is submitted twice redirects to the first result.
-func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
 	templates, err := p.Vault.Templates.List(r.Context())
 	if err != nil {
@@ -108,10 +108,10 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, who page.
 	}
 	template := chosenTemplate(templates, form.Get("template"))
 	if old := page.LegacyDateProblems(page.SubmittedInputs(template.Fields, form, nil), form); len(old) > 0 {
-		return p.renderNewAbstract(w, r, who, http.StatusUnprocessableEntity, form, old)
+		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, old)
 	}
 	if isBlankForm(form, template) && form.Get(confirmBlankField) == "" {
-		return p.renderNewAbstract(w, r, who, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
+		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
 	}
 	tray, err := p.Vault.Files.NewTray(r.Context())
 	if err != nil {
@@ -120,42 +120,42 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, who page.
 	defer tray.Discard()
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // without a number: the default template
-	keep := formIdempotency(who, form, "/abstracts", func(made vault.Filed) string { return p.AbstractPath(made.Abstract.ID) })
-	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, model.AbstractDraft{
+	idempotency := formIdempotency(visitor, form, "/abstracts", func(view vault.Filed) string { return p.AbstractPath(view.Abstract.ID) })
+	view, err := p.Vault.Abstracts.Create(r.Context(), visitor.Actor, model.AbstractDraft{
 		TemplateID:    model.IDInput{Present: number > 0, Valid: true, Value: number},
 		Custom:        page.SubmittedCustom(template.Fields, form),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
-	}, tray, keep)
+	}, tray, idempotency)
 	if errors.Is(err, vault.ErrKept) {
-		replay, found, err := p.Vault.Replay(r.Context(), keep.Slot)
+		stored, found, err := p.Vault.Replay(r.Context(), idempotency.Slot)
 		if err != nil || !found {
 			return errors.Join(err, page.NotFound(r))
 		}
-		page.Redirect(w, r, page.LocalAddress(replay.Header["Location"]))
+		page.Redirect(w, r, page.LocalAddress(stored.Header["Location"]))
 		return nil
 	}
-	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
-		return p.renderNewAbstract(w, r, who, http.StatusUnprocessableEntity, form, page.FieldProblems(named.Fields))
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
+		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, page.FieldProblems(domainErr.Fields))
 	}
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, p.AbstractPath(made.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
+	return p.RedirectWithNotice(w, r, p.AbstractPath(view.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
 }
 
 // formIdempotency stores where a form redirected to, under its token and its content: going back
 // and changing the form makes it another form. Without a token nothing is stored.
-func formIdempotency[T any](who page.Visitor, form url.Values, path string, to func(T) string) vault.Keep[T] {
+func formIdempotency[T any](visitor page.Visitor, form url.Values, path string, to func(T) string) vault.Keep[T] {
 	if form.Get("once") == "" {
 		return vault.Keep[T]{}
 	}
 	content := sha256.Sum256([]byte(form.Encode()))
 	return vault.Keep[T]{
-		Slot:    sha256.Sum256([]byte("page\n" + who.Record() + "\nPOST " + path + "\n" + form.Encode())),
+		Slot:    sha256.Sum256([]byte("page\n" + visitor.Record() + "\nPOST " + path + "\n" + form.Encode())),
 		Request: hex.EncodeToString(content[:]),
-		Render: func(made T) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": to(made)}, nil, nil
+		Render: func(view T) (int, map[string]string, []byte, error) {
+			return http.StatusSeeOther, map[string]string{"Location": to(view)}, nil, nil
 		},
 	}
 }

@@ -41,18 +41,18 @@ func (l documentList) State() string {
 // listDocuments returns the page of the documents that the address names, or the last page. For a
 // form it is the page that the form came from.
 func (p *Pages) listDocuments(r *http.Request, filed vault.Filed) (documentList, error) {
-	asked := r.URL.Query()
-	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !asked.Has("page") {
-		asked = from.Query()
+	query := r.URL.Query()
+	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !query.Has("page") {
+		query = from.Query()
 	}
 	l := documentList{Path: p.AbstractPath(filed.Abstract.ID), Total: len(filed.Files), Page: 1}
-	if n, err := strconv.Atoi(asked.Get("page")); err == nil && n > 1 {
+	if n, err := strconv.Atoi(query.Get("page")); err == nil && n > 1 {
 		l.Page = min(n, max(1, (l.Total+page.DocumentsPerPage-1)/page.DocumentsPerPage))
 	}
 	l.First = (l.Page-1)*page.DocumentsPerPage + 1
 	var err error
 	files := filed.Files[l.First-1 : min(l.Total, l.First-1+page.DocumentsPerPage)]
-	if l.Rows, err = p.documentRows(r.Context(), files, l.pageAddress(l.Page), asked.Get("rename")); err != nil {
+	if l.Rows, err = p.documentRows(r.Context(), files, l.pageAddress(l.Page), query.Get("rename")); err != nil {
 		return l, err
 	}
 	numbers, waiting := make([]uint64, 0, len(l.Rows)), []string{}
@@ -90,7 +90,7 @@ func rowsDigest(numbers []uint64) string {
 // documentUpdates renders what changed since the page's list was rendered: rows whose processing
 // has finished, new rows, or all if other rows changed. Unchanged rows are not sent, so that no
 // image is reloaded.
-func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	filed, _, err := p.readAbstract(r)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, who page
 	if err != nil {
 		return err
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
+	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
 }
 
 // documentChanges holds the changes of a list.
@@ -118,19 +118,19 @@ type documentChanges struct {
 // changesSince returns the changes since the list had the state.
 func (l documentList) changesSince(state url.Values) documentChanges {
 	c := documentChanges{documentList: l}
-	shown, _ := strconv.Atoi(state.Get("rows")) // 0 if it is not a number
+	count, _ := strconv.Atoi(state.Get("rows")) // 0 if it is not a number
 	numbers := make([]uint64, 0, len(l.Rows))
 	for _, d := range l.Rows {
 		numbers = append(numbers, d.ID)
 	}
-	if shown < 0 || shown > len(numbers) || rowsDigest(numbers[:shown]) != state.Get("sum") {
+	if count < 0 || count > len(numbers) || rowsDigest(numbers[:count]) != state.Get("sum") {
 		c.All = true
 		return c
 	}
-	c.Came = l.Rows[shown:]
-	waited := strings.Split(state.Get("waiting"), ",")
+	c.Came = l.Rows[count:]
+	wasProcessing := strings.Split(state.Get("waiting"), ",")
 	for _, d := range l.Rows {
-		if !d.Processing && slices.Contains(waited, strconv.FormatUint(d.ID, 10)) {
+		if !d.Processing && slices.Contains(wasProcessing, strconv.FormatUint(d.ID, 10)) {
 			c.Finished = append(c.Finished, d)
 		}
 	}

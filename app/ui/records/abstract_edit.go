@@ -13,25 +13,25 @@ import (
 )
 
 // editAbstract saves a group of fields.
-func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return saveGroup(r, func() (recordEdit, error) {
 		filed, template, err := p.readAbstract(r)
 		if err != nil {
 			return recordEdit{}, err
 		}
-		sheet := p.newAbstractView(filed.Abstract, template)
+		view := p.newAbstractView(filed.Abstract, template)
 		return recordEdit{
 			zone:  p.Zone,
-			group: sheet.Group,
+			group: view.Group,
 			events: func(ctx context.Context) ([]model.Event, error) {
 				own := "abstract:" + strconv.FormatUint(filed.Abstract.ID, 10)
 				log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: own}}, Descending: true, Limit: eventsToInspect})
 				return log.Items, err
 			},
-			showForm: func(status int, g fieldGroup) error { return p.showAbstractForm(w, r, who, status, sheet, g) },
+			showForm: func(status int, g fieldGroup) error { return p.showAbstractForm(w, r, visitor, status, view, g) },
 			save: func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error) {
-				now, err := p.Vault.Abstracts.Patch(ctx, who.Actor, filed.Abstract.ID, abstractPatch(template.Fields, sent), matchVersion(filed.Abstract.Version))
-				return func(group, notice string) error { return p.showSavedGroup(w, r, who, now, template, group, notice) }, err
+				now, err := p.Vault.Abstracts.Patch(ctx, visitor.Actor, filed.Abstract.ID, abstractPatch(template.Fields, sent), matchVersion(filed.Abstract.Version))
+				return func(group, notice string) error { return p.showSavedGroup(w, r, visitor, now, template, group, notice) }, err
 			},
 		}, nil
 	})
@@ -50,32 +50,32 @@ func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractP
 
 // showAbstractForm shows the form with the submitted values.
 func (p *Pages) showAbstractForm(
-	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, sheet abstractView, g fieldGroup,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, view abstractView, g fieldGroup,
 ) error {
 	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, who, status, "abstract.html", "group", g)
+		return p.RenderPart(w, r, visitor, status, "abstract.html", "group", g)
 	}
-	return p.RenderPage(w, r, who, status, "abstractedit.html", page.Page{
-		Heading: sheet.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
+	return p.RenderPage(w, r, visitor, status, "abstractedit.html", page.Page{
+		Heading: view.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
 	})
 }
 
 // showSavedGroup shows the saved group and the other parts of the page that changed with it.
 func (p *Pages) showSavedGroup(
-	w http.ResponseWriter, r *http.Request, who page.Visitor, filed vault.Filed, template model.Template, name, notice string,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, filed vault.Filed, template model.Template, name, notice string,
 ) error {
 	if !page.IsPartRequest(r) {
 		return p.RedirectWithNotice(w, r, p.AbstractPath(filed.Abstract.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
 	}
-	sheet := p.newAbstractView(filed.Abstract, template)
-	for i := range sheet.Groups {
-		sheet.Groups[i].Focus = sheet.Groups[i].Name == name
+	view := p.newAbstractView(filed.Abstract, template)
+	for i := range view.Groups {
+		view.Groups[i].Focus = view.Groups[i].Name == name
 	}
-	saved := sheet.Group(name)
+	saved := view.Group(name)
 	saved.Notice = notice
 	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "saved", struct {
+	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "saved", struct {
 		abstractView
 		Saved fieldGroup
-	}{sheet, saved})
+	}{view, saved})
 }

@@ -41,39 +41,39 @@ type historyPage struct {
 
 // abstractHistory shows the complete history, one page at a time, or the recent history as a part
 // of the abstract's page.
-func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
-	sheet := p.newAbstractView(filed.Abstract, template)
+	view := p.newAbstractView(filed.Abstract, template)
 	if page.IsPartRequest(r) {
-		if sheet.Documents, err = p.listDocuments(r, filed); err != nil {
+		if view.Documents, err = p.listDocuments(r, filed); err != nil {
 			return err
 		}
-		if sheet.History, err = p.recentHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
+		if view.History, err = p.recentHistory(r.Context(), visitor, filed, template, view.Documents); err != nil {
 			return err
 		}
-		return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "history", sheet)
+		return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "history", view)
 	}
 	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 means the newest
-	h, err := p.Vault.Abstracts.History(r.Context(), who.Actor, filed.Abstract.ID, before, nil, historyPerPage)
+	h, err := p.Vault.Abstracts.History(r.Context(), visitor.Actor, filed.Abstract.ID, before, nil, historyPerPage)
 	if err != nil {
 		return err
 	}
-	shown := historyPage{Path: sheet.Path, Heading: sheet.Heading, Lines: historyLines(h, template.Fields)}
+	data := historyPage{Path: view.Path, Heading: view.Heading, Lines: historyLines(h, template.Fields)}
 	if h.Before != 0 {
-		shown.Next = page.WithQuery(sheet.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
+		data.Next = page.WithQuery(view.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "abstracthistory.html", page.Page{
-		Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown, Styles: []string{"record.css"},
+	return p.RenderPage(w, r, visitor, http.StatusOK, "abstracthistory.html", page.Page{
+		Heading: "History of " + view.Heading, Section: "abstracts", Data: data, Styles: []string{"record.css"},
 	})
 }
 
 // recentHistory returns the newest entries about the abstract, the shown documents, and the latest
 // documents.
 func (p *Pages) recentHistory(
-	ctx context.Context, who page.Visitor, filed vault.Filed, template model.Template, l documentList) ([]historyLine, error,
+	ctx context.Context, visitor page.Visitor, filed vault.Filed, template model.Template, l documentList) ([]historyLine, error,
 ) {
 	documents := make([]uint64, 0, len(l.Rows)+historyPerPage)
 	for _, d := range l.Rows {
@@ -82,7 +82,7 @@ func (p *Pages) recentHistory(
 	if n := len(filed.Abstract.Files); l.Last() < n {
 		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
 	}
-	h, err := p.Vault.Abstracts.History(ctx, who.Actor, filed.Abstract.ID, 0, documents, historyPerPage)
+	h, err := p.Vault.Abstracts.History(ctx, visitor.Actor, filed.Abstract.ID, 0, documents, historyPerPage)
 	if err != nil {
 		return nil, err
 	}

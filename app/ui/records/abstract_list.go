@@ -39,7 +39,7 @@ var abstractSorts = []listSort{
 	{"Updated", "aside", "", ""},
 }
 
-func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) (err error) {
+func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) (err error) {
 	list := abstractList{listing: newListing(r, abstractSorts, "-created", "q", "status", "template", "county", "state", "from", "to")}
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, who pag
 		}
 	}
 	list.setStatuses(statuses)
-	if err := p.loadAbstracts(r, who, &list); err != nil {
+	if err := p.loadAbstracts(r, visitor, &list); err != nil {
 		return err
 	}
 	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters, or to the only match
@@ -69,15 +69,15 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, who pag
 	list.setColumns()
 	if page.IsPartRequest(r) {
 		w.Header().Set("HX-Push-Url", list.addressWith())
-		return p.RenderPart(w, r, who, http.StatusOK, "abstracts.html", "results-anew", list)
+		return p.RenderPart(w, r, visitor, http.StatusOK, "abstracts.html", "results-anew", list)
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "abstracts.html", page.Page{
+	return p.RenderPage(w, r, visitor, http.StatusOK, "abstracts.html", page.Page{
 		Heading: "Abstracts", Section: "abstracts", Data: list, Styles: []string{"record.css"},
 	})
 }
 
 // loadAbstracts reads the requested page of the list.
-func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractList) (err error) {
+func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsPerPage}
 	if list.applyFilters(&q, p.Zone); len(list.Problems) > 0 {
 		return nil
@@ -87,7 +87,7 @@ func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractL
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
 			return p.Vault.Abstracts.Called(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
-			return p.searchAbstracts(r, who, vault.Searching(text, q))
+			return p.searchAbstracts(r, visitor, vault.Searching(text, q))
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)
@@ -111,8 +111,8 @@ func (p *Pages) loadAbstracts(r *http.Request, who page.Visitor, list *abstractL
 }
 
 // searchAbstracts runs a full-text search.
-func (p *Pages) searchAbstracts(r *http.Request, who page.Visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
-	found, err := p.Vault.Search.Abstracts(r.Context(), who.Actor, q)
+func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
+	found, err := p.Vault.Search.Abstracts(r.Context(), visitor.Actor, q)
 	for _, one := range found.Items {
 		list = append(list, one.Abstract)
 	}

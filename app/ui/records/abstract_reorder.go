@@ -15,13 +15,13 @@ import (
 
 // reorderDocuments changes the sequence of the documents: it moves one up, down, or to a position,
 // or sorts the named ones among the positions that they have.
-func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {
 		return err
 	}
 	move := parseMove(r.PostForm)
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), who.Actor, id, move)
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), visitor.Actor, id, move)
 	if err != nil {
 		return err
 	}
@@ -33,31 +33,31 @@ func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, who pag
 		return err
 	}
 	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, who, http.StatusOK, "abstract.html", "documents-state", l)
+	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "documents-state", l)
 }
 
 // parseMove parses the form: "up", "down", or "move" with the number of a document, for "move" also
 // "to" with its new position; or "files" with numbers separated by commas.
 func parseMove(form url.Values) (move vault.Move) {
-	if named := form.Get("files"); named != "" {
+	if files := form.Get("files"); files != "" {
 		move.Named = []uint64{}
-		for text := range strings.SplitSeq(named, ",") {
+		for text := range strings.SplitSeq(files, ",") {
 			if id, err := strconv.ParseUint(text, 10, 63); err == nil {
 				move.Named = append(move.Named, id)
 			}
 		}
 		return move
 	}
-	for _, way := range []struct {
+	for _, direction := range []struct {
 		name string
 		by   int
 	}{{"up", -1}, {"down", 1}, {"move", 0}} {
-		id, err := strconv.ParseUint(form.Get(way.name), 10, 63)
+		id, err := strconv.ParseUint(form.Get(direction.name), 10, 63)
 		if err != nil {
 			continue
 		}
-		move.File, move.By = id, way.by
-		if to, err := strconv.Atoi(form.Get("to")); err == nil && way.by == 0 {
+		move.File, move.By = id, direction.by
+		if to, err := strconv.Atoi(form.Get("to")); err == nil && direction.by == 0 {
 			move.To = max(to, 1)
 		}
 		break
@@ -76,15 +76,15 @@ func (p *Pages) documentRowAddress(filed vault.Filed, id uint64) string {
 
 // renumberDocument moves a renamed document to a position in its abstract. If the position changes,
 // the page is reloaded.
-func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File, to int) error {
+func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, file model.File, to int) error {
 	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {
 		return err
 	}
 	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
-		return p.showRenamed(w, r, who, file)
+		return p.showRenamed(w, r, visitor, file)
 	}
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), who.Actor, file.AbstractID, vault.Move{File: file.ID, To: max(to, 1)})
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), visitor.Actor, file.AbstractID, vault.Move{File: file.ID, To: max(to, 1)})
 	if err != nil {
 		return err
 	}

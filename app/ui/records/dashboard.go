@@ -39,61 +39,61 @@ type setupStep struct {
 }
 
 // dashboardPage shows the dashboard.
-func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	d, err := p.Vault.Desk(r.Context(), p.Today())
 	if err != nil {
 		return err
 	}
 	view := dashboardView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
-	view.Warnings = dashboardWarnings(d, who, p.LocalNow())
+	view.Warnings = dashboardWarnings(d, visitor, p.LocalNow())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
 	if view.New {
-		if view.Steps, err = p.setupSteps(r, who, d); err != nil {
+		if view.Steps, err = p.setupSteps(r, visitor, d); err != nil {
 			return err
 		}
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
+	return p.RenderPage(w, r, visitor, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
 }
 
 // latestDocumentsPart renders the newest documents for a script that polls while one is being
 // processed.
-func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/")
 		return nil
 	}
-	list, err := p.Vault.Latest(r.Context())
+	steps, err := p.Vault.Latest(r.Context())
 	if err != nil {
 		return err
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "desk.html", "latest", latestDocuments(list))
+	return p.RenderPart(w, r, visitor, http.StatusOK, "desk.html", "latest", latestDocuments(steps))
 }
 
 // dashboardWarnings returns all warnings for administrators, and for other users those that keep
 // them from working.
-func dashboardWarnings(d vault.Desk, who page.Visitor, now time.Time) []page.Warning {
-	const tell = " Please tell whoever runs this service."
+func dashboardWarnings(d vault.Desk, visitor page.Visitor, now time.Time) []page.Warning {
+	const contact = " Please tell whoever runs this service."
 	switch {
-	case who.MayAdminister():
+	case visitor.MayAdminister():
 		return page.HealthWarnings(vault.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
 	case d.Status.ReadOnly:
-		return []page.Warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + tell}}
+		return []page.Warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + contact}}
 	case d.Status.Denied != nil && errs.KindOf(d.Status.Denied) != errs.InsufficientStorage:
-		return []page.Warning{{Text: page.DeniedReason(d.Status.Denied) + tell}}
+		return []page.Warning{{Text: page.DeniedReason(d.Status.Denied) + contact}}
 	case d.Status.DiskFree <= d.Status.DiskReserve:
-		return []page.Warning{{Text: "The disk is full: no document can be filed." + tell}}
+		return []page.Warning{{Text: "The disk is full: no document can be filed." + contact}}
 	}
 	return nil
 }
 
 // setupSteps returns the steps that the visitor can do.
-func (p *Pages) setupSteps(r *http.Request, who page.Visitor, d vault.Desk) (list []setupStep, err error) {
-	if !who.MayWrite() {
+func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d vault.Desk) (steps []setupStep, err error) {
+	if !visitor.MayWrite() {
 		return nil, nil
 	}
-	list = []setupStep{{Text: "Make the first abstract", Hint: "One search of one property, with all its documents.", Path: "/abstracts/new", Button: "New abstract"}}
-	if !who.MayAdminister() {
-		return append(list,
+	steps = []setupStep{{Text: "Make the first abstract", Hint: "One search of one property, with all its documents.", Path: "/abstracts/new", Button: "New abstract"}}
+	if !visitor.MayAdminister() {
+		return append(steps,
 			setupStep{Text: "Enter an order", Hint: "Most come from your other software by themselves; one can be typed in, too.", Path: "/orders/new", Button: "New order"},
 			setupStep{Text: "File a document", Hint: "Starters, plats and bulletins have their place in the vault's folders.", Path: "/vault", Button: "Open the vault"}), nil
 	}
@@ -101,20 +101,20 @@ func (p *Pages) setupSteps(r *http.Request, who page.Visitor, d vault.Desk) (lis
 	if err != nil {
 		return nil, err
 	}
-	live := false
+	active := false
 	for _, k := range keys {
-		live = live || k.Active(p.Now())
+		active = active || k.Active(p.Now())
 	}
 	people, err := p.Vault.Users.List(r.Context())
-	return append(list,
-		setupStep{Text: "Let your other software in", Hint: "It sends orders, abstracts and documents with an API key.", Path: "/admin/keys/new", Button: "Issue a key", Done: live},
+	return append(steps,
+		setupStep{Text: "Let your other software in", Hint: "It sends orders, abstracts and documents with an API key.", Path: "/admin/keys/new", Button: "Issue a key", Done: active},
 		setupStep{Text: "Say where backups go", Hint: "Another disk, or a share: the settings backup.to and backup.every make one by themselves.", Path: "/admin/backups", Button: "See backups", Done: d.Backup.Next != nil},
 		setupStep{Text: "Let the others in", Hint: "Each gets a link to choose a password, and a role.", Path: "/admin/users/new", Button: "Invite somebody", Done: len(people) > 1}), err
 }
 
 // retryFailedDocuments retries the processing of all failed documents.
-func (p *Pages) retryFailedDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	n, err := p.Vault.Processing.Retry(r.Context(), who.Actor, 0)
+func (p *Pages) retryFailedDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	n, err := p.Vault.Processing.Retry(r.Context(), visitor.Actor, 0)
 	if err != nil {
 		return err
 	}

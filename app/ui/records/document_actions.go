@@ -37,7 +37,7 @@ func (p *Pages) redirectToDocument(w http.ResponseWriter, r *http.Request, id ui
 }
 
 // renameDocument renames a document and, if the form has a position, moves it within its abstract.
-func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
 		return err
@@ -48,31 +48,31 @@ func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, who page.
 		name = decode.Filename(name)
 	}
 	patch := model.FilePatch{Filename: model.Some(model.StringInput(name))}
-	now, err := p.Vault.Files.Patch(r.Context(), who.Actor, file.ID, patch, vault.Match{})
-	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
-		return p.showNameProblem(w, r, who, file, page.NameProblem{FileID: file.ID, Typed: typed, Problem: page.Plainly(named.Message)})
+	now, err := p.Vault.Files.Patch(r.Context(), visitor.Actor, file.ID, patch, vault.Match{})
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
+		return p.showNameProblem(w, r, visitor, file, page.NameProblem{FileID: file.ID, Typed: typed, Problem: page.Plainly(domainErr.Message)})
 	}
 	if err != nil {
 		return err
 	}
 	if to, err := strconv.Atoi(r.PostForm.Get("to")); err == nil && now.AbstractID != 0 {
-		return p.renumberDocument(w, r, who, now, to)
+		return p.renumberDocument(w, r, visitor, now, to)
 	}
-	return p.showRenamed(w, r, who, now)
+	return p.showRenamed(w, r, visitor, now)
 }
 
-func (p *Pages) showRenamed(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File) error {
+func (p *Pages) showRenamed(w http.ResponseWriter, r *http.Request, visitor page.Visitor, file model.File) error {
 	if page.IsPartRequest(r) {
-		return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+		return p.renderRow(w, r, visitor, http.StatusOK, page.DocumentRow{File: file, Focus: true})
 	}
 	return p.redirectToDocument(w, r, file.ID, "It is called “"+file.Filename+"” now.", "")
 }
 
 // showNameProblem shows the page that the form came from, with the form, the typed name, and the
 // problem.
-func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, file model.File, refused page.NameProblem) error {
+func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, file model.File, rejected page.NameProblem) error {
 	if page.IsPartRequest(r) {
-		return p.renderRow(w, r, who, refused.Status(), page.DocumentRow{File: file, Renaming: true, Name: refused.Typed, Problem: refused.Problem})
+		return p.renderRow(w, r, visitor, rejected.Status(), page.DocumentRow{File: file, Renaming: true, Name: rejected.Typed, Problem: rejected.Problem})
 	}
 	from, err := url.Parse(page.ReturnAddress(r, page.DocumentPath(file.ID)))
 	if err != nil {
@@ -82,55 +82,55 @@ func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, who page
 	shown.Method, shown.URL = http.MethodGet, from
 	switch {
 	case from.Path == page.DocumentPath(file.ID):
-		return p.showDocument(w, shown, who, refused)
+		return p.showDocument(w, shown, visitor, rejected)
 	case at.Abstract != 0:
 		from.Path = p.PlacePath(at)
 		shown.SetPathValue("id", strings.TrimPrefix(p.FormatPlace(at), "abstract:"))
-		return p.showAbstract(w, shown, who, refused)
+		return p.showAbstract(w, shown, visitor, rejected)
 	}
 	from.Path = p.PlacePath(at)
-	return p.showFolder(w, shown, who, at.Folder, refused)
+	return p.showFolder(w, shown, visitor, at.Folder, rejected)
 }
 
 // trashDocument moves a document to the trash. From the viewer, the user stays at the document's
 // address, which then offers to restore it.
-func (p *Pages) trashDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) trashDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Files.Trash(r.Context(), who.Actor, file.ID, vault.Match{}); err != nil {
+	if err := p.Vault.Files.Trash(r.Context(), visitor.Actor, file.ID, vault.Match{}); err != nil {
 		return err
 	}
 	if page.IsPartRequest(r) {
-		return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Gone: true, Focus: true})
+		return p.renderRow(w, r, visitor, http.StatusOK, page.DocumentRow{File: file, Gone: true, Focus: true})
 	}
 	return p.RedirectWithUndo(w, r, page.ReturnAddress(r, page.DocumentPath(file.ID)), "“"+file.Filename+"” is in the trash.", page.DocumentPath(file.ID)+"/restore")
 }
 
 // restoreDocument restores a document from the trash.
-func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
-	file, err := p.Vault.Files.Restore(r.Context(), who.Actor, id, vault.Keep[model.File]{})
+	file, err := p.Vault.Files.Restore(r.Context(), visitor.Actor, id, vault.Keep[model.File]{})
 	if err != nil {
 		return err
 	}
 	if page.IsPartRequest(r) {
-		return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+		return p.renderRow(w, r, visitor, http.StatusOK, page.DocumentRow{File: file, Focus: true})
 	}
 	return p.redirectToDocument(w, r, id, "“"+file.Filename+"” is back.", "")
 }
 
 // retryDocument retries the processing of a failed document.
-func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
-	if _, err := p.Vault.Processing.Retry(r.Context(), who.Actor, id); err != nil {
+	if _, err := p.Vault.Processing.Retry(r.Context(), visitor.Actor, id); err != nil {
 		return err
 	}
 	if !page.IsPartRequest(r) {
@@ -140,5 +140,5 @@ func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, who page.V
 	if err != nil {
 		return err
 	}
-	return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Focus: true})
+	return p.renderRow(w, r, visitor, http.StatusOK, page.DocumentRow{File: file, Focus: true})
 }

@@ -33,7 +33,7 @@ func selectedDocuments(r *http.Request) ([]uint64, error) {
 }
 
 // moveDocuments moves the selected documents to a folder.
-func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	ids, err := selectedDocuments(r)
 	if err != nil {
 		return err
@@ -42,33 +42,33 @@ func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, who page.V
 	if err != nil {
 		return err
 	}
-	home := page.ReturnAddress(r, "/vault")
+	address := page.ReturnAddress(r, "/vault")
 	switch {
 	case len(ids) == 0:
-		return p.RedirectWithNotice(w, r, home, "No document was chosen.")
+		return p.RedirectWithNotice(w, r, address, "No document was chosen.")
 	case r.PostForm.Get("to") == "":
-		return p.RedirectWithNotice(w, r, home, "Choose the folder to move to.")
+		return p.RedirectWithNotice(w, r, address, "Choose the folder to move to.")
 	}
 	if _, undoing := r.PostForm["from"]; undoing {
 		from, err := formFolderID(r, "from")
 		if err != nil {
 			return err
 		}
-		moved, left, err := p.Vault.Files.MoveBack(r.Context(), who.Actor, ids, from, to)
+		moved, skipped, err := p.Vault.Files.MoveBack(r.Context(), visitor.Actor, ids, from, to)
 		if err != nil {
 			return err
 		}
-		return p.RedirectWithNotice(w, r, home, bulkNotice(moved, left, "moved back"))
+		return p.RedirectWithNotice(w, r, address, bulkNotice(moved, skipped, "moved back"))
 	}
 	undo, err := p.moveUndoAddress(r.Context(), ids, to)
 	if err != nil {
 		return err
 	}
-	moved, left, err := p.Vault.Files.Move(r.Context(), who.Actor, ids, to)
+	moved, skipped, err := p.Vault.Files.Move(r.Context(), visitor.Actor, ids, to)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithUndo(w, r, home, bulkNotice(moved, left, "moved"), undo)
+	return p.RedirectWithUndo(w, r, address, bulkNotice(moved, skipped, "moved"), undo)
 }
 
 // moveUndoAddress returns the undo form that moves documents back to their folder, "" if they are
@@ -99,38 +99,38 @@ func (p *Pages) moveUndoAddress(ctx context.Context, ids []uint64, to uint64) (u
 }
 
 // trashDocuments moves the selected documents to the trash.
-func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	ids, err := selectedDocuments(r)
 	if err != nil {
 		return err
 	}
-	home := page.ReturnAddress(r, "/vault")
+	address := page.ReturnAddress(r, "/vault")
 	if len(ids) == 0 {
-		return p.RedirectWithNotice(w, r, home, "No document was chosen.")
+		return p.RedirectWithNotice(w, r, address, "No document was chosen.")
 	}
-	trashed, left, err := p.Vault.Files.TrashSeveral(r.Context(), who.Actor, ids)
+	trashed, skipped, err := p.Vault.Files.TrashSeveral(r.Context(), visitor.Actor, ids)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, home, bulkNotice(trashed, left, "moved to the trash"))
+	return p.RedirectWithNotice(w, r, address, bulkNotice(trashed, skipped, "moved to the trash"))
 }
 
 // bulkNotice says how many documents were changed, and which were skipped and why.
-func bulkNotice(n int, left []vault.Left, done string) string {
+func bulkNotice(n int, skipped []vault.Left, action string) string {
 	var b strings.Builder
-	if n > 0 || len(left) == 0 {
+	if n > 0 || len(skipped) == 0 {
 		verb := "were"
 		if n == 1 {
 			verb = "was"
 		}
-		fmt.Fprintf(&b, "%s %s %s. ", page.Plural(n, "document", "documents"), verb, done)
+		fmt.Fprintf(&b, "%s %s %s. ", page.Plural(n, "document", "documents"), verb, action)
 	}
-	for _, one := range left {
-		name := one.File.Filename
+	for _, skip := range skipped {
+		name := skip.File.Filename
 		if name == "" {
-			name = fmt.Sprintf("document %d", one.File.ID)
+			name = fmt.Sprintf("document %d", skip.File.ID)
 		}
-		fmt.Fprintf(&b, "“%s” was left: %s ", name, one.Reason)
+		fmt.Fprintf(&b, "“%s” was left: %s ", name, skip.Reason)
 	}
 	return strings.TrimSpace(b.String())
 }

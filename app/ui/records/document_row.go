@@ -17,14 +17,14 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 	for _, f := range files {
 		numbers = append(numbers, f.ID)
 	}
-	who, err := p.Vault.Files.Filers(ctx, numbers)
+	uploaders, err := p.Vault.Files.Filers(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]page.DocumentRow, 0, len(files))
 	for _, f := range files {
 		row := page.DocumentRow{File: f, Path: p.ViewerPath(f), List: list, Name: f.Filename, Renaming: renaming == strconv.FormatUint(f.ID, 10)}
-		if by, there := who[f.ID]; there {
+		if by, there := uploaders[f.ID]; there {
 			row.By = page.ActorInSentence(by)
 		}
 		rows = append(rows, row)
@@ -33,12 +33,12 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 }
 
 // documentRowPart renders a row of a list, with its rename form if the query asks for it.
-func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, uploaders page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
 		return err
 	}
-	renaming := who.MayWrite() && r.URL.Query().Get("rename") != ""
+	renaming := uploaders.MayWrite() && r.URL.Query().Get("rename") != ""
 	if !page.IsPartRequest(r) {
 		row := page.DocumentRow{File: file, List: p.PlacePath(page.DocumentPlace(file))}
 		if renaming {
@@ -48,12 +48,12 @@ func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, who page
 		page.Redirect(w, r, row.Home())
 		return nil
 	}
-	return p.renderRow(w, r, who, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
+	return p.renderRow(w, r, uploaders, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
 }
 
 // renderRow renders the row that said describes and, after a change, the other parts of the list
 // that changed.
-func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, said page.DocumentRow) error {
+func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, uploaders page.Visitor, status int, said page.DocumentRow) error {
 	list := page.WithQueryValue(p.CurrentAddress(r), "rename", "")
 	rows, err := p.documentRows(r.Context(), []model.File{said.File}, list, "")
 	if err != nil {
@@ -64,9 +64,9 @@ func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, who page.Visit
 	changed := r.Method == http.MethodPost && status == http.StatusOK
 	switch {
 	case row.AbstractID != 0:
-		return p.renderAbstractRow(w, r, who, status, row, changed)
+		return p.renderAbstractRow(w, r, uploaders, status, row, changed)
 	case !changed:
-		return p.RenderPart(w, r, who, status, "folder.html", "document-alone", row)
+		return p.RenderPart(w, r, uploaders, status, "folder.html", "document-alone", row)
 	}
 	sheet := folderView{Row: &row, Again: true}
 	if sheet.Shelf, err = p.Vault.Folders.Shelf(r.Context(), row.FolderID); err != nil {
@@ -75,12 +75,12 @@ func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, who page.Visit
 	if row.Processing {
 		w.Header().Set("HX-Trigger", "deedkeep:filed") // the list polls until processing has finished
 	}
-	return p.RenderPart(w, r, who, status, "folder.html", "row", sheet)
+	return p.RenderPart(w, r, uploaders, status, "folder.html", "row", sheet)
 }
 
 // renderAbstractRow is renderRow for the list of an abstract, whose rows are numbered.
 func (p *Pages) renderAbstractRow(
-	w http.ResponseWriter, r *http.Request, who page.Visitor, status int, row page.DocumentRow, changed bool,
+	w http.ResponseWriter, r *http.Request, uploaders page.Visitor, status int, row page.DocumentRow, changed bool,
 ) error {
 	filed, err := p.Vault.Abstracts.Get(r.Context(), row.AbstractID)
 	if err != nil {
@@ -88,12 +88,12 @@ func (p *Pages) renderAbstractRow(
 	}
 	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
 	if !changed {
-		return p.RenderPart(w, r, who, status, "abstract.html", "document-alone", row)
+		return p.RenderPart(w, r, uploaders, status, "abstract.html", "document-alone", row)
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, who, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
+	return p.RenderPart(w, r, uploaders, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
 }

@@ -42,7 +42,7 @@ type findTab struct {
 var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstracts"}, {"order", "Orders"}, {"file", "Documents"}}
 
 // findPage redirects to the only record with exactly that number, or shows the results.
-func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
 	known, err := p.Vault.Search.Find(r.Context(), list.Asked.Get("q"), vault.MostFound)
@@ -65,7 +65,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visito
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
 	}
-	if list.findResults, err = p.runFind(r.Context(), who, q, list.findAddress(), list.Problems); err != nil {
+	if list.findResults, err = p.runFind(r.Context(), visitor, q, list.findAddress(), list.Problems); err != nil {
 		return err
 	}
 	if list.Passed, err = p.unsearchableNotice(r.Context(), q); err != nil {
@@ -74,9 +74,9 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, who page.Visito
 	list.setLinks()
 	if page.IsPartRequest(r) {
 		w.Header().Set(list.historyHeader(r), list.findAddress())
-		return p.RenderPart(w, r, who, http.StatusOK, "find.html", "found-anew", list)
+		return p.RenderPart(w, r, visitor, http.StatusOK, "find.html", "found-anew", list)
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
+	return p.RenderPage(w, r, visitor, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
 
 // unsearchableNotice says on the first page of results how many documents have no searchable text.
@@ -139,8 +139,8 @@ func (l *findPage) findAddress(pairs ...string) string {
 }
 
 // findHelpPage explains the search.
-func (p *Pages) findHelpPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	return p.RenderPage(w, r, who, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
+func (p *Pages) findHelpPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	return p.RenderPage(w, r, visitor, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
 }
 
 // applyDateAliases accepts the names that the API has for the date filters, too.

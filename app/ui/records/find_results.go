@@ -68,7 +68,7 @@ func (f resultRow) Paged() bool {
 // runFind runs a search. Problems with the query are added to problems. While the search index is
 // unavailable, it finds records by number and says so. Documents link back to the address from.
 func (p *Pages) runFind(
-	ctx context.Context, who page.Visitor, q vault.SearchQuery, from string, problems map[string]string) (f findResults, err error,
+	ctx context.Context, visitor page.Visitor, q vault.SearchQuery, from string, problems map[string]string) (f findResults, err error,
 ) {
 	f.returnTo = from
 	if f.Text = strings.TrimSpace(q.Text); f.Text == "" || len(problems) > 0 {
@@ -80,7 +80,7 @@ func (p *Pages) runFind(
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
 	state := p.SearchIndexStatus(ctx) // read before the search, so that it is not too optimistic
-	answer, err := p.Search.Records(ctx, who.Actor, q)
+	answer, err := p.Search.Records(ctx, visitor.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
 		problems["q"] = page.ErrorSentence(err)
@@ -243,14 +243,14 @@ func (f findResults) Tally() string {
 const findBoxRows = 12
 
 // findBox renders the results that the search box shows while the user types.
-func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	text := vault.TrimSearch(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, page.WithQuery("/find", url.Values{"q": {text}}))
 		return nil
 	}
 	problems := map[string]string{}
-	f, err := p.runFind(r.Context(), who, vault.SearchQuery{Text: text, Limit: findBoxRows}, "", problems)
+	f, err := p.runFind(r.Context(), visitor, vault.SearchQuery{Text: text, Limit: findBoxRows}, "", problems)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, who page.Visitor
 		return err
 	}
 	only, leads := known.Only()
-	return p.RenderPart(w, r, who, http.StatusOK, "find.html", "find-box", map[string]any{
+	return p.RenderPart(w, r, visitor, http.StatusOK, "find.html", "find-box", map[string]any{
 		"Found": f, "Problem": problems["q"], "All": page.WithQuery("/find", url.Values{"q": {text}, "all": {"1"}}),
 		"Leads": leads && only.By != "address", // /find would redirect to the record
 	})

@@ -65,44 +65,44 @@ func pathFolderID(r *http.Request) (uint64, error) {
 }
 
 // folderPage shows the root of the vault or a folder.
-func (p *Pages) folderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) folderPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := pathFolderID(r)
 	if err != nil {
 		return err
 	}
-	return p.showFolder(w, r, who, id, page.NameProblem{})
+	return p.showFolder(w, r, visitor, id, page.NameProblem{})
 }
 
-func (p *Pages) showFolder(w http.ResponseWriter, r *http.Request, who page.Visitor, id uint64, refused page.NameProblem) error {
-	sheet, err := p.newFolderView(r, id, r.URL.Query().Get("do"))
+func (p *Pages) showFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, id uint64, rejected page.NameProblem) error {
+	view, err := p.newFolderView(r, id, r.URL.Query().Get("do"))
 	if err != nil {
 		return err
 	}
-	refused.ApplyTo(sheet.Files)
+	rejected.ApplyTo(view.Files)
 	if page.IsPartRequest(r) {
-		sheet.Again = true
-		return p.RenderPart(w, r, who, http.StatusOK, "folder.html", "again", sheet)
+		view.Again = true
+		return p.RenderPart(w, r, visitor, http.StatusOK, "folder.html", "again", view)
 	}
-	sheet.Open = r.URL.Query().Get("do")
-	return p.renderFolder(w, r, who, refused.Status(), sheet)
+	view.Open = r.URL.Query().Get("do")
+	return p.renderFolder(w, r, visitor, rejected.Status(), view)
 }
 
-func (p *Pages) renderFolder(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, sheet folderView) error {
+func (p *Pages) renderFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, view folderView) error {
 	scripts := []string{"tus.min.js", "upload.js", "abstract.js", "folder.js", "choose.js"}
-	if !who.MayWrite() {
+	if !visitor.MayWrite() {
 		scripts = nil
 	}
-	heading := sheet.Folder.Name
-	if sheet.Folder.ID == 0 {
+	heading := view.Folder.Name
+	if view.Folder.ID == 0 {
 		heading = "Vault"
 	}
-	return p.RenderPage(w, r, who, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: sheet, Scripts: scripts})
+	return p.RenderPage(w, r, visitor, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Scripts: scripts})
 }
 
 // newFolderView reads a folder, and what the open form needs.
 func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folderView, err error) {
-	asked := r.URL.Query()
-	s = folderView{Sort: vault.FolderSort(asked.Get("sort")), Down: asked.Get("dir") == "down", In: p.FormatPlace(page.Place{Folder: id})}
+	query := r.URL.Query()
+	s = folderView{Sort: vault.FolderSort(query.Get("sort")), Down: query.Get("dir") == "down", In: p.FormatPlace(page.Place{Folder: id})}
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
 		s.Sort = vault.ByName
 	}
@@ -110,7 +110,7 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 		return s, err
 	}
 	s.OwnName = s.Folder.Name
-	at, err := strconv.Atoi(asked.Get("page"))
+	at, err := strconv.Atoi(query.Get("page"))
 	if err != nil || at < 1 || at > 1<<20 {
 		at = 1
 	}
@@ -119,7 +119,7 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 		return s, err
 	}
 	s.setPage(row)
-	if s.Files, err = p.documentRows(r.Context(), row.Files, s.Address, asked.Get("rename")); err != nil {
+	if s.Files, err = p.documentRows(r.Context(), row.Files, s.Address, query.Get("rename")); err != nil {
 		return s, err
 	}
 	if len(s.Files) > 0 || form == "move" {
@@ -145,13 +145,13 @@ func (s *folderView) setPage(row vault.Row) {
 	if s.To < s.Total {
 		s.Next = s.pageAddress(s.Sort, s.Down, at+1)
 	}
-	for _, one := range []struct {
+	for _, column := range []struct {
 		by    vault.FolderSort
 		label string
 	}{{vault.ByName, "Name"}, {vault.ByDate, "Filed"}, {vault.BySize, "Size"}} {
-		link := folderSort{Label: one.label, Address: s.pageAddress(one.by, one.by == vault.ByDate, 1)}
-		if one.by == s.Sort {
-			link.Address, link.Aria = s.pageAddress(one.by, !s.Down, 1), "ascending"
+		link := folderSort{Label: column.label, Address: s.pageAddress(column.by, column.by == vault.ByDate, 1)}
+		if column.by == s.Sort {
+			link.Address, link.Aria = s.pageAddress(column.by, !s.Down, 1), "ascending"
 			if s.Down {
 				link.Aria = "descending"
 			}
@@ -188,18 +188,18 @@ func (p *Pages) folderTargets(r *http.Request, s *folderView) error {
 	for _, folder := range all {
 		in[folder.ParentID] = append(in[folder.ParentID], folder)
 	}
-	var walk func(parent uint64, depth int, beneath bool)
-	walk = func(parent uint64, depth int, beneath bool) {
+	var walk func(parent uint64, depth int, inside bool)
+	walk = func(parent uint64, depth int, inside bool) {
 		for _, folder := range in[parent] {
 			target := folderTarget{folder.ID, strings.Repeat("\u2003", min(depth, maxIndent)) + folder.Name}
-			own := beneath || folder.ID == s.Folder.ID
+			excluded := inside || folder.ID == s.Folder.ID
 			if folder.ID != s.Folder.ID {
 				s.Targets = append(s.Targets, target)
 			}
-			if !own && folder.ID != s.Folder.ParentID {
+			if !excluded && folder.ID != s.Folder.ParentID {
 				s.Parents = append(s.Parents, target)
 			}
-			walk(folder.ID, depth+1, own)
+			walk(folder.ID, depth+1, excluded)
 		}
 	}
 	walk(0, 0, false)

@@ -15,35 +15,35 @@ import (
 
 // showFolderProblem shows the folder with the problems that err has for a form. Other errors are
 // returned.
-func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, who page.Visitor, id uint64, form string, err error, fill func(*folderView)) error {
-	var named *errs.Error
-	if !errors.As(err, &named) || named.Kind != errs.Invalid && named.Kind != errs.Conflict {
+func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, id uint64, form string, err error, fill func(*folderView)) error {
+	var domainErr *errs.Error
+	if !errors.As(err, &domainErr) || domainErr.Kind != errs.Invalid && domainErr.Kind != errs.Conflict {
 		return err
 	}
-	sheet, failed := p.newFolderView(r, id, form)
-	if failed != nil {
-		return failed
+	sheet, viewErr := p.newFolderView(r, id, form)
+	if viewErr != nil {
+		return viewErr
 	}
-	sheet.Open, sheet.Problems = form, page.FieldProblems(named.Fields)
+	sheet.Open, sheet.Problems = form, page.FieldProblems(domainErr.Fields)
 	if len(sheet.Problems) == 0 {
-		sheet.Problems = map[string]string{"": page.Plainly(named.Message)}
+		sheet.Problems = map[string]string{"": page.Plainly(domainErr.Message)}
 	}
 	fill(&sheet)
-	return p.renderFolder(w, r, who, http.StatusUnprocessableEntity, sheet)
+	return p.renderFolder(w, r, visitor, http.StatusUnprocessableEntity, sheet)
 }
 
 // createFolder creates a folder in the parent that the form names.
-func (p *Pages) createFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) createFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	parent, err := formFolderID(r, "parent")
 	if err != nil {
 		return err
 	}
 	draft := model.FolderDraft{Name: model.StringInput(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
-	made, err := p.Vault.Folders.Create(r.Context(), who.Actor, draft, vault.Keep[model.Folder]{})
+	created, err := p.Vault.Folders.Create(r.Context(), visitor.Actor, draft, vault.Keep[model.Folder]{})
 	if err != nil {
-		return p.showFolderProblem(w, r, who, parent, "new", err, func(s *folderView) { s.NewName = r.PostForm.Get("name") })
+		return p.showFolderProblem(w, r, visitor, parent, "new", err, func(s *folderView) { s.NewName = r.PostForm.Get("name") })
 	}
-	return p.RedirectWithNotice(w, r, page.FolderPath(made.ID), "The folder is made.")
+	return p.RedirectWithNotice(w, r, page.FolderPath(created.ID), "The folder is made.")
 }
 
 func folderNumber(id uint64) model.IDInput {
@@ -63,19 +63,19 @@ func formFolderID(r *http.Request, name string) (uint64, error) {
 	return id, nil
 }
 
-func (p *Pages) renameFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) renameFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
 	}
 	patch := model.FolderPatch{Name: model.Some(model.StringInput(r.PostForm.Get("name")))}
-	if _, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{}); err != nil {
-		return p.showFolderProblem(w, r, who, id, "rename", err, func(s *folderView) { s.OwnName = r.PostForm.Get("name") })
+	if _, err := p.Vault.Folders.Patch(r.Context(), visitor.Actor, id, patch, vault.Match{}); err != nil {
+		return p.showFolderProblem(w, r, visitor, id, "rename", err, func(s *folderView) { s.OwnName = r.PostForm.Get("name") })
 	}
 	return p.RedirectWithNotice(w, r, page.FolderPath(id), "Renamed.")
 }
 
-func (p *Pages) moveFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) moveFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -84,23 +84,23 @@ func (p *Pages) moveFolder(w http.ResponseWriter, r *http.Request, who page.Visi
 	if err != nil {
 		return err
 	}
-	was, err := p.Vault.Folders.Get(r.Context(), id)
+	before, err := p.Vault.Folders.Get(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	patch := model.FolderPatch{ParentID: model.Some(folderNumber(parent))}
-	now, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{})
+	moved, err := p.Vault.Folders.Patch(r.Context(), visitor.Actor, id, patch, vault.Match{})
 	if err != nil {
-		return p.showFolderProblem(w, r, who, id, "move", err, func(*folderView) {})
+		return p.showFolderProblem(w, r, visitor, id, "move", err, func(*folderView) {})
 	}
 	undo := ""
-	if was.ParentID != now.ParentID {
-		undo = page.UndoAddress(page.FolderPath(id)+"/move", url.Values{"parent": {strconv.FormatUint(was.ParentID, 10)}})
+	if before.ParentID != moved.ParentID {
+		undo = page.UndoAddress(page.FolderPath(id)+"/move", url.Values{"parent": {strconv.FormatUint(before.ParentID, 10)}})
 	}
-	return p.RedirectWithUndo(w, r, page.ReturnAddress(r, page.FolderPath(id)), fmt.Sprintf("“%s” was moved.", now.Name), undo)
+	return p.RedirectWithUndo(w, r, page.ReturnAddress(r, page.FolderPath(id)), fmt.Sprintf("“%s” was moved.", moved.Name), undo)
 }
 
-func (p *Pages) removeFolder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) removeFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
 		return err
@@ -109,8 +109,8 @@ func (p *Pages) removeFolder(w http.ResponseWriter, r *http.Request, who page.Vi
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Folders.Remove(r.Context(), who.Actor, id, vault.Match{}); err != nil {
-		return p.showFolderProblem(w, r, who, id, "remove", err, func(*folderView) {})
+	if err := p.Vault.Folders.Remove(r.Context(), visitor.Actor, id, vault.Match{}); err != nil {
+		return p.showFolderProblem(w, r, visitor, id, "remove", err, func(*folderView) {})
 	}
 	return p.RedirectWithNotice(w, r, page.FolderOrVaultPath(folder.ParentID), fmt.Sprintf("The folder “%s” is removed.", folder.Name))
 }

@@ -12,14 +12,14 @@ import (
 // searchRows finds the rows for a text in two ways, the second only if the first finds nothing. A
 // text with a digit is looked up as the start of a number first, then searched as words; other text
 // the other way around. If full-text search is unavailable, it sets Wordless.
-func searchRows[T any](l *listing, text string, called, worded func() ([]T, bool, error)) (rows []T, err error) {
+func searchRows[T any](l *listing, text string, byNumber, bySearch func() ([]T, bool, error)) (rows []T, err error) {
 	number := strings.ContainsFunc(text, unicode.IsDigit)
 	for _, byWords := range []bool{!number, number} {
-		look := called
+		search := byNumber
 		if byWords {
-			look = worded
+			search = bySearch
 		}
-		rows, l.More, err = look()
+		rows, l.More, err = search()
 		if kind := errs.KindOf(err); byWords && (kind == errs.Invalid || kind == errs.Unavailable) {
 			if kind == errs.Unavailable {
 				l.Wordless = page.ErrorSentence(err)

@@ -63,29 +63,29 @@ func (s orderView) GroupOf(field string) string {
 }
 
 // orderPage shows an order, or a group of its fields.
-func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {
 		return err
 	}
-	asked := r.URL.Query()
-	if name := asked.Get("group"); page.IsPartRequest(r) && name != "" {
+	query := r.URL.Query()
+	if name := query.Get("group"); page.IsPartRequest(r) && name != "" {
 		g := s.Group(name)
 		if g.Name == "" {
 			return page.NotFound(r)
 		}
-		g.openForm(who.MayWrite() && asked.Get("edit") != "", asked.Get("field"))
+		g.openForm(visitor.MayWrite() && query.Get("edit") != "", query.Get("field"))
 		g.Focus = !g.Editing
-		return p.RenderPart(w, r, who, http.StatusOK, "order.html", "group", g)
+		return p.RenderPart(w, r, visitor, http.StatusOK, "order.html", "group", g)
 	}
 	for i := range s.Groups {
-		s.Groups[i].openForm(who.MayWrite() && asked.Get("edit") == s.Groups[i].Name, asked.Get("field"))
+		s.Groups[i].openForm(visitor.MayWrite() && query.Get("edit") == s.Groups[i].Name, query.Get("field"))
 	}
-	return p.showOrder(w, r, who, http.StatusOK, s)
+	return p.showOrder(w, r, visitor, http.StatusOK, s)
 }
 
 // showOrder shows the page of an order with related records and its history.
-func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, s orderView) (err error) {
+func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, s orderView) (err error) {
 	if s.Same, s.SameMore, err = p.Vault.Search.SameNumber(r.Context(), s.Order); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, who page.Visit
 	if err := p.addRecentHistory(r.Context(), &s); err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, who, status, "order.html", page.Page{
+	return p.RenderPage(w, r, visitor, status, "order.html", page.Page{
 		Heading: "Order " + s.Number, Section: "orders", Data: s, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
 	})
 }
@@ -142,10 +142,10 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 
 // orderInputs returns the inputs of the fields that every order has, with their values and
 // problems.
-func orderInputs(value func(name string) string, refused map[string]string) (list []page.Input) {
+func orderInputs(value func(name string) string, rejected map[string]string) (list []page.Input) {
 	for _, def := range model.CoreOrderFields() {
 		in := page.Input{Name: def.Key, Label: page.OrderFieldLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: page.SubmittedValues(def.Type, []string{value(def.Key)})}
-		in.Problem = page.ProblemText(def.Type, refused[def.Key])
+		in.Problem = page.ProblemText(def.Type, rejected[def.Key])
 		list = append(list, in)
 	}
 	return list
@@ -162,11 +162,11 @@ func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	known := map[string]bool{}
 	for i, in := range page.StoredInputs(defs, o.Custom) {
 		known[defs[i].Key] = true
-		at := &groups[1]
+		group := &groups[1]
 		if in.Type == model.Paragraph {
-			at = &groups[2]
+			group = &groups[2]
 		}
-		at.Fields = append(at.Fields, in)
+		group.Fields = append(group.Fields, in)
 	}
 	for key, raw := range o.Custom {
 		if !known[key] {
@@ -178,8 +178,8 @@ func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 }
 
 // setOrderStatus changes the status.
-func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
-	o, turn, err := p.changeOrderStatus(r, who)
+func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+	o, change, err := p.changeOrderStatus(r, visitor)
 	if err != nil {
 		return err
 	}
@@ -188,34 +188,34 @@ func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, who page.
 		return err
 	}
 	if !page.IsPartRequest(r) {
-		return p.RedirectWithUndo(w, r, s.Path, cmp.Or(turn.Clash, "Status set to “"+page.FormatStatus(o.Status)+"”."), turn.undoAddress(s.Path, o.Status, s.Statuses))
+		return p.RedirectWithUndo(w, r, s.Path, cmp.Or(change.Clash, "Status set to “"+page.FormatStatus(o.Status)+"”."), change.undoAddress(s.Path, o.Status, s.Statuses))
 	}
-	s.Clash, s.Before = turn.Clash, turn.undoStatus(o.Status, s.Statuses)
+	s.Clash, s.Before = change.Clash, change.undoStatus(o.Status, s.Statuses)
 	if err := p.addRecentHistory(r.Context(), &s); err != nil {
 		return err
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "order.html", "order-turned", s)
+	return p.RenderPart(w, r, visitor, http.StatusOK, "order.html", "order-turned", s)
 }
 
 // trashOrder moves an order to the trash.
-func (p *Pages) trashOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) trashOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {
 		return err
 	}
-	if err := p.Vault.Orders.Trash(r.Context(), who.Actor, s.ID, vault.Match{}); err != nil {
+	if err := p.Vault.Orders.Trash(r.Context(), visitor.Actor, s.ID, vault.Match{}); err != nil {
 		return err
 	}
 	return p.RedirectWithUndo(w, r, "/orders", "Order “"+s.Number+"” is in the trash.", s.Path+"/restore")
 }
 
 // restoreOrder restores an order from the trash.
-func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.OrderID(r)
 	if err != nil {
 		return err
 	}
-	o, err := p.Vault.Orders.Restore(r.Context(), who.Actor, id, vault.Keep[model.Order]{})
+	o, err := p.Vault.Orders.Restore(r.Context(), visitor.Actor, id, vault.Keep[model.Order]{})
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (p *Pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vaul
 }
 
 // orderHistoryPage shows the complete history of an order, one page at a time.
-func (p *Pages) orderHistoryPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) orderHistoryPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (p *Pages) orderHistoryPage(w http.ResponseWriter, r *http.Request, who pag
 	}{orderView: s}
 	view.History = historyLines(vault.History{Events: log.Items}, s.Fields)
 	view.Prev, view.Next = p.PageLinks(r, url.Values{}, log.Prev, log.Next)
-	return p.RenderPage(w, r, who, http.StatusOK, "orderhistory.html", page.Page{
+	return p.RenderPage(w, r, visitor, http.StatusOK, "orderhistory.html", page.Page{
 		Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"record.css"},
 	})
 }

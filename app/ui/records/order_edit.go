@@ -12,7 +12,7 @@ import (
 )
 
 // editOrder saves a group of fields.
-func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return saveGroup(r, func() (recordEdit, error) {
 		s, err := p.readOrder(r)
 		return recordEdit{
@@ -22,10 +22,10 @@ func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, who page.Visit
 				log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: eventsToInspect})
 				return log.Items, err
 			},
-			showForm: func(status int, g fieldGroup) error { return p.showOrderForm(w, r, who, status, s, g) },
+			showForm: func(status int, g fieldGroup) error { return p.showOrderForm(w, r, visitor, status, s, g) },
 			save: func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error) {
-				now, err := p.Vault.Orders.Patch(ctx, who.Actor, s.ID, orderPatch(s.Fields, sent), matchVersion(s.Version))
-				return func(group, notice string) error { return p.showSavedOrder(w, r, who, now, group, notice) }, err
+				now, err := p.Vault.Orders.Patch(ctx, visitor.Actor, s.ID, orderPatch(s.Fields, sent), matchVersion(s.Version))
+				return func(group, notice string) error { return p.showSavedOrder(w, r, visitor, now, group, notice) }, err
 			},
 		}, err
 	})
@@ -43,20 +43,20 @@ func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
 }
 
 // showOrderForm shows the form with the submitted values.
-func (p *Pages) showOrderForm(w http.ResponseWriter, r *http.Request, who page.Visitor, status int, s orderView, g fieldGroup) error {
+func (p *Pages) showOrderForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, s orderView, g fieldGroup) error {
 	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, who, status, "order.html", "group", g)
+		return p.RenderPart(w, r, visitor, status, "order.html", "group", g)
 	}
 	for i := range s.Groups {
 		if s.Groups[i].Name == g.Name {
 			s.Groups[i] = g
 		}
 	}
-	return p.showOrder(w, r, who, status, s)
+	return p.showOrder(w, r, visitor, status, s)
 }
 
 // showSavedOrder shows the saved group and the other parts of the page that changed with it.
-func (p *Pages) showSavedOrder(w http.ResponseWriter, r *http.Request, who page.Visitor, o model.Order, name, notice string) error {
+func (p *Pages) showSavedOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, o model.Order, name, notice string) error {
 	if !page.IsPartRequest(r) {
 		return p.RedirectWithNotice(w, r, p.OrderPath(o.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
 	}
@@ -72,7 +72,7 @@ func (p *Pages) showSavedOrder(w http.ResponseWriter, r *http.Request, who page.
 	}
 	saved := s.Group(name)
 	saved.Notice = notice
-	return p.RenderPart(w, r, who, http.StatusOK, "order.html", "order-saved", struct {
+	return p.RenderPart(w, r, visitor, http.StatusOK, "order.html", "order-saved", struct {
 		orderView
 		Saved fieldGroup
 	}{s, saved})

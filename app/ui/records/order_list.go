@@ -41,14 +41,14 @@ var orderSorts = []listSort{
 	{"Created", "aside", "created_at", vault.SortCreated},
 }
 
-func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	list := orderList{listing: newListing(r, orderSorts, "-created_at", "q", "status", "county", "state", "due_from", "due_to", "show")}
 	statuses, err := p.Vault.Orders.Statuses(r.Context())
 	if err != nil {
 		return err
 	}
 	list.setStatuses(statuses)
-	if err := p.loadOrders(r, who, &list); err != nil {
+	if err := p.loadOrders(r, visitor, &list); err != nil {
 		return err
 	}
 	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters, or to the only match
@@ -63,15 +63,15 @@ func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, who page.V
 	list.setTabs()
 	if page.IsPartRequest(r) {
 		w.Header().Set("HX-Push-Url", list.addressWith())
-		return p.RenderPart(w, r, who, http.StatusOK, "orders.html", "order-results-anew", list)
+		return p.RenderPart(w, r, visitor, http.StatusOK, "orders.html", "order-results-anew", list)
 	}
-	return p.RenderPage(w, r, who, http.StatusOK, "orders.html", page.Page{
+	return p.RenderPage(w, r, visitor, http.StatusOK, "orders.html", page.Page{
 		Heading: "Orders", Section: "orders", Data: list, Styles: []string{"record.css"},
 	})
 }
 
 // loadOrders reads the requested page of the list.
-func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (err error) {
+func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderList) (err error) {
 	q := vault.Query{Limit: ordersPerPage}
 	if list.applyFilters(&q, p.Today()); len(list.Problems) > 0 {
 		return nil
@@ -83,7 +83,7 @@ func (p *Pages) loadOrders(r *http.Request, who page.Visitor, list *orderList) (
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // full-text search has no such filters
 			}
-			found, err := p.Vault.Search.Orders(r.Context(), who.Actor, vault.Searching(text, q))
+			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, vault.Searching(text, q))
 			return found.Items, found.Next > 0, err
 		})
 		return err

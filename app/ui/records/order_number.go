@@ -28,7 +28,7 @@ func numberLookupPath(opaque string) string {
 }
 
 // orderNumberPart renders the warning. Duplicate numbers are allowed.
-func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, who page.Visitor) error {
+func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/orders")
 		return nil
@@ -42,7 +42,7 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, who page
 			return err
 		}
 	}
-	return p.RenderPart(w, r, who, http.StatusOK, "order.html", "order-same", same)
+	return p.RenderPart(w, r, visitor, http.StatusOK, "order.html", "order-same", same)
 }
 
 // setNumberLookup makes the form look up the typed order number.

@@ -67,12 +67,12 @@ func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
 			return record.showForm(http.StatusUnprocessableEntity, e.group)
 		}
 		saved, err := record.save(r.Context(), e.changes)
-		named, ok := errors.AsType[*errs.Error](err)
+		domainErr, ok := errors.AsType[*errs.Error](err)
 		switch {
-		case ok && named.Kind == errs.PreconditionFailed && tries < maxRetries:
+		case ok && domainErr.Kind == errs.PreconditionFailed && tries < maxRetries:
 			continue
-		case ok && named.Kind == errs.Invalid:
-			e.group.setProblems(page.FieldProblems(named.Fields))
+		case ok && domainErr.Kind == errs.Invalid:
+			e.group.setProblems(page.FieldProblems(domainErr.Fields))
 			return record.showForm(http.StatusUnprocessableEntity, e.group)
 		case err != nil:
 			return err
@@ -133,11 +133,11 @@ func submittedText(sent map[string][]string, name string) model.Optional[model.I
 }
 
 // setProblems sets the problems of the fields.
-func (g *fieldGroup) setProblems(refused map[string]string) {
+func (g *fieldGroup) setProblems(rejected map[string]string) {
 	focused := false
 	for i := range g.Fields {
 		in := &g.Fields[i]
-		in.Problem = page.ProblemText(in.Type, refused[in.Name])
+		in.Problem = page.ProblemText(in.Type, rejected[in.Name])
 		in.Focus = in.Problem != "" && !focused
 		focused = focused || in.Focus
 	}

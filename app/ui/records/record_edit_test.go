@@ -68,8 +68,8 @@ func (a mergeAbstract) groups() []fieldGroup {
 }
 
 func (a mergeAbstract) changed(sent map[string][]string) (mergeRecord, errs.Fields) {
-	now, refused := abstractPatch(mergeFields, sent).Check(a.Abstract, &model.Template{Fields: mergeFields}, model.Rules{})
-	return mergeAbstract{now}, refused
+	now, rejected := abstractPatch(mergeFields, sent).Check(a.Abstract, &model.Template{Fields: mergeFields}, model.Rules{})
+	return mergeAbstract{now}, rejected
 }
 
 func (a mergeAbstract) text(field string) string {
@@ -81,8 +81,8 @@ type mergeOrder struct{ model.Order }
 func (o mergeOrder) groups() []fieldGroup { return orderGroups(o.Order, mergeFields) }
 
 func (o mergeOrder) changed(sent map[string][]string) (mergeRecord, errs.Fields) {
-	now, refused := orderPatch(mergeFields, sent).Check(o.Order, nil, mergeFields, model.Rules{})
-	return mergeOrder{now}, refused
+	now, rejected := orderPatch(mergeFields, sent).Check(o.Order, nil, mergeFields, model.Rules{})
+	return mergeOrder{now}, rejected
 }
 
 func (o mergeOrder) text(field string) string {
@@ -320,9 +320,9 @@ func decoded(raw string) string {
 }
 
 func (e *editors) save(r mergeRecord, m mergedForm) mergeRecord {
-	now, refused := r.changed(m.changes)
-	if len(refused) > 0 {
-		e.t.Fatalf("refused: %v", refused)
+	now, rejected := r.changed(m.changes)
+	if len(rejected) > 0 {
+		e.t.Fatalf("refused: %v", rejected)
 	}
 	return now
 }

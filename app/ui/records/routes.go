@@ -13,7 +13,7 @@ type Pages struct {
 }
 
 // documentHandler renders the viewer's page of a document whose new name was rejected.
-type documentHandler func(w http.ResponseWriter, r *http.Request, who page.Visitor, rejected page.NameProblem) error
+type documentHandler func(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error
 
 // New returns the pages of this package. showDocument renders the viewer if a form of the viewer
 // was rejected.

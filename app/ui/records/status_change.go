@@ -16,13 +16,13 @@ import (
 // statusConflict reports whether the form was shown with another status than the current one and
 // would change it.
 func statusConflict(r *http.Request, is string) bool {
-	was, told := r.PostForm["was"]
-	return told && was[len(was)-1] != is && r.PostForm.Get("status") != is
+	was, submitted := r.PostForm["was"]
+	return submitted && was[len(was)-1] != is && r.PostForm.Get("status") != is
 }
 
 // statusConflictText says who changed the status in the meantime, and when.
 func (p *Pages) statusConflictText(ctx context.Context, record, is string) (string, error) {
-	said := "The status is “" + page.FormatStatus(is) + "” meanwhile"
+	text := "The status is “" + page.FormatStatus(is) + "” meanwhile"
 	log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: record}}, Descending: true, Limit: 20})
 	if err != nil {
 		return "", err
@@ -32,15 +32,15 @@ func (p *Pages) statusConflictText(ctx context.Context, record, is string) (stri
 	})
 	if at >= 0 {
 		e := log.Items[at]
-		said += " (" + page.ActorInSentence(e.Actor) + ", " + page.ClockTime(e.At.In(p.Zone)) + ")"
+		text += " (" + page.ActorInSentence(e.Actor) + ", " + page.ClockTime(e.At.In(p.Zone)) + ")"
 	}
-	return said + ". Nothing was changed: choose again if it should be another.", nil
+	return text + ". Nothing was changed: choose again if it should be another.", nil
 }
 
 // matchSeenVersion makes a change fail if the record has changed since it was read and the form
 // says which status it was shown with.
 func matchSeenVersion(r *http.Request, version uint64) vault.Match {
-	if _, told := r.PostForm["was"]; !told {
+	if _, submitted := r.PostForm["was"]; !submitted {
 		return vault.Match{}
 	}
 	return vault.Match{Given: true, Versions: []uint64{version}}
@@ -72,44 +72,44 @@ func (t statusChange) undoAddress(path, now string, statuses []string) string {
 
 // changeAbstractStatus sets the submitted status, or reports the conflict with another user's
 // change.
-func (p *Pages) changeAbstractStatus(r *http.Request, who page.Visitor) (filed vault.Filed, turn statusChange, err error) {
+func (p *Pages) changeAbstractStatus(r *http.Request, visitor page.Visitor) (filed vault.Filed, change statusChange, err error) {
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if filed, _, err = p.readAbstract(r); err != nil {
-			return filed, turn, err
+			return filed, change, err
 		}
 		a := filed.Abstract
-		turn.Was = a.Status
+		change.Was = a.Status
 		if statusConflict(r, a.Status) {
-			turn.Clash, err = p.statusConflictText(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
-			return filed, turn, err
+			change.Clash, err = p.statusConflictText(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
+			return filed, change, err
 		}
-		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, a.ID, model.AbstractPatch{Status: status}, matchSeenVersion(r, a.Version))
+		filed, err = p.Vault.Abstracts.Patch(r.Context(), visitor.Actor, a.ID, model.AbstractPatch{Status: status}, matchSeenVersion(r, a.Version))
 		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
-			return filed, turn, err
+			return filed, change, err
 		}
 	}
 }
 
 // changeOrderStatus is changeAbstractStatus for orders.
-func (p *Pages) changeOrderStatus(r *http.Request, who page.Visitor) (o model.Order, turn statusChange, err error) {
+func (p *Pages) changeOrderStatus(r *http.Request, visitor page.Visitor) (o model.Order, change statusChange, err error) {
 	id, err := p.OrderID(r)
 	if err != nil {
-		return o, turn, err
+		return o, change, err
 	}
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if o, err = p.Vault.Orders.Get(r.Context(), id); err != nil {
-			return o, turn, err
+			return o, change, err
 		}
-		turn.Was = o.Status
+		change.Was = o.Status
 		if statusConflict(r, o.Status) {
-			turn.Clash, err = p.statusConflictText(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
-			return o, turn, err
+			change.Clash, err = p.statusConflictText(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
+			return o, change, err
 		}
-		o, err = p.Vault.Orders.Patch(r.Context(), who.Actor, id, model.OrderPatch{Status: status}, matchSeenVersion(r, o.Version))
+		o, err = p.Vault.Orders.Patch(r.Context(), visitor.Actor, id, model.OrderPatch{Status: status}, matchSeenVersion(r, o.Version))
 		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
-			return o, turn, err
+			return o, change, err
 		}
 	}
 }
