@@ -1,11 +1,9 @@
-// Package certificate keeps the certificate of the public address: the firm's own,
-// read again when its files change, or one that is made here for the office network.
+// Package certificate loads the certificate of the public address: one from files that
+// are reloaded when they change, or a self-signed one for the office network.
 //
-// It promises that a certificate which cannot be used never takes the place of one
-// that can, and that it says so aloud; that a made one is renewed before it ends;
-// and that its key is written for the service's own user alone.
-//
-// It refuses to decide who is trusted: it speaks for the server, to whoever comes.
+// An invalid certificate never replaces a valid one, and the error is logged. A
+// self-signed certificate is renewed before it expires. Only the user of the service can
+// read its key. The package doesn't handle client certificates.
 package certificate
 
 import (
@@ -18,19 +16,19 @@ import (
 	"time"
 )
 
-// Info are what a person wants to know of a certificate.
+// Info describes a certificate.
 type Info struct {
-	Names       []string // that it is good for: DNS names, then addresses
+	Names       []string // covered names: DNS names, then IP addresses
 	NotBefore   time.Time
 	NotAfter    time.Time
 	Fingerprint string // SHA-256 of the certificate, `AB:CD:…` as browsers and openssl show it
-	SelfSigned  bool   // made here
+	SelfSigned  bool   // created by Reloader
 }
 
-// Covers says whether the certificate is good for host, a name or an address.
-func (f Info) Covers(host string) bool {
+// Covers reports whether the certificate is valid for host, a name or an IP address.
+func (i Info) Covers(host string) bool {
 	leaf := x509.Certificate{}
-	for _, name := range f.Names {
+	for _, name := range i.Names {
 		if ip := net.ParseIP(name); ip != nil {
 			leaf.IPAddresses = append(leaf.IPAddresses, ip)
 		} else {
@@ -40,22 +38,22 @@ func (f Info) Covers(host string) bool {
 	return leaf.VerifyHostname(host) == nil
 }
 
-// Load opens a certificate with its chain and its key, both PEM, which may be one
-// file; the error says which of them cannot be used and why.
+// Load reads a certificate with its chain and its key, both PEM, from two files or one.
+// The error names the files and the problem.
 func Load(certFile, keyFile string) (tls.Certificate, Info, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		return tls.Certificate{}, Info{}, fmt.Errorf("certificate %s, key %s: %s", certFile, keyFile, strings.TrimPrefix(err.Error(), "tls: "))
 	}
-	return pair, factsOf(pair.Leaf), nil
+	return pair, infoOf(pair.Leaf), nil
 }
 
-// Fingerprint is the SHA-256 of a certificate, as in Facts.
+// Fingerprint returns the SHA-256 of a certificate in the format of Info.Fingerprint.
 func Fingerprint(leaf *x509.Certificate) string {
 	return strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(leaf.Raw)), " ", ":")
 }
 
-func factsOf(leaf *x509.Certificate) Info {
+func infoOf(leaf *x509.Certificate) Info {
 	f := Info{
 		Names: append([]string{}, leaf.DNSNames...), NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter,
 		Fingerprint: Fingerprint(leaf),

@@ -8,53 +8,56 @@ import (
 	"strings"
 )
 
-// An API key (API.md, "Keys") is 57 characters:
+// An API key has 57 characters:
 //
-//	dk_live_ <43 characters> <6 characters>        (without the blanks)
-//	|        |               CRC-32 (IEEE) of what stands before it, base62 with zeros in front
-//	|        32 random bytes as one big-endian number, base62 with zeros in front
-//	what scanners for leaked keys look for
+//	dk_live_ <43 characters> <6 characters>        (without the spaces)
+//	|        |               CRC-32 (IEEE) of the preceding characters, base62 with leading zeros
+//	|        32 random bytes as one big-endian number, base62 with leading zeros
+//	prefix for scanners that search for leaked keys
 //
-// base62 has the digits 0-9A-Za-z in this order.
+// The base62 digits are 0-9A-Za-z, in this order.
 const (
-	apiKeyHead  = "dk_live_"
-	apiKeyBody  = len(apiKeyHead) + len(maxBase62Bytes32)
-	apiKeyCheck = 6
-	apiKeySize  = apiKeyBody + apiKeyCheck
-	apiKeyShown = len(apiKeyHead) + 4
+	apiKeyStart        = "dk_live_"
+	apiKeyBodySize     = len(apiKeyStart) + len(maxBase62Bytes32)
+	apiKeyChecksumSize = 6
+	apiKeySize         = apiKeyBodySize + apiKeyChecksumSize
+	apiKeyPrefixSize   = len(apiKeyStart) + 4
 )
 
-// NewAPIKey makes a key from 32 bytes of chance; it is shown once, and only HashAPIKey's hash of it is kept.
-func NewAPIKey(chance io.Reader) (key string, err error) {
+// NewAPIKey creates a key from 32 bytes of rand. It is shown once; only its hash
+// (HashAPIKey) is stored.
+func NewAPIKey(rand io.Reader) (key string, err error) {
 	var raw [32]byte
-	if _, err := io.ReadFull(chance, raw[:]); err != nil {
+	if _, err := io.ReadFull(rand, raw[:]); err != nil {
 		return "", fmt.Errorf("draw an API key: %w", err)
 	}
-	body := apiKeyHead + base62Bytes32(raw)
+	body := apiKeyStart + base62Bytes32(raw)
 	return body + apiKeyChecksum(body), nil
 }
 
 func apiKeyChecksum(body string) string {
-	return base62Uint(uint64(crc32.ChecksumIEEE([]byte(body))), apiKeyCheck)
+	return base62Uint(uint64(crc32.ChecksumIEEE([]byte(body))), apiKeyChecksumSize)
 }
 
-// HashAPIKey gives the SHA-256 of the whole key, which is what is stored and looked up; ok is false for a text that
-// NewAPIKey cannot have made (prefix, length, characters, checksum), so that a typing mistake costs no look-up.
+// HashAPIKey returns the SHA-256 of a key, which is stored and used for lookups. ok is
+// false for a text that NewAPIKey can't have created (prefix, length, characters,
+// checksum), so that a typing mistake costs no lookup.
 func HashAPIKey(s string) (hash [32]byte, ok bool) {
-	if len(s) != apiKeySize || !strings.HasPrefix(s, apiKeyHead) || !isBase62(s[len(apiKeyHead):]) {
+	if len(s) != apiKeySize || !strings.HasPrefix(s, apiKeyStart) || !isBase62(s[len(apiKeyStart):]) {
 		return hash, false
 	}
-	body := s[:apiKeyBody]
-	if body[len(apiKeyHead):] > maxBase62Bytes32 || s[apiKeyBody:] != apiKeyChecksum(body) {
+	body := s[:apiKeyBodySize]
+	if body[len(apiKeyStart):] > maxBase62Bytes32 || s[apiKeyBodySize:] != apiKeyChecksum(body) {
 		return hash, false
 	}
 	return sha256.Sum256([]byte(s)), true
 }
 
-// APIKeyPrefix is the part of a key that may be shown in lists, `dk_live_` and four characters; empty for what is no key.
+// APIKeyPrefix returns the part of a key that lists may show, `dk_live_` and four
+// characters, or "" for an invalid key.
 func APIKeyPrefix(key string) string {
 	if _, ok := HashAPIKey(key); !ok {
 		return ""
 	}
-	return key[:apiKeyShown]
+	return key[:apiKeyPrefixSize]
 }

@@ -9,37 +9,37 @@ import (
 	"testing"
 )
 
-func TestGreatestBase62(t *testing.T) {
+func TestMaxBase62(t *testing.T) {
 	var raw [32]byte
 	for i := range raw {
 		raw[i] = 0xff
 	}
 	if got := base62Bytes32(raw); got != maxBase62Bytes32 {
-		t.Errorf("32 bytes: %s", got)
+		t.Errorf("base62 of the max 32 bytes = %s", got)
 	}
 	if got := base62Bytes32([32]byte{31: 61}); got != strings.Repeat("0", 42)+"z" {
-		t.Errorf("61: %s", got)
+		t.Errorf("base62 of 61 = %s", got)
 	}
 	if got := base62Uint(math.MaxUint64, 11); got != maxBase62Uint64 {
-		t.Errorf("64 bits: %s", got)
+		t.Errorf("base62 of the max uint64 = %s", got)
 	}
 }
 
 func TestAPIKey(t *testing.T) {
 	form := regexp.MustCompile(`^dk_live_[0-9A-Za-z]{49}$`)
-	source, seen := chance(1), map[string]bool{}
+	source, seen := testRand(1), map[string]bool{}
 	for range 1000 {
 		key, err := NewAPIKey(source)
 		if err != nil || !form.MatchString(key) || seen[key] {
-			t.Fatalf("key %q, seen %v, %v", key, seen[key], err)
+			t.Fatalf("NewAPIKey = %q, seen before %v, %v", key, seen[key], err)
 		}
 		seen[key] = true
 		hash, ok := HashAPIKey(key)
 		if !ok || hash != sha256.Sum256([]byte(key)) {
-			t.Fatalf("key %q: ok %v, hash %x", key, ok, hash)
+			t.Fatalf("HashAPIKey(%q): ok %v, hash %x", key, ok, hash)
 		}
 		if APIKeyPrefix(key) != key[:12] {
-			t.Fatalf("prefix %q", APIKeyPrefix(key))
+			t.Fatalf("APIKeyPrefix = %q", APIKeyPrefix(key))
 		}
 	}
 }
@@ -59,13 +59,13 @@ func TestAPIKeyVector(t *testing.T) {
 	}
 }
 
-func TestParseAPIKeyRefuses(t *testing.T) {
-	good, err := NewAPIKey(chance(1))
+func TestHashAPIKeyRejects(t *testing.T) {
+	good, err := NewAPIKey(testRand(1))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewAPIKey: %v", err)
 	}
-	tooGreat := apiKeyHead + "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp2"
-	underscore := good[:20] + "_" + good[21:apiKeyBody]
+	tooGreat := apiKeyStart + "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp2"
+	underscore := good[:20] + "_" + good[21:apiKeyBodySize]
 	for name, text := range map[string]string{
 		"empty":              "",
 		"prefix alone":       "dk_live_",
@@ -81,49 +81,49 @@ func TestParseAPIKeyRefuses(t *testing.T) {
 		"no ASCII":           good[:40] + "é" + good[42:],
 	} {
 		if _, ok := HashAPIKey(text); ok {
-			t.Errorf("%s: %q is accepted", name, text)
+			t.Errorf("%s: HashAPIKey accepts %q", name, text)
 		}
 		if APIKeyPrefix(text) != "" {
-			t.Errorf("%s: prefix %q", name, APIKeyPrefix(text))
+			t.Errorf("%s: APIKeyPrefix = %q, want none", name, APIKeyPrefix(text))
 		}
 	}
 	for i := range len(good) {
 		for c := range 256 {
 			changed := good[:i] + string([]byte{byte(c)}) + good[i+1:]
 			if _, ok := HashAPIKey(changed); ok != (changed == good) {
-				t.Fatalf("byte %d as %#x: ok %v", i, c, ok)
+				t.Fatalf("key with byte %d changed to %#x: ok %v", i, c, ok)
 			}
 		}
 	}
 }
 
 func TestToken(t *testing.T) {
-	token, err := NewToken(chance(1))
+	token, err := NewToken(testRand(1))
 	if err != nil || len(token) != 43 || !isBase62(token) {
-		t.Fatalf("token %q, %v", token, err)
+		t.Fatalf("NewToken = %q, %v", token, err)
 	}
 	if hash, ok := HashToken(token); !ok || hash != sha256.Sum256([]byte(token)) {
-		t.Errorf("hash %x, %v", hash, ok)
+		t.Errorf("HashToken = %x, %v", hash, ok)
 	}
 	for _, text := range []string{"", token[1:], token + "0", token[1:] + "-", "z" + token[1:]} {
 		if _, ok := HashToken(text); ok {
-			t.Errorf("%q is accepted", text)
+			t.Errorf("%q is accepted, want it rejected", text)
 		}
 	}
 }
 
 func FuzzAPIKey(f *testing.F) {
 	for seed := range byte(3) {
-		key, err := NewAPIKey(chance(seed))
+		key, err := NewAPIKey(testRand(seed))
 		if err != nil {
-			f.Fatal(err)
+			f.Fatalf("NewAPIKey: %v", err)
 		}
 		f.Add(key)
 	}
 	f.Add("dk_live_")
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, ok := HashAPIKey(text); ok && (len(text) != apiKeySize || apiKeyChecksum(text[:apiKeyBody]) != text[apiKeyBody:]) {
-			t.Errorf("%q is accepted", text)
+		if _, ok := HashAPIKey(text); ok && (len(text) != apiKeySize || apiKeyChecksum(text[:apiKeyBodySize]) != text[apiKeyBodySize:]) {
+			t.Errorf("%q is accepted, want it rejected", text)
 		}
 		HashToken(text)
 	})

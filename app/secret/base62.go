@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Digits in ASCII order, so that texts of one length sort as their numbers do.
+// base62Digits are in ASCII order, so that texts of equal length sort like their numbers.
 const base62Digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// The greatest numbers of 256 and of 64 bits.
+// The largest numbers of 256 and of 64 bits.
 const (
 	maxBase62Bytes32 = "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1"
 	maxBase62Uint64  = "LygHa16AHYF"
 )
 
-// base62Bytes32 writes 32 bytes, read as one big-endian number, as exactly 43 digits.
+// base62Bytes32 encodes 32 bytes, as one big-endian number, in 43 digits.
 func base62Bytes32(raw [32]byte) string {
 	var text [len(maxBase62Bytes32)]byte
 	number, digit, base := new(big.Int).SetBytes(raw[:]), new(big.Int), big.NewInt(int64(len(base62Digits)))
@@ -25,7 +25,7 @@ func base62Bytes32(raw [32]byte) string {
 	return string(text[:])
 }
 
-// base62Uint writes n as exactly width digits, zeros first; n must fit.
+// base62Uint encodes n with leading zeros in width digits. n must fit.
 func base62Uint(n uint64, width int) string {
 	text := make([]byte, width)
 	for i := width - 1; i >= 0; i-- {
@@ -35,7 +35,7 @@ func base62Uint(n uint64, width int) string {
 	return string(text)
 }
 
-// parseBase62Uint64 reads exactly eleven digits of a number that fits into 64 bits.
+// parseBase62Uint64 parses eleven digits. ok is false if the number exceeds 64 bits.
 func parseBase62Uint64(text string) (n uint64, ok bool) {
 	if len(text) != len(maxBase62Uint64) || text > maxBase62Uint64 {
 		return 0, false

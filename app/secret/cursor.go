@@ -10,69 +10,72 @@ import (
 	"strings"
 )
 
-// A cursor is a place in a list, sealed for the list it was made for:
+// A cursor is a position in a list, encrypted for that list:
 //
 //	cursor = base64url without padding of: nonce (12 bytes), AES-256-GCM of the position (with its tag of 16 bytes)
 //	nonce  = first 12 bytes of HMAC-SHA256(subkey `cursors/nonce`, length of scope (8 bytes, big-endian), scope, position)
 //
-// The key is the subkey `cursors`, the scope is the additional data. The nonce is made of what it protects, so that no
-// chance is needed, one place has one cursor, and a nonce comes back with the same text only.
+// The key is the subkey `cursors`, and the scope is the additional data. The nonce is
+// derived from the position, so no randomness is needed, a position has one cursor, and a
+// nonce repeats only with the same plaintext.
 const (
-	cursorNonce = 12
-	cursorMax   = 4096 // characters; a position is a key of the store
+	cursorNonceSize = 12
+	maxCursorSize   = 4096 // characters; a position is a key of the database
 )
 
-// Cursors seals places in lists and opens them; safe for concurrent use.
+// Cursors encrypts and decrypts cursors. It is safe for concurrent use.
 type Cursors struct {
-	aead  cipher.AEAD
-	nonce [KeySize]byte
+	aead     cipher.AEAD
+	nonceKey [KeySize]byte
 }
 
-// Cursors gives the sealer of cursors.
-func (r *Keys) Cursors() *Cursors {
-	key := r.Subkey("cursors")
+// Cursors returns the encoder and decoder of cursors.
+func (k *Keys) Cursors() *Cursors {
+	key := k.Subkey("cursors")
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // The only error is the length of the key.
+		panic(err) // fails only for an invalid key size
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // The only error is a block of another length than AES has.
+		panic(err) // fails only for another block size
 	}
-	return &Cursors{aead: aead, nonce: r.Subkey("cursors/nonce")}
+	return &Cursors{aead: aead, nonceKey: k.Subkey("cursors/nonce")}
 }
 
-// Encode gives the cursor of a position in the list that scope names: its noun, filters and sort.
+// Encode returns the cursor of a position in the list that scope identifies: its type of
+// record, filters, and sort order.
 func (c *Cursors) Encode(scope string, position []byte) string {
-	mac := hmac.New(sha256.New, c.nonce[:])
+	mac := hmac.New(sha256.New, c.nonceKey[:])
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
 	mac.Write([]byte(scope))
 	mac.Write(position)
-	nonce := mac.Sum(nil)[:cursorNonce:cursorNonce]
-	return urlCoding.EncodeToString(c.aead.Seal(nonce, nonce, position, []byte(scope)))
+	nonce := mac.Sum(nil)[:cursorNonceSize:cursorNonceSize]
+	return base64URL.EncodeToString(c.aead.Seal(nonce, nonce, position, []byte(scope)))
 }
 
-// Decode gives the position that Seal sealed under that scope; ok is false for every other text: changed, of another
-// list, or of another installation.
+// Decode returns the position that Encode encrypted for this scope. ok is false for any
+// other text: changed, of another list, or of another installation.
 func (c *Cursors) Decode(scope, text string) (position []byte, ok bool) {
-	if len(text) > cursorMax {
+	if len(text) > maxCursorSize {
 		return nil, false
 	}
-	raw, ok := decodeURL(text)
-	if !ok || len(raw) < cursorNonce {
+	raw, ok := decodeBase64URL(text)
+	if !ok || len(raw) < cursorNonceSize {
 		return nil, false
 	}
-	position, err := c.aead.Open(nil, raw[:cursorNonce], raw[cursorNonce:], []byte(scope))
+	position, err := c.aead.Open(nil, raw[:cursorNonceSize], raw[cursorNonceSize:], []byte(scope))
 	return position, err == nil
 }
 
-var urlCoding = base64.RawURLEncoding.Strict()
+var base64URL = base64.RawURLEncoding.Strict()
 
-// decodeURL takes the one spelling of base64url without padding.
-func decodeURL(text string) (raw []byte, ok bool) { return decode(urlCoding, text) }
+// decodeBase64URL decodes base64url without padding. ok is false for all but one
+// spelling.
+func decodeBase64URL(text string) (raw []byte, ok bool) { return decodeBase64(base64URL, text) }
 
-// decode takes the one spelling of raw; the library by itself skips line ends.
-func decode(coding *base64.Encoding, text string) (raw []byte, ok bool) {
+// decodeBase64 decodes raw and rejects line breaks, which the library would ignore.
+func decodeBase64(coding *base64.Encoding, text string) (raw []byte, ok bool) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, false
 	}

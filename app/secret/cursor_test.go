@@ -7,35 +7,36 @@ import (
 )
 
 func TestCursorVectors(t *testing.T) {
-	cursors := testRing(t).Cursors()
+	cursors := testKeys(t).Cursors()
 	for _, row := range []struct{ scope, position, want string }{
 		{"orders\n-created_at", "", "PROXlFnaPFfElZmWBA_al6PESvG4gSR6LhEgBQ"},
 		{"orders\n-created_at", "c\x00\x01\x02", "McfzFG1Lb5lQECB2-t3Hui-XwmsLfT65YkWMn1wbWUw"},
 		{"abstracts\n-created_at", "c\x00\x01\x02", "eKeoqh1JhQvnb2gWUQpdF-d714uVFPBRPWmSmLuWiac"},
 	} {
 		if got := cursors.Encode(row.scope, []byte(row.position)); got != row.want {
-			t.Errorf("%q %q = %s, want %s", row.scope, row.position, got, row.want)
+			t.Errorf("Encode(%q, %q) = %s, want %s", row.scope, row.position, got, row.want)
 		}
 		if position, ok := cursors.Decode(row.scope, row.want); !ok || string(position) != row.position {
-			t.Errorf("%s = %q, %v", row.want, position, ok)
+			t.Errorf("Decode(%s) = %q, %v", row.want, position, ok)
 		}
 	}
 }
 
-// Every changed character, another scope, another installation: refused.
-func TestCursorRefused(t *testing.T) {
-	cursors := testRing(t).Cursors()
+// TestCursorDecodeRejects checks that a cursor is rejected if a character is changed, for
+// another scope, and by another installation.
+func TestCursorDecodeRejects(t *testing.T) {
+	cursors := testKeys(t).Cursors()
 	text := cursors.Encode("orders", []byte("a position"))
 	other, err := NewKeys(strings.NewReader(strings.Repeat("another secret..", 2)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewKeys: %v", err)
 	}
 	if _, ok := other.Cursors().Decode("orders", text); ok {
-		t.Error("another installation opened it")
+		t.Error("keys of another installation decode the cursor")
 	}
 	for _, scope := range []string{"", "order", "orders ", "abstracts"} {
 		if _, ok := cursors.Decode(scope, text); ok {
-			t.Errorf("scope %q opened it", scope)
+			t.Errorf("Decode with scope %q: got ok, want it rejected", scope)
 		}
 	}
 	for i := range text {
@@ -46,23 +47,23 @@ func TestCursorRefused(t *testing.T) {
 			}
 			changed[i] = c
 			if _, ok := cursors.Decode("orders", string(changed)); ok {
-				t.Errorf("opened %q", changed)
+				t.Errorf("Decode(%q): got ok, want it rejected", changed)
 			}
 		}
 	}
 	for _, bad := range []string{"", text[:len(text)-1], text + "A", text + "=", text + "\n", "\r" + text, strings.Repeat("A", 16), strings.Repeat("A", 1<<20)} {
 		if _, ok := cursors.Decode("orders", bad); ok {
-			t.Errorf("opened %.40q", bad)
+			t.Errorf("Decode(%.40q): got ok, want it rejected", bad)
 		}
 	}
 }
 
 func FuzzCursor(f *testing.F) {
-	ring, err := NewKeys(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
+	keys, err := NewKeys(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("NewKeys: %v", err)
 	}
-	cursors := ring.Cursors()
+	cursors := keys.Cursors()
 	f.Add("orders", cursors.Encode("orders", []byte("x")))
 	f.Add("", "")
 	f.Add("s", "AAAA\n")
@@ -72,7 +73,7 @@ func FuzzCursor(f *testing.F) {
 			t.Fatalf("%q is a second spelling of %q", text, position)
 		}
 		if back, ok := cursors.Decode(scope, cursors.Encode(scope, []byte(text))); len(text) < 1000 && (!ok || string(back) != text) {
-			t.Fatalf("%q came back as %q, %v", text, back, ok)
+			t.Fatalf("%q is decoded as %q, %v", text, back, ok)
 		}
 	})
 }

@@ -17,68 +17,70 @@ import (
 // The key file is one line of text:
 //
 //	deedkeep-secret-1 <43 characters> <8 digits>\n
-//	|                 |               CRC-32 (IEEE) of what stands before the second blank, lower-case hex
+//	|                 |               CRC-32 (IEEE) of everything before the second space, lower-case hex
 //	|                 the 32 bytes of the secret, base64 without padding (RFC 4648, section 4)
 //	name and version of the format
 //
-// White space at its end is ignored, so that an editor that adds a line end does no harm.
+// Trailing white space is ignored, because editors add line breaks.
 const (
-	keyFileHeader = "deedkeep-secret-1 "
-	keyFileMax    = 4096
+	keyFileHeader  = "deedkeep-secret-1 "
+	maxKeyFileSize = 4096
 )
 
-var keyFileCoding = base64.RawStdEncoding.Strict()
+var keyFileBase64 = base64.RawStdEncoding.Strict()
 
-// ErrKeyFileDamaged is wrapped by Load when a key file is there but does not hold what was written.
+// ErrKeyFileDamaged is returned by LoadKeys for a key file with invalid content.
 var ErrKeyFileDamaged = errors.New("the key file is damaged")
 
-// LoadKeys reads the key file at path, and where there is none creates it from chance: 0600 (on Windows with the
-// directory's access list), synced with its directory, and never over one that appeared meanwhile. It wraps
-// ErrKeyFileDamaged for a file that cannot be read as one.
-func LoadKeys(path string, chance io.Reader) (ring *Keys, created bool, err error) {
-	ring, err = read(path)
+// LoadKeys reads the key file at path. If it doesn't exist, LoadKeys creates one from
+// rand: mode 0600 (on Windows with the access list of the directory), synced with its
+// directory, and without replacing a file that another process has created in the
+// meantime. It returns ErrKeyFileDamaged for a file with invalid content.
+func LoadKeys(path string, rand io.Reader) (keys *Keys, created bool, err error) {
+	keys, err = readKeyFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return ring, false, err
+		return keys, false, err
 	}
-	ring, err = NewKeys(chance)
+	keys, err = NewKeys(rand)
 	if err != nil {
 		return nil, false, err
 	}
-	err = create(path, keyLine(ring.secret[:]))
+	err = createKeyFile(path, encodeKeyLine(keys.secret[:]))
 	if errors.Is(err, fs.ErrExist) {
-		ring, err = read(path)
-		return ring, false, err
+		keys, err = readKeyFile(path)
+		return keys, false, err
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("create key file: %w", err)
 	}
-	return ring, true, nil
+	return keys, true, nil
 }
 
-func read(path string) (*Keys, error) {
+func readKeyFile(path string) (*Keys, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read key file: %w", err)
 	}
-	defer func() { _ = file.Close() }() // Nothing was written.
-	text, err := io.ReadAll(io.LimitReader(file, keyFileMax+1))
+	defer func() { _ = file.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(file, maxKeyFileSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	secret, err := parseKeyLine(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w; put the file back from a backup (a new one would make every id and link that was handed out void)", ErrKeyFileDamaged, path, err)
+		return nil, fmt.Errorf("%w: %s: %w; put the file back from a backup "+
+			"(a new one would make every id and link that was handed out void)", ErrKeyFileDamaged, path, err)
 	}
-	return ringOf(secret)
+	return keysFromSecret(secret)
 }
 
-func keyLine(secret []byte) string {
-	line := keyFileHeader + keyFileCoding.EncodeToString(secret)
+func encodeKeyLine(secret []byte) string {
+	line := keyFileHeader + keyFileBase64.EncodeToString(secret)
 	return fmt.Sprintf("%s %08x\n", line, crc32.ChecksumIEEE([]byte(line)))
 }
 
 func parseKeyLine(text string) ([]byte, error) {
-	if len(text) > keyFileMax {
+	if len(text) > maxKeyFileSize {
 		return nil, errors.New("it is too long")
 	}
 	line := strings.TrimRight(text, " \t\r\n")
@@ -93,34 +95,35 @@ func parseKeyLine(text string) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("its checksum is missing")
 	}
-	secret, err := keyFileCoding.DecodeString(coded)
+	secret, err := keyFileBase64.DecodeString(coded)
 	if err != nil || len(secret) != KeySize {
 		return nil, errors.New("the key in it is not 43 characters of base64")
 	}
-	if line+"\n" != keyLine(secret) {
+	if line+"\n" != encodeKeyLine(secret) {
 		return nil, errors.New("its checksum does not match")
 	}
 	return secret, nil
 }
 
-// create writes the whole file under another name first, so that a crash leaves either no key file or a good one.
-func create(path, line string) error {
+// createKeyFile writes a temporary file first, so that a crash leaves either no key file
+// or a complete one.
+func createKeyFile(path, line string) error {
 	dir := filepath.Dir(path)
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*.tmp") // 0600 from its first moment
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*.tmp") // with mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // Gone already after a rename.
-	if err := fill(temp, line); err != nil {
+	defer func() { _ = os.Remove(temp.Name()) }() // fails after a rename
+	if err := writeAndSync(temp, line); err != nil {
 		return err
 	}
-	if err := place(temp.Name(), path); err != nil {
+	if err := linkOrRename(temp.Name(), path); err != nil {
 		return err
 	}
 	return durable.SyncDir(dir)
 }
 
-func fill(file *os.File, line string) error {
+func writeAndSync(file *os.File, line string) error {
 	_, err := file.WriteString(line)
 	if err == nil {
 		err = file.Sync()
@@ -128,11 +131,12 @@ func fill(file *os.File, line string) error {
 	return errors.Join(err, file.Close())
 }
 
-// place prefers a hard link, which unlike a rename never replaces the key another process has just created.
-func place(temp, path string) error {
+// linkOrRename uses a hard link if possible, because unlike a rename it never replaces a
+// key file that another process has just created.
+func linkOrRename(temp, path string) error {
 	err := os.Link(temp, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return os.Rename(temp, path) // FAT and some shares know no links.
+	return os.Rename(temp, path) // FAT and some shares don't support links
 }

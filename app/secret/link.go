@@ -11,76 +11,80 @@ import (
 	"time"
 )
 
-// A signed link is a path and nothing else:
+// A signed link is a path:
 //
 //	/dl/<file>/<expiry>/<signature>/<filename>
 //	    |      |        |           every byte but A-Z a-z 0-9 - . _ ~ as %XX, upper-case hex
 //	    |      |        base64url without padding, 43 characters
 //	    |      Unix seconds, in decimal digits
-//	    number of the file
+//	    ID of the file
 //
 //	signature = HMAC-SHA256(subkey `links`, "dl\n" file "\n" expiry "\n" filename)
 //
-// There is one spelling: a link is accepted only if signing its parts again gives the same bytes.
-const linkRoot = "/dl/"
+// A link has one spelling: it is valid only if signing its parts produces the same bytes.
+const linkPrefix = "/dl/"
 
-// linkLeeway is how far a clock may be set back without harm to the links it has signed.
-const linkLeeway = time.Minute
+// linkClockSkew is how far the clock may be set back without invalidating signed links.
+const linkClockSkew = time.Minute
 
 var (
-	// ErrLinkInvalid is returned for a link that was never signed, or was changed in any byte.
+	// ErrLinkInvalid is returned for a link that was never signed, or was changed.
 	ErrLinkInvalid = errors.New("the link is not valid")
-	// ErrLinkExpired is returned for a link that was signed but whose time is over.
+	// ErrLinkExpired is returned for a signed link that has expired.
 	ErrLinkExpired = errors.New("the link has expired")
 )
 
-// Link is what a signed link says: the file's number (1 or more), the name under which it is saved, and the moment,
-// to the second, from which it is void. The names "", "." and ".." are signed as `unnamed` (API.md, "filename"):
-// as the last segment of a path they would not reach the server.
+// Link is the content of a signed link: the ID of the file (1 or more), the filename for
+// the download, and the time, in full seconds, at which it expires. The names "", ".",
+// and ".." are signed as `unnamed`, because clients and proxies remove such a path
+// segment.
 type Link struct {
 	File     int64
 	Filename string
 	Expires  time.Time
 }
 
-// Links signs and checks download links; safe for concurrent use.
+// Links signs and verifies download links. It is safe for concurrent use.
 type Links struct {
 	key [KeySize]byte
-	ttl time.Duration // 0: any
+	ttl time.Duration // max remaining lifetime; 0: no limit
 }
 
-// WithMaxTTL gives the same links, of which none lives longer than ttl after it is read; 0 is any time.
+// WithMaxTTL returns Links that reject links whose remaining lifetime exceeds ttl; 0
+// means no limit.
 func (l *Links) WithMaxTTL(ttl time.Duration) *Links { return &Links{key: l.key, ttl: ttl} }
 
-// Links gives the signer of download links.
-func (r *Keys) Links() *Links { return &Links{key: r.Subkey("links")} }
+// Links returns the signer of download links.
+func (k *Keys) Links() *Links { return &Links{key: k.Subkey("links")} }
 
-// Sign gives the path of the link; an expiry within a second counts from that second's beginning.
+// Sign returns the path of the link. A fraction of a second in the expiry is dropped.
 func (l *Links) Sign(link Link) string {
-	link.Filename = safeSegment(link.Filename)
+	link.Filename = safeFilename(link.Filename)
 	file := strconv.FormatInt(link.File, 10)
 	expiry := strconv.FormatInt(link.Expires.Unix(), 10)
 	mac := hmac.New(sha256.New, l.key[:])
 	mac.Write([]byte("dl\n" + file + "\n" + expiry + "\n" + link.Filename))
 	signature := base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-	return linkRoot + file + "/" + expiry + "/" + signature + "/" + escapeSegment(link.Filename)
+	return linkPrefix + file + "/" + expiry + "/" + signature + "/" + escapeSegment(link.Filename)
 }
 
-// Parse reads a request's escaped path and raw query at the moment now: ErrLinkInvalid unless the path is byte for
-// byte what Sign gave and the query is empty, then ErrLinkExpired unless now is before the expiry, and no further from
-// it than a link lives (Within): such a one was signed by a clock that was wrong.
+// Parse verifies the escaped path and raw query of a request. It returns ErrLinkInvalid
+// unless the path is byte for byte a result of Sign and the query is empty. It returns
+// ErrLinkExpired unless now is before the expiry, and not further before it than the
+// maximum lifetime (WithMaxTTL): such a link was signed while the clock was wrong.
 func (l *Links) Parse(escapedPath, rawQuery string, now time.Time) (Link, error) {
-	link, ok := splitLink(escapedPath)
+	link, ok := parseLinkPath(escapedPath)
 	if !ok || rawQuery != "" || !hmac.Equal([]byte(l.Sign(link)), []byte(escapedPath)) {
 		return Link{}, ErrLinkInvalid
 	}
-	if !now.Before(link.Expires) || l.ttl > 0 && link.Expires.Sub(now) > l.ttl+linkLeeway {
+	if !now.Before(link.Expires) || l.ttl > 0 && link.Expires.Sub(now) > l.ttl+linkClockSkew {
 		return Link{}, ErrLinkExpired
 	}
 	return link, nil
 }
 
-// ParseURL is Parse for a request's URL; it also refuses the empty query of a bare `?`, and a fragment.
+// ParseURL is Parse for the URL of a request. It also rejects the empty query of a
+// trailing `?`, and a fragment.
 func (l *Links) ParseURL(address *url.URL, now time.Time) (Link, error) {
 	if address.ForceQuery || address.Fragment != "" {
 		return Link{}, ErrLinkInvalid
@@ -88,11 +92,12 @@ func (l *Links) ParseURL(address *url.URL, now time.Time) (Link, error) {
 	return l.Parse(address.EscapedPath(), address.RawQuery, now)
 }
 
-// splitLink reads the parts without judging their spelling: the comparison in Parse does that for all at once.
-func splitLink(path string) (Link, bool) {
-	rest, rooted := strings.CutPrefix(path, linkRoot)
+// parseLinkPath returns the parts of a path. It doesn't check their spelling: the
+// comparison in Parse does.
+func parseLinkPath(path string) (Link, bool) {
+	rest, hasPrefix := strings.CutPrefix(path, linkPrefix)
 	parts := strings.Split(rest, "/")
-	if !rooted || len(parts) != 4 {
+	if !hasPrefix || len(parts) != 4 {
 		return Link{}, false
 	}
 	file, fileErr := strconv.ParseInt(parts[0], 10, 64)
@@ -104,14 +109,15 @@ func splitLink(path string) (Link, bool) {
 	return Link{File: file, Filename: name, Expires: time.Unix(expiry, 0).UTC()}, true
 }
 
-func safeSegment(name string) string {
+func safeFilename(name string) string {
 	if name == "" || name == "." || name == ".." {
 		return "unnamed"
 	}
 	return name
 }
 
-// escapeSegment is stricter than url.PathEscape, so that no client has a byte left to spell in its own way.
+// escapeSegment is stricter than url.PathEscape, so that a filename has only one
+// spelling.
 func escapeSegment(name string) string {
 	const hex = "0123456789ABCDEF"
 	var out strings.Builder

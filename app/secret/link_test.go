@@ -36,30 +36,30 @@ var linkNames = map[string]string{
 
 func TestLinkVector(t *testing.T) {
 	const want = "/dl/42/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/deed%201%C3%BC.pdf"
-	got := testRing(t).Links().Sign(Link{File: 42, Filename: "deed 1ü.pdf", Expires: linkUpTo.Add(999 * time.Millisecond)})
+	got := testKeys(t).Links().Sign(Link{File: 42, Filename: "deed 1ü.pdf", Expires: linkUpTo.Add(999 * time.Millisecond)})
 	if got != want {
 		t.Errorf("link = %s, want %s", got, want)
 	}
 }
 
-func TestLinkComesBack(t *testing.T) {
-	links := testRing(t).Links()
+func TestLinkRoundTrip(t *testing.T) {
+	links := testKeys(t).Links()
 	for name, filename := range linkNames {
 		t.Run(name, func(t *testing.T) {
 			path := links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo})
 			got, err := links.Parse(path, "", linkNow)
-			if want := (Link{42, safeSegment(filename), linkUpTo}); err != nil || got != want {
-				t.Errorf("link %+v, %v, want %+v", got, err, want)
+			if want := (Link{42, safeFilename(filename), linkUpTo}); err != nil || got != want {
+				t.Errorf("Parse = %+v, %v, want %+v", got, err, want)
 			}
 			if strings.Count(path, "/") != 5 || strings.ContainsAny(path, "?#\\ ") {
-				t.Errorf("path %q", path)
+				t.Errorf("Sign = %q", path)
 			}
 		})
 	}
 }
 
-func TestLinkExpiresToTheSecond(t *testing.T) {
-	links := testRing(t).Links()
+func TestLinkExpiry(t *testing.T) {
+	links := testKeys(t).Links()
 	path := links.Sign(Link{File: 42, Filename: "deed.pdf", Expires: linkUpTo})
 	for _, row := range []struct {
 		name string
@@ -79,12 +79,12 @@ func TestLinkExpiresToTheSecond(t *testing.T) {
 	}
 	late := links.Sign(Link{File: 42, Filename: "deed.pdf", Expires: linkNow}) + "x"
 	if _, err := links.Parse(late, "", linkUpTo); !errors.Is(err, ErrLinkInvalid) {
-		t.Errorf("changed and late: %v", err)
+		t.Errorf("Parse of a changed, expired link = %v", err)
 	}
 }
 
-func TestNoChangedLinkIsAccepted(t *testing.T) {
-	links := testRing(t).Links()
+func TestChangedLinkIsRejected(t *testing.T) {
+	links := testKeys(t).Links()
 	for name, filename := range linkNames {
 		path := links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo})
 		for i := range len(path) {
@@ -104,7 +104,8 @@ func TestNoChangedLinkIsAccepted(t *testing.T) {
 	}
 }
 
-// masks are every change of a byte for one link, and every flipped bit for the others.
+// masks returns every change of a byte for one link, and every flipped bit for the
+// others.
 func masks(name string) []byte {
 	if name != "plain" {
 		return []byte{1, 2, 4, 8, 16, 32, 64, 128}
@@ -122,7 +123,7 @@ func checkChanged(t *testing.T, links *Links, name, path, changed string) {
 		return
 	}
 	if link, err := links.Parse(changed, "", linkNow); !errors.Is(err, ErrLinkInvalid) || link != (Link{}) {
-		t.Errorf("%s: %q is accepted for %q: %+v, %v", name, changed, path, link, err)
+		t.Errorf("%s: Parse accepts %q instead of %q: %+v, %v", name, changed, path, link, err)
 	}
 }
 
@@ -134,13 +135,13 @@ func lowerEscapes(path string) string {
 	return strings.Join(parts, "")
 }
 
-func TestEveryPartOfALinkIsSigned(t *testing.T) {
-	links := testRing(t).Links()
+func TestSignatureCoversAllParts(t *testing.T) {
+	links := testKeys(t).Links()
 	link := Link{File: 42, Filename: "deed.pdf", Expires: linkUpTo}
 	signed := strings.Split(links.Sign(link), "/")
-	other, err := NewKeys(chance(1))
+	other, err := NewKeys(testRand(1))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewKeys: %v", err)
 	}
 	for name, foreign := range map[string]string{
 		"another file":         links.Sign(Link{43, link.Filename, link.Expires}),
@@ -151,7 +152,7 @@ func TestEveryPartOfALinkIsSigned(t *testing.T) {
 	} {
 		parts := strings.Split(foreign, "/")
 		if parts[4] == signed[4] {
-			t.Errorf("%s: the same signature", name)
+			t.Errorf("%s: signature is the same, want another", name)
 		}
 		parts[4] = signed[4]
 		if moved := strings.Join(parts, "/"); moved != strings.Join(signed, "/") {
@@ -163,18 +164,18 @@ func TestEveryPartOfALinkIsSigned(t *testing.T) {
 	}
 }
 
-func TestLinkTakesNoQuery(t *testing.T) {
-	links := testRing(t).Links()
+func TestLinkRejectsQuery(t *testing.T) {
+	links := testKeys(t).Links()
 	path := links.Sign(Link{File: 42, Filename: "a b/ü?.pdf", Expires: linkUpTo})
 	for _, query := range []string{"a=b", "&", "=", "download=1", "expires=9999999999", "%20"} {
 		if _, err := links.Parse(path, query, linkNow); !errors.Is(err, ErrLinkInvalid) {
-			t.Errorf("query %q: %v", query, err)
+			t.Errorf("Parse with query %q = %v", query, err)
 		}
 	}
 	for tail, want := range map[string]error{"": nil, "?": ErrLinkInvalid, "?a=b": ErrLinkInvalid, "#top": ErrLinkInvalid} {
 		address, err := url.Parse("https://vault.example.com" + path + tail)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("parse URL: %v", err)
 		}
 		if _, err := links.ParseURL(address, linkNow); !errors.Is(err, want) {
 			t.Errorf("tail %q: %v, want %v", tail, err, want)
@@ -182,9 +183,10 @@ func TestLinkTakesNoQuery(t *testing.T) {
 	}
 }
 
-// A link must pass through a real client, server and mux without a redirect or another spelling.
+// TestLinkThroughHTTP checks that a link passes a real client, server, and mux without a
+// redirect or change of spelling.
 func TestLinkThroughHTTP(t *testing.T) {
-	links := testRing(t).Links()
+	links := testKeys(t).Links()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /dl/", func(w http.ResponseWriter, r *http.Request) {
 		if _, err := links.ParseURL(r.URL, linkNow); err != nil {
@@ -198,19 +200,19 @@ func TestLinkThroughHTTP(t *testing.T) {
 	for name, filename := range linkNames {
 		path := links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo})
 		for tail, want := range map[string]int{"": http.StatusOK, "?": http.StatusForbidden, "?x": http.StatusForbidden} {
-			answer, err := client.Get(server.URL + path + tail)
+			response, err := client.Get(server.URL + path + tail)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if err := answer.Body.Close(); err != nil || answer.StatusCode != want {
-				t.Errorf("%s with %q: %s, %v", name, tail, answer.Status, err)
+			if err := response.Body.Close(); err != nil || response.StatusCode != want {
+				t.Errorf("%s with %q: status %s, %v", name, tail, response.Status, err)
 			}
 		}
 	}
 }
 
 func FuzzLink(f *testing.F) {
-	links := testRing(f).Links()
+	links := testKeys(f).Links()
 	for _, filename := range linkNames {
 		f.Add(links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo}), filename)
 	}
@@ -219,27 +221,28 @@ func FuzzLink(f *testing.F) {
 		if link, err := links.Parse(path, "", linkNow); err == nil && links.Sign(link) != path {
 			t.Errorf("%q is a second spelling", path)
 		}
-		want := Link{7, safeSegment(filename), linkUpTo}
+		want := Link{7, safeFilename(filename), linkUpTo}
 		if got, err := links.Parse(links.Sign(want), "", linkNow); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", filename, got, err)
 		}
 	})
 }
 
-// A link that a clock ahead of time signed is void as long as it would live too long.
-func TestLinkOfAWrongClock(t *testing.T) {
-	ring := testRing(t)
+// TestLinkSignedByWrongClock checks that a link signed by a clock that was ahead is
+// rejected until its remaining lifetime is allowed.
+func TestLinkSignedByWrongClock(t *testing.T) {
+	keys := testKeys(t)
 	const ttl = 5 * time.Minute
-	path := ring.Links().Sign(Link{File: 7, Filename: "a.pdf", Expires: linkNow.Add(ttl)})
+	path := keys.Links().Sign(Link{File: 7, Filename: "a.pdf", Expires: linkNow.Add(ttl)})
 	for _, row := range []struct {
 		now  time.Time
 		want error
 	}{{linkNow, nil}, {linkNow.Add(-time.Minute), nil}, {linkNow.Add(-time.Minute - time.Second), ErrLinkExpired}, {linkNow.Add(-24 * time.Hour), ErrLinkExpired}, {linkNow.Add(ttl - time.Second), nil}, {linkNow.Add(ttl), ErrLinkExpired}} {
-		if _, err := ring.Links().WithMaxTTL(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
-			t.Errorf("%s: %v", row.now, err)
+		if _, err := keys.Links().WithMaxTTL(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
+			t.Errorf("Parse at %s = %v", row.now, err)
 		}
 	}
-	if _, err := ring.Links().WithMaxTTL(0).Parse(path, "", linkNow.Add(-24*time.Hour)); err != nil {
-		t.Error(err)
+	if _, err := keys.Links().WithMaxTTL(0).Parse(path, "", linkNow.Add(-24*time.Hour)); err != nil {
+		t.Errorf("Parse without a limit: %v", err)
 	}
 }

@@ -15,25 +15,25 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// A second factor is what every authenticator app shows: six digits each 30 seconds
-// by HMAC-SHA-1 (RFC 6238), of a secret of 20 bytes.
+// Verification codes are those of every authenticator app: six digits every 30 seconds,
+// by HMAC-SHA-1 (RFC 6238) of a secret of 20 bytes.
 const (
 	totpPeriod = 30
 	totpDigits = 6
 	totpSecret = 20
-	totpSkew   = 1 // steps that a clock may be wrong by, either way
+	totpSkew   = 1 // tolerated clock error in steps, in both directions
 )
 
 var totpOptions = hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1}
 
-// NewTOTP draws the secret of a second factor: as base32 for people who type it, and
-// as the otpauth address that a QR code carries.
-func NewTOTP(chance io.Reader, issuer, account string) (secret, address string, err error) {
+// NewTOTP creates a secret for two-factor authentication. It returns the secret as
+// base32, for manual entry, and as the otpauth URL of a QR code.
+func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, err error) {
 	raw := make([]byte, totpSecret)
-	if _, err := io.ReadFull(chance, raw); err != nil {
+	if _, err := io.ReadFull(rand, raw); err != nil {
 		return "", "", fmt.Errorf("draw a second factor: %w", err)
 	}
-	// A colon would part what the app shows as the issuer from what it shows as the account.
+	// Apps split the label at a colon into issuer and account.
 	clean := func(s string) string { return strings.ReplaceAll(s, ":", " ") }
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: clean(issuer), AccountName: clean(account), Period: totpPeriod, Secret: raw,
@@ -45,9 +45,9 @@ func NewTOTP(chance io.Reader, issuer, account string) (secret, address string, 
 	return key.Secret(), key.URL(), nil
 }
 
-// VerifyTOTP gives the step of a code that is right at the time, a step's wrong clock
-// allowed, and later than the last one used: each step's code is taken once.
-// Blanks in the code are ignored.
+// VerifyTOTP returns the time step of a code that is valid now, with a tolerance of one
+// step, and later than last, the step of the last used code: each code is accepted once.
+// It ignores spaces in the code.
 func VerifyTOTP(secret, code string, now time.Time, last uint64) (step uint64, ok bool) {
 	code = strings.Join(strings.Fields(code), "")
 	if !IsTOTPCode(code) || now.Unix() < totpPeriod*totpSkew {
@@ -63,36 +63,37 @@ func VerifyTOTP(secret, code string, now time.Time, last uint64) (step uint64, o
 	return 0, false
 }
 
-// totpAhead is how many steps ahead of now the last used one may be.
-const totpAhead = 10
+// maxTOTPStepsAhead is how many steps after now the last used one may be.
+const maxTOTPStepsAhead = 10
 
-// TOTPStepInFuture reports that the last used step of a factor lies further ahead than any
-// that can have been used by now: the clock was wrong then, and no code would be right
-// until it comes to that step again.
+// TOTPStepInFuture reports whether the last used step is later than any valid one. That
+// means that the clock was wrong when it was used, and every code would be rejected until
+// that step.
 func TOTPStepInFuture(now time.Time, last uint64) bool {
-	return now.Unix() >= 0 && last > uint64(now.Unix())/totpPeriod+totpAhead
+	return now.Unix() >= 0 && last > uint64(now.Unix())/totpPeriod+maxTOTPStepsAhead
 }
 
-// IsTOTPCode reports a text of the form of a code: six digits, blanks ignored.
+// IsTOTPCode reports whether code has the format of a verification code: six digits, with
+// optional spaces.
 func IsTOTPCode(code string) bool {
 	code = strings.Join(strings.Fields(code), "")
 	return len(code) == totpDigits && strings.Trim(code, "0123456789") == ""
 }
 
-// A recovery code is 80 random bits, told once and good once:
+// A recovery code has 80 random bits. It is shown once and can be used once:
 //
 //	mfqx-2jzl-6a5w-ktgd     lower-case base32 (RFC 4648, section 6) in groups of four
 //
-// Kept is its HMAC-SHA-256 under the subkey `recovery`, in hex.
+// Stored is its HMAC-SHA-256 with the subkey `recovery`, in hex.
 const (
 	recoveryBytes = 10
 	recoveryGroup = 4
 )
 
-// NewRecoveryCode makes one.
-func NewRecoveryCode(chance io.Reader) (string, error) {
+// NewRecoveryCode creates a recovery code.
+func NewRecoveryCode(rand io.Reader) (string, error) {
 	var raw [recoveryBytes]byte
-	if _, err := io.ReadFull(chance, raw[:]); err != nil {
+	if _, err := io.ReadFull(rand, raw[:]); err != nil {
 		return "", fmt.Errorf("draw a recovery code: %w", err)
 	}
 	text := strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))
@@ -103,9 +104,9 @@ func NewRecoveryCode(chance io.Reader) (string, error) {
 	return strings.Join(groups, "-"), nil
 }
 
-// HashRecoveryCode is what is kept of a recovery code, however its letters and
-// groups were typed; ok is false for what is none.
-func (r *Keys) HashRecoveryCode(code string) (hash string, ok bool) {
+// HashRecoveryCode returns the stored form of a recovery code, independent of case and
+// grouping. ok is false for an invalid code.
+func (k *Keys) HashRecoveryCode(code string) (hash string, ok bool) {
 	if len(code) > 64 {
 		return "", false
 	}
@@ -114,7 +115,7 @@ func (r *Keys) HashRecoveryCode(code string) (hash string, ok bool) {
 	if err != nil || len(raw) != recoveryBytes || base32.StdEncoding.EncodeToString(raw) != bare {
 		return "", false
 	}
-	key := r.Subkey("recovery")
+	key := k.Subkey("recovery")
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write(raw)
 	return hex.EncodeToString(mac.Sum(nil)), true

@@ -11,33 +11,34 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// The vectors of RFC 6238, appendix B, for SHA-1; of eight digits the last six.
+// TestTOTPVectors checks the vectors of RFC 6238, appendix B, for SHA-1, shortened to the
+// last six digits.
 func TestTOTPVectors(t *testing.T) {
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
 	for at, code := range map[int64]string{
 		59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130",
 	} {
 		if step, ok := VerifyTOTP(secret, code, time.Unix(at, 0), 0); !ok || step != uint64(at)/30 {
-			t.Errorf("%d: step %d, %v", at, step, ok)
+			t.Errorf("VerifyTOTP at %d = %d, %v", at, step, ok)
 		}
 	}
 }
 
-func TestTOTPIsTakenOnce(t *testing.T) {
-	secret, address, err := NewTOTP(chance(1), "deed:keep", "kim: lee@example.com")
+func TestTOTPIsAcceptedOnce(t *testing.T) {
+	secret, address, err := NewTOTP(testRand(1), "deed:keep", "kim: lee@example.com")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewTOTP: %v", err)
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "otpauth" || parsed.Host != "totp" || parsed.Query().Get("secret") != secret || parsed.Query().Get("issuer") != "deed keep" ||
 		parsed.Path != "/deed keep:kim  lee@example.com" {
-		t.Errorf("%s, %v", address, err)
+		t.Errorf("NewTOTP: address = %s, %v", address, err)
 	}
 	now := time.Unix(1_780_000_000, 0)
 	code := func(at time.Time) string {
 		code, err := totp.GenerateCode(secret, at)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("GenerateCode: %v", err)
 		}
 		return code
 	}
@@ -63,120 +64,120 @@ func TestTOTPIsTakenOnce(t *testing.T) {
 		"other digits":     {"１２３４５６", 0, 0, false},
 	} {
 		if step, ok := VerifyTOTP(secret, row.code, now, row.last); step != row.step || ok != row.ok {
-			t.Errorf("%s: step %d, %v", name, step, ok)
+			t.Errorf("%s: VerifyTOTP = %d, %v", name, step, ok)
 		}
 	}
 	if _, ok := VerifyTOTP(secret, code(time.Unix(0, 0)), time.Unix(0, 0), 0); ok {
-		t.Error("before there was a step before")
+		t.Error("VerifyTOTP before the second step: got ok")
 	}
 	if _, ok := VerifyTOTP("no base32!", "123456", now, 0); ok {
-		t.Error("a damaged secret opens")
+		t.Error("VerifyTOTP with a damaged secret: got ok")
 	}
-	if _, _, err := NewTOTP(noChance{}, "a", "b"); err == nil {
-		t.Error("a secret without chance")
+	if _, _, err := NewTOTP(failingRand{}, "a", "b"); err == nil {
+		t.Error("NewTOTP with a failing rand: got no error")
 	}
 }
 
 func TestRecoveryCode(t *testing.T) {
-	ring, source := testRing(t), chance(1)
+	keys, source := testKeys(t), testRand(1)
 	form := regexp.MustCompile(`^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 	seen := map[string]bool{}
 	for range 500 {
 		code, err := NewRecoveryCode(source)
-		hash, ok := ring.HashRecoveryCode(code)
+		hash, ok := keys.HashRecoveryCode(code)
 		if err != nil || !form.MatchString(code) || !ok || len(hash) != 64 || seen[hash] {
-			t.Fatalf("%q %q %v", code, hash, err)
+			t.Fatalf("code %q has hash %q, %v", code, hash, err)
 		}
 		seen[hash] = true
-		if typed, ok := ring.HashRecoveryCode(" " + strings.ToUpper(strings.ReplaceAll(code, "-", " "))); !ok || typed != hash {
-			t.Errorf("%q typed in another way", code)
+		if typed, ok := keys.HashRecoveryCode(" " + strings.ToUpper(strings.ReplaceAll(code, "-", " "))); !ok || typed != hash {
+			t.Errorf("other spelling of %q has another hash", code)
 		}
 	}
-	other, err := NewKeys(chance(2))
+	other, err := NewKeys(testRand(2))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewKeys: %v", err)
 	}
-	here, _ := ring.HashRecoveryCode("aaaa-aaaa-aaaa-aaaa")
+	here, _ := keys.HashRecoveryCode("aaaa-aaaa-aaaa-aaaa")
 	if there, ok := other.HashRecoveryCode("aaaa-aaaa-aaaa-aaaa"); !ok || here == there {
-		t.Error("two secrets give one hash")
+		t.Error("two secrets have the same hash")
 	}
 	for _, none := range []string{"", "123456", "aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaa1", strings.Repeat("a", 1000)} {
-		if _, ok := ring.HashRecoveryCode(none); ok {
-			t.Errorf("%q is accepted", none)
+		if _, ok := keys.HashRecoveryCode(none); ok {
+			t.Errorf("HashRecoveryCode(%q): got ok, want it rejected", none)
 		}
 	}
-	if _, err := NewRecoveryCode(noChance{}); err == nil {
-		t.Error("a code without chance")
+	if _, err := NewRecoveryCode(failingRand{}); err == nil {
+		t.Error("NewRecoveryCode with a failing rand: got no error")
 	}
 }
 
 func FuzzCodes(f *testing.F) {
-	ring := testRing(f)
+	keys := testKeys(f)
 	f.Add("123456", int64(1_780_000_000))
 	f.Add("mfqx-2jzl-6a5w-ktgd", int64(0))
 	f.Add("", int64(-1))
 	f.Fuzz(func(t *testing.T, code string, at int64) {
 		if step, ok := VerifyTOTP("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", code, time.Unix(at, 0), 0); ok && (!IsTOTPCode(code) || step == 0) {
-			t.Errorf("%q at %d: step %d", code, at, step)
+			t.Errorf("VerifyTOTP(%q) at %d = %d", code, at, step)
 		}
-		hash, ok := ring.HashRecoveryCode(code)
+		hash, ok := keys.HashRecoveryCode(code)
 		if ok != (hash != "") || ok && IsTOTPCode(code) {
-			t.Errorf("%q: %q %v", code, hash, ok)
+			t.Errorf("HashRecoveryCode(%q) = %q, %v", code, hash, ok)
 		}
 	})
 }
 
-func TestSealed(t *testing.T) {
-	ring := testRing(t)
-	sealed, err := ring.Encrypt(chance(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
-	if err != nil || strings.Contains(sealed, "GEZD") {
-		t.Fatalf("%q, %v", sealed, err)
+func TestEncrypt(t *testing.T) {
+	keys := testKeys(t)
+	encrypted, err := keys.Encrypt(testRand(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
+	if err != nil || strings.Contains(encrypted, "GEZD") {
+		t.Fatalf("Encrypt = %q, %v", encrypted, err)
 	}
-	if plain, err := ring.Decrypt("totp", "user:7", sealed); err != nil || plain != "GEZDGNBVGY3TQOJQ" {
-		t.Errorf("%q, %v", plain, err)
+	if plain, err := keys.Decrypt("totp", "user:7", encrypted); err != nil || plain != "GEZDGNBVGY3TQOJQ" {
+		t.Errorf("Decrypt = %q, %v", plain, err)
 	}
-	if again, err := ring.Encrypt(chance(2), "totp", "user:7", "GEZDGNBVGY3TQOJQ"); err != nil || again == sealed {
-		t.Errorf("sealed twice alike: %v", err)
+	if again, err := keys.Encrypt(testRand(2), "totp", "user:7", "GEZDGNBVGY3TQOJQ"); err != nil || again == encrypted {
+		t.Errorf("second Encrypt has the same result: %v", err)
 	}
-	other, err := NewKeys(chance(9))
+	other, err := NewKeys(testRand(9))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewKeys: %v", err)
 	}
 	for name, open := range map[string]func() (string, error){
-		"another user":    func() (string, error) { return ring.Decrypt("totp", "user:8", sealed) },
-		"another purpose": func() (string, error) { return ring.Decrypt("other", "user:7", sealed) },
-		"another secret":  func() (string, error) { return other.Decrypt("totp", "user:7", sealed) },
-		"empty":           func() (string, error) { return ring.Decrypt("totp", "user:7", "") },
-		"short":           func() (string, error) { return ring.Decrypt("totp", "user:7", "AAAA") },
-		"no base64":       func() (string, error) { return ring.Decrypt("totp", "user:7", sealed+"=") },
-		"a line end":      func() (string, error) { return ring.Decrypt("totp", "user:7", sealed[:9]+"\r"+sealed[9:]) },
+		"another user":    func() (string, error) { return keys.Decrypt("totp", "user:8", encrypted) },
+		"another purpose": func() (string, error) { return keys.Decrypt("other", "user:7", encrypted) },
+		"another secret":  func() (string, error) { return other.Decrypt("totp", "user:7", encrypted) },
+		"empty":           func() (string, error) { return keys.Decrypt("totp", "user:7", "") },
+		"short":           func() (string, error) { return keys.Decrypt("totp", "user:7", "AAAA") },
+		"no base64":       func() (string, error) { return keys.Decrypt("totp", "user:7", encrypted+"=") },
+		"a line end":      func() (string, error) { return keys.Decrypt("totp", "user:7", encrypted[:9]+"\r"+encrypted[9:]) },
 	} {
 		if plain, err := open(); err == nil {
-			t.Errorf("%s: opens as %q", name, plain)
+			t.Errorf("%s: Decrypt = %q, want an error", name, plain)
 		}
 	}
-	for i := range sealed {
-		changed := sealed[:i] + string("AB"[bool2int(sealed[i] == 'A')]) + sealed[i+1:]
-		if _, err := ring.Decrypt("totp", "user:7", changed); err == nil {
-			t.Errorf("character %d changed: it opens", i)
+	for i := range encrypted {
+		changed := encrypted[:i] + string("AB"[bool2int(encrypted[i] == 'A')]) + encrypted[i+1:]
+		if _, err := keys.Decrypt("totp", "user:7", changed); err == nil {
+			t.Errorf("Decrypt with character %d changed: got no error", i)
 		}
 	}
-	if _, err := ring.Encrypt(noChance{}, "totp", "user:7", "x"); err == nil {
-		t.Error("a nonce without chance")
+	if _, err := keys.Encrypt(failingRand{}, "totp", "user:7", "x"); err == nil {
+		t.Error("Encrypt with a failing rand: got no error")
 	}
 }
 
-func FuzzUnseal(f *testing.F) {
-	ring := testRing(f)
-	sealed, err := ring.Encrypt(chance(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
+func FuzzDecrypt(f *testing.F) {
+	keys := testKeys(f)
+	encrypted, err := keys.Encrypt(testRand(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
 	if err != nil {
-		f.Fatal(err)
+		f.Fatalf("Encrypt: %v", err)
 	}
-	f.Add(sealed)
+	f.Add(encrypted)
 	f.Add("AAAAAAAAAAAAAAAA")
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := ring.Decrypt("totp", "user:7", text); err == nil && text != sealed {
-			t.Errorf("%q opens", text)
+		if _, err := keys.Decrypt("totp", "user:7", text); err == nil && text != encrypted {
+			t.Errorf("Decrypt(%q): got no error", text)
 		}
 	})
 }
@@ -188,16 +189,16 @@ func bool2int(b bool) int {
 	return 0
 }
 
-// A step that a clock ahead of time has used is void; one that may have been is not.
-func TestStepAhead(t *testing.T) {
+// TestTOTPStepInFuture checks that only a step that can't have been used yet is reported.
+func TestTOTPStepInFuture(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	current := uint64(now.Unix()) / totpPeriod
 	for _, row := range []struct {
 		last uint64
 		want bool
-	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + totpAhead, false}, {current + totpAhead + 1, true}, {current * 2, true}} {
+	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + maxTOTPStepsAhead, false}, {current + maxTOTPStepsAhead + 1, true}, {current * 2, true}} {
 		if got := TOTPStepInFuture(now, row.last); got != row.want {
-			t.Errorf("%d: %v", row.last, got)
+			t.Errorf("TOTPStepInFuture(%d) = %v", row.last, got)
 		}
 	}
 }

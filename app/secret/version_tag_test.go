@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-func TestVersionVectors(t *testing.T) {
-	ring := testRing(t)
+func TestVersionTagVectors(t *testing.T) {
+	keys := testKeys(t)
 	for _, row := range []struct {
 		kind        string
 		id, version uint64
@@ -18,21 +18,21 @@ func TestVersionVectors(t *testing.T) {
 		{"order", 1, 1, "1C0P6CIoPUp3yO8zDcvFBw"},
 		{"order", math.MaxUint64, math.MaxUint64, "_5qHYxA1spYRivCZZkdcHQ"},
 	} {
-		tags := ring.VersionTags(row.kind)
+		tags := keys.VersionTags(row.kind)
 		if got := tags.Encode(row.id, row.version); got != row.want {
-			t.Errorf("%s %d version %d = %s, want %s", row.kind, row.id, row.version, got, row.want)
+			t.Errorf("%s: Encode(%d, %d) = %s, want %s", row.kind, row.id, row.version, got, row.want)
 		}
 		if version, ok := tags.Decode(row.id, row.want); !ok || version != row.version {
-			t.Errorf("%s = %d, %v", row.want, version, ok)
+			t.Errorf("Decode(%s) = %d, %v", row.want, version, ok)
 		}
 		if _, ok := tags.Decode(row.id+1, row.want); ok {
-			t.Errorf("%s is of another record too", row.want)
+			t.Errorf("Decode(%s) with another record: got ok", row.want)
 		}
 	}
 }
 
-func FuzzVersion(f *testing.F) {
-	tags := testRing(f).VersionTags("order")
+func FuzzVersionTag(f *testing.F) {
+	tags := testKeys(f).VersionTags("order")
 	for _, seed := range []string{"", tags.Encode(7, 1), tags.Encode(7, 9) + "\n", "AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAB", "*"} {
 		f.Add(seed)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWeak(t *testing.T) {
+func TestIsWeakPassword(t *testing.T) {
 	for _, row := range []struct {
 		password string
 		weak     bool
@@ -48,12 +48,12 @@ func TestWeak(t *testing.T) {
 		{strings.Repeat("correct horse battery staple 42 ", 32), false},
 	} {
 		if got := IsWeakPassword(row.password, "Kim Lee", "smithtitle"); got != row.weak {
-			t.Errorf("%q: got weak %v, want %v", row.password, got, row.weak)
+			t.Errorf("IsWeakPassword(%q) = %v, want %v", row.password, got, row.weak)
 		}
 	}
 }
 
-func FuzzWeak(f *testing.F) {
+func FuzzIsWeakPassword(f *testing.F) {
 	f.Add("1q2w3e4r5t", "kim")
 	f.Add("\xff\x00", "\xff")
 	f.Add("ſſſſſſſſſſK", "é è")

@@ -6,33 +6,36 @@ import (
 	"encoding/binary"
 )
 
-// An opaque id is a number of 64 bits behind a keyed permutation, as eleven base62 digits:
+// An opaque ID is a 64-bit number after a keyed permutation, as eleven base62 digits:
 //
 //	number  = left 32 bits, right 32 bits
 //	ten times, round = 0…9:
 //	    block = right (4 bytes, big-endian), round (1 byte), 11 zero bytes
 //	    left, right = right, left XOR first 4 bytes (big-endian) of AES-256(block)
-//	id      = base62 (0-9A-Za-z) of left, right as one number, zeros in front
+//	id      = base62 (0-9A-Za-z) of left, right as one number, with leading zeros
 //
-// The AES key is the subkey `ids/` + kind. This is a promise: ids stand in other people's systems.
+// The AES key is the subkey `ids/` + kind. The format must not change, because other
+// systems store IDs.
 const idRounds = 10
 
-// IDs turns the numbers of one kind of record into opaque ids and back; safe for concurrent use.
+// IDs converts between the numbers of one type of record and opaque IDs. It is safe for
+// concurrent use.
 type IDs struct {
 	block cipher.Block
 }
 
-// IDs gives the permutation for one kind of record, such as `abstract`: an id of one kind is not one of another.
-func (r *Keys) IDs(kind string) *IDs {
-	key := r.Subkey("ids/" + kind)
+// IDs returns the IDs of one type of record, such as `abstract`. Each type has a
+// permutation of its own.
+func (k *Keys) IDs(kind string) *IDs {
+	key := k.Subkey("ids/" + kind)
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // The only error is the length of the key.
+		panic(err) // fails only for an invalid key size
 	}
 	return &IDs{block: block}
 }
 
-// Encode gives the one id of n: exactly 11 characters of 0-9A-Za-z (API.md, "ids").
+// Encode returns the ID of n, 11 characters of 0-9A-Za-z.
 func (ids *IDs) Encode(n uint64) string {
 	left, right := uint32(n>>32), uint32(n)
 	var block [aes.BlockSize]byte
@@ -42,8 +45,8 @@ func (ids *IDs) Encode(n uint64) string {
 	return base62Uint(uint64(left)<<32|uint64(right), len(maxBase62Uint64))
 }
 
-// Decode gives the number that Encode made s from; ok is false for every text that is no id at all. An id of another
-// kind or installation decodes to a number that no record has.
+// Decode returns the number from which Encode created s. ok is false for an invalid text.
+// An ID of another type or installation decodes to a number without a record.
 func (ids *IDs) Decode(s string) (n uint64, ok bool) {
 	n, ok = parseBase62Uint64(s)
 	if !ok {
@@ -57,7 +60,7 @@ func (ids *IDs) Decode(s string) (n uint64, ok bool) {
 	return uint64(left)<<32 | uint64(right), true
 }
 
-// mix is the round function; block is room to work in, so that all rounds share one.
+// mix is the round function. block is a buffer that all rounds share.
 func (ids *IDs) mix(block []byte, half uint32, round int) uint32 {
 	clear(block)
 	binary.BigEndian.PutUint32(block, half)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestIDVectors(t *testing.T) {
-	ring := testRing(t)
+	keys := testKeys(t)
 	for _, row := range []struct {
 		kind string
 		n    uint64
@@ -20,18 +20,18 @@ func TestIDVectors(t *testing.T) {
 		{"abstract", math.MaxUint64, "6NpvOuK929U"},
 		{"order", 1, "2MHaAaE8NcX"},
 	} {
-		ids := ring.IDs(row.kind)
+		ids := keys.IDs(row.kind)
 		if got := ids.Encode(row.n); got != row.want {
-			t.Errorf("%s %d = %s, want %s", row.kind, row.n, got, row.want)
+			t.Errorf("%s: Encode(%d) = %s, want %s", row.kind, row.n, got, row.want)
 		}
 		if n, ok := ids.Decode(row.want); !ok || n != row.n {
-			t.Errorf("%s %s = %d, %v", row.kind, row.want, n, ok)
+			t.Errorf("%s: Decode(%s) = %d, %v", row.kind, row.want, n, ok)
 		}
 	}
 }
 
 func TestIDsAreAPermutation(t *testing.T) {
-	ids, seen := testRing(t).IDs("abstract"), map[string]uint64{}
+	ids, seen := testKeys(t).IDs("abstract"), map[string]uint64{}
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 20000 {
 		n := uint64(i)
@@ -40,22 +40,23 @@ func TestIDsAreAPermutation(t *testing.T) {
 		}
 		id := ids.Encode(n)
 		if other, double := seen[id]; double && other != n || len(id) != 11 || !isBase62(id) {
-			t.Fatalf("%d gives %q, as %d does", n, id, other)
+			t.Fatalf("Encode(%d) = %q, the same as of %d", n, id, other)
 		}
 		seen[id] = n
 		if back, ok := ids.Decode(id); !ok || back != n {
-			t.Fatalf("%d gives %s gives %d, %v", n, id, back, ok)
+			t.Fatalf("%d is encoded as %s and decoded as %d, %v", n, id, back, ok)
 		}
 	}
 }
 
-// One changed bit of the number changes each bit of the id in half of all cases.
+// TestIDAvalanche checks that one changed bit of the number changes each bit of the ID
+// with probability 1/2.
 func TestIDAvalanche(t *testing.T) {
-	ids, random := testRing(t).IDs("abstract"), rand.New(rand.NewPCG(3, 4))
+	ids, random := testKeys(t).IDs("abstract"), rand.New(rand.NewPCG(3, 4))
 	number := func(n uint64) uint64 {
 		value, ok := parseBase62Uint64(ids.Encode(n))
 		if !ok {
-			t.Fatalf("%d gives no id", n)
+			t.Fatalf("Encode(%d) can't be decoded", n)
 		}
 		return value
 	}
@@ -72,49 +73,49 @@ func TestIDAvalanche(t *testing.T) {
 			}
 		}
 		if mean := float64(total) / samples; mean < 31 || mean > 33 {
-			t.Errorf("bit %d of the number changes %.2f bits of the id", bit, mean)
+			t.Errorf("bit %d of the number changes %.2f bits of the ID", bit, mean)
 		}
 	}
 	for out, count := range flips {
 		if share := float64(count) / (64 * samples); share < 0.48 || share > 0.52 {
-			t.Errorf("bit %d of the id changes in %.3f of the cases", out, share)
+			t.Errorf("bit %d of the ID changes in %.3f of the cases", out, share)
 		}
 	}
 }
 
-func TestIDsOfKindsAndInstallationsDiffer(t *testing.T) {
-	other, err := NewKeys(chance(1))
+func TestIDsDifferByKindAndInstallation(t *testing.T) {
+	other, err := NewKeys(testRand(1))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("NewKeys: %v", err)
 	}
-	abstracts := testRing(t).IDs("abstract")
-	for name, ids := range map[string]*IDs{"kind": testRing(t).IDs("order"), "installation": other.IDs("abstract")} {
+	abstracts := testKeys(t).IDs("abstract")
+	for name, ids := range map[string]*IDs{"kind": testKeys(t).IDs("order"), "installation": other.IDs("abstract")} {
 		for n := range uint64(200) {
 			if ids.Encode(n) == abstracts.Encode(n) {
-				t.Errorf("another %s gives %d the same id", name, n)
+				t.Errorf("another %s encodes %d as the same ID", name, n)
 			}
 			if back, ok := ids.Decode(abstracts.Encode(n)); ok && back < 1<<32 {
-				t.Errorf("another %s reads the id of %d as %d", name, n, back)
+				t.Errorf("another %s decodes the ID of %d as %d", name, n, back)
 			}
 		}
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
-	ids := testRing(t).IDs("abstract")
+func TestIDDecodeRejects(t *testing.T) {
+	ids := testKeys(t).IDs("abstract")
 	good := ids.Encode(7)
 	for name, text := range map[string]string{
 		"empty": "", "short": good[1:], "long": good + "0", "zero in front": "0" + good, "over 64 bits": "LygHa16AHYG",
 		"far over 64 bits": "zzzzzzzzzzz", "blank": " " + good[1:], "dash": good[:5] + "-" + good[6:], "no ASCII": good[:9] + "é",
 	} {
 		if n, ok := ids.Decode(text); ok || n != 0 {
-			t.Errorf("%s: %q is read as %d, %v", name, text, n, ok)
+			t.Errorf("%s: Decode(%q) = %d, %v, want it rejected", name, text, n, ok)
 		}
 	}
 }
 
 func FuzzDecodeID(f *testing.F) {
-	ids := testRing(f).IDs("abstract")
+	ids := testKeys(f).IDs("abstract")
 	f.Add(ids.Encode(0))
 	f.Add(maxBase62Uint64)
 	f.Add("zzzzzzzzzzz")
@@ -126,7 +127,7 @@ func FuzzDecodeID(f *testing.F) {
 }
 
 func BenchmarkEncodeID(b *testing.B) {
-	ids := testRing(b).IDs("abstract")
+	ids := testKeys(b).IDs("abstract")
 	for n := uint64(0); b.Loop(); n++ {
 		ids.Encode(n)
 	}

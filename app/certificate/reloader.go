@@ -1,0 +1,173 @@
+package certificate
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Options are the options of Open. With Cert and Key, the certificate is read from these
+// files. With Dir, a self-signed certificate for Names is created there if needed.
+type Options struct {
+	Cert, Key    string
+	Dir          string
+	Names        []string
+	RequiredName string // the self-signed certificate is renewed if it doesn't cover this name; "": none
+	Now          func() time.Time
+	Rand         io.Reader
+	Log          *slog.Logger
+}
+
+// Reloader holds the certificate in use. It is safe for concurrent use.
+type Reloader struct {
+	opts Options
+
+	mu        sync.Mutex
+	pair      *tls.Certificate
+	info      Info
+	files     [2]fileState
+	checkedAt time.Time
+	lastError string    // the last logged error; "" for none
+	warnedAt  time.Time // time of the last expiry warning
+}
+
+// fileState identifies a version of a file.
+type fileState struct {
+	at   time.Time
+	size int64
+}
+
+const (
+	// checkInterval is the min time between two checks of the files. Handshakes trigger
+	// them.
+	checkInterval = 2 * time.Second
+	// expiryWarning is how long before its expiry a certificate is reported, once a day.
+	expiryWarning = 14 * 24 * time.Hour
+)
+
+// Open loads the certificate, and creates a self-signed one if needed. The error says
+// which file to fix, and how.
+func Open(opts Options) (*Reloader, error) {
+	l := &Reloader{opts: opts}
+	if l.isSelfSigned() {
+		l.opts.Cert = filepath.Join(opts.Dir, CertAndKeyFile)
+		l.opts.Key = l.opts.Cert
+		if err := l.renewIfNeeded(); err != nil {
+			return nil, err
+		}
+	}
+	l.checkedAt, l.files = opts.Now(), l.fileStates()
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	l.warnExpiry()
+	return l, nil
+}
+
+func (l *Reloader) isSelfSigned() bool { return l.opts.Dir != "" }
+
+// Info returns a description of the certificate in use.
+func (l *Reloader) Info() Info {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.info
+}
+
+// GetCertificate implements tls.Config.GetCertificate. It checks the files from time to
+// time. If they are invalid, the previous certificate stays in use.
+func (l *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := l.opts.Now(); now.Sub(l.checkedAt) >= checkInterval || now.Before(l.checkedAt) {
+		l.checkedAt = now
+		l.checkFiles()
+	}
+	return l.pair, nil
+}
+
+// checkFiles reloads the files if they have changed, or if the last load failed.
+func (l *Reloader) checkFiles() {
+	if l.isSelfSigned() && l.opts.Now().After(l.info.NotAfter.Add(-renewBefore)) {
+		if err := l.renewIfNeeded(); err != nil {
+			l.logError(err)
+			return
+		}
+	}
+	if files := l.fileStates(); files != l.files || l.lastError != "" {
+		l.files = files
+		l.logError(l.load())
+	}
+	l.warnExpiry()
+}
+
+// logError logs an error once: the previous certificate stays in use until it expires.
+func (l *Reloader) logError(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != l.lastError {
+		l.opts.Log.Error("the new certificate cannot be used; the one of before stays in use", "error", text, "until", l.info.NotAfter)
+	}
+	l.lastError = text
+}
+
+func (l *Reloader) fileStates() (all [2]fileState) {
+	for i, path := range []string{l.opts.Cert, l.opts.Key} {
+		if info, err := os.Stat(path); err == nil { // load returns the error of a missing file
+			all[i] = fileState{info.ModTime(), info.Size()}
+		}
+	}
+	return all
+}
+
+func (l *Reloader) load() error {
+	pair, info, err := Load(l.opts.Cert, l.opts.Key)
+	if err != nil {
+		return err
+	}
+	now := l.opts.Now()
+	if l.pair != nil && now.After(info.NotAfter) && now.Before(l.info.NotAfter) {
+		return fmt.Errorf("certificate %s: it ended on %s", l.opts.Cert, info.NotAfter.Format(time.DateOnly))
+	}
+	info.SelfSigned = l.isSelfSigned()
+	if l.pair != nil && info.Fingerprint != l.info.Fingerprint {
+		l.opts.Log.Warn("another certificate is in use from now on", "fingerprint", info.Fingerprint, "until", info.NotAfter)
+	}
+	l.pair, l.info = &pair, info
+	return nil
+}
+
+// renewIfNeeded creates a self-signed certificate if there is none, if it expires soon,
+// or if it doesn't cover RequiredName.
+func (l *Reloader) renewIfNeeded() error {
+	_, info, err := Load(l.opts.Cert, l.opts.Key)
+	if _, statErr := os.Stat(l.opts.Cert); err != nil && !errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("%w; delete it to have one made anew", err)
+	}
+	if err == nil && l.opts.Now().Before(info.NotAfter.Add(-renewBefore)) && (l.opts.RequiredName == "" || info.Covers(l.opts.RequiredName)) {
+		return nil
+	}
+	if err := generate(l.opts.Dir, l.opts.Names, l.opts.Now(), l.opts.Rand); err != nil {
+		return fmt.Errorf("self-signed certificate in %s: %w", l.opts.Dir, err)
+	}
+	return nil
+}
+
+// warnExpiry warns once a day of a certificate that expires soon.
+func (l *Reloader) warnExpiry() {
+	now := l.opts.Now()
+	if now.Before(l.info.NotAfter.Add(-expiryWarning)) || now.Sub(l.warnedAt) < 24*time.Hour {
+		return
+	}
+	l.warnedAt = now
+	l.opts.Log.Warn("the certificate ends soon, or has ended: get a new one and put it in the place of the files of tls.cert and tls.key",
+		"cert", l.opts.Cert, "until", l.info.NotAfter)
+}

@@ -1,0 +1,61 @@
+package secret
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// An encrypted text is AES-256-GCM, as base64 without padding (RFC 4648, section 4):
+//
+//	0        12                n        n+16
+//	+--------+--------- - - ---+--------+
+//	| nonce  | text, encrypted |  tag   |
+//	+--------+--------- - - ---+--------+
+//
+// The key is the subkey `sealed/` + purpose. The owner (such as `user:7`) is the
+// additional data, so a text can't be moved to the record of another owner.
+var ciphertextBase64 = base64.RawStdEncoding.Strict()
+
+var errDecrypt = errors.New("the sealed text does not open")
+
+// Encrypt encrypts a text for one purpose and owner.
+func (k *Keys) Encrypt(rand io.Reader, purpose, owner, text string) (string, error) {
+	gcm := k.gcm(purpose)
+	nonce := make([]byte, gcm.NonceSize(), gcm.NonceSize()+len(text)+gcm.Overhead())
+	if _, err := io.ReadFull(rand, nonce); err != nil {
+		return "", fmt.Errorf("draw a nonce: %w", err)
+	}
+	return ciphertextBase64.EncodeToString(gcm.Seal(nonce, nonce, []byte(text), []byte(owner))), nil
+}
+
+// Decrypt returns the text that Encrypt encrypted for the same purpose and owner.
+// Anything else is an error.
+func (k *Keys) Decrypt(purpose, owner, sealed string) (string, error) {
+	gcm := k.gcm(purpose)
+	raw, ok := decodeBase64(ciphertextBase64, sealed)
+	if !ok || len(raw) < gcm.NonceSize() {
+		return "", errDecrypt
+	}
+	text, err := gcm.Open(nil, raw[:gcm.NonceSize()], raw[gcm.NonceSize():], []byte(owner))
+	if err != nil {
+		return "", errDecrypt
+	}
+	return string(text), nil
+}
+
+func (k *Keys) gcm(purpose string) cipher.AEAD {
+	key := k.Subkey("sealed/" + purpose)
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // fails only for an invalid key size
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // fails only for another block size
+	}
+	return gcm
+}

@@ -1,0 +1,208 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// testCallers is a queue with callers that each run until finish is called.
+type testCallers struct {
+	*fairQueue
+	got []string // callers in the order of their turns
+	end map[string]chan struct{}
+	err map[string]error
+}
+
+func newTestCallers(slots int, limits QueueLimits) *testCallers {
+	return &testCallers{fairQueue: newFairQueue(slots, limits), end: map[string]chan struct{}{}, err: map[string]error{}}
+}
+
+// start starts a caller. The letters of its name are its owner.
+func (c *testCallers) start(ctx context.Context, name string) {
+	owner, end := strings.Trim(name, "0123456789"), make(chan struct{})
+	c.end[name] = end
+	go func() {
+		err := c.acquire(ctx, owner)
+		c.record(name, err)
+		if err != nil {
+			return
+		}
+		<-end
+		c.release(owner)
+	}()
+	synctest.Wait()
+}
+
+// record records the result of acquire. Two callers can get it at the same time, when
+// their wait ends.
+func (c *testCallers) record(name string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err[name] = err; err == nil {
+		c.got = append(c.got, name)
+	}
+}
+
+// finish ends the job of a caller.
+func (c *testCallers) finish(name string) {
+	close(c.end[name])
+	synctest.Wait()
+}
+
+// finishAll ends all jobs in the order in which they ran.
+func (c *testCallers) finishAll() {
+	for i := 0; i < len(c.got); i++ {
+		select {
+		case <-c.end[c.got[i]]:
+		default:
+			c.finish(c.got[i])
+		}
+	}
+}
+
+func (c *testCallers) want(t *testing.T, got ...string) {
+	t.Helper()
+	if !slices.Equal(c.got, got) {
+		t.Errorf("callers ran in order %v, want %v", c.got, got)
+	}
+	if c.waiting < 0 || c.waiting > c.limits.length() {
+		t.Errorf("%d waiters, want 0 to %d", c.waiting, c.limits.length())
+	}
+}
+
+func (c *testCallers) empty(t *testing.T, slots int) {
+	t.Helper()
+	if c.free != slots || c.waiting != 0 || len(c.running) != 0 || len(c.owners) != 0 {
+		t.Errorf("at the end: %d slots of %d are free, %d waiters, running %v, owners %v", c.free, slots, c.waiting, c.running, c.owners)
+	}
+}
+
+func TestFairQueueOrder(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		callers string
+		want    string
+	}{
+		{"sequence of one owner", "a1 a2 a3", "a1 a2 a3"},
+		{"one job per owner at a time", "a1 a2 b1", "a1 b1 a2"},
+		{"a new owner overtakes a crowded one", "a1 b1 a2 a3 a4 a5 c1", "a1 b1 a2 c1 a3 a4 a5"},
+		{"round-robin between owners", "a1 b1 a2 a3 b2 b3 c1 c2", "a1 b1 a2 b2 c1 a3 b3 c2"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newTestCallers(2, QueueLimits{})
+				for name := range strings.FieldsSeq(row.callers) {
+					c.start(t.Context(), name)
+				}
+				c.finishAll()
+				c.want(t, strings.Fields(row.want)...)
+				c.empty(t, 2)
+			})
+		})
+	}
+}
+
+// TestFairQueueWithManyOwners lets 200 owners wait before a person: the person is next
+// after one job of each, no matter how many requests one of them has.
+func TestFairQueueWithManyOwners(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTestCallers(2, QueueLimits{})
+		for i := range 200 {
+			c.start(t.Context(), "x"+strings.Repeat("y", i)+"1")
+		}
+		for i := range 100 {
+			c.start(t.Context(), fmt.Sprint("x", i+2))
+		}
+		c.start(t.Context(), "person1")
+		c.finishAll()
+		if at := slices.Index(c.got, "person1"); at != 201 || len(c.got) != 301 {
+			t.Errorf("person ran at %d of %d, want 201 of 301", at, len(c.got))
+		}
+		c.empty(t, 2)
+	})
+}
+
+// TestFairQueueFull checks that a full queue rejects another request of the owner with
+// the most waiters, and evicts one of those for a new owner.
+func TestFairQueueFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTestCallers(1, QueueLimits{MaxLength: 3})
+		for _, name := range []string{"a1", "a2", "a3", "a4", "a5"} {
+			c.start(t.Context(), name)
+		}
+		if !errors.Is(c.err["a5"], ErrBusy) {
+			t.Errorf("another request of the same owner: got %v, want %v", c.err["a5"], ErrBusy)
+		}
+		c.start(t.Context(), "b1")
+		if !errors.Is(c.err["a4"], ErrBusy) || c.err["b1"] != nil {
+			t.Errorf("another owner: the newest of the first got %v, the other %v; want %v, <nil>", c.err["a4"], c.err["b1"], ErrBusy)
+		}
+		c.start(t.Context(), "c1")
+		c.start(t.Context(), "d1")
+		if !errors.Is(c.err["a3"], ErrBusy) || !errors.Is(c.err["d1"], ErrBusy) {
+			t.Errorf("a third and a fourth owner: got %v and %v, want %v for both", c.err["a3"], c.err["d1"], ErrBusy)
+		}
+		c.finishAll()
+		c.want(t, "a1", "a2", "b1", "c1")
+		c.empty(t, 1)
+	})
+}
+
+// TestFairQueueWaitEnds checks that a waiter is removed when the limit is reached or its
+// context is canceled.
+func TestFairQueueWaitEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTestCallers(1, QueueLimits{MaxWait: 5 * time.Second})
+		ctx, cancel := context.WithCancel(t.Context())
+		c.start(t.Context(), "a1")
+		c.start(ctx, "b1")
+		c.start(t.Context(), "c1")
+		cancel()
+		synctest.Wait()
+		time.Sleep(5*time.Second - 1)
+		synctest.Wait()
+		c.mu.Lock()
+		if !errors.Is(c.err["b1"], context.Canceled) || c.err["c1"] != nil || c.waiting != 1 {
+			t.Errorf("before the limit: got %v and %v, %d waiters; want %v, <nil>, 1", c.err["b1"], c.err["c1"], c.waiting, context.Canceled)
+		}
+		c.mu.Unlock()
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if !errors.Is(c.err["c1"], ErrBusy) {
+			t.Errorf("after the limit: got %v, want %v", c.err["c1"], ErrBusy)
+		}
+		c.finishAll()
+		c.want(t, "a1")
+		c.empty(t, 1)
+	})
+}
+
+// TestFairQueueCancelWhenReady checks that a slot is passed on if its waiter is canceled
+// at the moment it becomes ready.
+func TestFairQueueCancelWhenReady(t *testing.T) {
+	c := newFairQueue(1, QueueLimits{})
+	if err := c.acquire(t.Context(), "a"); err != nil {
+		t.Fatalf("acquire: %v", err)
+	}
+	canceled, err := c.enqueue("b")
+	if err != nil {
+		t.Fatalf("enqueue: %v", err)
+	}
+	next, err := c.enqueue("c")
+	if err != nil {
+		t.Fatalf("enqueue: %v", err)
+	}
+	c.release("a") // b's waiter is ready
+	c.cancel("b", canceled)
+	select {
+	case <-next.ready:
+	default:
+		t.Error("the next waiter is not ready")
+	}
+}

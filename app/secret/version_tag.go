@@ -1,0 +1,51 @@
+package secret
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+)
+
+// A version tag identifies the state of a record, for an ETag (RFC 9110, section 8.8.3):
+//
+//	tag = base64url without padding (22 characters) of AES-256(number (8 bytes), version (8 bytes), big-endian)
+//
+// The key is the subkey `versions/` + kind. Clients can't count changes with it, or see
+// that two tags belong to one record.
+const tagSize = aes.BlockSize
+
+// VersionTags converts between the versions of one type of record and tags. It is safe
+// for concurrent use.
+type VersionTags struct {
+	block cipher.Block
+}
+
+// VersionTags returns the tags of one type of record, such as `abstract`.
+func (k *Keys) VersionTags(kind string) *VersionTags {
+	key := k.Subkey("versions/" + kind)
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // fails only for an invalid key size
+	}
+	return &VersionTags{block: block}
+}
+
+// Encode returns the tag of a record in a version, without quotes.
+func (v *VersionTags) Encode(id, version uint64) string {
+	var b [tagSize]byte
+	binary.BigEndian.PutUint64(b[:8], id)
+	binary.BigEndian.PutUint64(b[8:], version)
+	v.block.Encrypt(b[:], b[:])
+	return base64URL.EncodeToString(b[:])
+}
+
+// Decode returns the version from which Encode created the tag. ok is false for any other
+// text, such as the tag of another record.
+func (v *VersionTags) Decode(id uint64, tag string) (version uint64, ok bool) {
+	raw, ok := decodeBase64URL(tag)
+	if !ok || len(raw) != tagSize {
+		return 0, false
+	}
+	v.block.Decrypt(raw, raw)
+	return binary.BigEndian.Uint64(raw[8:]), binary.BigEndian.Uint64(raw[:8]) == id
+}
