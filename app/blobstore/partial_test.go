@@ -23,11 +23,11 @@ func partials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Part
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
-	p, left, err := s.OpenPartials(filepath.Join(dir, "uploads"), func() time.Time { return partialTime })
+	p, loaded, err := s.OpenPartials(filepath.Join(dir, "uploads"), func() time.Time { return partialTime })
 	if err != nil {
 		t.Fatalf("OpenPartials: %v", err)
 	}
-	return s, p, left
+	return s, p, loaded
 }
 
 func content(n int) []byte {
@@ -56,11 +56,11 @@ func TestPartialBecomesABlob(t *testing.T) {
 	if !errors.Is(err, ErrSource) || !errors.Is(err, errConnection) || x.Offset() != 300_500 {
 		t.Fatalf("Append = %v, offset %d", err, x.Offset())
 	}
-	s, _, left := partials(t, dir, nil)
-	if len(left) != 1 || left[0].Name() != "abc" || string(left[0].OwnerData) != "mine" || left[0].Offset() != 300_500 || !left[0].UpdatedAt().Equal(partialTime) {
-		t.Fatalf("uploads after the restart = %+v, want one at 300500", left)
+	s, _, loaded := partials(t, dir, nil)
+	if len(loaded) != 1 || loaded[0].Name() != "abc" || string(loaded[0].OwnerData) != "mine" || loaded[0].Offset() != 300_500 || !loaded[0].UpdatedAt().Equal(partialTime) {
+		t.Fatalf("uploads after the restart = %+v, want one at 300500", loaded)
 	}
-	x = left[0]
+	x = loaded[0]
 	if err := x.Append(t.Context(), bytes.NewReader(all[300_500:]), int64(len(all))); err != nil || x.Offset() != int64(len(all)) {
 		t.Fatalf("Append = %v, offset %d", err, x.Offset())
 	}
@@ -98,10 +98,10 @@ func TestPartialPowerCut(t *testing.T) {
 	t.Parallel()
 	all := content(200_000)
 	for _, row := range []struct {
-		name string
-		cut  func(part, note string) error
-		want int64
-		left int
+		name   string
+		cut    func(part, note string) error
+		want   int64
+		loaded int
 	}{
 		{"no damage", func(string, string) error { return nil }, 100_000, 1},
 		{"bytes beyond the offset", func(part, _ string) error { return os.Truncate(part, 150_000) }, 100_000, 1},
@@ -132,17 +132,17 @@ func TestPartialPowerCut(t *testing.T) {
 			if err := row.cut(x.path(partSuffix), x.path(noteSuffix)); err != nil {
 				t.Fatalf("cut: %v", err)
 			}
-			_, _, left := partials(t, dir, nil)
-			if len(left) != row.left {
-				t.Fatalf("%d uploads after the restart, want %d", len(left), row.left)
+			_, _, loaded := partials(t, dir, nil)
+			if len(loaded) != row.loaded {
+				t.Fatalf("%d uploads after the restart, want %d", len(loaded), row.loaded)
 			}
-			if row.left == 0 {
+			if row.loaded == 0 {
 				if entries, err := os.ReadDir(filepath.Join(dir, "uploads")); err != nil || len(entries) > 0 {
 					t.Errorf("entries of uploads/ = %v, %v, want none", entries, err)
 				}
 				return
 			}
-			x = left[0]
+			x = loaded[0]
 			if x.Offset() != row.want {
 				t.Fatalf("offset %d, want %d", x.Offset(), row.want)
 			}

@@ -145,7 +145,7 @@ func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
 			h.OtherVersion++
 		case errors.Is(err, ErrPreviewDamaged):
 			h.Damaged++
-		default: // it is sound, empty, or removed
+		default: // intact, empty, or removed
 			continue
 		}
 		h.TextAffected = h.TextAffected || e.Name() == TextFile

@@ -83,16 +83,16 @@ func TestOpenDetectsEveryBitFlip(t *testing.T) {
 		flipped[bit/8] ^= 1 << (bit % 8)
 		spoiled[fmt.Sprint("bit ", bit)] = flipped
 	}
-	for what, content := range spoiled {
+	for label, content := range spoiled {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
 		if _, err := s.Open(digest, blobstore.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, blobstore.ThumbnailFile) {
-			t.Errorf("%s: %v, want it absent", what, err)
+			t.Errorf("%s: Open = %v, want fs.ErrNotExist", label, err)
 		}
 		// A bit flip in the version number makes the file one of another version.
 		if health, err := s.Check(digest); err != nil || health.Damaged+health.OtherVersion != 1 || health.TextAffected {
-			t.Errorf("%s: %+v, %v, want one to be rebuilt", what, health, err)
+			t.Errorf("%s: Check = %+v, %v, want one file to rebuild", label, health, err)
 		}
 	}
 }

@@ -134,8 +134,8 @@ func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 	} else {
 		err = write(f)
 	}
-	size, sized := f.Seek(0, io.SeekEnd)
-	if err = errors.Join(err, sized, f.Close()); err == nil {
+	size, seekErr := f.Seek(0, io.SeekEnd)
+	if err = errors.Join(err, seekErr, f.Close()); err == nil {
 		err = moveInto(f.Name(), folder, name)
 	}
 	if err != nil {

@@ -172,14 +172,14 @@ func TestDamagedText(t *testing.T) {
 		t.Fatalf("write text: %v", err)
 	}
 	path := filepath.Join(dir, "previews", "ab", digest, blobstore.TextFile)
-	whole, err := os.ReadFile(path)
+	intact, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	flipped := bytes.Clone(whole)
+	flipped := bytes.Clone(intact)
 	flipped[len(flipped)/2] ^= 0x10
-	zeros := append(bytes.Clone(whole[:10]), make([]byte, len(whole)-10)...)
-	for name, content := range map[string][]byte{"a header and zeros": zeros, "cut": whole[:len(whole)-9], "flipped": flipped, "other": []byte("no gzip")} {
+	zeros := append(bytes.Clone(intact[:10]), make([]byte, len(intact)-10)...)
+	for name, content := range map[string][]byte{"a header and zeros": zeros, "cut": intact[:len(intact)-9], "flipped": flipped, "other": []byte("no gzip")} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}

@@ -122,8 +122,8 @@ func TestOpenFaults(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	s, rec := newStore(t)
 	d := commitAll(t, s, sample(10, 61))[0]
-	left := filepath.Join(s.tmp, "left")
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
+	leftover := filepath.Join(s.tmp, "left")
+	if err := os.WriteFile(leftover, nil, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	rec.forget()
@@ -148,7 +148,7 @@ func TestReadOnly(t *testing.T) {
 	if steps := rec.recorded(); len(steps) > 0 {
 		t.Errorf("steps on disk = %v, want none", steps)
 	}
-	if err := os.Remove(left); err != nil {
+	if err := os.Remove(leftover); err != nil {
 		t.Errorf("remove file: %v", err)
 	}
 }
@@ -232,18 +232,18 @@ func TestVolume(t *testing.T) {
 func TestOpenAfterKilledProbe(t *testing.T) {
 	root := t.TempDir()
 	dir, tmp := filepath.Join(root, "blobs"), filepath.Join(root, "tmp")
-	for _, left := range []string{tmp, dir} {
-		if err := os.MkdirAll(left, 0o700); err != nil {
+	for _, leftover := range []string{tmp, dir} {
+		if err := os.MkdirAll(leftover, 0o700); err != nil {
 			t.Fatalf("create directory: %v", err)
 		}
-		if err := os.WriteFile(filepath.Join(left, "probe"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(leftover, "probe"), nil, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
 		if _, err := Open(dir, tmp, Options{}); err != nil {
 			t.Fatalf("Open: %v", err)
 		}
-		if _, err := os.Stat(filepath.Join(left, "probe")); !os.IsNotExist(err) {
-			t.Errorf("probe in %s: stat error = %v, want it removed", left, err)
+		if _, err := os.Stat(filepath.Join(leftover, "probe")); !os.IsNotExist(err) {
+			t.Errorf("probe in %s: stat error = %v, want it removed", leftover, err)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 func TestClearTmp(t *testing.T) {
 	s, _ := newStore(t)
 	staged := stageAll(t, s, sample(10, 70))
-	mine, release := s.ReserveTmp("copy.db")
-	left := filepath.Join(s.tmp, "left")
-	if err := errors.Join(os.WriteFile(mine, nil, 0o600), os.WriteFile(left, []byte("x"), 0o400), os.Mkdir(filepath.Join(s.tmp, "folder"), 0o700)); err != nil {
+	owned, release := s.ReserveTmp("copy.db")
+	stale := filepath.Join(s.tmp, "stale")
+	if err := errors.Join(os.WriteFile(owned, nil, 0o600), os.WriteFile(stale, []byte("x"), 0o400), os.Mkdir(filepath.Join(s.tmp, "folder"), 0o700)); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	if n, _, err := s.StaleTmp(); n != 1 || err != nil {
@@ -23,7 +23,7 @@ func TestClearTmp(t *testing.T) {
 	if n, err := s.ClearTmp(t.Context()); n != 1 || err != nil {
 		t.Errorf("ClearTmp = %d, %v", n, err)
 	}
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Errorf("stat of the stale file = %v, want it removed", err)
 	}
 	releaseBlobs, err := s.Commit(t.Context(), staged...)

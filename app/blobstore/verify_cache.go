@@ -117,7 +117,7 @@ func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damage
 	case entry.damaged != nil:
 		return false, entry.damaged
 	}
-	// A clock that was set back proves nothing, so the verdict doesn't count then.
+	// A negative age means that the clock was set back: the entry doesn't count.
 	age := s.now().Sub(entry.at)
 	return age >= 0 && age < cmp.Or(s.verifiedTTL, defaultVerifiedTTL), nil
 }

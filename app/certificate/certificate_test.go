@@ -193,9 +193,11 @@ func TestOpenRejectsFiles(t *testing.T) {
 		"directory":      {dir, key, dir},
 		"empty key":      {cert, os.DevNull, "key"},
 	} {
-		if _, err := Open(Options{Cert: row.cert, Key: row.key, Now: c.now, Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), row.want) {
-			t.Errorf("%s: Open = %v, want %q", name, err, row.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Open(Options{Cert: row.cert, Key: row.key, Now: c.now, Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("%s: Open = %v, want %q", name, err, row.want)
+			}
+		})
 	}
 }
 

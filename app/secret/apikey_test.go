@@ -53,9 +53,11 @@ func TestAPIKeyVector(t *testing.T) {
 		"ones":     {bytes.Repeat([]byte{0xff}, 32), "dk_live_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp14X5ffw"},
 		"readable": {[]byte("0123456789abcdef0123456789abcdef"), "dk_live_BQWeEnktNXfuByH0yGsvGXEHVkgTX4eKqG7j1s9llu246tBLy"},
 	} {
-		if got, err := NewAPIKey(bytes.NewReader(row.raw)); err != nil || got != row.want {
-			t.Errorf("%s: %s, %v, want %s", name, got, err, row.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := NewAPIKey(bytes.NewReader(row.raw)); err != nil || got != row.want {
+				t.Errorf("%s: %s, %v, want %s", name, got, err, row.want)
+			}
+		})
 	}
 }
 
@@ -80,12 +82,14 @@ func TestHashAPIKeyRejects(t *testing.T) {
 		"character, checked": underscore + apiKeyChecksum(underscore),
 		"no ASCII":           good[:40] + "é" + good[42:],
 	} {
-		if _, ok := HashAPIKey(text); ok {
-			t.Errorf("%s: HashAPIKey accepts %q", name, text)
-		}
-		if APIKeyPrefix(text) != "" {
-			t.Errorf("%s: APIKeyPrefix = %q, want none", name, APIKeyPrefix(text))
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, ok := HashAPIKey(text); ok {
+				t.Errorf("%s: HashAPIKey accepts %q", name, text)
+			}
+			if APIKeyPrefix(text) != "" {
+				t.Errorf("%s: APIKeyPrefix = %q, want none", name, APIKeyPrefix(text))
+			}
+		})
 	}
 	for i := range len(good) {
 		for c := range 256 {

@@ -108,9 +108,11 @@ func TestIDDecodeRejects(t *testing.T) {
 		"empty": "", "short": good[1:], "long": good + "0", "zero in front": "0" + good, "over 64 bits": "LygHa16AHYG",
 		"far over 64 bits": "zzzzzzzzzzz", "blank": " " + good[1:], "dash": good[:5] + "-" + good[6:], "no ASCII": good[:9] + "é",
 	} {
-		if n, ok := ids.Decode(text); ok || n != 0 {
-			t.Errorf("%s: Decode(%q) = %d, %v, want it rejected", name, text, n, ok)
-		}
+		t.Run(name, func(t *testing.T) {
+			if n, ok := ids.Decode(text); ok || n != 0 {
+				t.Errorf("%s: Decode(%q) = %d, %v, want it rejected", name, text, n, ok)
+			}
+		})
 	}
 }
 

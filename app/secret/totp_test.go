@@ -63,9 +63,11 @@ func TestTOTPIsAcceptedOnce(t *testing.T) {
 		"seven digits":     {code(now) + "0", 0, 0, false},
 		"other digits":     {"１２３４５６", 0, 0, false},
 	} {
-		if step, ok := VerifyTOTP(secret, row.code, now, row.last); step != row.step || ok != row.ok {
-			t.Errorf("%s: VerifyTOTP = %d, %v", name, step, ok)
-		}
+		t.Run(name, func(t *testing.T) {
+			if step, ok := VerifyTOTP(secret, row.code, now, row.last); step != row.step || ok != row.ok {
+				t.Errorf("%s: VerifyTOTP = %d, %v", name, step, ok)
+			}
+		})
 	}
 	if _, ok := VerifyTOTP(secret, code(time.Unix(0, 0)), time.Unix(0, 0), 0); ok {
 		t.Error("VerifyTOTP before the second step: got ok")

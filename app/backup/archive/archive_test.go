@@ -157,7 +157,7 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 	changed.Encryption.Passphrase = "another passphrase"
 	full := plainOpts
 	full.FreeSpace, full.Reserve = func(string) (uint64, error) { return 1 << 20, nil }, 1<<20
-	taken := func(opts Options) func(t *testing.T) string {
+	newArchive := func(opts Options) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "backup")
 			h.backUp(t, dir, opts)
@@ -183,13 +183,13 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 		want    error
 		message string
 	}{
-		{"another vault's", taken(plainOpts), other, ErrForeign, "another vault"},
-		{"plain where encryption is set", taken(plainOpts), phrase, ErrForeign, "not encrypted"},
-		{"encrypted where none is set", taken(phrase), plainOpts, ErrForeign, "encrypted for passphrase"},
-		{"another passphrase in the settings", taken(phrase), changed, ErrDecrypt, "passphrase in the settings"},
-		{"somebody's files", with("taxes.xls"), plainOpts, ErrForeign, "taxes.xls"},
+		{"archive of another vault", newArchive(plainOpts), other, ErrForeign, "another vault"},
+		{"plain where encryption is set", newArchive(plainOpts), phrase, ErrForeign, "not encrypted"},
+		{"encrypted where none is set", newArchive(phrase), plainOpts, ErrForeign, "encrypted for passphrase"},
+		{"another passphrase in the settings", newArchive(phrase), changed, ErrDecrypt, "passphrase in the settings"},
+		{"other files", with("taxes.xls"), plainOpts, ErrForeign, "taxes.xls"},
 		{"header is missing", with("blobs/ab/x"), plainOpts, ErrDamaged, headerName},
-		{"no room", taken(plainOpts), full, ErrDiskFull, "are free"},
+		{"disk full", newArchive(plainOpts), full, ErrDiskFull, "are free"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

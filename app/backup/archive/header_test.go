@@ -37,11 +37,11 @@ func rewriteHeader(t *testing.T, dir string, change func(h *header)) {
 // key.
 func TestChangedHeaderIsRejected(t *testing.T) {
 	rows := map[string]func(t *testing.T, dir string){
-		"one word: plain": func(t *testing.T, dir string) { rewriteHeader(t, dir, func(h *header) { h.Form = formPlain }) },
-		"plain, without contradictions": func(t *testing.T, dir string) {
+		"form changed to plain": func(t *testing.T, dir string) { rewriteHeader(t, dir, func(h *header) { h.Form = formPlain }) },
+		"consistent plain header": func(t *testing.T, dir string) {
 			rewriteHeader(t, dir, func(h *header) { h.Form, h.Recipient, h.Key, h.For = formPlain, "", "", nil })
 		},
-		"a key of theirs": func(t *testing.T, dir string) {
+		"attacker's key": func(t *testing.T, dir string) {
 			rewriteHeader(t, dir, func(h *header) {
 				own, key, err := newArchiveKey(Encryption{Recipients: h.For, Passphrase: map[bool]string{true: "theirs"}[h.For[0] == forPassphrase], workFactor: 4})
 				if err == nil {
@@ -59,7 +59,7 @@ func TestChangedHeaderIsRejected(t *testing.T) {
 			}
 		},
 		"no proof": func(t *testing.T, dir string) { rewriteHeader(t, dir, func(h *header) { h.Proof = "" }) },
-		"a proof of theirs": func(t *testing.T, dir string) {
+		"attacker's proof": func(t *testing.T, dir string) {
 			rewriteHeader(t, dir, func(h *header) { h.Proof, _ = h.sign([32]byte{}) })
 		},
 	}
@@ -67,8 +67,8 @@ func TestChangedHeaderIsRejected(t *testing.T) {
 		if name == "plain" {
 			continue
 		}
-		for what, do := range rows {
-			t.Run(name+"/"+what, func(t *testing.T) {
+		for label, do := range rows {
+			t.Run(name+"/"+label, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "b")
 				h := newTestVault("a deed")
 				h.backUp(t, dir, opts)

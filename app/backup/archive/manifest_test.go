@@ -41,13 +41,15 @@ func TestCreateFixtures(t *testing.T) {
 	}
 	h := fixtureVault()
 	for name, opts := range fixtures(h) {
-		dir := filepath.Join("testdata", name)
-		h.backUp(t, dir, opts)
-		for _, leave := range []string{lockName, tmpDir} {
-			if err := os.Remove(filepath.Join(dir, leave)); err != nil {
-				t.Fatalf("remove file: %v", err)
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join("testdata", name)
+			h.backUp(t, dir, opts)
+			for _, leftover := range []string{lockName, tmpDir} {
+				if err := os.Remove(filepath.Join(dir, leftover)); err != nil {
+					t.Fatalf("remove file: %v", err)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -213,25 +215,25 @@ func TestReadManifestRejects(t *testing.T) {
 		{"good", manifestOf(t, info, one), nil},
 		{"newer", manifestOf(t, newer, one), ErrNewerVersion},
 		{"newer with unknown fields", compress(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewerVersion},
-		{"nothing", nil, ErrDamaged},
+		{"empty", nil, ErrDamaged},
 		{"no zstd", []byte("words\n"), ErrDamaged},
 		{"no lines", compress(t, ""), ErrDamaged},
 		{"no JSON", compress(t, "words\n"), ErrDamaged},
 		{"an unknown field", compress(t, string(first[:len(first)-1])+`,"more":1}`+"\n"), ErrDamaged},
 		{"no end", compress(t, string(first)+"\n"), ErrDamaged},
-		{"an end that does not add up", compress(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
+		{"wrong totals in the end line", compress(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
 		{"fewer entries than it says", manifestOf(t, info), ErrDamaged},
 		{"more bytes than it says", manifestOf(t, info, Entry{Digest: one.Digest, Size: info.Bytes + 1}), ErrDamaged},
 		{"more entries than it says", manifestOf(t, info, one, two), ErrDamaged},
-		{"something behind the end", append(manifestOf(t, info, one), compress(t, "x\n")...), ErrDamaged},
-		{"a line that never ends", compress(t, strings.Repeat("x", 10<<20)), ErrDamaged},
+		{"data after the end", append(manifestOf(t, info, one), compress(t, "x\n")...), ErrDamaged},
+		{"endless line", compress(t, strings.Repeat("x", 10<<20)), ErrDamaged},
 		{"no snapshot", with(func(i *Info) { i.Snapshot = "now" }), ErrDamaged},
 		{"no archive", with(func(i *Info) { i.Archive = "" }), ErrDamaged},
 		{"no secret", with(func(i *Info) { i.Secret = "" }), ErrDamaged},
 		{"no database", with(func(i *Info) { i.Database.File = "../vault.db" }), ErrDamaged},
-		{"less than nothing", with(func(i *Info) { i.Bytes = -1 }), ErrDamaged},
+		{"negative bytes", with(func(i *Info) { i.Bytes = -1 }), ErrDamaged},
 		{"no digest", compress(t, string(first)+"\n"+`{"digest":"x","size":1}`+"\n"), ErrDamaged},
-		{"a size below zero", compress(t, string(first)+"\n"+`{"digest":"`+one.Digest+`","size":-1}`+"\n"), ErrDamaged},
+		{"negative size", compress(t, string(first)+"\n"+`{"digest":"`+one.Digest+`","size":-1}`+"\n"), ErrDamaged},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

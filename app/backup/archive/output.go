@@ -148,8 +148,8 @@ func (o *outputFile) discard() error {
 		err = o.file.Close()
 		o.file = nil
 	}
-	if gone := os.Remove(o.path); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
+	if removeErr := os.Remove(o.path); !errors.Is(removeErr, fs.ErrNotExist) {
+		err = errors.Join(err, removeErr)
 	}
 	return err
 }

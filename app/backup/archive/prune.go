@@ -17,9 +17,9 @@ import (
 type Retention struct{ Daily, Weekly, Monthly int }
 
 // Retained returns the names of the snapshots to keep. created maps names to creation
-// times. The newest snapshot is always kept. Names determine the order and times the
-// group, because after a clock was ahead once, the names of later snapshots are only
-// seconds apart.
+// times. The newest snapshot is always kept. Snapshots are sorted by name and grouped by
+// creation time: after the clock was ahead once, the names of later snapshots are only
+// seconds apart, so they say nothing about the time.
 func (r Retention) Retained(created map[string]time.Time) map[string]bool {
 	names := slices.Sorted(maps.Keys(created))
 	slices.Reverse(names)

@@ -19,14 +19,14 @@ func TestRetained(t *testing.T) {
 		names string // the ones that stay begin with +
 	}{
 		{"none", Retention{}, ""},
-		{"the newest always stays", Retention{}, "20261119T010000Z 20261120T010000Z +20261121T010000Z"},
+		{"newest is always kept", Retention{}, "20261119T010000Z 20261120T010000Z +20261121T010000Z"},
 		{"the newest of each day", Retention{Daily: 2}, "20261119T230000Z 20261120T010000Z +20261120T230000Z 20261121T010000Z +20261121T020000Z"},
-		{"days without any do not count", Retention{Daily: 2}, "20260101T000000Z +20260601T000000Z +20261121T000000Z"},
+		{"days without snapshots do not count", Retention{Daily: 2}, "20260101T000000Z +20260601T000000Z +20261121T000000Z"},
 		// 2026-11-16 is a Monday.
 		{"weeks begin on Monday", Retention{Weekly: 2}, "20261114T000000Z +20261115T230000Z 20261116T000000Z +20261121T000000Z"},
-		{"a week over the new year", Retention{Weekly: 1}, "20261231T000000Z +20270102T000000Z"},
+		{"week across the new year", Retention{Weekly: 1}, "20261231T000000Z +20270102T000000Z"},
 		{"months", Retention{Monthly: 3}, "20260801T000000Z +20260930T000000Z 20261001T000000Z +20261031T000000Z +20261121T000000Z"},
-		{"all together", Retention{1, 2, 3}, "+20260930T000000Z +20261031T000000Z 20261108T000000Z +20261115T000000Z 20261120T000000Z +20261121T000000Z"},
+		{"combined", Retention{1, 2, 3}, "+20260930T000000Z +20261031T000000Z 20261108T000000Z +20261115T000000Z 20261120T000000Z +20261121T000000Z"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -99,11 +99,11 @@ func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	backUpDaily(t, h, dir, opts, 3)
 	before := readTree(t, dir)
 	path := lastFile(t, dir, "snapshots/*.manifest")
-	rewriteFile(t, path, changes["a bit midway"])
+	rewriteFile(t, path, changes["bit in the middle"])
 	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "nothing was removed") {
 		t.Errorf("prune = %v, want ErrDamaged", err)
 	}
-	rewriteFile(t, path, changes["a bit midway"])
+	rewriteFile(t, path, changes["bit in the middle"])
 	release, err := openArchive(t, dir, opts).LockForReading()
 	if err != nil {
 		t.Fatalf("LockForReading: %v", err)

@@ -45,12 +45,12 @@ func (a *Archive) manifest(name string, visit func(Entry) error) (Info, error) {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, asDamaged(err))
 	}
 	if visit != nil {
-		checked := visit
+		inner := visit
 		visit = func(e Entry) error {
 			if err := a.completeEntry(&e); err != nil {
 				return err
 			}
-			return checked(e)
+			return inner(e)
 		}
 	}
 	info, err := readManifest(opened, visit)

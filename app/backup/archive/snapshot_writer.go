@@ -169,7 +169,8 @@ func (s *SnapshotWriter) checkFreeSpace(path string) error {
 	if err != nil {
 		return err
 	}
-	need := uint64(s.bytesToWrite) + uint64(database.Size()) + s.info.Blobs*maxEntrySize + s.newFiles*maxBlockWaste + s.a.opts.Reserve
+	need := uint64(s.bytesToWrite) + uint64(database.Size()) +
+		s.info.Blobs*maxEntrySize + s.newFiles*maxBlockWaste + s.a.opts.Reserve
 	if free < need {
 		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
 	}
@@ -177,11 +178,11 @@ func (s *SnapshotWriter) checkFreeSpace(path string) error {
 }
 
 func humanSize(n uint64) string {
-	const mega = 1 << 20
-	if n < 10*mega {
+	const megabyte = 1 << 20
+	if n < 10*megabyte {
 		return fmt.Sprintf("%d KB", n>>10)
 	}
-	return fmt.Sprintf("%d MB", n/mega)
+	return fmt.Sprintf("%d MB", n/megabyte)
 }
 
 // Add adds a document. It calls open for the content if the archive doesn't have it yet.

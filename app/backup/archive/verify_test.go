@@ -70,18 +70,18 @@ func flipBit(at func(n int) int) func([]byte) []byte {
 }
 
 var changes = map[string]func([]byte) []byte{
-	"first byte":     flipBit(func(int) int { return 0 }),
-	"a bit early":    flipBit(func(n int) int { return n / 4 }),
-	"a bit midway":   flipBit(func(n int) int { return n / 2 }),
-	"a bit late":     flipBit(func(n int) int { return n - n/4 }),
-	"last byte":      flipBit(func(n int) int { return n - 1 }),
-	"cut in half":    func(raw []byte) []byte { return raw[:len(raw)/2] },
-	"cut by one":     func(raw []byte) []byte { return raw[:len(raw)-1] },
-	"emptied":        func([]byte) []byte { return nil },
-	"one byte more":  func(raw []byte) []byte { return append(bytes.Clone(raw), '\n') },
-	"zeros":          func(raw []byte) []byte { return make([]byte, len(raw)) },
-	"doubled":        func(raw []byte) []byte { return append(bytes.Clone(raw), raw...) },
-	"halves swapped": func(raw []byte) []byte { return append(bytes.Clone(raw[len(raw)/2:]), raw[:len(raw)/2]...) },
+	"first byte":             flipBit(func(int) int { return 0 }),
+	"bit in the first half":  flipBit(func(n int) int { return n / 4 }),
+	"bit in the middle":      flipBit(func(n int) int { return n / 2 }),
+	"bit in the second half": flipBit(func(n int) int { return n - n/4 }),
+	"last byte":              flipBit(func(n int) int { return n - 1 }),
+	"cut in half":            func(raw []byte) []byte { return raw[:len(raw)/2] },
+	"cut by one":             func(raw []byte) []byte { return raw[:len(raw)-1] },
+	"empty":                  func([]byte) []byte { return nil },
+	"one byte more":          func(raw []byte) []byte { return append(bytes.Clone(raw), '\n') },
+	"zeros":                  func(raw []byte) []byte { return make([]byte, len(raw)) },
+	"doubled":                func(raw []byte) []byte { return append(bytes.Clone(raw), raw...) },
+	"halves swapped":         func(raw []byte) []byte { return append(bytes.Clone(raw[len(raw)/2:]), raw[:len(raw)/2]...) },
 }
 
 // allDamage returns every kind of damage to an archive.
@@ -96,8 +96,8 @@ func allDamage(encrypted bool) (list []damage) {
 				t.Fatalf("remove file: %v", err)
 			}
 		}})
-		for _, what := range slices.Sorted(maps.Keys(changes)) {
-			list = append(list, damage{kind + ": " + what, func(t *testing.T, dir string) { rewriteFile(t, firstFile(t, dir, pattern), changes[what]) }})
+		for _, label := range slices.Sorted(maps.Keys(changes)) {
+			list = append(list, damage{kind + ": " + label, func(t *testing.T, dir string) { rewriteFile(t, firstFile(t, dir, pattern), changes[label]) }})
 		}
 	}
 	swap := func(pattern string) func(t *testing.T, dir string) {
@@ -155,18 +155,18 @@ func TestDamage(t *testing.T) {
 		}
 		h := newTestVault("the first deed", "the second deed", strings.Repeat("a plat ", 20_000))
 		opts.Now = func() time.Time { return h.now }
-		whole := filepath.Join(t.TempDir(), "whole")
-		h.backUp(t, whole, opts)
+		intact := filepath.Join(t.TempDir(), "whole")
+		h.backUp(t, intact, opts)
 		records := h.database
 		h.database = []byte("other records")
-		h.backUp(t, whole, opts)
+		h.backUp(t, intact, opts)
 		h.database = records
 		all := allDamage(name != "plain")
 		t.Logf("%s: %d ways", name, len(all))
 		for _, way := range all {
 			t.Run(name+"/"+way.name, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "b")
-				copyTree(t, whole, dir)
+				copyTree(t, intact, dir)
 				way.do(t, dir)
 				h.checkDamageFound(t, dir, opts)
 			})
