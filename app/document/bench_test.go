@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// BenchmarkThumbnail makes the first page 400 pixels wide.
+// BenchmarkThumbnail renders the first page, 400 pixels wide.
 func BenchmarkThumbnail(b *testing.B) {
 	e := engine(b)
 	wanted := map[string]bool{
@@ -44,7 +44,7 @@ func BenchmarkText(b *testing.B) {
 			pages := 0
 			err := document.Text(b.Context(), src, document.ExtractLimits{}, func(int, string) error { pages++; return nil })
 			if err != nil || pages != 500 {
-				b.Fatal(pages, err)
+				b.Fatalf("Text: %d pages, %v, want 500", pages, err)
 			}
 		}
 	}

@@ -10,20 +10,20 @@ import (
 	"deedkeep/app/document"
 )
 
-// counted counts what an inspection reads: each read may be a round trip.
-type counted struct {
+// countingReader counts the reads of an inspection: each may be a round trip to another
+// process.
+type countingReader struct {
 	io.ReaderAt
 	reads, bytes int
 }
 
-func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	c.reads++
 	c.bytes += len(p)
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestBounds holds reads and memory to what the package promises, over the
-// worst documents we can think of.
+// TestBounds checks reads and memory against their bounds, with documents made to exceed them.
 func TestBounds(t *testing.T) {
 	const size, block = 6 << 20, 16 << 10
 	const reads = 4*(size/block) + 4096
@@ -39,7 +39,7 @@ func TestBounds(t *testing.T) {
 		{"text", "txt", text, size/(64<<10) + 1, 1 << 20, ""},
 		{"utf-16", "txt", wide, size/(64<<10) + 1, 1 << 20, ""},
 		{"binary text", "txt", append([]byte{0}, text...), 2, 1 << 20, mismatch},
-		{"picture", "png", append(png(9, 9, 8, 2), text...), 1, 1 << 20, ""},
+		{"image", "png", append(png(9, 9, 8, 2), text...), 1, 1 << 20, ""},
 		{"photograph", "jpg", append(bytes.Clone(samplesByExtension()["jpg"]), text...), 1, 1 << 20, ""},
 		{"photograph of fill bytes", "jpg", append([]byte("\xff\xd8"), bytes.Repeat([]byte{0xFF}, size)...), 5, 1 << 20, mismatch},
 		{"pdf", "pdf", append([]byte("%PDF-1.7\n"), text...), 1, 1 << 20, ""},
@@ -49,7 +49,7 @@ func TestBounds(t *testing.T) {
 		{"mini stream that jumps", "doc", jumpingOLE(size), reads, 16 << 20, mismatch},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			doc := &counted{ReaderAt: bytes.NewReader(row.doc)}
+			doc := &countingReader{ReaderAt: bytes.NewReader(row.doc)}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			report, err := document.Inspect(t.Context(), doc, int64(len(row.doc)), row.ext, &fakePDF{pages: 1}, document.DefaultInspectLimits())
@@ -57,22 +57,22 @@ func TestBounds(t *testing.T) {
 			if err != nil {
 				t.Fatalf("document.Inspect: %v", err)
 			}
-			took := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%d reads, %d bytes read, %d allocated: %q", doc.reads, doc.bytes, took, report.Rejection)
+			allocated := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%d reads, %d bytes read, %d allocated: %q", doc.reads, doc.bytes, allocated, report.Rejection)
 			if (report.Rejection != "") != (row.want == mismatch) {
-				t.Errorf("refusal %q", report.Rejection)
+				t.Errorf("rejection %q, want rejected: %v", report.Rejection, row.want == mismatch)
 			}
 			if doc.reads > row.reads {
-				t.Errorf("%d reads, at most %d", doc.reads, row.reads)
+				t.Errorf("%d reads, want at most %d", doc.reads, row.reads)
 			}
-			if took > row.memory {
-				t.Errorf("%d bytes allocated, at most %d", took, row.memory)
+			if allocated > row.memory {
+				t.Errorf("%d bytes allocated, want at most %d", allocated, row.memory)
 			}
 		})
 	}
 }
 
-// jumpingTIFF has directories in an order that defeats every cache.
+// jumpingTIFF returns a TIFF with directories in an order that defeats every cache.
 func jumpingTIFF(size int) []byte {
 	le, doc := binary.LittleEndian, make([]byte, size)
 	copy(doc, "II*\x00")
@@ -87,7 +87,7 @@ func jumpingTIFF(size int) []byte {
 	return doc
 }
 
-// crowdedZip is an end record and a directory of empty names.
+// crowdedZip returns the end record and directory of a zip with empty names.
 func crowdedZip(entries int) []byte {
 	entry := append([]byte("PK\x01\x02"), make([]byte, 42)...)
 	doc := append([]byte("PK\x03\x04"), bytes.Repeat(entry, entries)...)
@@ -97,13 +97,14 @@ func crowdedZip(entries int) []byte {
 	return append(doc, end...)
 }
 
-// jumpingOLE has a mini stream whose chain goes to and fro over the whole FAT.
+// jumpingOLE returns a compound file with a mini stream whose chain jumps across the complete
+// FAT.
 func jumpingOLE(size int) []byte {
 	le := binary.LittleEndian
 	doc := buildOLE(stream("WordDocument", fib(0)))
 	doc = append(doc, make([]byte, size-len(doc))...)
 	sectors := size/512 - 1
-	const fatAt = 100 // sector of the new FAT, behind what the builder made
+	const fatAt = 100 // sector of the new FAT, after those that buildOLE wrote
 	fats := min(109, sectors/128)
 	for i := range fats {
 		le.PutUint32(doc[76+4*i:], uint32(fatAt+i*(sectors-2*fatAt)/fats))

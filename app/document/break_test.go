@@ -17,7 +17,7 @@ import (
 	"deedkeep/web"
 )
 
-// pagesOf makes a PDF of pages with these contents, deflated.
+// pagesOf returns a PDF with pages of these contents, compressed.
 func pagesOf(t *testing.T, contents ...string) document.Source {
 	t.Helper()
 	var b, kids bytes.Buffer
@@ -46,7 +46,7 @@ func pagesOf(t *testing.T, contents ...string) document.Source {
 	return document.Source{Doc: bytes.NewReader(b.Bytes()), Size: int64(b.Len()), MIME: "application/pdf"}
 }
 
-// TestBrokenPage reads on behind a page that breaks the engine.
+// TestBrokenPage checks that Text reads the pages after one that breaks the engine.
 func TestBrokenPage(t *testing.T) {
 	wasm, err := web.PDFium()
 	if err != nil {
@@ -61,7 +61,7 @@ func TestBrokenPage(t *testing.T) {
 			t.Errorf("Close: %v", err)
 		}
 	})
-	say := func(text string) string { return "BT /F 10 Tf 5 50 Td (" + text + ") Tj ET" }
+	show := func(text string) string { return "BT /F 10 Tf 5 50 Td (" + text + ") Tj ET" }
 	bomb := strings.Repeat(" ", 64<<20)
 	for _, c := range []struct {
 		name     string
@@ -69,10 +69,10 @@ func TestBrokenPage(t *testing.T) {
 		want     string
 		err      error
 	}{
-		{"in the middle", []string{say("one"), bomb, say("three"), say("four")}, "1 one 3 three 4 four ", nil},
-		{"at the end", []string{say("one"), bomb}, "1 one ", nil},
+		{"in the middle", []string{show("one"), bomb, show("three"), show("four")}, "1 one 3 three 4 four ", nil},
+		{"at the end", []string{show("one"), bomb}, "1 one ", nil},
 		{"alone", []string{bomb}, "", document.ErrDamaged},
-		{"again and again", []string{bomb, bomb, bomb, bomb, say("five")}, "", document.ErrDamaged},
+		{"again and again", []string{bomb, bomb, bomb, bomb, show("five")}, "", document.ErrDamaged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := pagesOf(t, c.contents...)
@@ -83,10 +83,10 @@ func TestBrokenPage(t *testing.T) {
 				return nil
 			})
 			if got != c.want || !errors.Is(err, c.err) {
-				t.Errorf("%q, %v; want %q, %v", got, err, c.want, c.err)
+				t.Errorf("Text = %q, %v, want %q, %v", got, err, c.want, c.err)
 			}
 			if e.Broken() == broken {
-				t.Error("the page breaks nothing: this test proves nothing")
+				t.Error("no page broke the engine")
 			}
 		})
 	}

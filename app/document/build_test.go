@@ -55,7 +55,7 @@ func bmp(header uint32, planes, bits uint16) []byte {
 	return append(p, make([]byte, 60)...)
 }
 
-// buildTIFF chains directories of one entry each.
+// buildTIFF returns a chain of directories with one entry each.
 func buildTIFF(order binary.AppendByteOrder, big bool, pages int) []byte {
 	mark := "II"
 	if order.String() == binary.BigEndian.String() {
@@ -138,7 +138,7 @@ type oleEntry struct {
 	children []oleEntry
 }
 
-// stream pads data so that it lies in sectors of its own.
+// stream returns a stream, padded so that it has sectors of its own.
 func stream(name string, data []byte) oleEntry {
 	return oleEntry{name: name, data: append(bytes.Clone(data), make([]byte, 4096)...)}
 }
@@ -152,13 +152,13 @@ const (
 	endOfChain = 0xFFFFFFFE
 )
 
-// oleWriter lays out a version 3 compound file: header, FAT, directory, streams.
+// oleWriter writes a version 3 compound file: header, FAT, directory, streams.
 type oleWriter struct {
 	directory []byte
 	streams   []byte
 	starts    []int // of each stream, in sectors of streams
 	lengths   []int
-	patches   []int // where in directory each stream's start stands
+	patches   []int // offset in directory of each stream's start
 }
 
 func buildOLE(children ...oleEntry) []byte {
@@ -258,13 +258,13 @@ func (w *oleWriter) add(name string, kind byte, child, right uint32, data []byte
 var bof = []byte{0x00, 0x06, 0x05, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 type record struct {
-	kind uint16
-	data []byte
+	recordType uint16
+	data       []byte
 }
 
 func biff(records ...record) (p []byte) {
 	for _, r := range records {
-		p = binary.LittleEndian.AppendUint16(p, r.kind)
+		p = binary.LittleEndian.AppendUint16(p, r.recordType)
 		p = binary.LittleEndian.AppendUint16(p, uint16(len(r.data)))
 		p = append(p, r.data...)
 	}
@@ -281,13 +281,13 @@ func currentUser(token uint32) []byte {
 	return binary.LittleEndian.AppendUint32(p, token)
 }
 
-// TestBuilders holds that each small document made here is accepted as what it is.
+// TestBuilders checks that each small document is accepted under its own extension only.
 func TestBuilders(t *testing.T) {
 	for ext, doc := range samplesByExtension() {
 		for under, other := range samplesByExtension() {
 			same := bytes.Equal(doc, other)
 			if got := judge(t, under, doc).Rejection == ""; got != same {
-				t.Errorf("a .%s named .%s: accepted %v", ext, under, got)
+				t.Errorf("a .%s named .%s: accepted = %v, want %v", ext, under, got, same)
 			}
 		}
 	}

@@ -11,19 +11,19 @@ import (
 	"deedkeep/app/document"
 )
 
-// TestWorkbookThatOpens holds that a workbook which Excel encrypted with its own
-// password, since its structure is protected, counts as one without.
+// TestWorkbookThatOpens checks that a workbook that Excel encrypted with its own password,
+// because only its structure is protected, needs no password.
 func TestWorkbookThatOpens(t *testing.T) {
 	const own, locked = "VelvetSweatshop", document.ReasonDocumentPassword
 	book := func(pass []byte) []byte {
 		return buildOLE(stream("Workbook", biff(record{0x0809, bof}, record{0x002F, pass})))
 	}
 	var rows []row
-	for _, one := range []struct{ name, password, want string }{{"own", own, ""}, {"other", "opensesame", locked}} {
+	for _, password := range []struct{ name, password, want string }{{"own", own, ""}, {"other", "opensesame", locked}} {
 		rows = append(rows,
-			row{one.name + ", RC4", "xls", book(passRC4(one.password)), one.want},
-			row{one.name + ", CryptoAPI of 40 bits", "xls", book(passCryptoAPI(one.password, 40)), one.want},
-			row{one.name + ", CryptoAPI of 128 bits", "xls", book(passCryptoAPI(one.password, 128)), one.want},
+			row{password.name + ", RC4", "xls", book(passRC4(password.password)), password.want},
+			row{password.name + ", CryptoAPI of 40 bits", "xls", book(passCryptoAPI(password.password, 40)), password.want},
+			row{password.name + ", CryptoAPI of 128 bits", "xls", book(passCryptoAPI(password.password, 128)), password.want},
 		)
 	}
 	odd := passCryptoAPI(own, 128)
@@ -44,26 +44,26 @@ func TestWorkbookThatOpens(t *testing.T) {
 
 var salt = []byte("0123456789abcdef")
 
-// passRC4 makes the FilePass data of Excel 97's method.
+// passRC4 returns the FilePass data of Excel 97's method.
 func passRC4(password string) []byte {
 	secret := md5.Sum(wide(password))
 	mixed := md5.Sum(bytes.Repeat(append(bytes.Clone(secret[:5]), salt...), 16))
 	key := md5.Sum(append(bytes.Clone(mixed[:5]), 0, 0, 0, 0))
 	hash := md5.Sum([]byte("a verifier of 16"))
-	return append(append([]byte{1, 0, 1, 0, 1, 0}, salt...), seal(key[:], []byte("a verifier of 16"), hash[:])...)
+	return append(append([]byte{1, 0, 1, 0, 1, 0}, salt...), encrypt(key[:], []byte("a verifier of 16"), hash[:])...)
 }
 
-// passCryptoAPI makes the FilePass data of Excel 2002's method.
+// passCryptoAPI returns the FilePass data of Excel 2002's method.
 func passCryptoAPI(password string, bits uint32) []byte {
 	le := binary.LittleEndian
 	secret := sha1.Sum(append(bytes.Clone(salt), wide(password)...))
-	whole := sha1.Sum(append(bytes.Clone(secret[:]), 0, 0, 0, 0))
-	key := bytes.Clone(whole[:bits/8])
+	hashed := sha1.Sum(append(bytes.Clone(secret[:]), 0, 0, 0, 0))
+	key := bytes.Clone(hashed[:bits/8])
 	if bits == 40 {
 		key = append(key, make([]byte, 11)...)
 	}
 	hash := sha1.Sum([]byte("a verifier of 16"))
-	sealed := seal(key, []byte("a verifier of 16"), hash[:])
+	encrypted := encrypt(key, []byte("a verifier of 16"), hash[:])
 
 	pass := []byte{1, 0, 4, 0, 2, 0, 12, 0, 0, 0}
 	pass = le.AppendUint32(pass, 34)
@@ -72,8 +72,8 @@ func passCryptoAPI(password string, bits uint32) []byte {
 	}
 	pass = append(pass, 0, 0) // a provider without name
 	pass = append(le.AppendUint32(pass, 16), salt...)
-	pass = append(pass, sealed[:16]...)
-	return append(le.AppendUint32(pass, 20), sealed[16:]...)
+	pass = append(pass, encrypted[:16]...)
+	return append(le.AppendUint32(pass, 20), encrypted[16:]...)
 }
 
 func wide(password string) (p []byte) {
@@ -83,11 +83,11 @@ func wide(password string) (p []byte) {
 	return p
 }
 
-func seal(key []byte, parts ...[]byte) []byte {
+func encrypt(key []byte, parts ...[]byte) []byte {
 	p := bytes.Join(parts, nil)
 	cipher, err := rc4.NewCipher(key)
 	if err != nil {
-		panic(err) // the keys above are of lawful length
+		panic(err) // the keys above have a valid length
 	}
 	cipher.XORKeyStream(p, p)
 	return p

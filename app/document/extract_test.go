@@ -14,12 +14,12 @@ func TestPlainText(t *testing.T) {
 		{"UTF-8 with mark", "\xef\xbb\xbfIbáñez", "1: Ibáñez\n"},
 		{"Windows-1252", "\x93Ib\xe1\xf1ez\x94 \x80 \x81.", "1: “Ibáñez” € .\n"},
 		{"UTF-16LE", "\xff\xfeI\x00\xe1\x00\x3d\xd8\x00\xde", "1: Iá😀\n"},
-		{"UTF-16BE, half a pair", "\xfe\xff\x00I\xd8\x3d\x00x", "1: I\uFFFDx\n"},
+		{"UTF-16BE, unpaired surrogate", "\xfe\xff\x00I\xd8\x3d\x00x", "1: I\uFFFDx\n"},
 		{"blank", " \r\n\t", ""},
 		{"empty", "", ""},
 	} {
 		if got, err := collect(t, testSource([]byte(c.file), "text/plain"), ExtractLimits{}); got != c.want || err != nil {
-			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+			t.Errorf("%s: Text = %q, %v, want %q", c.name, got, err, c.want)
 		}
 	}
 	got, err := collect(t, testSource([]byte(strings.Repeat("é", 100)), "text/plain"), ExtractLimits{MaxTextBytes: 9, MaxPageTextBytes: 1})
@@ -28,22 +28,22 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// brittle fails from an offset on.
-type brittle struct {
+// failingReader fails to read bytes at or after an offset.
+type failingReader struct {
 	io.ReaderAt
 	from int64
 	err  error
 }
 
-func (b brittle) ReadAt(p []byte, off int64) (int, error) {
+func (b failingReader) ReadAt(p []byte, off int64) (int, error) {
 	if off+int64(len(p)) > b.from {
 		return 0, b.err
 	}
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// TestFaults holds trouble of our own apart from damage, whichever parser meets
-// it and whatever it makes of it.
+// TestFaults checks that failed reads and ended contexts aren't findings, whatever a parser
+// makes of them.
 func TestFaults(t *testing.T) {
 	word, table := wordStreams()
 	disk := errors.New("disk on fire")
@@ -62,21 +62,21 @@ func TestFaults(t *testing.T) {
 		}
 		for _, from := range []int64{0, 5, 20, int64(len(file)) / 2} {
 			src := testSource(file, mime)
-			src.Doc = brittle{src.Doc, from, disk}
+			src.Doc = failingReader{src.Doc, from, disk}
 			if err := work(t.Context(), src); !errors.Is(err, disk) || finding(err) != nil {
-				t.Errorf("%s from %d: %v", mime, from, err)
+				t.Errorf("%s, reads fail from %d: error %v, want %v", mime, from, err, disk)
 			}
 		}
 		short := testSource(file, mime)
 		short.Size *= 100
-		// The others never come to the end.
+		// The others never read to the end.
 		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
 			t.Errorf("%s shorter than said: %v", mime, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := work(ctx, testSource(file, mime)); !errors.Is(err, context.Canceled) || finding(err) != nil {
-			t.Errorf("%s: %v", mime, err)
+			t.Errorf("%s, context ended: error %v, want %v", mime, err, context.Canceled)
 		}
 	}
 	// An error of emit comes back as it is, even one that looks like a finding.
@@ -100,7 +100,7 @@ func TestDates(t *testing.T) {
 		{2958465, false, "9999-12-31"}, {2958466, false, ""}, {-1, false, ""},
 	} {
 		if got := formatDate(c.v, c.mac); got != c.want {
-			t.Errorf("%v: %q, want %q", c.v, got, c.want)
+			t.Errorf("formatDate(%v, %v) = %q, want %q", c.v, c.mac, got, c.want)
 		}
 	}
 	for code, want := range map[string]bool{
@@ -108,7 +108,7 @@ func TestDates(t *testing.T) {
 		`"d"0`: false, `\d0`: false, "[Red]0;d": false, "0_d": false, "[": false, `"`: false,
 	} {
 		if got := isDateFormat(code); got != want {
-			t.Errorf("%s: %v", code, got)
+			t.Errorf("isDateFormat(%s) = %v, want %v", code, got, want)
 		}
 	}
 }

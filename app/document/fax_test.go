@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// faxWriter is the other side of fax: it codes lines of black (1) and white.
+// faxWriter is the encoder for faxReader: it writes lines of black (1) and white.
 type faxWriter struct{ bits strings.Builder }
 
 func (w *faxWriter) code(table *faxTable, value int) {
@@ -41,8 +41,7 @@ func (w *faxWriter) run(color, n int) {
 	w.code(&faxRuns[color], n%64)
 }
 
-// change returns the first place from x on, in line, that has another color
-// than the one given.
+// change returns the first position from x on, in line, that has another color.
 func change(line []byte, x int, color byte) int {
 	for x < len(line) && line[x] == color {
 		x++
@@ -50,7 +49,7 @@ func change(line []byte, x int, color byte) int {
 	return x
 }
 
-func (w *faxWriter) flat(line []byte) {
+func (w *faxWriter) oneDimensional(line []byte) {
 	for x, color := 0, byte(0); x < len(line); color = 1 - color {
 		end := change(line, x, color)
 		w.run(int(color), end-x)
@@ -58,8 +57,8 @@ func (w *faxWriter) flat(line []byte) {
 	}
 }
 
-// relative codes a line by the one above (T.4, 4.2.1.3.4).
-func (w *faxWriter) relative(line, above []byte) {
+// twoDimensional encodes a line relative to the one above (T.4, 4.2.1.3.4).
+func (w *faxWriter) twoDimensional(line, above []byte) {
 	at, color := -1, byte(0)
 	for at < len(line) {
 		from := max(at, 0)
@@ -101,7 +100,7 @@ func (w *faxWriter) bytes() []byte {
 	return b
 }
 
-// faxLines codes lines with ends of lines, and the end of the page.
+// faxLines encodes lines with ends of lines, and the end of the page.
 func faxLines(lines [][]byte, mixed bool) []byte {
 	var w faxWriter
 	for i, line := range lines {
@@ -110,9 +109,9 @@ func faxLines(lines [][]byte, mixed bool) []byte {
 			w.put(1-min(i%4, 1), 1)
 		}
 		if mixed && i%4 != 0 {
-			w.relative(line, lines[i-1])
+			w.twoDimensional(line, lines[i-1])
 		} else {
-			w.flat(line)
+			w.oneDimensional(line)
 		}
 	}
 	for range 6 {
@@ -143,7 +142,7 @@ func faxPlain() []byte {
 	var packed []byte
 	for _, line := range testLines(false) {
 		var w faxWriter
-		w.flat(line)
+		w.oneDimensional(line)
 		packed = append(packed, w.bytes()...)
 	}
 	return packed
@@ -200,7 +199,7 @@ func TestFax(t *testing.T) {
 	}
 }
 
-// TestFaxNoise damages one line: the others stay.
+// TestFaxNoise checks that the other lines are intact if one is damaged.
 func TestFaxNoise(t *testing.T) {
 	lines := testLines(false)
 	var w faxWriter
@@ -211,7 +210,7 @@ func TestFaxNoise(t *testing.T) {
 			w.put(0b0000000011, 10) // begins no code
 			continue
 		}
-		w.flat(line)
+		w.oneDimensional(line)
 	}
 	got, err := unfax(w.bytes(), testW, false, len(lines))
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -223,10 +222,10 @@ func TestFaxNoise(t *testing.T) {
 			want = make([]byte, testW)
 		}
 		if !bytes.Equal(got[y], want) {
-			t.Errorf("line %d is %v", y, got[y])
+			t.Errorf("line %d = %v, want %v", y, got[y], want)
 		}
 	}
 	if len(got) != len(lines) {
-		t.Errorf("%d lines", len(got))
+		t.Errorf("%d lines, want %d", len(got), len(lines))
 	}
 }

@@ -9,21 +9,21 @@ import (
 	"deedkeep/app/document"
 )
 
-// sound judges fuzzed bytes and holds what is true of every report.
-func sound(t *testing.T, ext string, doc []byte) document.Report {
+// checkReport inspects bytes and checks what is true of every report.
+func checkReport(t *testing.T, ext string, doc []byte) document.Report {
 	t.Helper()
 	report := judge(t, ext, doc)
 	if again := judge(t, ext, doc); again.MIME != report.MIME || again.Rejection != report.Rejection {
-		t.Errorf("%+v, then %+v", report, again)
+		t.Errorf("first report %+v, second %+v", report, again)
 	}
 	if report.Rejection == "" && report.MIME == "" {
-		t.Error("accepted without a kind")
+		t.Error("accepted without a type")
 	}
 	if counted := report.MIME == "image/tiff" || report.MIME == "application/pdf"; (report.Pages != nil) != counted {
-		t.Errorf("pages %v of %q", report.Pages, report.MIME)
+		t.Errorf("pages %v of %q, want some: %v", report.Pages, report.MIME, counted)
 	}
 	if report.Pages != nil && *report.Pages < 1 {
-		t.Errorf("%d pages", *report.Pages)
+		t.Errorf("%d pages, want at least 1", *report.Pages)
 	}
 	return report
 }
@@ -38,7 +38,7 @@ func FuzzInspect(f *testing.F) {
 		f.Add(uint8(i), samplesByExtension()[ext])
 	}
 	f.Fuzz(func(t *testing.T, which uint8, doc []byte) {
-		sound(t, exts[int(which)%len(exts)], doc)
+		checkReport(t, exts[int(which)%len(exts)], doc)
 	})
 }
 
@@ -48,7 +48,7 @@ func FuzzTIFF(f *testing.F) {
 		f.Add(buildTIFF(binary.BigEndian, big, 2))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		report := sound(t, "tif", doc)
+		report := checkReport(t, "tif", doc)
 		if report.Pages != nil && *report.Pages > len(doc)/6 {
 			t.Errorf("%d pages in %d bytes", *report.Pages, len(doc))
 		}
@@ -64,17 +64,17 @@ func FuzzOOXML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		accepted := 0
 		for _, ext := range []string{"docx", "xlsx", "pptx"} {
-			if sound(t, ext, doc).Rejection == "" {
+			if checkReport(t, ext, doc).Rejection == "" {
 				accepted++
 			}
 		}
 		if accepted > 1 {
-			t.Errorf("of %d kinds at once", accepted)
+			t.Errorf("accepted as %d types, want at most 1", accepted)
 		}
 	})
 }
 
-// FuzzText holds the streaming check against a plain one.
+// FuzzText compares the streaming check with a simple one.
 func FuzzText(f *testing.F) {
 	f.Add([]byte("Ib\xc3\xa1\xc3\xb1ez"), uint8(0))
 	f.Add([]byte("Ib\xe1\xf1ez \x93deed\x94"), uint8(3))
@@ -83,20 +83,20 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("%PDF-1.7\n"), uint8(0))
 	f.Add([]byte("\xe8\xaa\x9e\xf0\x9d\x84\x9e"), uint8(2))
 	f.Fuzz(func(t *testing.T, text []byte, shift uint8) {
-		report := sound(t, "txt", text)
+		report := checkReport(t, "txt", text)
 		if len(text) == 0 {
 			return
 		}
 		if got, want := report.Rejection == "", plainText(text); got != want {
-			t.Errorf("text %v, want %v", got, want)
+			t.Errorf("accepted = %v, want %v", got, want)
 		}
 		if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
 			return
 		}
-		// Across the border of two chunks it must be the same.
+		// The result must not depend on where a chunk ends.
 		far := append(bytes.Repeat([]byte("x"), 64<<10-int(shift%8)), text...)
-		if got, want := sound(t, "txt", far).Rejection == "", plainText(far); got != want {
-			t.Errorf("text %v over two chunks, want %v", got, want)
+		if got, want := checkReport(t, "txt", far).Rejection == "", plainText(far); got != want {
+			t.Errorf("accepted across two chunks = %v, want %v", got, want)
 		}
 	})
 }
@@ -109,12 +109,12 @@ func FuzzOLE(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		known := 0
 		for _, ext := range []string{"doc", "xls", "ppt"} {
-			if sound(t, ext, doc).MIME != "" {
+			if checkReport(t, ext, doc).MIME != "" {
 				known++
 			}
 		}
 		if known > 1 {
-			t.Errorf("of %d kinds at once", known)
+			t.Errorf("recognized as %d types, want at most 1", known)
 		}
 	})
 }

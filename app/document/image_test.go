@@ -12,11 +12,11 @@ import (
 )
 
 func TestImages(t *testing.T) {
-	picture := image.NewPaletted(image.Rect(0, 0, 9, 7), color.Palette{color.Black, color.White})
+	img := image.NewPaletted(image.Rect(0, 0, 9, 7), color.Palette{color.Black, color.White})
 	var asPNG, asGIF, asJPEG bytes.Buffer
-	for _, err := range []error{imagepng.Encode(&asPNG, picture), gif.Encode(&asGIF, picture, nil), jpeg.Encode(&asJPEG, picture, nil)} {
+	for _, err := range []error{imagepng.Encode(&asPNG, img), gif.Encode(&asGIF, img, nil), jpeg.Encode(&asJPEG, img, nil)} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("encode: %v", err)
 		}
 	}
 	pic := asJPEG.Bytes()
@@ -28,8 +28,8 @@ func TestImages(t *testing.T) {
 		{"png of giant dimensions", "png", png(60000, 60000, 1, 0), ""},
 		{"png without width", "png", png(0, 1, 8, 2), mismatch},
 		{"png of impossible height", "png", png(1, 1<<31, 8, 2), mismatch},
-		{"png of unlawful depth", "png", png(1, 1, 4, 2), mismatch},
-		{"png of unlawful color", "png", png(1, 1, 8, 5), mismatch},
+		{"png of invalid depth", "png", png(1, 1, 4, 2), mismatch},
+		{"png of invalid color", "png", png(1, 1, 8, 5), mismatch},
 		{"png signature alone", "png", []byte("\x89PNG\r\n\x1a\n"), mismatch},
 
 		{"gif by Go", "gif", asGIF.Bytes(), ""},

@@ -14,16 +14,16 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// fakePDF is a PDF fakePDF that answers as it is told to.
+// fakePDF is a PDFEngine and a PDF with fixed results.
 type fakePDF struct {
 	document.PDF // not called: nil
 	pages        int
 	heavy        bool
 	heavyErr     error
 	openErr      error
-	asked        bool   // for scans
-	opened       int    // and not closed
-	stop         func() // called when asked for scans
+	asked        bool   // ImageHeavy was called
+	opened       int    // documents that aren't closed
+	stop         func() // called by ImageHeavy
 }
 
 func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDF, error) {
@@ -51,8 +51,8 @@ func (e *fakePDF) Close(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// judge inspects bytes under an extension with the default limits and an fakePDF
-// that finds one page.
+// judge inspects bytes under an extension with the default limits and an engine that finds one
+// page.
 func judge(t testing.TB, ext string, doc []byte) document.Report {
 	t.Helper()
 	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits())
@@ -62,12 +62,12 @@ func judge(t testing.TB, ext string, doc []byte) document.Report {
 	return report
 }
 
-// row is one document and what is to become of it under an extension.
+// row is a document and the result of its inspection under an extension.
 type row struct {
 	name string
 	ext  string
 	doc  []byte
-	want string // a refusal; "" accepted, "mismatch" that of the extension
+	want string // rejection; "" accepted, mismatch the one for this extension
 }
 
 const mismatch = "mismatch"
@@ -82,17 +82,17 @@ func judgeAll(t *testing.T, rows []row) {
 			}
 			report := judge(t, row.ext, row.doc)
 			if report.Rejection != want {
-				t.Errorf("refusal %q, want %q", report.Rejection, want)
+				t.Errorf("rejection %q, want %q", report.Rejection, want)
 			}
 			if unknown := row.want == mismatch; (report.MIME == "") != unknown {
-				t.Errorf("mime %q with refusal %q", report.MIME, report.Rejection)
+				t.Errorf("MIME %q with rejection %q, want MIME: %v", report.MIME, report.Rejection, !unknown)
 			}
 		})
 	}
 }
 
-// TestSamples runs every sample document, the engine answering as the manifest says a
-// real one does.
+// TestSamples inspects every sample document with an engine that returns what the manifest
+// says.
 func TestSamples(t *testing.T) {
 	for _, s := range vaulttest.Samples(t) {
 		t.Run(s.Path, func(t *testing.T) {
@@ -119,7 +119,7 @@ func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
 		t.Fatalf("document.Inspect: %v", err)
 	}
 	if report.Rejection != s.Refusal || (report.Rejection == "") != s.Accept {
-		t.Errorf("refusal %q, want %q (accepted: %v)", report.Rejection, s.Refusal, s.Accept)
+		t.Errorf("rejection %q, want %q (accepted: %v)", report.Rejection, s.Refusal, s.Accept)
 	}
 	if !s.Accept {
 		return
@@ -132,36 +132,38 @@ func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
 	}
 }
 
-// TestOrder holds the order of checks to API.md's table.
+// TestOrder checks the order of the checks.
 func TestOrder(t *testing.T) {
 	for _, row := range []struct {
 		name, ext, doc, want string
 	}{
 		{"empty before extension", "exe", "", document.ReasonEmpty},
 		{"extension before content", "exe", "%PDF-1.7\n", document.ReasonUnsupportedType},
-		{"content before fakePDF", "pdf", "GIF89a", document.ReasonMismatch("pdf")},
+		{"content before engine", "pdf", "GIF89a", document.ReasonMismatch("pdf")},
 		{"extension in capitals", "PDF", "%PDF-1.7\n", ""},
 	} {
-		if report := judge(t, row.ext, []byte(row.doc)); report.Rejection != row.want {
-			t.Errorf("%s: %q, want %q", row.name, report.Rejection, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if report := judge(t, row.ext, []byte(row.doc)); report.Rejection != row.want {
+				t.Errorf("rejection %q, want %q", report.Rejection, row.want)
+			}
+		})
 	}
 }
 
-// TestOwnFault holds that what is no finding about the document is an error.
-func TestOwnFault(t *testing.T) {
+// TestFaultsAreErrors checks that a failed read and an ended context are errors, not reports.
+func TestFaultsAreErrors(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for ext, doc := range samplesByExtension() {
 		if _, err := document.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, broken) {
-			t.Errorf("%s, read fails: %v", ext, err)
+			t.Errorf("%s, read fails: error %v, want %v", ext, err, broken)
 		}
 		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%s, document shorter than its size: %v", ext, err)
+			t.Errorf("%s, document shorter than its size: error %v, want %v", ext, err, io.ErrUnexpectedEOF)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := document.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, context ended: %v", ext, err)
+			t.Errorf("%s, context ended: error %v, want %v", ext, err, context.Canceled)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestOLE(t *testing.T) {
 		{"word named ppt", "ppt", buildOLE(word), mismatch},
 		{"word and workbook", "doc", buildOLE(word, book), mismatch},
 		{"storage of that name", "doc", buildOLE(storage("WordDocument", book)), mismatch},
-		{"name behind a control", "doc", buildOLE(stream("\x01WordDocument", fib(0))), mismatch},
+		{"name after a control character", "doc", buildOLE(stream("\x01WordDocument", fib(0))), mismatch},
 		{"other compound file", "doc", buildOLE(stream("__properties_version1.0", nil)), mismatch},
 		{"empty root", "doc", buildOLE(), mismatch},
 		{"signature alone", "doc", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), mismatch},
@@ -66,7 +66,7 @@ func TestPasswords(t *testing.T) {
 	})
 }
 
-// TestHostileOLE holds that damage and lies in a compound file end as a verdict.
+// TestHostileOLE checks that damaged and forged compound files have a report.
 func TestHostileOLE(t *testing.T) {
 	le := binary.LittleEndian
 	good := func() []byte { return buildOLE(stream("WordDocument", fib(0))) }
@@ -75,7 +75,7 @@ func TestHostileOLE(t *testing.T) {
 		le.PutUint32(p[at:], value)
 		return p
 	}
-	const directory = 3 * 512 // behind the header and two sectors of FAT
+	const directory = 3 * 512 // after the header and two sectors of FAT
 	short := buildOLE(oleEntry{name: "WordDocument"})
 	circle := good()
 	le.PutUint32(circle[512+2*4:], 2)
@@ -84,11 +84,11 @@ func TestHostileOLE(t *testing.T) {
 		{"too many FAT sectors", "doc", patch(44, 1<<30), mismatch},
 		{"too many mini FAT sectors", "doc", patch(64, 1<<30), mismatch},
 		{"too many DIFAT sectors", "doc", patch(72, 1<<30), mismatch},
-		{"directory behind the end", "doc", patch(48, 1<<20), mismatch},
+		{"directory beyond the end", "doc", patch(48, 1<<20), mismatch},
 		{"directory in a circle", "doc", circle, mismatch},
 		{"root is its own child", "doc", patch(directory+76, 0), mismatch},
 		{"child without entry", "doc", patch(directory+76, 77), mismatch},
-		{"stream behind the end", "doc", patch(directory+128+116, 1<<20), ""},
+		{"stream beyond the end", "doc", patch(directory+128+116, 1<<20), ""},
 		{"last sector short", "doc", good()[:len(good())-300], ""},
 		{"last sector of the directory short", "doc", short[:len(short)-200], ""},
 		{"cut in the directory", "doc", good()[:directory+100], mismatch},

@@ -29,15 +29,15 @@ func TestOOXML(t *testing.T) {
 		{"manifest with mark", "docx", buildZip(zipPart{"[Content_Types].xml", "\ufeff" + types(wordMain).body}, doc), ""},
 		{"word embedded in a workbook", "xlsx", buildZip(contentTypes(override("/xl/workbook.xml", sheetMain), byDefault("docx", office+"wordprocessingml.document")), part("xl/workbook.xml"), part("xl/embeddings/a.docx")), ""},
 		{"bytes before", "docx", append([]byte("some junk\r\n"), word...), ""},
-		{"bytes behind", "docx", append(bytes.Clone(word), "some junk"...), ""},
-		{"main part declared and absent beside the real one", "docx", buildZip(both, doc), ""},
+		{"bytes after", "docx", append(bytes.Clone(word), "some junk"...), ""},
+		{"absent main part declared besides the real one", "docx", buildZip(both, doc), ""},
 
 		{"word named xlsx", "xlsx", word, mismatch},
 		{"two main parts", "docx", buildZip(both, doc, part("word/macros.xml")), mismatch},
 		{"main part absent", "docx", buildZip(types(wordMain), part("word/other.xml")), mismatch},
 		{"no manifest", "docx", buildZip(doc), mismatch},
 		{"two manifests", "docx", buildZip(types(wordMain), types(wordMain), doc), mismatch},
-		{"manifest that is no xml", "docx", buildZip(zipPart{"[Content_Types].xml", "\x00<"}, doc), mismatch},
+		{"manifest that isn't XML", "docx", buildZip(zipPart{"[Content_Types].xml", "\x00<"}, doc), mismatch},
 		{"manifest too deep", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), strings.Repeat("<a>", 8), strings.Repeat("</a>", 8)), doc), mismatch},
 		{"element too long", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), override("/"+strings.Repeat("x", 70_000), "x")), doc), mismatch},
 		{"web page before", "docx", append([]byte("<html><script>1</script>"), word...), mismatch},
@@ -60,8 +60,8 @@ func TestOOXML(t *testing.T) {
 	judgeAll(t, rows)
 }
 
-// TestZipEntries holds the limit of entries, and that a directory beyond it is
-// not read to its end.
+// TestZipEntries checks the limit of entries, and that a directory beyond it isn't read to its
+// end.
 func TestZipEntries(t *testing.T) {
 	parts := []zipPart{contentTypes(override("/word/document.xml", wordMain)), part("word/document.xml")}
 	for i := range 5000 {
@@ -80,13 +80,13 @@ func TestZipEntries(t *testing.T) {
 		lim := document.InspectLimits{MaxZipEntries: 100}
 		report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "docx", &fakePDF{}, lim)
 		if err != nil || report.Rejection != row.want {
-			t.Errorf("%s: %q, %v", row.name, report.Rejection, err)
+			t.Errorf("%s: rejection %q, %v, want %q", row.name, report.Rejection, err, row.want)
 		}
 	}
 }
 
-// TestContentTypesBomb holds that a manifest is unpacked neither beyond its size
-// nor beyond its ratio, nor any other part at all.
+// TestContentTypesBomb checks that a manifest isn't unpacked beyond its maximum size and
+// ratio, and that no other part is unpacked.
 func TestContentTypesBomb(t *testing.T) {
 	main, doc := override("/word/document.xml", wordMain), part("word/document.xml")
 	blanks, short := strings.Repeat(" ", 2<<20), strings.Repeat(strings.Repeat(" ", 1000)+"<a/>", 2200)

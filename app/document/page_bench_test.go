@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// BenchmarkPage makes pages of scans as wide as a viewer asks for them: 2,550
-// pixels are a letter page at 300 dots an inch.
+// BenchmarkPage renders scanned pages at the widths that the viewer requests: 2,550 pixels are
+// a letter page at 300 dots per inch.
 func BenchmarkPage(b *testing.B) {
 	e := engine(b)
 	wanted := map[string]bool{

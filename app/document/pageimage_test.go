@@ -22,7 +22,7 @@ func pngOf(t testing.TB, img image.Image) []byte {
 	return buf.Bytes()
 }
 
-// quarters paints the upper left quarter of a picture.
+// quarters paints the upper left quarter of an image.
 func quarters(img draw.Image, c color.Color) image.Image {
 	b := img.Bounds()
 	draw.Draw(img, image.Rect(0, 0, b.Dx()/2, b.Dy()/2), image.NewUniform(c), image.Point{}, draw.Src)
@@ -63,7 +63,7 @@ func TestImages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, width := range []int{40, 20, 80, 400} {
-				img := picture(t, testSource(c.file, c.mime), 1, width)
+				img := decodedPage(t, testSource(c.file, c.mime), 1, width)
 				if want := image.Pt(min(width, 40), min(width, 40)/2); img.Bounds().Size() != want {
 					t.Fatalf("%v, want %v", img.Bounds(), want)
 				}
@@ -106,7 +106,7 @@ func TestImageBounds(t *testing.T) {
 	} {
 		_, err := PageImage(t.Context(), testSource(c.file, c.mime), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 	}
 	if _, err := PageImage(t.Context(), testSource(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
@@ -120,24 +120,24 @@ func TestImageBounds(t *testing.T) {
 	}
 }
 
-// TestTurns sets a letter that looks different from every side upright.
-func TestTurns(t *testing.T) {
+// TestOrientation turns an image without symmetries upright.
+func TestOrientation(t *testing.T) {
 	// 1 2 3
 	// 4 5 6
 	stored := image.NewGray(image.Rect(0, 0, 3, 2))
 	copy(stored.Pix, []byte{1, 2, 3, 4, 5, 6})
-	for turn, want := range [][]byte{
+	for orientation, want := range [][]byte{
 		0: {1, 2, 3, 4, 5, 6}, 1: {1, 2, 3, 4, 5, 6}, 2: {3, 2, 1, 6, 5, 4}, 3: {6, 5, 4, 3, 2, 1}, 4: {4, 5, 6, 1, 2, 3},
 		5: {1, 4, 2, 5, 3, 6}, 6: {4, 1, 5, 2, 6, 3}, 7: {6, 3, 5, 2, 4, 1}, 8: {3, 6, 2, 5, 1, 4}, 9: {1, 2, 3, 4, 5, 6},
 	} {
-		got := upright(stored, turn).(*image.Gray)
-		if !bytes.Equal(got.Pix, want) || turn >= 5 && turn <= 8 && got.Rect.Dx() != 2 {
-			t.Errorf("%d: %v %v, want %v", turn, got.Rect, got.Pix, want)
+		got := upright(stored, orientation).(*image.Gray)
+		if !bytes.Equal(got.Pix, want) || orientation >= 5 && orientation <= 8 && got.Rect.Dx() != 2 {
+			t.Errorf("%d: %v %v, want %v", orientation, got.Rect, got.Pix, want)
 		}
 		wide := image.NewRGBA(stored.Rect)
 		draw.Draw(wide, wide.Rect, stored, image.Point{}, draw.Src)
-		if gray := grayOf(upright(wide, turn).(*image.RGBA)); !bytes.Equal(gray.Pix, want) {
-			t.Errorf("%d in color: %v, want %v", turn, gray.Pix, want)
+		if gray := grayOf(upright(wide, orientation).(*image.RGBA)); !bytes.Equal(gray.Pix, want) {
+			t.Errorf("%d in color: %v, want %v", orientation, gray.Pix, want)
 		}
 	}
 }
@@ -163,20 +163,19 @@ func TestEXIF(t *testing.T) {
 		want int
 	}{
 		{"little-endian", segment(0xE1, block("II", binary.LittleEndian)), 6},
-		{"big-endian, behind JFIF and XMP", append(append(jfif, segment(0xE1, []byte("http://ns.adobe.com/"))...), segment(0xE1, block("MM", binary.BigEndian))...), 6},
+		{"big-endian, after JFIF and XMP", append(append(jfif, segment(0xE1, []byte("http://ns.adobe.com/"))...), segment(0xE1, block("MM", binary.BigEndian))...), 6},
 		{"none", append(jfif, segment(0xDA, nil)...), 1},
 		{"cut off", segment(0xE1, block("II", binary.LittleEndian))[:30], 1},
 		{"directory outside", segment(0xE1, append([]byte("Exif\x00\x00II*\x00"), 255, 255, 255, 255)), 1},
 	} {
 		doc := newSource(t.Context(), testSource(append([]byte{0xFF, 0xD8}, c.file...), "image/jpeg"))
 		if got := exifOrientation(doc); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+			t.Errorf("%s: orientation %d, want %d", c.name, got, c.want)
 		}
 	}
 }
 
-// TestShrink holds every way to scale against the mean, which none may change,
-// and a picture that shrinks in one direction only against its columns.
+// TestShrink checks that every way of scaling keeps the mean.
 func TestShrink(t *testing.T) {
 	for _, c := range []struct{ w, h, toW, toH int }{{100, 70, 33, 11}, {7, 5, 3, 2}, {10, 1000, 10, 3}, {5, 5, 50, 1}, {3, 3, 1, 1}, {64, 64, 64, 64}} {
 		img := image.NewGray(image.Rect(0, 0, c.w, c.h))

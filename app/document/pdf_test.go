@@ -32,7 +32,7 @@ func TestPDFHeader(t *testing.T) {
 		{"web page after a line", "pdf", with("hello\n<script>alert(1)</script>"), mismatch},
 		{"upper-case page after a line", "pdf", with("hello\n<HTML>"), mismatch},
 		{"svg before", "pdf", with("<svg xmlns='http://www.w3.org/2000/svg'>"), mismatch},
-		{"picture before", "pdf", with("GIF89a\x01\x00\x01\x00"), mismatch},
+		{"image before", "pdf", with("GIF89a\x01\x00\x01\x00"), mismatch},
 		{"zip before", "pdf", with(string(buildZip(part("a")))), mismatch},
 		{"program before", "pdf", with("MZE\x00\x01\x00\x00\x00"), mismatch},
 		{"script before", "pdf", with("#!/bin/sh\nexit\n"), mismatch},
@@ -43,7 +43,7 @@ func TestPDFHeader(t *testing.T) {
 	})
 }
 
-// TestPDFLimits drives the engine through every limit, at and over it.
+// TestPDFLimits checks every limit, at and above it.
 func TestPDFLimits(t *testing.T) {
 	lim := document.InspectLimits{MaxPDFPages: 12, MaxImageHeavySize: 2 << 20, MaxImageHeavyPages: 7, MaxZipEntries: 1}
 	const small, large = 1 << 20, 2<<20 + 1
@@ -65,7 +65,7 @@ func TestPDFLimits(t *testing.T) {
 		{"scan over the size", fakePDF{pages: 7, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
 		{"scan over both", fakePDF{pages: 8, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
 		{"text over both", fakePDF{pages: 8}, large, "", true},
-		{"scans cannot be looked for", fakePDF{pages: 8, heavyErr: pdf.ErrUnreadable}, large, "", true},
+		{"pages can't be examined", fakePDF{pages: 8, heavyErr: pdf.ErrUnreadable}, large, "", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			doc := io.NewSectionReader(bytes.NewReader(append([]byte("%PDF-1.7\n"), make([]byte, row.size)...)), 0, row.size)
@@ -74,22 +74,22 @@ func TestPDFLimits(t *testing.T) {
 				t.Fatalf("document.Inspect: %v", err)
 			}
 			if report.Rejection != row.want {
-				t.Errorf("refusal %q, want %q", report.Rejection, row.want)
+				t.Errorf("rejection %q, want %q", report.Rejection, row.want)
 			}
 			if row.pdf.asked != row.asked {
-				t.Errorf("asked for scans: %v, want %v", row.pdf.asked, row.asked)
+				t.Errorf("ImageHeavy called: %v, want %v", row.pdf.asked, row.asked)
 			}
 			if got := report.Pages != nil; got != (row.pdf.pages > 0) || got && *report.Pages != row.pdf.pages {
-				t.Errorf("pages %v", report.Pages)
+				t.Errorf("pages %v, want %d", report.Pages, row.pdf.pages)
 			}
 			if row.pdf.opened != 0 {
-				t.Error("left open")
+				t.Error("document not closed")
 			}
 		})
 	}
 }
 
-// TestEngineFault holds that a broken fakePDF is an error, not a verdict.
+// TestEngineFault checks that a broken engine is an error, not a report.
 func TestEngineFault(t *testing.T) {
 	broken := errors.New("wasm trap")
 	doc := []byte("%PDF-1.7\n")
@@ -98,21 +98,21 @@ func TestEngineFault(t *testing.T) {
 		"scans": {pages: 400, heavyErr: broken},
 	} {
 		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, document.DefaultInspectLimits()); !errors.Is(err, broken) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want %v", name, err, broken)
 		}
 		if pdf.opened != 0 {
-			t.Errorf("%s: left open", name)
+			t.Errorf("%s: document not closed", name)
 		}
 	}
 }
 
-// TestEngineStopped holds that a document is closed though the context has ended.
+// TestEngineStopped checks that a document is closed even if the context has ended.
 func TestEngineStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	doc := []byte("%PDF-1.7\n")
 	pdf := &fakePDF{pages: 400, heavyErr: context.Canceled, stop: cancel}
 	_, err := document.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, document.DefaultInspectLimits())
 	if !errors.Is(err, context.Canceled) || pdf.opened != 0 {
-		t.Errorf("%v, %d left open", err, pdf.opened)
+		t.Errorf("error %v, %d documents not closed, want %v, 0", err, pdf.opened, context.Canceled)
 	}
 }

@@ -23,10 +23,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-var update = flag.Bool("update", false, "write testdata/pictures.tsv anew: look at the pictures before committing it")
+var update = flag.Bool("update", false, "rewrite testdata/pictures.tsv: look at the page images before committing it")
 
-// grid is how dark each of 8 x 8 parts of a picture is, 0 to 255, from the top
-// left.
+// grid is the darkness of 8 x 8 parts of an image, 0 to 255, from the top left.
 type grid [64]int
 
 func darkness(img image.Image) grid {
@@ -45,8 +44,8 @@ func darkness(img image.Image) grid {
 	return sums
 }
 
-// near reports whether two grids are of the same picture: JPEG and the
-// rounding of filters move a part by a few levels.
+// near reports whether two grids are of the same image: JPEG and the rounding of filters
+// change a part by a few levels.
 func near(a, b grid) bool {
 	for i := range a {
 		if math.Abs(float64(a[i]-b[i])) > 5 {
@@ -58,25 +57,24 @@ func near(a, b grid) bool {
 
 func decode(t testing.TB, p document.Image) image.Image {
 	t.Helper()
-	img, kind, err := image.Decode(bytes.NewReader(p.Bytes))
+	img, format, err := image.Decode(bytes.NewReader(p.Bytes))
 	if err != nil {
 		t.Fatalf("image.Decode: %v", err)
 	}
-	if "image/"+kind != p.MIME || img.Bounds() != image.Rect(0, 0, p.Width, p.Height) {
-		t.Fatalf("%s of %v, said to be %s of %d x %d", kind, img.Bounds(), p.MIME, p.Width, p.Height)
+	if "image/"+format != p.MIME || img.Bounds() != image.Rect(0, 0, p.Width, p.Height) {
+		t.Fatalf("image is %s of %v, want %s of %d x %d", format, img.Bounds(), p.MIME, p.Width, p.Height)
 	}
 	return img
 }
 
 const goldenFile = "testdata/pictures.tsv"
 
-// TestSamplePictures holds the picture of each sample's first and last page, 400
-// pixels wide, against what somebody has looked at: size and kind exactly, the
-// rest by how dark its parts are.
-func TestSamplePictures(t *testing.T) {
+// TestSamplePageImages compares the images of each sample's first and last page, 400 pixels
+// wide, with reviewed ones: size and type exactly, the content by the darkness of its parts.
+func TestSamplePageImages(t *testing.T) {
 	golden := readGolden(t)
 	e := engine(t)
-	seen := pictures{}
+	seen := goldenImages{}
 	for _, s := range vaulttest.Samples(t) {
 		if !s.Accept || s.MIME != "application/pdf" && !strings.HasPrefix(s.MIME, "image/") {
 			continue
@@ -94,23 +92,23 @@ func TestSamplePictures(t *testing.T) {
 	if *update {
 		golden.write(t, seen)
 	} else if len(seen) != len(golden) && vaulttest.SampleFolder(t) != "" {
-		t.Errorf("%d pictures, %d in %s", len(seen), len(golden), goldenFile)
+		t.Errorf("%d page images, want the %d in %s", len(seen), len(golden), goldenFile)
 	}
 	if len(seen) < 20 {
-		t.Errorf("%d pictures looked at", len(seen))
+		t.Errorf("%d page images checked, want at least 20", len(seen))
 	}
 }
 
-// pictures are the golden lines by name and page: kind and size, then the grid.
-type pictures map[string]string
+// goldenImages maps names and pages to lines: type and size, then the grid.
+type goldenImages map[string]string
 
-func readGolden(t *testing.T) pictures {
+func readGolden(t *testing.T) goldenImages {
 	t.Helper()
 	content, err := os.ReadFile(goldenFile)
 	if err != nil && !*update {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
-	golden := pictures{}
+	golden := goldenImages{}
 	for line := range strings.Lines(string(content)) {
 		key, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		golden[key] = rest
@@ -118,8 +116,8 @@ func readGolden(t *testing.T) pictures {
 	return golden
 }
 
-// write keeps the lines of documents that were not seen.
-func (g pictures) write(t *testing.T, seen pictures) {
+// write updates the lines of the documents in seen and keeps the others.
+func (g goldenImages) write(t *testing.T, seen goldenImages) {
 	t.Helper()
 	maps.Copy(g, seen)
 	var all strings.Builder
@@ -132,20 +130,20 @@ func (g pictures) write(t *testing.T, seen pictures) {
 }
 
 // check compares page n with its line and returns what the line should be.
-func (g pictures) check(t *testing.T, src document.Source, name string, n int) (key, line string) {
+func (g goldenImages) check(t *testing.T, src document.Source, name string, n int) (key, line string) {
 	t.Helper()
 	key = fmt.Sprintf("%s#%d", name, n)
 	p, err := document.PageImage(t.Context(), src, n, 400, document.ExtractLimits{})
-	for _, refused := range []error{document.ErrTooLarge, document.ErrDamaged, document.ErrUnsupported} {
-		if errors.Is(err, refused) {
-			if want := g[key]; want != refused.Error() && !*update {
+	for _, finding := range []error{document.ErrTooLarge, document.ErrDamaged, document.ErrUnsupported} {
+		if errors.Is(err, finding) {
+			if want := g[key]; want != finding.Error() && !*update {
 				t.Errorf("%s: %v, want %s", key, err, want)
 			}
-			return key, refused.Error()
+			return key, finding.Error()
 		}
 	}
 	if err != nil {
-		t.Errorf("%s: %v", key, err)
+		t.Errorf("PageImage(%s): %v", key, err)
 		return key, ""
 	}
 	got := darkness(decode(t, p))

@@ -25,12 +25,12 @@ func TestExtension(t *testing.T) {
 		{"", "", false},
 	} {
 		if ext, ok := document.Extension(row.filename); ext != row.ext || ok != row.ok {
-			t.Errorf("%q: %q, %v", row.filename, ext, ok)
+			t.Errorf("Extension(%q) = %q, %v, want %q, %v", row.filename, ext, ok, row.ext, row.ok)
 		}
 	}
 }
 
-func TestSentences(t *testing.T) {
+func TestReasons(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
 		{document.ReasonTooLarge(100 << 20), "File exceeds 100 MB limit"},
 		{document.ReasonTooLarge(2 << 30), "File exceeds 2048 MB limit"},
@@ -44,7 +44,7 @@ func TestSentences(t *testing.T) {
 		{document.ReasonPDFUnreadable, "PDF could not be read"},
 	} {
 		if row.got != row.want {
-			t.Errorf("%q, want %q", row.got, row.want)
+			t.Errorf("reason %q, want %q", row.got, row.want)
 		}
 	}
 }

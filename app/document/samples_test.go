@@ -1,7 +1,6 @@
 //go:build !race
 
-// PDFium compiles in ten seconds under the race detector; these tests use the
-// plain binary.
+// PDFium compiles in ten seconds under the race detector, so these tests run without it.
 
 package document_test
 
@@ -59,7 +58,7 @@ func source(t testing.TB, e document.PDFEngine, s vaulttest.Sample) document.Sou
 	return document.Source{Doc: bytes.NewReader(b), Size: int64(len(b)), MIME: s.MIME, PDF: e}
 }
 
-// text returns all text of a document with runs of white space as one blank.
+// text returns the text of a document with runs of white space replaced by one space.
 func text(t testing.TB, src document.Source) (string, error) {
 	t.Helper()
 	var all strings.Builder
@@ -75,11 +74,11 @@ func text(t testing.TB, src document.Source) (string, error) {
 	return strings.ToLower(strings.Join(strings.Fields(all.String()), " ")), err
 }
 
-// otherwise are the samples of which we read another text than the tool that
-// found the phrase, and why.
-var otherwise = map[string]string{
+// differentText lists the samples whose text differs from that of the tool that found the
+// phrase, and why.
+var differentText = map[string]string{
 	"warranty-deed-scan-jpeg.pdf": "a scan without text; tesseract read it",
-	"ArabicCIDTrueType.pdf":       "PDFium gives letters where pdftotext gives their presentation forms; letters are what is searched for",
+	"ArabicCIDTrueType.pdf":       "PDFium returns letters and pdftotext their presentation forms; users search for letters",
 }
 
 func TestSampleText(t *testing.T) {
@@ -96,7 +95,7 @@ func TestSampleText(t *testing.T) {
 				t.Fatalf("text: %v", err)
 			}
 			phrase := strings.ToLower(strings.Join(strings.Fields(s.Phrase), " "))
-			switch reason := otherwise[name]; {
+			switch reason := differentText[name]; {
 			case strings.Contains(got, phrase) && reason != "":
 				t.Errorf("listed as different (%s), but it has %q", reason, s.Phrase)
 			case !strings.Contains(got, phrase) && reason == "":
@@ -106,7 +105,7 @@ func TestSampleText(t *testing.T) {
 		})
 	}
 	if found < 10 {
-		t.Errorf("%d samples looked at", found)
+		t.Errorf("%d samples checked, want at least 10", found)
 	}
 }
 
@@ -116,7 +115,7 @@ func TestSamplesWithoutText(t *testing.T) {
 			continue
 		}
 		if _, err := text(t, source(t, nil, s)); !errors.Is(err, document.ErrUnsupported) {
-			t.Errorf("%s: %v", s.Path, err)
+			t.Errorf("Text(%s): error %v, want %v", s.Path, err, document.ErrUnsupported)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 		{"csv", "txt", []byte("book,page\n1022,311\n"), ""},
 		{"DOS end of file", "txt", []byte("BOOK 12 PAGE 7\r\n\x1a"), ""},
 		{"DOS end of file, windows-1252", "txt", []byte("Mu\xf1oz\r\n\x1a"), ""},
-		{"speaks of %PDF-", "txt", []byte("A PDF begins with %PDF-1.7."), ""},
+		{"mentions %PDF-", "txt", []byte("A PDF begins with %PDF-1.7."), ""},
 
 		{"ascii pdf", "txt", []byte("%PDF-1.1\n1 0 obj\n<<>>\nendobj\n"), mismatch},
 		{"ascii pdf after blanks", "txt", []byte("\xef\xbb\xbf \r\n%PDF-1.1\n"), mismatch},
@@ -66,7 +66,7 @@ func units(order binary.AppendByteOrder, text string) (p []byte) {
 	return p
 }
 
-// plainText is the rule of isText for a text in memory, said another way.
+// plainText is a simple implementation of isText for a text in memory.
 func plainText(text []byte) bool {
 	if start := bytes.TrimSpace(bytes.TrimPrefix(text[:min(64, len(text))], []byte("\xef\xbb\xbf"))); bytes.HasPrefix(start, []byte("%PDF-")) {
 		return false
@@ -105,5 +105,5 @@ func plainText(text []byte) bool {
 		}
 	}
 	back := utf16.Encode(runes)
-	return slices.Equal(back, all) // a lone half would have become U+FFFD
+	return slices.Equal(back, all) // an unpaired surrogate would have become U+FFFD
 }

@@ -13,13 +13,13 @@ func TestTIFF(t *testing.T) {
 		le.PutUint32(p[at:], value)
 		return p
 	}
-	first := 4                                     // where the first offset stands
-	link := func(n int) int { return 4 + n*page }  // where the n-th directory's next offset stands
-	where := func(n int) int { return 8 + n*page } // where the directory 0, 1, … begins
+	first := 4                                     // position of the first offset
+	link := func(n int) int { return 4 + n*page }  // position of the n-th directory's next offset
+	where := func(n int) int { return 8 + n*page } // position of directory 0, 1, …
 	for _, row := range []struct {
 		name  string
 		doc   []byte
-		pages int // 0: another kind
+		pages int // 0: another type
 	}{
 		{"little", buildTIFF(le, false, 3), 3},
 		{"big-endian", buildTIFF(be, false, 3), 3},
@@ -27,11 +27,11 @@ func TestTIFF(t *testing.T) {
 		{"BigTIFF, big-endian", buildTIFF(be, true, 4), 4},
 		{"as many as are counted", buildTIFF(le, false, 65_536), 65_535},
 		{"no directory", buildTIFF(le, false, 0), 0},
-		{"first offset behind the end", patched(first, 1<<31), 0},
+		{"first offset beyond the end", patched(first, 1<<31), 0},
 		{"first offset on the last byte", patched(first, uint32(len(buildTIFF(le, false, 3))-1)), 0},
 		{"first directory without entries", patched(where(0), 0), 0},
 		{"first directory longer than the file", patched(where(0), 0x0100_FFFF), 0},
-		{"second offset behind the end", patched(link(1), 1<<31), 1},
+		{"second offset beyond the end", patched(link(1), 1<<31), 1},
 		{"second directory cut", buildTIFF(le, false, 2)[:where(1)+10], 1},
 		{"cut before its last link", buildTIFF(le, false, 2)[:where(1)+14], 2},
 		{"third without entries", patched(where(2), 0), 2},
@@ -49,9 +49,9 @@ func TestTIFF(t *testing.T) {
 			report := judge(t, "tif", row.doc)
 			switch {
 			case row.pages == 0 && (report.Pages != nil || report.Rejection == ""):
-				t.Errorf("accepted: %+v", report)
+				t.Errorf("report %+v, want rejected", report)
 			case row.pages > 0 && (report.Pages == nil || *report.Pages != row.pages || report.MIME != "image/tiff"):
-				t.Errorf("%+v, want %d pages", report, row.pages)
+				t.Errorf("report %+v, want %d pages", report, row.pages)
 			}
 		})
 	}

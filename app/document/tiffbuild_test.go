@@ -6,12 +6,12 @@ import (
 	"sort"
 )
 
-// tags are the entries of a directory to be; a value is whole numbers (LONG, or
-// LONG8 for offsets of a BigTIFF), bytes (UNDEFINED), or a fraction (RATIONAL).
+// tags are the entries of a directory: a value is numbers (LONG, or LONG8 for offsets of a
+// BigTIFF), bytes (UNDEFINED), or a fraction (RATIONAL).
 type tags map[uint16]any
 
-// buildTIFF makes a TIFF of pages, each of which has its blocks in blocks: it
-// fills in where they lie.
+// buildTIFF returns a TIFF of pages. Entry 0 of a page has its blocks, whose offsets and
+// lengths are filled in.
 func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
 	word, head := 4, 8
 	if big {

@@ -18,13 +18,14 @@ var (
 	bigEnd binary.AppendByteOrder = binary.BigEndian
 )
 
-// The picture that most rows hold is 32 x 16: black in the left half, but for
-// the lower right quarter of that, which is white, as is all else.
+// Most rows have the same image of 32 x 16 pixels: black in the left half, except for the
+// lower right quarter of that half, and white elsewhere.
 const testW, testH = 32, 16
 
 func isBlack(x, y int) bool { return x < testW/2 && !(x >= testW/4 && y >= testH/2) }
 
-// samples packs the picture with that many bits of black and of white each.
+// samples returns the image with that many bits for each sample of a black and of a white
+// pixel.
 func samples(width, height, size int, black, white []uint64) []byte {
 	var packed []byte
 	for y := range height {
@@ -66,7 +67,7 @@ func reverse(b []byte) []byte {
 	return r
 }
 
-// runs packs bytes as PackBits: one run for each, and something that says nothing.
+// runs encodes bytes as PackBits: one run for each, and a head without a meaning.
 func runs(b []byte) []byte {
 	packed := []byte{128}
 	for len(b) > 0 {
@@ -109,7 +110,7 @@ func drawn(kind func(image.Rectangle) interface {
 	return img
 }
 
-// page fills in the tags that all have.
+// page adds the tags that all pages have.
 func page(more tags) tags {
 	all := tags{tiff.TagWidth: testW, tiff.TagHeight: testH, tiff.TagCompression: 1, tiff.TagPhotometric: 1}
 	for tag, v := range more {
@@ -198,10 +199,10 @@ func TestTIFFVariants(t *testing.T) {
 				}
 				for _, big := range []bool{false, true} {
 					if big && name == "no byte counts" {
-						continue // its block lies behind the shorter header
+						continue // its block comes after the shorter header
 					}
 					src := testSource(buildTIFF(order, big, page), "image/tiff")
-					img := picture(t, src, 1, testW)
+					img := decodedPage(t, src, 1, testW)
 					for y := range testH {
 						for x := range testW {
 							v := color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y
@@ -216,19 +217,19 @@ func TestTIFFVariants(t *testing.T) {
 	}
 }
 
-// pad makes a sixteen-entry column of a palette.
+// pad returns a column of a palette with sixteen entries.
 func pad(values ...int) []int { return append(values, make([]int, 16-len(values))...) }
 
 func withoutCounts(page tags) tags {
 	page[tiff.TagStripOffsets] = 8 // where buildTIFF puts the first block
 	block := page[0].([][]byte)[0]
 	delete(page, 0)
-	// It must stand somewhere: as a value that nobody asks for.
+	// The block must be in the file: as the value of an unused tag.
 	page[65000] = block
 	return page
 }
 
-// splitJPEG makes an abbreviated stream, and the tables that it leaves out.
+// splitJPEG returns an abbreviated stream and the tables that it leaves out.
 func splitJPEG(b []byte) (tables, stream []byte) {
 	tables, stream = []byte{0xFF, 0xD8}, []byte{0xFF, 0xD8}
 	at := 2
@@ -244,8 +245,8 @@ func splitJPEG(b []byte) (tables, stream []byte) {
 	return append(tables, 0xFF, 0xD9), append(stream, b[at:]...)
 }
 
-// picture returns page n, decoded.
-func picture(t testing.TB, src Source, n, width int) image.Image {
+// decodedPage returns page n, decoded.
+func decodedPage(t testing.TB, src Source, n, width int) image.Image {
 	t.Helper()
 	p, err := PageImage(t.Context(), src, n, width, ExtractLimits{})
 	if err != nil {
@@ -256,7 +257,7 @@ func picture(t testing.TB, src Source, n, width int) image.Image {
 		t.Fatalf("image.Decode: %v", err)
 	}
 	if img.Bounds().Dx() != p.Width || img.Bounds().Dy() != p.Height {
-		t.Fatalf("%v, said to be %d x %d", img.Bounds(), p.Width, p.Height)
+		t.Fatalf("image of %v, want %d x %d", img.Bounds(), p.Width, p.Height)
 	}
 	return img
 }
@@ -269,13 +270,13 @@ func TestTIFFPages(t *testing.T) {
 	for _, big := range []bool{false, true} {
 		src := testSource(buildTIFF(little, big, fax, turned, both), "image/tiff")
 		if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != 3 || err != nil {
-			t.Errorf("%d pages, %v", n, err)
+			t.Errorf("PageCount = %d, %v", n, err)
 		}
 		if n, err := PageCount(t.Context(), src, ExtractLimits{MaxPages: 2}); n != 2 || err != nil {
-			t.Errorf("%d pages, %v", n, err)
+			t.Errorf("PageCount = %d, %v", n, err)
 		}
 		for n, want := range []image.Point{{32, 33}, {16, 32}, {16, 64}} {
-			img := picture(t, src, n+1, want.X)
+			img := decodedPage(t, src, n+1, want.X)
 			if got := img.Bounds().Size(); got != want {
 				t.Errorf("page %d is %v, want %v", n+1, got, want)
 			}
@@ -285,7 +286,7 @@ func TestTIFFPages(t *testing.T) {
 		}
 	}
 	// Turned clockwise, the left half is the upper one.
-	img := picture(t, testSource(buildTIFF(bigEnd, false, turned), "image/tiff"), 1, 16)
+	img := decodedPage(t, testSource(buildTIFF(bigEnd, false, turned), "image/tiff"), 1, 16)
 	for _, c := range []struct {
 		x, y  int
 		black bool
@@ -324,7 +325,7 @@ func TestTIFFDamage(t *testing.T) {
 	} {
 		_, err := PageImage(t.Context(), testSource(c.file, "image/tiff"), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 	}
 	if n, err := PageCount(t.Context(), testSource(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {

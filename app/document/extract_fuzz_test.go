@@ -14,8 +14,8 @@ import (
 // small are limits under which a fuzzer runs fast.
 var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20, MaxUnpackedBytes: 1 << 16}.withDefaults()
 
-// written holds text to what Text promises of it.
-func written(t *testing.T, work func(out *writer) error) {
+// checkText runs work and checks the text it emits against the contract of Text.
+func checkText(t *testing.T, work func(out *writer) error) {
 	t.Helper()
 	all, before := int64(0), 0
 	out := &writer{lim: small, left: small.MaxTextBytes, emit: func(page int, text string) error {
@@ -29,7 +29,7 @@ func written(t *testing.T, work func(out *writer) error) {
 		return nil
 	}}
 	if err := work(out); err != nil && finding(err) == nil {
-		t.Errorf("nobody's fault: %v", err)
+		t.Errorf("error %v, want a finding", err)
 	}
 	if err := out.end(); err != nil && finding(err) != ErrTooLarge {
 		t.Errorf("end: %v", err)
@@ -86,7 +86,7 @@ func FuzzDoc(f *testing.F) {
 	stream, table := wordStreams()
 	f.Add(stream, table)
 	f.Fuzz(func(t *testing.T, stream, table []byte) {
-		written(t, func(out *writer) error {
+		checkText(t, func(out *writer) error {
 			return readWord(stream, out, func(string) ([]byte, error) { return table, nil })
 		})
 	})
@@ -95,7 +95,7 @@ func FuzzDoc(f *testing.F) {
 func FuzzXLS(f *testing.F) {
 	f.Add(xlsStream())
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		written(t, func(out *writer) error {
+		checkText(t, func(out *writer) error {
 			b, err := readBook(stream)
 			if err != nil {
 				return err
@@ -109,11 +109,11 @@ func FuzzPPT(f *testing.F) {
 	stream, user := pptStreams()
 	f.Add(stream, user)
 	f.Fuzz(func(t *testing.T, stream, user []byte) {
-		written(t, func(out *writer) error { return readShow(stream, user, small).text(out) })
+		checkText(t, func(out *writer) error { return readShow(stream, user, small).text(out) })
 	})
 }
 
-// FuzzXML is for the parts of all three kinds: each is read as any other.
+// FuzzXML reads a part in place of each part of the three formats.
 func FuzzXML(f *testing.F) {
 	for _, parts := range []map[string]string{docxParts("<w:p><w:t>a</w:t></w:p>"), xlsxParts(), pptxParts()} {
 		for _, part := range parts {
@@ -138,13 +138,13 @@ func FuzzXML(f *testing.F) {
 			}
 			parts[name] = string(part)
 			parts["_rels/.rels"] = rels("a", "officeDocument", strings.SplitN(name, "/", 2)[0]+map[string]string{"w": "/document.xml", "x": "/workbook.xml", "p": "/presentation.xml"}[name[:1]])
-			written(t, func(out *writer) error { return read(input(t, buildZip(t, parts), ""), out) })
+			checkText(t, func(out *writer) error { return read(input(t, buildZip(t, parts), ""), out) })
 		}
 	})
 }
 
-// FuzzContainer feeds whole files to every kind, as Page and Text meet them: a
-// library that panics is a damaged document.
+// FuzzContainer passes files to every type, as PageImage and Text would: a library that panics
+// is a damaged document.
 func FuzzContainer(f *testing.F) {
 	word, table := wordStreams()
 	f.Add(buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"))
@@ -176,6 +176,6 @@ func FuzzPlain(f *testing.F) {
 	f.Add([]byte("\xfe\xff\x00a\x00"))
 	f.Add([]byte("caf\xe9 \x93\x94"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		written(t, func(out *writer) error { return plainText(input(t, b, "text/plain"), out) })
+		checkText(t, func(out *writer) error { return plainText(input(t, b, "text/plain"), out) })
 	})
 }

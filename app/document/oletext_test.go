@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// wordStreams makes a WordDocument and its table: a body of two pieces, one of
-// bytes and one of UTF-16, and a text for each other kind.
+// wordStreams returns a WordDocument stream and its table: a body of two pieces, in bytes and
+// in UTF-16, and one text of each other kind.
 func wordStreams() (stream, table []byte) {
 	stream = make([]byte, 0x800)
 	copy(stream, le(uint16(0xA5EC), uint16(0xC1)))
@@ -36,7 +36,7 @@ func wordStreams() (stream, table []byte) {
 	return stream, le("somewhat", clx)
 }
 
-// record packs a BIFF record.
+// biff returns a BIFF record.
 func biff(kind uint16, parts ...any) []byte {
 	content := le(parts...)
 	return le(kind, uint16(len(content)), content)
@@ -50,7 +50,7 @@ func xlsStream() []byte {
 			biff(biffFormat, uint16(164), uint16(6), byte(0), "yy-m-d"),
 			xf(0), xf(164), xf(2),
 			biff(biffSheet, at, uint16(0), byte(5), byte(0), "Chain"),
-			// The second string is cut within its characters, and goes on wider.
+			// The second string is split within its characters and continues in UTF-16.
 			biff(biffSST, uint32(2), uint32(2), uint16(5), byte(0), "plain", uint16(6), byte(8), uint16(1), "Ib"),
 			biff(biffContinue, byte(1), wide("áñez"), make([]byte, 4), uint16(4), byte(4), uint32(3), "last", "ext"),
 			biff(biffEOF))
@@ -70,14 +70,14 @@ func xlsStream() []byte {
 	return le(globals(uint32(len(globals(0)))), sheet)
 }
 
-// ppt packs a PowerPoint record; version 15 is a container.
+// ppt returns a PowerPoint record. Version 15 is a container.
 func ppt(version, instance, kind uint16, parts ...any) []byte {
 	content := le(parts...)
 	return le(version|instance<<4, kind, uint32(len(content)), content)
 }
 
-// pptStreams makes a show of two slides that stand in the file the other way
-// round, and of which an edit replaced one.
+// pptStreams returns a show of two slides, stored in reverse order, one of which was replaced
+// by an edit.
 func pptStreams() (stream, user []byte) {
 	slide := func(text string) []byte {
 		return ppt(15, 0, pptSlide, ppt(15, 0, 0x40C, ppt(15, 0, 0xF00D, ppt(0, 0, pptBytes, text))))
@@ -132,17 +132,17 @@ func TestOLE(t *testing.T) {
 			src := testSource(buildOLE(c.streams, names...), c.mime)
 			got, err := collect(t, src, ExtractLimits{})
 			if err != nil || got != c.want {
-				t.Errorf("%q, %v; want %q", got, err, c.want)
+				t.Errorf("Text = %q, %v, want %q", got, err, c.want)
 			}
 			want := strings.Count("\n"+got, "\n1: ") + strings.Count("\n"+got, "\n2: ")
 			if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != want || err != nil {
-				t.Errorf("%d pages, %v", n, err)
+				t.Errorf("PageCount = %d, %v, want %d", n, err, want)
 			}
 		})
 	}
 }
 
-func TestOLERefusals(t *testing.T) {
+func TestOLEErrors(t *testing.T) {
 	word, _ := wordStreams()
 	locked := append([]byte(nil), word...)
 	locked[fibFlags+1] |= fibEncrypted >> 8
@@ -160,20 +160,20 @@ func TestOLERefusals(t *testing.T) {
 		{"Excel 4", mimeXLS, buildOLE(map[string][]byte{"Book": biff(0x409, uint16(0))}, "Book"), ErrUnsupported},
 	} {
 		if _, err := collect(t, testSource(c.src, c.mime), ExtractLimits{}); finding(err) != c.want {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 	}
 }
 
-// TestRings holds what points back at itself to an end.
-func TestRings(t *testing.T) {
+// TestCycles checks that reading ends if a document refers to itself.
+func TestCycles(t *testing.T) {
 	edit := ppt(0, 0, pptUserEdit, uint32(0), uint32(0), uint32(0), uint32(0), uint32(1))
 	binary.LittleEndian.PutUint32(edit[16:], 0)
 	show := readShow(edit, le(uint64(0), uint64(0), uint32(0)), DefaultExtractLimits())
 	if len(show.slides) != 0 {
-		t.Errorf("%d slides", len(show.slides))
+		t.Errorf("%d slides, want 0", len(show.slides))
 	}
-	// Every slide of a thousand is the same container of a megabyte.
+	// All of a thousand slides are the same container of a megabyte.
 	big := ppt(15, 0, pptSlide, ppt(0, 0, pptBytes, strings.Repeat("x", 1<<20)))
 	var list []byte
 	for range 1000 {

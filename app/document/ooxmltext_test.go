@@ -84,7 +84,7 @@ func TestOOXML(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := collect(t, testSource(buildZip(t, c.parts), c.mime), ExtractLimits{})
 			if err != nil || got != c.want {
-				t.Errorf("%q, %v; want %q", got, err, c.want)
+				t.Errorf("Text = %q, %v, want %q", got, err, c.want)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestOOXML(t *testing.T) {
 func TestOOXMLPages(t *testing.T) {
 	for mime, parts := range map[string]map[string]string{mimeXLSX: xlsxParts(), mimePPTX: pptxParts()} {
 		if n, err := PageCount(t.Context(), testSource(buildZip(t, parts), mime), ExtractLimits{}); n != 2 || err != nil {
-			t.Errorf("%s: %d pages, %v", mime, n, err)
+			t.Errorf("%s: PageCount = %d, %v, want 2", mime, n, err)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestOOXMLBounds(t *testing.T) {
 	}{
 		{"no zip", []byte("PK no zip"), ExtractLimits{}, ErrDamaged},
 		{"no main part", buildZip(t, map[string]string{"a": ""}), ExtractLimits{}, ErrDamaged},
-		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), ExtractLimits{}, nil}, // as far as it goes: it is read as browsers would
+		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), ExtractLimits{}, nil}, // read like browsers do
 		{"unfinished tag", buildZip(t, map[string]string{"word/document.xml": "<w:p"}), ExtractLimits{}, ErrDamaged},
 		{"bomb", buildZip(t, docxParts(strings.Repeat(" ", 1<<20)+"<w:p/>")), ExtractLimits{MaxUnpackedBytes: 1 << 16}, ErrTooLarge},
 		{"one long token", buildZip(t, docxParts(`<w:p a="`+strings.Repeat("x", ooxml.MaxTokenBytes+1)+`"/>`)), ExtractLimits{}, ErrDamaged},
@@ -122,10 +122,10 @@ func TestOOXMLBounds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			text, err := collect(t, testSource(c.src, mimeDOCX), c.lim)
 			if finding(err) != c.want || err != nil && c.want == nil {
-				t.Errorf("%v, want %v", err, c.want)
+				t.Errorf("error %v, want %v", err, c.want)
 			}
 			if c.lim.MaxTextBytes > 0 && (len(text) < 900 || len(text) > 1010) {
-				t.Errorf("%d bytes of text", len(text))
+				t.Errorf("%d bytes of text, want 900 to 1010", len(text))
 			}
 		})
 	}

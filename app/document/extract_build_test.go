@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// le packs numbers and texts one behind another, little-endian.
+// le appends numbers and texts in little-endian order.
 func le(parts ...any) []byte {
 	var b []byte
 	for _, part := range parts {
@@ -26,13 +26,12 @@ func le(parts ...any) []byte {
 	return b
 }
 
-// wide is a text in UTF-16.
+// wide returns a text in UTF-16.
 func wide(s string) []byte { return le(utf16.Encode([]rune(s))) }
 
-// buildOLE makes a compound file of streams in its root ([MS-CFB]): sector 0 is
-// the FAT, 1 the directory, the streams follow, each of 4096 bytes or more so
-// that none goes into the mini stream. It holds up to three streams and 127
-// sectors.
+// buildOLE returns a compound file with streams in its root ([MS-CFB]): sector 0 is the FAT,
+// sector 1 the directory, and the streams follow. They have 4096 bytes or more, so that none
+// is in the mini stream. It supports three streams and 127 sectors.
 func buildOLE(streams map[string][]byte, names ...string) []byte {
 	const size, end, free = 512, 0xFFFFFFFE, 0xFFFFFFFF
 	fat := []uint32{0xFFFFFFFD, end}
@@ -105,7 +104,7 @@ func buildZip(t testing.TB, parts map[string]string) []byte {
 	return buf.Bytes()
 }
 
-// rels makes a part of relations: id, type and target of each.
+// rels returns a part of relationships, with ID, type, and target of each.
 func rels(list ...string) string {
 	var b strings.Builder
 	b.WriteString(`<Relationships>`)
@@ -131,7 +130,7 @@ func collect(t testing.TB, src Source, lim ExtractLimits) (string, error) {
 	return b.String(), err
 }
 
-// fails tells which of the findings an error is, nil for none of them.
+// finding returns which of the findings an error is, nil if none.
 func finding(err error) error {
 	for _, kind := range []error{ErrUnsupported, ErrTooLarge, ErrDamaged, ErrNoPage} {
 		if errors.Is(err, kind) {
