@@ -7,4 +7,5 @@ import (
 	"runtime"
 )
 
-func filterCalls() error { return fmt.Errorf("there is no filter for %s", runtime.GOARCH) }
+// applySeccomp reports that there is no filter for this architecture.
+func applySeccomp() error { return fmt.Errorf("there is no filter for %s", runtime.GOARCH) }
