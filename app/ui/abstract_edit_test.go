@@ -23,7 +23,7 @@ func jsonTexts(values map[string]string) map[string]json.RawMessage {
 	return made
 }
 
-// hidden are the hidden fields of the form of a group.
+// hidden returns the hidden fields of a group's form.
 func hidden(r reply) url.Values {
 	form := url.Values{}
 	for _, m := range regexp.MustCompile(`<input type="hidden" name="((?:was\.|version|group)[^"]*)" value="([^"]*)">`).FindAllSubmatch(r.body, -1) {
@@ -32,7 +32,7 @@ func hidden(r reply) url.Values {
 	return form
 }
 
-// Fields are edited by group; what others changed meanwhile is not lost without a word.
+// Fields are edited by group. Changes that other users make in the meantime are not lost silently.
 func TestEditAbstract(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -65,12 +65,12 @@ func TestEditAbstract(t *testing.T) {
 		t.Errorf("stored %+v", a)
 	}
 
-	// Somebody else changes the county while the form is open that was made before.
+	// Another user changes the county while the form is open.
 	form = hidden(h.status(t, 200, "GET", path+"?edit=property", cookie))
 	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county as it stood: theirs stays
+	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county is unchanged: the other user's value stays
 	if a := h.read(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
 		t.Errorf("stored %+v", a)
 	}
@@ -85,7 +85,7 @@ func TestEditAbstract(t *testing.T) {
 	form = url.Values{"group": {"property"}, "version": {"1"}} // without the fingerprints the version counts
 	change(412, map[string]string{"city": "Troy"})
 
-	// Long fields come back with other ends of lines; that is no change.
+	// Submitted paragraphs have CRLF line ends, which must not count as a change.
 	form = hidden(h.status(t, 200, "GET", path+"?edit=notes", cookie))
 	version := h.read(t, id).Abstract.Version
 	change(303, map[string]string{"custom_fields.legal_description": "one\r\ntwo", "custom_fields.names_run": ""})
@@ -102,8 +102,8 @@ func TestEditAbstract(t *testing.T) {
 	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
 }
 
-// A blank field that a colleague fills in stays filled in when the form of someone who
-// left it blank is saved, and its page says so.
+// A blank field that another user fills in stays filled in when a form in which it was blank is
+// saved, and the page says so.
 func TestBlankFieldOfColleague(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -140,7 +140,7 @@ func TestBlankFieldOfColleague(t *testing.T) {
 	}
 }
 
-// Status, trash and back; the history tells it all.
+// Status, trash, and restore; the history shows all of it.
 func TestAbstractLife(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -175,7 +175,7 @@ func TestAbstractLife(t *testing.T) {
 	h.status(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
-// The documents: their order, names, trash and back, with scripts and without.
+// Documents of an abstract: their sequence, names, trash, and restore, with scripts and without.
 func TestAbstractDocuments(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -202,14 +202,14 @@ func TestAbstractDocuments(t *testing.T) {
 	order(a, c, b)
 	h.fill(t, 303, cookie, path+"/order", one("down", a))
 	order(c, a, b)
-	h.fill(t, 303, cookie, path+"/order", one("up", c)) // the first stays it
+	h.fill(t, 303, cookie, path+"/order", one("up", c)) // the first one stays in place
 	order(c, a, b)
 	h.fill(t, 303, cookie, path+"/order", one("move", c, "to", "3"))
 	order(a, b, c)
 	h.fill(t, 303, cookie, path+"/order", one("up", 999))
 	order(a, b, c)
 	h.fill(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t, `id="documents-state"`)
-	order(c, b, a) // those that were named change places; the one that was not stays
+	order(c, b, a) // the named ones swap positions; the other one stays
 
 	at := func(id uint64, verb string) string { return fmt.Sprintf("/documents/%d/%s", id, verb) }
 	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
@@ -242,7 +242,7 @@ func TestAbstractDocuments(t *testing.T) {
 	order(c, b, a)
 }
 
-// A page asks what has changed of its documents, and gets no more than that.
+// The update request of a page returns only what changed.
 func TestDocumentsState(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -289,7 +289,7 @@ func TestDocumentsState(t *testing.T) {
 	h.status(t, 303, "GET", at, cookie)
 }
 
-// Whoever may only look sees no form, and sends none.
+// Viewers see no forms and can't submit any.
 func TestAbstractForViewers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -314,7 +314,7 @@ func TestAbstractForViewers(t *testing.T) {
 	h.status(t, 404, "GET", "/abstracts/nothing", cookie)
 }
 
-// Other abstracts of the same parcel or address are at hand.
+// The page links to other abstracts with the same parcel ID or address.
 func TestAlsoSearched(t *testing.T) {
 	t.Parallel()
 	h := open(t)

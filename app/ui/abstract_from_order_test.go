@@ -7,8 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// An order and the abstract that it asks for lead to each other, and the abstract
-// begins with what the order says.
+// An order and its abstract link to each other, and the order fills in the form of the abstract.
 func TestAbstractFromOrder(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -19,7 +18,7 @@ func TestAbstractFromOrder(t *testing.T) {
 	form := kim.get(t, 200, to)
 	form.has(t, `Filled in from the order <a href="`+order+`">26 &lt;1&gt;</a>`, `value="12 Elm St"`, `value="Troy"`, `value="Rensselaer"`, `value="Ann Lee"`, `value="Bo Roe"`, `value="12.-3"`)
 	opaque := form.found(t, `name="order" value="([^"]+)"`)[0]
-	// What somebody wrote over it stays when another template is chosen.
+	// Typed values stay when another template is selected.
 	again := kim.post(t, 200, "/abstracts/new", url.Values{"order": {opaque}, "template": {"3"}, "once": {"x"}, "city": {""}, "county": {"Albany"}})
 	again.has(t, `value="Albany"`, `value="Bo Roe"`)
 	again.lacks(t, `value="Troy"`, "Rensselaer")

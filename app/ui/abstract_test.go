@@ -16,14 +16,14 @@ import (
 
 const formKind = "Content-Type: application/x-www-form-urlencoded"
 
-// fill sends a form.
-func (h *house) fill(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
+// fill submits a form.
+func (h *testServer) fill(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
 	t.Helper()
 	return h.sent(t, want, "POST", path, form.Encode(), append([]string{cookie, formKind}, header...)...)
 }
 
-// abstractOf makes an abstract with documents of these names and gives its page.
-func (h *house) abstractOf(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.Filed) {
+// abstractOf creates an abstract with documents of these names and returns the address of its page.
+func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.Filed) {
 	t.Helper()
 	tray := h.tray(t)
 	for _, name := range documents {
@@ -41,7 +41,7 @@ func (h *house) abstractOf(t *testing.T, actor model.Actor, custom map[string]st
 	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed
 }
 
-func (h *house) read(t *testing.T, id uint64) vault.Filed {
+func (h *testServer) read(t *testing.T, id uint64) vault.Filed {
 	t.Helper()
 	filed, err := h.vault.Abstracts.Get(t.Context(), id)
 	if err != nil {
@@ -50,8 +50,7 @@ func (h *house) read(t *testing.T, id uint64) vault.Filed {
 	return filed
 }
 
-// holds wants all of the texts in a page, lacks none of them.
-// main is what stands below the frame of a page.
+// main returns the content of the page without its frame.
 func (r reply) main() string {
 	_, main, found := strings.Cut(string(r.body), "<main")
 	if !found {
@@ -69,7 +68,7 @@ func (r reply) headings() (list []string) {
 	return list
 }
 
-// The list is filtered, sorted and paged by its address alone.
+// The address of the list contains its filters, sort order, and page.
 func TestAbstractList(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -88,7 +87,7 @@ func TestAbstractList(t *testing.T) {
 			}
 		}
 	}
-	cookie, _ = h.enter(t, "lee", model.RoleStaff) // the session of before has ended
+	cookie, _ = h.enter(t, "lee", model.RoleStaff) // the earlier session has expired
 	day := func(n int) string { return h.clock.Now().Local().AddDate(0, 0, n).Format(time.DateOnly) }
 	for _, c := range []struct{ name, query, want string }{
 		{"newest first", "", "2026-2 2026-1 2026-3"},
@@ -131,12 +130,12 @@ func TestAbstractList(t *testing.T) {
 	h.status(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).same(t, map[string]string{"Location": "/abstracts?from=" + day(0)})
 	h.status(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is no date", `id="from-problem"`)
 	h.status(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
-	// Sent as it is, the form leads to a short address, or to the only one there is.
+	// The submitted filter form redirects to a short address, or to the only match.
 	h.status(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).same(t, map[string]string{"Location": "/abstracts?county=albany"})
 	if to := h.status(t, 303, "GET", "/abstracts?go=1&q=2026-1", cookie).Header.Get("Location"); !strings.HasPrefix(to, "/abstracts/") {
 		t.Errorf("the only one leads to %s", to)
 	}
-	// A script gets the table alone, and the address of it.
+	// A script gets the table and its address.
 	part := h.status(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
 	part.same(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
@@ -146,7 +145,7 @@ func TestAbstractList(t *testing.T) {
 	h.status(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").has(t, "<html")
 }
 
-// Pages lead on and back without a gap, whatever the sort.
+// The next and previous links show each abstract once, in every sort order.
 func TestAbstractPages(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -181,7 +180,7 @@ func TestAbstractPages(t *testing.T) {
 	}
 }
 
-// One of each type is filled in and stored.
+// Fields of every type are filled in and stored.
 func TestNewAbstract(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -232,7 +231,7 @@ func TestNewAbstract(t *testing.T) {
 	if other := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location"); other == to {
 		t.Error("filled in otherwise it is no other abstract")
 	}
-	// What should be there may be missing, and then shows.
+	// Required fields may be empty and are then marked as missing.
 	h.fill(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in", `name="bare" value="yes"`)
 	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
 	h.status(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)

@@ -15,15 +15,15 @@ import (
 	"deedkeep/app/vault"
 )
 
-// otherwise are the pages whose need is not the one that their address and method
-// say (see expected). Each has its reason beside it.
+// otherwise lists the pages whose access level differs from the one that their address and method
+// suggest (see expected), each with the reason.
 var otherwise = map[string]string{
-	// Whoever uploads is asked in the words of tus: see TestMatrixUploads.
+	// Uploads report a missing session as tus requires: see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
 }
 
-// expected is who may have a page, by its address and method alone: the second opinion
-// on the table.
+// expected returns the access level of a route by its address and method alone, to double-check the
+// routes.
 func expected(pattern string) string {
 	if need, found := otherwise[pattern]; found {
 		return need
@@ -33,7 +33,7 @@ func expected(pattern string) string {
 	switch {
 	case within("/sign-in"):
 		return ""
-	case within("/join"), path == "/docs": // which shows nothing of anybody's
+	case within("/join"), path == "/docs": // which shows no data
 		return "invited"
 	case within("/sign-out"), within("/me"):
 		return "signed in"
@@ -45,7 +45,7 @@ func expected(pattern string) string {
 	return string(model.PermRead)
 }
 
-// The table says of each page what its address promises.
+// Every route has the access level that its address suggests.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	table := ui.Routes()
@@ -61,21 +61,22 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// asker is who asks for every page.
+// asker is a kind of visitor that requests every page.
 type asker struct {
 	name   string
 	header http.Header
-	// want is the status for a page of a need, and where a 303 leads to.
+	// want returns the expected status for a page with that access level, and the target of a
+	// redirect.
 	want func(method, need string) (status int, to string)
 }
 
-// matrix is a vault with one user of each kind, and the gate in front of all pages.
+// matrix is a vault with one user of each kind, and the access check of all pages.
 type matrix struct {
-	*house
+	*testServer
 	gate http.Handler
 }
 
-// may are the rights of the roles, written down once more.
+// may repeats the permissions of the roles.
 var may = map[model.Role][]string{
 	model.RoleViewer: {"", "invited", "signed in", "read"},
 	model.RoleStaff:  {"", "invited", "signed in", "read", "write"},
@@ -92,7 +93,7 @@ func newMatrix(t *testing.T, required bool) *matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &matrix{house: h, gate: gate}
+	return &matrix{testServer: h, gate: gate}
 }
 
 func (m *matrix) cookie(t *testing.T, name string) http.Header {
@@ -100,7 +101,7 @@ func (m *matrix) cookie(t *testing.T, name string) http.Header {
 	return http.Header{"Cookie": {"deedkeep=" + m.session(t, name, "")}}
 }
 
-// ask sends a request to the gate, with what a form of ours sends.
+// ask sends a request with a form as pages send it.
 func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *http.Response {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), method, "http://vault.test"+path, strings.NewReader(""))
@@ -114,7 +115,7 @@ func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *htt
 	return answer.Result()
 }
 
-// nobody is led to the page of signing in, from a page that one looks at with the way back.
+// nobody is a visitor without a session, who is redirected to the sign-in page and from there back.
 func nobody(_, need string) (int, string) {
 	if need == "" || need == "invited" {
 		return ui.Reached, ""
@@ -137,7 +138,7 @@ func safe(method string) bool {
 
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// methods are what a pattern answers; "" in it means each.
+// methods returns the methods that a pattern accepts; "" means all.
 func methods(pattern string) []string {
 	method, _, found := strings.Cut(pattern, " ")
 	switch {
@@ -149,7 +150,7 @@ func methods(pattern string) []string {
 	return []string{method}
 }
 
-// address is one of a pattern; what stands in braces is filled in.
+// address returns an address that matches a pattern.
 func address(pattern string) string {
 	_, path, found := strings.Cut(pattern, " ")
 	if !found {
@@ -203,12 +204,12 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.hold(t, askers)
-	// And a session that ends by itself.
+	// And an expired session.
 	m.clock.Move(15 * 24 * 3600e9)
 	m.hold(t, []asker{{"admin of two weeks ago", askers[3].header, nobody}})
 }
 
-// Whoever has to set up a second factor gets to the account and nowhere else.
+// A user who must set up two-factor authentication can use the account page only.
 func TestMatrixEnrolment(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, true)
@@ -221,8 +222,7 @@ func TestMatrixEnrolment(t *testing.T) {
 	}}})
 }
 
-// Until there is an administrator nothing answers but the page that says so, and the
-// link of the first one.
+// Until there is an administrator, only the setup link and a page that explains it respond.
 func TestMatrixClosed(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, false)
@@ -235,7 +235,7 @@ func TestMatrixClosed(t *testing.T) {
 	}}})
 }
 
-// What speaks tus asks by itself, with statuses that a script understands.
+// Uploads check access themselves, with statuses that scripts understand.
 func TestMatrixUploads(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -245,7 +245,7 @@ func TestMatrixUploads(t *testing.T) {
 	found := 0
 	for _, r := range ui.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
-		if !strings.HasPrefix(path, "/uploads") || method == http.MethodOptions { // which anybody may ask what is spoken
+		if !strings.HasPrefix(path, "/uploads") || method == http.MethodOptions { // anyone may ask which extensions of tus are supported
 			continue
 		}
 		found++
@@ -264,7 +264,7 @@ func TestMatrixUploads(t *testing.T) {
 	}
 }
 
-// hold asks for every page in every name.
+// hold requests every page as every visitor.
 func (m *matrix) hold(t *testing.T, askers []asker) {
 	t.Helper()
 	for _, r := range ui.Routes() {
@@ -285,7 +285,7 @@ func (m *matrix) hold(t *testing.T, askers []asker) {
 	}
 }
 
-// part asks as a script does, which is told where the whole page has to go.
+// part sends the request as a script does, which gets redirects for the complete page in a header.
 func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
 	t.Helper()
 	if to == "" {
@@ -299,7 +299,7 @@ func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
 	header.Set("HX-Current-URL", "http://vault.test/abstracts?status=open")
 	got := m.ask(t, method, address(pattern), header)
 	if strings.HasPrefix(to, "/sign-in") && !safe(method) {
-		to = "" // what was typed stays in the page
+		to = "" // the typed text stays in the page
 	} else if strings.HasPrefix(to, "/sign-in") {
 		to = "/sign-in?to=%2Fabstracts%3Fstatus%3Dopen"
 	}

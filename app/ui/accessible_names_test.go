@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// A template's action in an attribute may hold quotes of its own.
+	// A template action in an attribute may contain quotes.
 	classText  = regexp.MustCompile(`class="((?:[^"{]|\{[^{]|\{\{[^}]*\}\})*)"`)
 	action     = regexp.MustCompile(`\{\{[^}]*\}\}`)
 	quoted     = regexp.MustCompile("\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
@@ -22,7 +22,7 @@ var (
 	dataNamed  = regexp.MustCompile(`\b(data-[a-z-]+)[=\s>"{\]]`)
 )
 
-// texts reads the files of a pattern, by name; there must be some.
+// texts returns the files that match a pattern, by name. There must be some.
 func texts(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
@@ -43,11 +43,11 @@ func texts(t *testing.T, pattern string) map[string]string {
 	return found
 }
 
-// Every icon, class, block and data attribute is named by something that uses it.
-func TestEverythingIsNamed(t *testing.T) {
+// Every icon, class, block, and data attribute must be used.
+func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	t.Parallel()
 	pages, scripts, styles, code := texts(t, "../../web/pages/*.html"), texts(t, "../../web/script/*.js"), texts(t, "../../web/style/*.css"), texts(t, "*/*.go")
-	// Classes that the libraries give.
+	// Classes that the libraries set.
 	said := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
 	icons := map[string]bool{}
 	defined, shown := map[string]string{}, map[string]bool{"layout.html": true, "main": true, "head": true}
@@ -106,8 +106,7 @@ func TestEverythingIsNamed(t *testing.T) {
 	}
 }
 
-// viewersOwn is the code and the style sheet of the viewer of /docs, whose classes ours
-// dress anew.
+// viewersOwn returns the code and style sheet of Swagger UI, whose classes our styles override.
 func viewersOwn(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -137,7 +136,7 @@ func joinTexts(texts map[string]string) string {
 	return all.String()
 }
 
-// camel is a data attribute as scripts read it.
+// camel returns the name of a data attribute in scripts.
 func camel(attribute string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(attribute, "data-"), "-")
 	for part := range strings.SplitSeq(rest, "-") {

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// found gives what a pattern with one group finds in a page.
+// found returns what the group of a pattern matches in a page.
 func (r reply) found(t *testing.T, pattern string) []string {
 	t.Helper()
 	var texts []string
@@ -46,11 +46,11 @@ func TestAccountPassword(t *testing.T) {
 	form.Set("again", "Canary anew and longer")
 	done := h.post(t, 303, "/me/password", form, cookie)
 	h.status(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Your password is changed.")
-	h.status(t, 303, "GET", "/me", other) // signed out there
+	h.status(t, 303, "GET", "/me", other) // that session is signed out
 	h.post(t, 303, "/sign-in", credentials("kim", "Canary anew and longer", ""))
 }
 
-// Somebody at a browser that was left open guesses no password there.
+// An open session can't be used to guess the password.
 func TestAccountResistsGuessing(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -62,7 +62,7 @@ func TestAccountResistsGuessing(t *testing.T) {
 	h.post(t, 429, "/me/password", shows(goodPassword), cookie).same(t, map[string]string{"Retry-After": "1"})
 }
 
-func TestAccountSecondFactor(t *testing.T) {
+func TestAccountTwoFactor(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	cookie := h.as(t, "Owner")
@@ -101,8 +101,8 @@ func TestAccountSecondFactor(t *testing.T) {
 	h.never = append(append(h.never, codes...), plain, typed)
 }
 
-// New recovery codes end those before, and the second factor can be taken away.
-func TestAccountWithoutSecondFactor(t *testing.T) {
+// New recovery codes replace the old ones, and two-factor authentication can be removed.
+func TestAccountWithoutTwoFactor(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	_, codes := h.factor(t, "Owner")
@@ -126,7 +126,7 @@ func TestAccountWithoutSecondFactor(t *testing.T) {
 	h.never = append(append(h.never, codes...), fresh...)
 }
 
-// Where a second factor is a must nothing but the account opens before it is there.
+// If two-factor authentication is required, only the account page works until it is set up.
 func TestEnroll(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
@@ -159,7 +159,7 @@ func TestSessions(t *testing.T) {
 	if len(ids) != 2 {
 		t.Fatalf("%d other sessions", len(ids))
 	}
-	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // not kim's
+	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // of another user
 	for _, none := range []string{"", "x", ids[0][:4]} {
 		h.post(t, 303, "/me/sessions/end", url.Values{"session": {none}}, one)
 	}

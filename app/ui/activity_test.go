@@ -21,7 +21,7 @@ import (
 
 const formula = `=HYPERLINK("http://evil.example")`
 
-func (h *house) abstract(t *testing.T, actor model.Actor, address string) vault.Filed {
+func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) vault.Filed {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -124,7 +124,7 @@ func TestActivityCSV(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	bad := h.sit(t, formula, model.RoleStaff)
-	for i := range 700 { // more than one stretch
+	for i := range 700 { // more than one batch
 		h.vault.Events.Note(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
 	}
 	got := admin.get(t, 200, "/admin/activity.csv?kind=file.downloaded")
@@ -158,7 +158,7 @@ func TestActivityVerify(t *testing.T) {
 	admin.post(t, 303, "/admin/activity/verify", nil)
 	ends(t, func() bool { return h.vault.Events.Verified().Running })
 	admin.get(t, 200, "/admin/activity", "The log holds: all", "with the hash <code>")
-	part := admin.house.status(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
+	part := admin.testServer.status(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
 	part.has(t, `id="log-check"`, "The log holds")
 	part.lacks(t, "<html", "hx-trigger")
 	admin.get(t, 303, "/admin/activity/verify")
@@ -166,7 +166,7 @@ func TestActivityVerify(t *testing.T) {
 
 var kindText = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
 
-// Every kind of event that the vault writes has words.
+// Every kind of event that the vault writes has a text.
 func TestEventWords(t *testing.T) {
 	t.Parallel()
 	known := ui.EventKinds()
@@ -192,7 +192,7 @@ func TestEventWords(t *testing.T) {
 	}
 }
 
-// However long it is, it has the time that it takes: only the parts have an end.
+// The export has no deadline, only its batches have.
 func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -209,8 +209,7 @@ func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 	}
 }
 
-// Behind the columns of the export stand what people call the record, and the time of the
-// office; they are harmless too.
+// The export has columns for the name of the record and the local time. They are escaped, too.
 func TestActivityCSVNames(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func openBackedUp(t *testing.T) (h *house, to string) {
+func openBackedUp(t *testing.T) (h *testServer, to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "nas <1>")
 	h = openEmpty(t, func(opts *vault.Options) {
@@ -22,7 +22,7 @@ func openBackedUp(t *testing.T) (h *house, to string) {
 	return h, to
 }
 
-// ends waits until a piece of long work is over.
+// ends waits until background work has finished.
 func ends(t *testing.T, running func() bool) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); running(); time.Sleep(time.Millisecond) {
@@ -80,7 +80,7 @@ func TestBackups(t *testing.T) {
 	part.same(t, map[string]string{"Hx-Refresh": "true"})
 }
 
-// While one is made a second click says so, and every page says when none was made.
+// A second click says that a backup is running. Every page warns while there is no backup.
 func TestBackupTwice(t *testing.T) {
 	t.Parallel()
 	h, to := openBackedUp(t)
@@ -102,14 +102,14 @@ func TestBackupTwice(t *testing.T) {
 	<-held
 	admin.get(t, 200, "/admin/backups", "A backup is being made since", "<progress", "This page may be left")
 	again := admin.post(t, 303, "/admin/backups", nil)
-	admin.house.status(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
+	admin.testServer.status(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
 	part := h.status(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
 	part.has(t, "load delay:1s")
 	close(release)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	h.clock.Move(time.Minute) // what is known is that old at most
+	h.clock.Move(time.Minute) // the cache expires after that time
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
 	h.clock.Move(50 * time.Hour)
 	admin = h.sit(t, "ben", model.RoleAdmin)
@@ -142,7 +142,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A disk that is nearly full is told on every page of an administrator.
+// Every page of an administrator warns of a nearly full disk.
 func TestDiskWarning(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(opts *vault.Options) { opts.Settings.FileSize = 1 << 56 })

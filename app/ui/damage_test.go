@@ -18,9 +18,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// rot writes other bytes over a document as it lies on the disk, and moves the
-// modification time, so that no clock tick hides the change.
-func (h *house) rot(t *testing.T, file model.File, content []byte) {
+// rot overwrites a stored document and changes its modification time, so that the change is
+// detectable regardless of the clock's resolution.
+func (h *testServer) rot(t *testing.T, file model.File, content []byte) {
 	t.Helper()
 	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -35,7 +35,7 @@ func (h *house) rot(t *testing.T, file model.File, content []byte) {
 	}
 }
 
-// fetched is what a client gets; err is not nil where the answer broke off.
+// fetched returns the response; err is not nil if the connection was aborted.
 func fetched(t *testing.T, client *http.Client, method, target string, header ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
@@ -55,8 +55,8 @@ func fetched(t *testing.T, client *http.Client, method, target string, header ..
 	return response, body, err
 }
 
-// both are servers of the same pages over HTTP/1.1 and HTTP/2, each with its client.
-func (h *house) both(t *testing.T) map[string]*httptest.Server {
+// both returns servers of the same pages for HTTP/1.1 and HTTP/2.
+func (h *testServer) both(t *testing.T) map[string]*httptest.Server {
 	t.Helper()
 	second := httptest.NewUnstartedServer(h.server.Config.Handler)
 	second.EnableHTTP2 = true
@@ -68,8 +68,8 @@ func (h *house) both(t *testing.T) map[string]*httptest.Server {
 
 func verifying(o *vault.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
 
-// TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in
-// other ways: small ones, and large ones that are verified while they are sent.
+// TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in other
+// ways: small ones, and large ones that are verified while they are sent.
 func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, verifying)
@@ -100,7 +100,7 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	}
 	for i, d := range all {
 		for protocol, server := range servers {
-			// The second time it is known: the page comes instead of a part.
+			// The second request gets an error page: the damage is known.
 			target := []string{h.link(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID), fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
 			for _, header := range []string{"Accept: */*", "Range: bytes=0-"} {
 				response, body, err := fetched(t, server.Client(), "GET", server.URL+target, header, cookie)
@@ -124,8 +124,8 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	}
 }
 
-// TestConditionsOfUnverifiedDocuments: a large document that was not verified recently
-// answers every kind of request as before.
+// TestConditionsOfUnverifiedDocuments checks that conditional and range requests work for large
+// documents that were not verified recently.
 func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, verifying)
@@ -150,7 +150,7 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 			{"If-Range of another", "GET", `If-Range: "x"`, 200, content},
 			{"all", "GET", "Accept: */*", 200, content},
 		} {
-			h.clock.Move(25 * time.Hour) // no verification counts any more
+			h.clock.Move(25 * time.Hour) // all verifications have expired
 			response, body, err := fetched(t, server.Client(), row.method, server.URL+h.link(file), row.header)
 			if err != nil || response.StatusCode != row.status || row.status < 300 && !bytes.Equal(body, row.body) {
 				t.Errorf("%s, %s: got %d with %d bytes, %v; want %d with %d", protocol, row.name, response.StatusCode, len(body), err, row.status, len(row.body))
@@ -162,8 +162,8 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 	}
 }
 
-// TestDamagedDocumentsInZips: a zip with a damaged document never ends well, and one
-// whose damage is known names the document.
+// TestDamagedDocumentsInZips checks that a zip with a damaged document is aborted, and that known
+// damage is reported by name.
 func TestDamagedDocumentsInZips(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, verifying)
@@ -203,7 +203,8 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	}
 }
 
-// TestDamageIsShownToAdministrators on every page, and by name on the page it leads to.
+// TestDamageIsShownToAdministrators checks the warning on every page and the name on the linked
+// page.
 func TestDamageIsShownToAdministrators(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// order makes an order due in so many days of the house's clock.
-func (h *house) order(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
+// order creates an order that is due in that many days of the test clock.
+func (h *testServer) order(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
 	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Keep[model.Order]{})
@@ -23,7 +23,7 @@ func (h *house) order(t *testing.T, number string, days int, at model.PropertyDr
 	return made
 }
 
-func (h *house) orderPath(o model.Order) string {
+func (h *testServer) orderPath(o model.Order) string {
 	return "/orders/" + h.vault.Secrets.IDs("orders").Encode(o.ID)
 }
 
@@ -48,7 +48,7 @@ func TestDesk(t *testing.T) {
 	h := open(t)
 	late, soon := h.order(t, "L-1", -3, elm()), h.order(t, "S-1", 1, elm())
 	h.order(t, "F-1", 40, elm())
-	for n := range 10 { // more than stand on the desk
+	for n := range 10 { // more than the dashboard shows
 		h.order(t, fmt.Sprintf("M-%d", n), 7, elm())
 	}
 	h.put(t, "deed <1>.txt", []byte("words"))
@@ -63,7 +63,7 @@ func TestDesk(t *testing.T) {
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
 	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
 	h.visit(t, model.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
-	// What comes anew is the list alone, and it leaves the notice to the page.
+	// The refresh replaces only the list and doesn't consume the notice.
 	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")
 	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")
 	part.lacks(t, "<h1", "L-1")

@@ -13,7 +13,7 @@ import (
 
 var seenMark = regexp.MustCompile(`name="seen" value="([0-9a-f]{16})"`)
 
-// seen is what the forms of a page say they saw.
+// seen returns the fingerprint in the forms of a page.
 func (s *seat) seen(t *testing.T, target string) string {
 	t.Helper()
 	found := seenMark.FindSubmatch(s.get(t, 200, target).body)
@@ -23,7 +23,7 @@ func (s *seat) seen(t *testing.T, target string) string {
 	return string(found[1])
 }
 
-// change sends one form of the editor, having just seen the page.
+// change submits a form of the editor with the current fingerprint.
 func (s *seat) change(t *testing.T, status int, target string, pairs ...string) reply {
 	t.Helper()
 	form := url.Values{"seen": {s.seen(t, target)}}
@@ -80,7 +80,7 @@ func TestTemplateEditor(t *testing.T) {
 
 func templateAt(id uint64) string { return "/admin/templates/" + string('0'+rune(id)) }
 
-func TestTemplateRefusals(t *testing.T) {
+func TestTemplateErrors(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
@@ -118,7 +118,7 @@ func TestTemplateRefusals(t *testing.T) {
 	admin.get(t, 404, "/admin/templates/x")
 }
 
-// What records would lose is told, and nothing is changed.
+// A change that would lose values is rejected with the affected values.
 func TestTemplateLosses(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -140,7 +140,8 @@ func TestTemplateLosses(t *testing.T) {
 	admin.get(t, 200, "/admin/templates", `<a href="/abstracts?template=1">1</a>`)
 }
 
-// Two administrators at once: the second is told and sees what is there.
+// When two administrators edit at the same time, the second is rejected and sees the current
+// definitions.
 func TestTemplateTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -211,7 +212,7 @@ func TestOrderDefinitions(t *testing.T) {
 	admin.change(t, 412, "/admin/statuses", "do", "field-save", "label", "x", "type", "text")
 }
 
-// Only administrators have these pages; staff has the trash, and viewers have none.
+// Only administrators see these pages; staff can use the trash, viewers can't.
 func TestAdminRights(t *testing.T) {
 	t.Parallel()
 	h := open(t)

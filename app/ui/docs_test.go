@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// The page of the interface is there for everybody, also before there is an administrator,
-// and nobody's page may hold it: what it loads and asks is this origin's.
+// The API documentation is available without a session and before setup, can't be framed, and loads
+// only from this origin.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	for name, h := range map[string]*house{"with an administrator": open(t), "before there is one": openEmpty(t, nil)} {
+	for name, h := range map[string]*testServer{"with an administrator": open(t), "before there is one": openEmpty(t, nil)} {
 		t.Run(name, func(t *testing.T) {
 			got := h.ask(t, "GET", "/docs")
 			if got.StatusCode != 200 || !strings.Contains(string(got.body), "swagger-ui.js") || !strings.Contains(string(got.body), "docs.js") {

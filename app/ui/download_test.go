@@ -34,7 +34,7 @@ func picture(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
 	return b.Bytes()
 }
 
-// The headers of each kind (API.md, "Vault").
+// The response headers of each type of document.
 func TestDownloadHeaders(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -133,8 +133,8 @@ func TestDownloadConditions(t *testing.T) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// refused asks for a page in plain words that shows nothing of the document.
-func (h *house) refused(t *testing.T, status int, method, target string, header ...string) reply {
+// refused requests an error page, which must not show anything of the document.
+func (h *testServer) refused(t *testing.T, status int, method, target string, header ...string) reply {
 	t.Helper()
 	got := h.status(t, status, method, target, header...)
 	got.same(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
@@ -144,7 +144,7 @@ func (h *house) refused(t *testing.T, status int, method, target string, header 
 	return got
 }
 
-// Every byte of a link counts, and a second spelling of it is none.
+// A link is invalid after any change, including another spelling of the same address.
 func TestDownloadChanged(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -159,7 +159,7 @@ func TestDownloadChanged(t *testing.T) {
 			}
 			changed := []byte(link)
 			changed[i] = c
-			// net/http itself answers 400 where an escape is broken.
+			// net/http responds with 400 to an invalid escape.
 			if got := h.ask(t, "GET", string(changed)); got.StatusCode != 403 && got.StatusCode != 400 {
 				t.Errorf("byte %d as %c: status %d", i, c, got.StatusCode)
 			}
@@ -187,7 +187,7 @@ func TestDownloadChanged(t *testing.T) {
 	}
 }
 
-// A link ends to the second.
+// A link expires to the second.
 func TestDownloadLate(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -216,7 +216,7 @@ func TestDownloadMethods(t *testing.T) {
 	h.refused(t, 200, "HEAD", "/sign-in")
 }
 
-// A link to what is not there, and one whose bytes are lost.
+// Links to a document that doesn't exist, and to one whose content is lost.
 func TestDownloadGone(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -234,14 +234,14 @@ func TestDownloadGone(t *testing.T) {
 	if bytes.Contains(got.body, []byte(file.Digest)) || bytes.Contains(got.body, []byte("blobs")) {
 		t.Errorf("the page shows the inside: %s", got.body)
 	}
-	// It comes back, so that the vault ends whole.
+	// Restored for the final check of the vault.
 	if err := os.WriteFile(h.blob(file), content, 0o400); err != nil {
 		t.Fatal(err)
 	}
 	h.status(t, 200, "GET", link)
 }
 
-// probe notes what the writer of net/http is asked to read from.
+// probe records what net/http's writer reads from.
 type probe struct {
 	http.ResponseWriter
 	from *io.Reader
@@ -254,7 +254,7 @@ func (p probe) ReadFrom(r io.Reader) (int64, error) {
 	return p.ResponseWriter.(io.ReaderFrom).ReadFrom(r)
 }
 
-// Nothing stands between the file and the writer, so that the kernel sends it.
+// The file is passed to the writer directly, so that the kernel can copy it.
 func TestDownloadKeepsTheWriter(t *testing.T) {
 	t.Parallel()
 	h := open(t)

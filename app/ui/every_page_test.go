@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Every page that can be looked at opens for an administrator, with a record that is
-// there and with one that is not, and never falls over.
+// An administrator can open every page, with an existing record and with a missing one, without an
+// internal error.
 func TestEveryPageOpens(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -49,19 +49,19 @@ func TestEveryPageOpens(t *testing.T) {
 	}
 }
 
-// notByReading are pages that answer otherwise in these tests.
+// notByReading lists pages that respond with another status in this test.
 var notByReading = []string{
-	"GET /documents/{n}/pages/{page}",       // the toy reader draws no pictures
-	"GET /documents/{n}/pages/{page}/marks", // nor does it place words
+	"GET /documents/{n}/pages/{page}",       // the test worker renders no images
+	"GET /documents/{n}/pages/{page}/marks", // and finds no marks
 	"GET /documents/{n}/thumbnail",
 	"GET /admin/trash/purge", // names no record
-	"GET /uploads/{id}",      // nothing is under way
-	"GET /join/{token}",      // no one has that link
+	"GET /uploads/{id}",      // there is no upload
+	"GET /join/{token}",      // the link is invalid
 	"GET /vault/{n}/zip",     // the folder is empty
 }
 
-// records makes one record of each noun, and gives what fills a page's path with it.
-func (h *house) records(t *testing.T) func(path, name string) string {
+// records creates a record of each type and returns the function that fills in a page's path.
+func (h *testServer) records(t *testing.T) func(path, name string) string {
 	t.Helper()
 	operator := model.Actor{Kind: "operator"}
 	file := h.put(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
@@ -77,7 +77,7 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	return func(path, name string) string {
 		switch {
 		case name == "part":
-			return "now" // of the page of backups
+			return "now" // of the backups page
 		case name == "n" && strings.HasPrefix(path, "/abstracts/"):
 			return strconv.FormatUint(attached, 10)
 		}
@@ -96,8 +96,8 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 }
 
-// someAbstract makes an abstract with a document, and gives its id and the document's number.
-func (h *house) someAbstract(t *testing.T) (string, uint64) {
+// someAbstract creates an abstract with a document and returns its ID and the document's number.
+func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -114,7 +114,7 @@ func (h *house) someAbstract(t *testing.T) (string, uint64) {
 	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed.Files[0].ID
 }
 
-func (h *house) someOrder(t *testing.T) string {
+func (h *testServer) someOrder(t *testing.T) string {
 	t.Helper()
 	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *house) someOrder(t *testing.T) string {
 	return h.vault.Secrets.IDs("orders").Encode(order.ID)
 }
 
-func (h *house) someFolder(t *testing.T) uint64 {
+func (h *testServer) someFolder(t *testing.T) uint64 {
 	t.Helper()
 	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Keep[model.Folder]{})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A session that ends while a form is open takes nothing of what was typed with it.
+// A session that expires while a form is open must not lose the typed text.
 func TestSignedOutWhileTyping(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -22,7 +22,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	part.same(t, map[string]string{"HX-Redirect": "", "Cache-Control": "no-store"})
 	part.has(t, "You were signed out.", `href="/sign-in" target="_blank"`)
 	kim.get(t, 401, made+"?group=property&edit=1", "HX-Request", "true", "HX-Current-URL", h.server.URL+made).same(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(made)})
-	// What was typed into the filters of a list is in no address yet.
+	// Typed filters of a list are kept, although they are not in the address yet.
 	for path, to := range map[string]string{"/find": "/find?kind=order&q=wexcombe+m%26l", "/orders": "/orders?kind=order&q=wexcombe+m%26l", "/abstracts": "/abstracts?kind=order&q=wexcombe+m%26l"} {
 		kim.get(t, 401, path+"?kind=order&go=1&county=&q=wexcombe+m%26l", "HX-Request", "true", "HX-Current-URL", h.server.URL+path+"?q=wexcombe").
 			same(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(to)})
@@ -33,8 +33,8 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	page.has(t, "Nothing was saved yet", `action="`+made+`"`, `name="county" value="Sara&lt;toga&gt; &#34;x&#34;"`, `name="city" value="one"`, `name="city" value="two"`)
 	kim.post(t, 403, made, typed, "Sec-Fetch-Site", "cross-site").lacks(t, "toga")
 
-	// What may be a password is never handed back, nor what nobody can read, nor what
-	// a browser sends that was never signed in.
+	// Forms that may contain passwords, unreadable forms, and forms of browsers that were never signed
+	// in are not shown again.
 	for _, path := range []string{"/me/password", "/admin/users", "/sign-out"} {
 		kim.post(t, 303, path, url.Values{"password": {"secret"}, "name": {"x"}})
 	}
@@ -42,7 +42,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	kim.post(t, 303, made, typed, "Content-Type", "text/plain")
 	h.post(t, 303, made, typed)
 
-	again := h.visit(t, model.RoleStaff) // a colleague
+	again := h.visit(t, model.RoleStaff) // another user
 	again.post(t, 303, made, url.Values{"group": {"property"}, "county": typed["county"]})
 	again.get(t, 200, made).has(t, "Sara&lt;toga&gt;")
 }

@@ -7,13 +7,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// Route is a line of the table of pages.
+// Route is a row of the table of routes.
 type Route struct {
 	Pattern, Need string
 	Raw           bool
 }
 
-// Routes returns the table of pages.
+// Routes returns the table of routes.
 func Routes() []Route {
 	var table []Route
 	for _, r := range routes(new(page.Site), documents.New(new(page.Site))) {

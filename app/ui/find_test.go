@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// indexed waits until every record that there is can be found.
-func (h *house) indexed(t *testing.T) {
+// indexed waits until the search index contains all records.
+func (h *testServer) indexed(t *testing.T) {
 	t.Helper()
 	h.wait(t, "an index of all there is", func() bool {
 		// It knows of the changes before the call; some may have come since.
@@ -25,8 +25,8 @@ func (h *house) indexed(t *testing.T) {
 	})
 }
 
-// processed waits for the text and the pictures of all documents.
-func (h *house) processed(t *testing.T) {
+// processed waits for the text and images of all documents.
+func (h *testServer) processed(t *testing.T) {
 	t.Helper()
 	h.wait(t, "the end of the processing", func() bool {
 		s, err := h.vault.Status(t.Context())
@@ -44,7 +44,7 @@ func TestFindPage(t *testing.T) {
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
 	}
-	// The page asks again until there is one, and says of names what is true.
+	// The page polls until there is a search index, and describes names correctly.
 	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
 	got := viewer.get(t, 200, "/find?q=johnson&kind=order")
 	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
@@ -63,15 +63,15 @@ func TestFindPage(t *testing.T) {
 	}
 	page := viewer.get(t, 200, "/find?q=26-")
 	page.has(t, h.orderPath(one), "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", h.orderPath(other), `aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
-	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address leads nowhere by itself
+	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address doesn't redirect
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
 	viewer.get(t, 200, "/find?q=26-", "HX-Request", "true").has(t, "<title>Find: 26- · deedkeep</title>")
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
 }
 
-// A page after the last says so and leads to the first, whatever the filters; where
-// nothing was found there is no list that could end.
+// A page after the last one says so and links to the first page, also with filters. Without results
+// there is no such message.
 func TestFindPastTheEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -98,7 +98,7 @@ func TestFindPastTheEnd(t *testing.T) {
 	viewer.get(t, 200, "/find?page=2").has(t, "What are you looking for?")
 }
 
-// What is found by a sign is shown with it marked, where the lines above do not show it.
+// A match of a symbol is highlighted in the snippet if the lines above don't show it.
 func TestFindBySign(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -110,7 +110,7 @@ func TestFindBySign(t *testing.T) {
 	}
 }
 
-// A count is about what there is where the index does not know of every change.
+// Counts are approximate while the search index lacks changes.
 func TestFindAbout(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -132,7 +132,7 @@ func TestFindAbout(t *testing.T) {
 	page.has(t, `All <span class="found-tally">2</span>`)
 }
 
-// While the first index is being made a search is a page that says how far it is.
+// While the search index is first built, a search shows the progress.
 func TestFindWhileIndexIsMade(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
@@ -157,7 +157,7 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 	}
 }
 
-// Who sees what lacks a letter that is being typed is told so.
+// Results that lack the letter being typed are explained.
 func TestFindLoose(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -175,8 +175,7 @@ func TestFindLoose(t *testing.T) {
 	}
 }
 
-// Where nothing is looked for or found there is a way to how it works, and a word on
-// what several words cannot do.
+// Without a search or results, the page links to the help and explains searches with several words.
 func TestFindTells(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -195,7 +194,7 @@ func TestFindTells(t *testing.T) {
 	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer", "In a document with a text, <kbd>/</kbd> finds inside it")
 }
 
-// Names in a list stand apart.
+// Names in a list are separated.
 func TestFindShowsLines(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -207,7 +206,7 @@ func TestFindShowsLines(t *testing.T) {
 	}
 }
 
-// Filters without words lead to the lists that can do it.
+// Filters without a text link to lists that support them.
 func TestFindWithoutWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -236,8 +235,8 @@ func TestFindWithoutWords(t *testing.T) {
 	}
 }
 
-// What cannot be looked for is refused in the words of people, and not said again.
-func TestFindRefuses(t *testing.T) {
+// Rejected searches show the sentence of the pages, and only once.
+func TestFindRejects(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.order(t, "26-2", 5, elm())
@@ -264,7 +263,7 @@ func TestFindRefuses(t *testing.T) {
 	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Find “"+strings.Repeat("y", 77)+"…”</h1>")
 }
 
-// The address has what was asked for and nothing else, whoever sent the form.
+// The address contains only the filters that are set.
 func TestFindAddress(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -284,7 +283,7 @@ func TestFindAddress(t *testing.T) {
 		got.has(t, `id="found"`, `id="found-said"`)
 		got.lacks(t, "<html")
 	}
-	// One that leads to a record would do so again on the way back.
+	// An address that redirects to a record would do so again on the way back.
 	h.order(t, "26-2", 5, elm())
 	viewer.get(t, 200, "/find?q=26-2&go=1", "HX-Request", "true").same(t, map[string]string{"HX-Push-Url": "/find?all=1&q=26-2"})
 	viewer.get(t, 200, "/find?q=26-2&kind=order").has(t, `href="/find?all=1&amp;q=26-2">All`)
@@ -310,8 +309,8 @@ func TestFindBox(t *testing.T) {
 	viewer.get(t, 303, "/find/box?q=a+b").same(t, map[string]string{"Location": "/find?q=a+b"})
 }
 
-// What a search leads to is marked by its words; what is typed as a phrase by them only
-// where it is none.
+// A result highlights its words in the document. A typed phrase highlights words only if the phrase
+// doesn't occur.
 func TestWordsInDocument(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
@@ -327,9 +326,9 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=lien+general", "", 0},
 		{"q=lien+general&words=1", `"lien" "general"*`, 3},
 		{"q=lien", "", 0},
-		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // all of them stand on that page alone
+		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // all of them are on that page only
 		{"q=page+2+deed&words=1&page=2", `"page" "2" "deed"*`, 2},
-		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // whoever was led to another has all pages
+		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // without a page in the address, all pages count
 	} {
 		var found struct {
 			Hits  []struct{ Page int }
@@ -348,7 +347,7 @@ func TestWordsInDocument(t *testing.T) {
 	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
 }
 
-// A document opens where what was found stands, marked as it is spelled there.
+// A document opens at the match and highlights it as spelled there.
 func TestFindLeadsToThePage(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
@@ -368,18 +367,18 @@ func TestFindLeadsToThePage(t *testing.T) {
 	}
 	g.get(t, 200, "/find?q=waranty").has(t, "spelled a little differently")
 	g.get(t, 200, "/find?q=warranty").lacks(t, "spelled a little differently")
-	// The way back leads to what was found, and nowhere else.
+	// The way back leads to the search results and to no other site.
 	back := "/find?kind=file&q=general+warranty"
 	g.get(t, 200, path(deed, "?from="+url.QueryEscape(back))).has(t, `data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
 	for _, from := range []string{"https://elsewhere.example/find?q=a", "//elsewhere.example/find", "/me", "javascript:alert(1)", "%"} {
 		g.get(t, 200, path(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert", "Back to what was found")
 	}
-	// One that is found by its name alone opens at its beginning.
+	// A document that matches by name only opens at its first page.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
 }
 
-// After a restore everybody is told of documents that are found by name alone until their
-// texts are made again.
+// After a restore, searches say which documents match by name only until their texts are
+// regenerated.
 func TestFindAfterARestore(t *testing.T) {
 	t.Parallel()
 	before, _, files := library(t)
@@ -399,7 +398,7 @@ func TestFindAfterARestore(t *testing.T) {
 	}
 }
 
-// Administrators see how the index is, and have it made anew.
+// Administrators see the status of the search index and can rebuild it.
 func TestSearchIndexCard(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -16,9 +16,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// No one fills the memory with forms. Those of whom it is not known whether they may do
-// anything send short ones. All others take theirs from the room of all requests, as users
-// or, signed out, as one owner whatever their address.
+// Forms can't fill the memory. Visitors without a session may send small forms only. All other
+// forms share a memory limit, charged to their user, or to one owner for all expired sessions.
 func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -76,7 +75,8 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	}
 }
 
-// givesBack waits until nothing is held: an answer may be read before its handler has returned.
+// givesBack waits until all memory is released, because a response can be read before its handler
+// returns.
 func givesBack(t *testing.T, held *atomic.Int64) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); held.Load() != 0; time.Sleep(time.Millisecond) {

@@ -10,16 +10,16 @@ import (
 	"deedkeep/app/model"
 )
 
-// guest is a browser with a session.
+// guest is a browser with a session. It doesn't follow redirects.
 type guest struct {
-	h      *house
+	h      *testServer
 	client *http.Client
 	token  string
 	actor  model.Actor
 }
 
-// visit signs a new user of a role in. Redirects are not followed.
-func (h *house) visit(t *testing.T, role model.Role) *guest {
+// visit creates and signs in a user with the role.
+func (h *testServer) visit(t *testing.T, role model.Role) *guest {
 	t.Helper()
 	token, actor := h.newcomer(t, "Kim of "+string(role), role)
 	return &guest{h: h, token: token, actor: actor, client: &http.Client{
@@ -27,13 +27,13 @@ func (h *house) visit(t *testing.T, role model.Role) *guest {
 	}}
 }
 
-// get reads a page and wants that status.
+// get requests a page and checks the status.
 func (g *guest) get(t *testing.T, want int, path string, header ...string) reply {
 	t.Helper()
 	return g.send(t, want, http.MethodGet, path, nil, header)
 }
 
-// post sends a form.
+// post submits a form and checks the status.
 func (g *guest) post(t *testing.T, want int, path string, form url.Values, header ...string) reply {
 	t.Helper()
 	return g.send(t, want, http.MethodPost, path, form, header)

@@ -9,32 +9,32 @@ import (
 	"deedkeep/app/model"
 )
 
-// seat is somebody of a role who has signed in.
+// seat is a signed-in user.
 type seat struct {
-	house  *house
-	cookie string
-	actor  model.Actor
+	testServer *testServer
+	cookie     string
+	actor      model.Actor
 }
 
-// sit makes a user of a role and signs in.
-func (h *house) sit(t *testing.T, name string, role model.Role) *seat {
+// sit creates and signs in a user with the role.
+func (h *testServer) sit(t *testing.T, name string, role model.Role) *seat {
 	t.Helper()
 	token, actor := h.newcomer(t, name, role)
 	return &seat{h, "Cookie: deedkeep=" + token, actor}
 }
 
-// get asks for a page and wants a status; wants are texts that must be in it.
+// get requests a page and checks the status and the texts in it.
 func (s *seat) get(t *testing.T, status int, target string, wants ...string) reply {
 	t.Helper()
-	got := s.house.status(t, status, http.MethodGet, target, s.cookie)
+	got := s.testServer.status(t, status, http.MethodGet, target, s.cookie)
 	got.has(t, wants...)
 	return got
 }
 
-// post sends a form.
+// post submits a form and checks the status.
 func (s *seat) post(t *testing.T, status int, target string, form url.Values, header ...string) reply {
 	t.Helper()
-	return s.house.post(t, status, target, form, append(header, s.cookie)...)
+	return s.testServer.post(t, status, target, form, append(header, s.cookie)...)
 }
 
 type jsonText = json.RawMessage

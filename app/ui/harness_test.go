@@ -27,35 +27,35 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// house is a vault whose signed links are answered by a real HTTP server.
-type house struct {
+// testServer is a vault with a real HTTP server.
+type testServer struct {
 	vault  *vault.Instance
 	clock  *vaulttest.Clock
 	dir    string
-	scheme string // of the service's own address
+	scheme string // of the server's address
 	links  *secret.Links
 	server *httptest.Server
-	log    bytes.Buffer // read after the server has closed
-	never  []string     // what it must not hold then
+	log    bytes.Buffer // read after the server was closed
+	never  []string     // texts that the log must not contain
 	room   ui.Room
 }
 
-// open makes a vault with an administrator, whose name is Owner.
-func open(t *testing.T) *house {
+// open returns a server with an administrator named Owner.
+func open(t *testing.T) *testServer {
 	t.Helper()
 	h := openEmpty(t, nil)
 	h.user(t, "Owner", model.RoleAdmin)
 	return h
 }
 
-// openEmpty makes a vault without any user.
-func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
+// openEmpty returns a server without users.
+func openEmpty(t *testing.T, adjust func(*vault.Options)) *testServer {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	if adjust != nil {
 		adjust(&opts)
 	}
-	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir, scheme: "http://"}
+	h := &testServer{clock: vaulttest.NewClock(), dir: opts.Dir, scheme: "http://"}
 	opts.Now = h.clock.Now
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
@@ -87,8 +87,8 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	return h
 }
 
-// user makes a user with goodPassword.
-func (h *house) user(t *testing.T, name string, role model.Role) model.User {
+// user creates a user with goodPassword.
+func (h *testServer) user(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
 	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: name, Role: role, Password: &password})
@@ -98,8 +98,8 @@ func (h *house) user(t *testing.T, name string, role model.Role) model.User {
 	return user
 }
 
-// session signs a user in and gives the token.
-func (h *house) session(t *testing.T, name, code string) string {
+// session signs a user in and returns the token.
+func (h *testServer) session(t *testing.T, name, code string) string {
 	t.Helper()
 	in, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
 	if err != nil {
@@ -109,14 +109,14 @@ func (h *house) session(t *testing.T, name, code string) string {
 	return in.Token
 }
 
-// as signs a user in and gives the header of the cookie.
-func (h *house) as(t *testing.T, name string) string {
+// as signs a user in and returns the cookie header.
+func (h *testServer) as(t *testing.T, name string) string {
 	t.Helper()
 	return "Cookie: deedkeep=" + h.session(t, name, "")
 }
 
-// newcomer makes a user of a role and signs in.
-func (h *house) newcomer(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
+// newcomer creates and signs in a user with the role.
+func (h *testServer) newcomer(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
 	t.Helper()
 	h.user(t, name, role)
 	token = h.session(t, name, "")
@@ -127,13 +127,13 @@ func (h *house) newcomer(t *testing.T, name string, role model.Role) (token stri
 	return token, actor
 }
 
-// doctor finds what no installation has.
-func (h *house) doctor(context.Context) (apitypes.Doctor, error) {
+// doctor returns fixed findings.
+func (h *testServer) doctor(context.Context) (apitypes.Doctor, error) {
 	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"}, {Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
 }
 
-// put stores a document and gives its record.
-func (h *house) put(t *testing.T, filename string, content []byte) model.File {
+// put stores a document and returns it.
+func (h *testServer) put(t *testing.T, filename string, content []byte) model.File {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -150,8 +150,8 @@ func (h *house) put(t *testing.T, filename string, content []byte) model.File {
 	return filed.Files[0]
 }
 
-// link signs a link that lives for five minutes.
-func (h *house) link(file model.File) string {
+// link returns a signed link that is valid for five minutes.
+func (h *testServer) link(file model.File) string {
 	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
 }
 
@@ -160,8 +160,8 @@ type reply struct {
 	body []byte
 }
 
-// ask sends a request line and headers as they are.
-func (h *house) ask(t testing.TB, method, target string, header ...string) reply {
+// ask sends a request with the target and headers unchanged.
+func (h *testServer) ask(t testing.TB, method, target string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
 	defer conn.Close()
@@ -181,7 +181,7 @@ func (h *house) ask(t testing.TB, method, target string, header ...string) reply
 	return reply{response, body}
 }
 
-func (h *house) dial(t testing.TB) net.Conn {
+func (h *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
@@ -193,8 +193,8 @@ func (h *house) dial(t testing.TB) net.Conn {
 	return conn
 }
 
-// status asks and wants that status.
-func (h *house) status(t testing.TB, want int, method, target string, header ...string) reply {
+// status sends a request and checks the status.
+func (h *testServer) status(t testing.TB, want int, method, target string, header ...string) reply {
 	t.Helper()
 	got := h.ask(t, method, target, header...)
 	if got.StatusCode != want {
@@ -203,7 +203,7 @@ func (h *house) status(t testing.TB, want int, method, target string, header ...
 	return got
 }
 
-// same compares headers.
+// same checks headers.
 func (r reply) same(t testing.TB, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
@@ -213,7 +213,7 @@ func (r reply) same(t testing.TB, want map[string]string) {
 	}
 }
 
-// has wants texts in the answer.
+// has checks that the body contains the texts.
 func (r reply) has(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -223,7 +223,7 @@ func (r reply) has(t testing.TB, texts ...string) {
 	}
 }
 
-// lacks wants none of the texts in the answer.
+// lacks checks that the body contains none of the texts.
 func (r reply) lacks(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -233,14 +233,14 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 	}
 }
 
-// lose takes the bytes of a document away, as a failing disk would.
-func (h *house) lose(t *testing.T, file model.File) {
+// lose deletes the content of a document, as a failing disk would.
+func (h *testServer) lose(t *testing.T, file model.File) {
 	t.Helper()
 	if err := os.Remove(h.blob(file)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) blob(file model.File) string {
+func (h *testServer) blob(file model.File) string {
 	return filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 }

@@ -17,8 +17,8 @@ import (
 
 const goodPassword = "Canary on the courthouse steps"
 
-// invite makes a user who has to choose a password, and gives the path of the link.
-func (h *house) invite(t *testing.T) string {
+// invite creates an invited user and returns the path of the link.
+func (h *testServer) invite(t *testing.T) string {
 	t.Helper()
 	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "Kim <Lee>", Role: model.RoleAdmin})
 	if err != nil {
@@ -27,8 +27,8 @@ func (h *house) invite(t *testing.T) string {
 	return "/join/" + token
 }
 
-// post sends a form as a browser does.
-func (h *house) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
+// post submits a form as a browser does.
+func (h *testServer) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *house) post(t *testing.T, want int, target string, form url.Values, hea
 	return got
 }
 
-// cookies are what a browser sends after this answer.
+// cookies returns the cookie header that a browser sends after this response.
 func (r reply) cookies() string {
 	var sent []string
 	for _, cookie := range r.Cookies() {
@@ -77,11 +77,11 @@ func twice(password string) url.Values {
 	return url.Values{"password": {password}, "again": {password}}
 }
 
-func TestJoin(t *testing.T) {
+func TestInvitation(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	link := h.invite(t)
-	for range 3 { // to look at it uses nothing up
+	for range 3 { // GET doesn't use up the link
 		page := h.status(t, 200, "GET", link)
 		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
 		page.same(t, map[string]string{
@@ -104,7 +104,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-func TestJoinFirst(t *testing.T) {
+func TestInvitationOfFirstAdministrator(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, nil)
 	token, err := h.vault.Users.FirstLink(t.Context())
@@ -124,7 +124,7 @@ func TestJoinFirst(t *testing.T) {
 	h.post(t, 404, link, form)
 }
 
-func TestJoinRefuses(t *testing.T) {
+func TestInvitationRejects(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	link := h.invite(t)
@@ -132,20 +132,20 @@ func TestJoinRefuses(t *testing.T) {
 		h.status(t, 404, "GET", path)
 	}
 	h.status(t, 405, "PUT", link).same(t, map[string]string{"Allow": "GET, HEAD, POST"})
-	// A page elsewhere cannot send the form.
+	// Other sites can't submit the form.
 	h.post(t, 403, link, twice(goodPassword), "Sec-Fetch-Site: cross-site")
 	h.post(t, 403, link, twice(goodPassword), "Origin: https://elsewhere.example")
 	h.post(t, 403, link, twice(goodPassword), "Origin: null")
-	// What is in the address is no form, and a form has a bound.
+	// Query parameters are not form fields, and forms have a maximum size.
 	h.post(t, 422, link+"?password=Canary-in-the-address&again=Canary-in-the-address", nil)
 	h.post(t, 413, link, twice(strings.Repeat("Canary ", 4000)))
 	h.status(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
 	h.post(t, 303, link, twice(goodPassword), "Origin: http://vault.test")
 }
 
-// Whoever has no link that works is answered before the form is there, and whoever has
-// one does not hold the connection without it.
-func TestJoinWithoutForm(t *testing.T) {
+// Without a valid link, the response doesn't wait for the form. With one, a missing form doesn't
+// keep the connection open.
+func TestInvitationWithoutForm(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	path := h.invite(t)

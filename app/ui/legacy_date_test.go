@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A year with two of its digits is asked about beside its field; programs may send it.
+// A year before 1600 is rejected in forms, but not in the API.
 func TestYearsBefore1600(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// The text of a list is looked for by words too, and everything may be looked at for it.
+// Lists search words, too, and link to a search in all records.
 func TestListsFindWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -14,7 +14,7 @@ func TestListsFindWords(t *testing.T) {
 	mill := h.order(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane"), County: model.StringInput("Dane")})
 	g := h.visit(t, model.RoleViewer)
 	const button = `href="/find?all=1&amp;q=lane">`
-	// Without an index there is what begins so, and the way on.
+	// Without a search index, lists match the start of numbers and addresses.
 	for _, q := range []string{"lane", "9"} {
 		page := g.get(t, 200, "/orders?q="+q)
 		page.has(t, "The search index is being made", "Only numbers, parcels and the beginnings of addresses", "No number, parcel or address begins so")
@@ -25,7 +25,7 @@ func TestListsFindWords(t *testing.T) {
 	page := g.get(t, 200, "/orders?q=mill+l", "HX-Request", "true")
 	page.has(t, "The search index is being made", `id="results-said"`)
 	page.lacks(t, "No order fits")
-	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // it is one's number
+	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // it is the number of one order
 	h.indexed(t)
 	for _, row := range []struct {
 		query    string
@@ -45,7 +45,7 @@ func TestListsFindWords(t *testing.T) {
 	}
 	g.get(t, 200, "/orders?q=lane").has(t, button)
 	g.get(t, 200, "/abstracts?q=lane").has(t, "No abstract fits", button)
-	// What was found by words is shown, not opened at once.
+	// A full-text match is listed, not opened.
 	g.get(t, 303, "/orders?q=lane&go=1").same(t, map[string]string{"Location": "/orders?q=lane"})
 	g.get(t, 303, "/orders?q=77&go=1").same(t, map[string]string{"Location": h.orderPath(mill)})
 }

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A notice that was not written here says nothing, and its Undo sends nothing.
+// Notices with an invalid signature are ignored, with their Undo.
 func TestNoticeIsWrittenHere(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -30,14 +30,14 @@ func TestNoticeIsWrittenHere(t *testing.T) {
 	for _, other := range []string{text, text + ".", forged, forged + "." + proof, text + "A." + proof, "." + proof, "x", "."} {
 		show(other).lacks(t, "/restore", "is in the trash", "Canary", "Undo")
 	}
-	// Over https its name holds it to this host.
+	// With https, the cookie name has the prefix that restricts it to this host.
 	h.scheme = "https://"
 	cookie = strings.Replace(cookie, "deedkeep=", "__Host-deedkeep=", 1)
 	h.status(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value).lacks(t, "is in the trash")
 	h.status(t, 200, "GET", "/abstracts", cookie+"; __Host-deedkeep_notice="+value).has(t, "is in the trash")
 }
 
-// undone sends the Undo of the notice that an answer left, as the page does.
+// undone submits the Undo of a response's notice, as the page does.
 func (g *guest) undone(t *testing.T, left reply) reply {
 	t.Helper()
 	shown := g.get(t, 200, left.Header.Get("Location"), "Cookie", "deedkeep_notice="+left.cookie(t, "deedkeep_notice").Value)
@@ -49,8 +49,8 @@ func (g *guest) undone(t *testing.T, left reply) reply {
 	return g.post(t, 303, strings.Split(form, `"`)[3], fields)
 }
 
-// A status, the folder of documents and that of a folder are taken back, unless others
-// have changed them since.
+// Undo reverts a change of status and moves of documents and folders, unless other users changed
+// them since.
 func TestChangesAreUndone(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -71,7 +71,7 @@ func TestChangesAreUndone(t *testing.T) {
 		set(row.was)
 		left := set(row.to)
 		set(row.other)
-		kim.undone(t, left) // a colleague was quicker
+		kim.undone(t, left) // another user was faster
 		is(row.other)
 	}
 
@@ -102,7 +102,7 @@ func TestChangesAreUndone(t *testing.T) {
 	}
 	place(number(inner), one)
 	place("0", two)
-	move(number(inner)) // one is there already: the other alone is moved, and moved back
+	move(number(inner)) // one is there already: only the other one is moved, and moved back
 	kim.undone(t, move(number(outer)))
 	place(number(inner), one, two)
 
@@ -114,7 +114,7 @@ func TestChangesAreUndone(t *testing.T) {
 	kim.get(t, 200, "/vault", "Cookie", "deedkeep_notice="+kim.post(t, 303, inner+"/move", url.Values{"parent": {"0"}}).cookie(t, "deedkeep_notice").Value).lacks(t, "Undo")
 }
 
-func (h *house) number(t *testing.T, path string) uint64 {
+func (h *testServer) number(t *testing.T, path string) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(path[strings.LastIndex(path, "/")+1:], 10, 64)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestOrderPages(t *testing.T) {
 	viewer.get(t, 200, "/orders").has(t, made, "26-&lt;1&gt;", "Due in 4 days", "12.-3")
 }
 
-// groupForm is what the form of a group holds, as a browser would send it.
+// groupForm returns the form of a group as a browser would submit it.
 func groupForm(t *testing.T, page reply) url.Values {
 	t.Helper()
 	form := url.Values{}
@@ -75,10 +75,10 @@ func TestOrderIsChanged(t *testing.T) {
 	saved := staff.post(t, 200, path, first, asPart...)
 	saved.has(t, `id="group-property"`, "Albany", `id="order-top" class="stack" hx-swap-oob="true"`, "City from <q>Troy</q> to <q>Albany</q>")
 	saved.lacks(t, "<html", `name="city"`)
-	// Another field of the same form is saved without harm to the first.
+	// Another user's change of a different field is kept.
 	second.Set("state", "VT")
 	staff.post(t, 303, path, second)
-	// The same field is not: both are shown.
+	// A change of the same field is a conflict: both values are shown.
 	second.Set("city", "Utica")
 	for _, header := range [][]string{nil, asPart} {
 		clash := staff.post(t, 412, path, second, header...)
@@ -149,7 +149,7 @@ func TestOrderDuplicatesAndNeighbors(t *testing.T) {
 	staff.get(t, 200, h.orderPath(two)).has(t, `<a class="button primary" `+next, `<a class="button" `+next, "This order has neither yet.")
 }
 
-// listed are the numbers of orders in a page, in its order.
+// listed returns the order numbers of a page in sequence.
 func listed(page reply) string {
 	var list []string
 	for _, m := range regexp.MustCompile(`<a class="name" href="[^"]+">([^<]+)</a>`).FindAllStringSubmatch(string(page.body), -1) {
@@ -259,14 +259,14 @@ func TestOrderListPages(t *testing.T) {
 	if prev == nil || listed(viewer.get(t, 200, strings.ReplaceAll(prev[1], "&amp;", "&"))) != seen[1] {
 		t.Errorf("back from the last: %v", prev)
 	}
-	// A place belongs to the list that it was made for.
+	// A cursor is valid for its list only.
 	if got := listed(viewer.get(t, 200, strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1))); !strings.HasPrefix(got, "N119") {
 		t.Errorf("of another list: %s", got)
 	}
 }
 
-// Who types a number that other orders have sees them before the order is saved; the
-// order's own number is no such one.
+// A form warns of a number that other orders have before the order is saved. The order itself
+// doesn't count.
 func TestOrderNumberIsLookedUp(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Refusals are in the words of the pages, not in those that programs compare.
-func TestRefusalsInPlainWords(t *testing.T) {
+// Validation errors are in the words of the pages, not of the API.
+func TestErrorsInPlainWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	kim := h.visit(t, model.RoleStaff)

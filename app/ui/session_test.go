@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// A page that asks by itself keeps nobody signed in; whoever works stays.
-func TestPollsKeepNobodySignedIn(t *testing.T) {
+// Polling must not extend a session; user actions do.
+func TestPollingDoesNotExtendSession(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		header []string
@@ -32,7 +32,7 @@ func TestPollsKeepNobodySignedIn(t *testing.T) {
 	}
 }
 
-// What is in the browser goes with the session; the uploads wait for whoever comes back.
+// Signing out clears what the browser stores. After an expiration, unfinished uploads are kept.
 func TestSigningOutForgets(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -42,7 +42,7 @@ func TestSigningOutForgets(t *testing.T) {
 	h.status(t, 303, "GET", "/").same(t, map[string]string{"Clear-Site-Data": ""})
 }
 
-// An answer to a script says as much about itself as a page.
+// Responses to scripts have the same security headers as pages.
 func TestAnswersToScriptsSayWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -58,7 +58,7 @@ func TestAnswersToScriptsSayWhatTheyAre(t *testing.T) {
 	h.status(t, 401, "GET", "/uploads/x").same(t, map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
 }
 
-// slow counts how often the end of an answer is put off.
+// slow counts the extensions of the write deadline.
 type slow struct {
 	*httptest.ResponseRecorder
 	moved int

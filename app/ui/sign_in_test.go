@@ -18,7 +18,7 @@ func credentials(name, password, to string) url.Values {
 	return url.Values{"name": {name}, "password": {password}, "to": {to}}
 }
 
-// cookie gives one that an answer sets.
+// cookie returns a cookie that the response sets.
 func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 	t.Helper()
 	for _, cookie := range r.Cookies() {
@@ -30,8 +30,8 @@ func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 	return nil
 }
 
-// factor sets a second factor up for a user.
-func (h *house) factor(t *testing.T, name string) (plain string, codes []string) {
+// factor sets up two-factor authentication for a user.
+func (h *testServer) factor(t *testing.T, name string) (plain string, codes []string) {
 	t.Helper()
 	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.session(t, name, ""))
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *house) factor(t *testing.T, name string) (plain string, codes []string)
 	return offer.Secret, codes
 }
 
-func (h *house) code(t *testing.T, plain string) string {
+func (h *testServer) code(t *testing.T, plain string) string {
 	t.Helper()
 	code, err := totp.GenerateCode(plain, h.clock.Now())
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *house) code(t *testing.T, plain string) string {
 	return code
 }
 
-// Until there is an administrator every page says where the link is, and nothing else.
+// Until there is an administrator, every page only explains the setup link.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, nil)
@@ -70,7 +70,7 @@ func TestClosed(t *testing.T) {
 	}
 	h.post(t, 503, "/sign-in", credentials("viewer", goodPassword, ""))
 	h.status(t, 503, "PUT", "/", "Content-Length: 0")
-	// What is no page goes on.
+	// Requests that are not pages work.
 	h.status(t, 404, "GET", "/assets/x")
 	h.status(t, 403, "GET", "/dl/x")
 	token, err := h.vault.Users.FirstLink(t.Context())
@@ -85,7 +85,7 @@ func TestClosed(t *testing.T) {
 	h.status(t, 303, "GET", "/")
 }
 
-// The cookie of a session over http and https.
+// The session cookie with http and https.
 func TestSessionCookie(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -109,8 +109,8 @@ func TestSessionCookie(t *testing.T) {
 	}
 }
 
-// A token that was in the browser before opens nothing afterward, and nobody gets to
-// choose the one that comes.
+// A session token that was in the browser before is invalid after signing in, and no one else can
+// choose the new one.
 func TestNoFixation(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -124,7 +124,7 @@ func TestNoFixation(t *testing.T) {
 		h.status(t, 303, "GET", "/", "Cookie: deedkeep="+before)
 		h.status(t, 200, "GET", "/", "Cookie: deedkeep="+fresh).has(t, "Owner")
 	}
-	// A link to the page of signing in cannot bring a session along.
+	// A link to the sign-in page can't set a session.
 	token := h.session(t, "mallory", "")
 	h.status(t, 200, "GET", "/sign-in?deedkeep="+token)
 	h.status(t, 303, "GET", "/?deedkeep="+token)
@@ -142,7 +142,7 @@ func TestSignInLeadsBack(t *testing.T) {
 		`autocomplete="username"`, `type="password" autocomplete="current-password"`)
 	form := credentials("owner", goodPassword, "/abstracts?status=open&page=2")
 	h.post(t, 303, "/sign-in", form).same(t, map[string]string{"Location": "/abstracts?status=open&page=2"})
-	// A form that is sent after the session has ended leads back to its page, which says why.
+	// A form that is sent after the session expired leads back to its page, which explains it.
 	late := h.post(t, 303, "/me/password", nil, "Cookie: deedkeep="+strings.Repeat("0", 43), "Referer: http://vault.test/me?x=1")
 	late.same(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
 	if gone := late.cookie(t, "deedkeep"); gone.MaxAge != -1 {
@@ -150,7 +150,7 @@ func TestSignInLeadsBack(t *testing.T) {
 	}
 	h.status(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
 	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").same(t, map[string]string{"Location": "/sign-in"})
-	// Whoever is in already goes on.
+	// A signed-in user is redirected.
 	h.status(t, 303, "GET", "/sign-in?to=/orders", h.as(t, "Owner")).same(t, map[string]string{"Location": "/orders"})
 }
 
@@ -162,7 +162,7 @@ func TestSignInLeadsToThisSite(t *testing.T) {
 	in.same(t, map[string]string{"Location": "/"})
 }
 
-func TestSignInRefuses(t *testing.T) {
+func TestSignInRejects(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	wrong := h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
@@ -178,11 +178,11 @@ func TestSignInRefuses(t *testing.T) {
 	wait := h.post(t, 429, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
 	wait.has(t, "Too many tries. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
 	wait.same(t, map[string]string{"Retry-After": "1"})
-	// From another address the owner gets in, and afterward from this one too.
+	// From another address the owner can sign in, and afterward from this one, too.
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
 	h.clock.Move(time.Second)
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
-	// A page elsewhere signs nobody in, nor out.
+	// Other sites can't sign a user in or out.
 	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example", "Origin: null"} {
 		h.post(t, 403, "/sign-in", credentials("owner", goodPassword, ""), from)
 		h.post(t, 403, "/sign-out", nil, from, h.as(t, "Owner"))
@@ -190,7 +190,7 @@ func TestSignInRefuses(t *testing.T) {
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Sec-Fetch-Site: same-origin")
 }
 
-// The code comes after the password, which is never in a page or a cookie.
+// The code is requested after the password, which is never in a page or a cookie.
 func TestSignInTwoSteps(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -205,7 +205,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	page := h.status(t, 200, "GET", "/sign-in/code?to=%2Forders", cookie)
 	page.has(t, "Enter your code", `autocomplete="one-time-code"`, `value="/orders"`)
 	page.lacks(t, waiting.Value, `type="password"`)
-	h.status(t, 303, "GET", "/", cookie) // nobody is in yet
+	h.status(t, 303, "GET", "/", cookie) // not signed in yet
 	h.status(t, 303, "GET", "/", "Cookie: deedkeep="+waiting.Value)
 	answer := url.Values{"code": {"000000"}, "to": {"/orders"}}
 	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "This code is wrong or was used already.", `aria-invalid="true"`)
@@ -217,10 +217,10 @@ func TestSignInTwoSteps(t *testing.T) {
 	}
 	h.status(t, 200, "GET", "/", "Cookie: deedkeep="+in.cookie(t, "deedkeep").Value)
 	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "The code came too late.", `type="password"`)
-	// Without a step there is no code to give.
+	// Without a challenge there is no code to enter.
 	h.status(t, 303, "GET", "/sign-in/code").same(t, map[string]string{"Location": "/sign-in"})
 	h.post(t, 303, "/sign-in/code", answer).same(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
-	// A recovery code lets in as well, and five minutes are enough for anybody.
+	// Recovery codes work, too. The challenge expires after five minutes.
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	answer.Set("code", strings.ToUpper(codes[0]))
 	h.post(t, 303, "/sign-in/code", answer, "Cookie: "+step.cookies())
@@ -230,7 +230,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	h.post(t, 422, "/sign-in/code", answer, "Cookie: "+step.cookies()).has(t, "The code came too late.")
 }
 
-// Over https the step is held to this host as the session is.
+// With https, the cookie of the challenge is restricted to this host, too.
 func TestStepCookieOverTLS(t *testing.T) {
 	t.Parallel()
 	h := open(t)

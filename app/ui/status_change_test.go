@@ -7,8 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A click on a page that a colleague's click made stale changes nothing, and says who
-// was quicker.
+// Setting a status on an outdated page changes nothing and says who changed it.
 func TestStatusOfStalePage(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -24,7 +23,7 @@ func TestStatusOfStalePage(t *testing.T) {
 		clash.has(t, "meanwhile (Kim of admin, ", "Nothing was changed", `name="was" value="`+row.second+`"`)
 		kim.post(t, 303, row.made+"/status", set)
 		kim.get(t, 200, row.made).has(t, `name="was" value="`+row.second+`"`)
-		kim.post(t, 303, row.made+"/status", url.Values{"was": {was}, "status": {row.second}}) // they agree
+		kim.post(t, 303, row.made+"/status", url.Values{"was": {was}, "status": {row.second}}) // both set the same status
 		set.Set("was", row.second)
 		kim.post(t, 200, row.made+"/status", set, "HX-Request", "true").lacks(t, "meanwhile")
 		kim.get(t, 200, row.made).has(t, `name="was" value="`+row.third+`"`)

@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// What a program put into a field of one line turns no page around.
-func TestPagesShowNothingThatTurnsTheWriting(t *testing.T) {
+// Bidirectional controls in a field must not affect the page.
+func TestPagesStripBidi(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	staff := h.sit(t, "kim", model.RoleStaff)

@@ -39,7 +39,7 @@ func TestTrash(t *testing.T) {
 	staff.get(t, 200, "/trash?noun=order", "2026-7").lacks(t, "a.pdf", "Elm")
 
 	staff.post(t, 422, "/trash", nil).has(t, "Nothing was chosen")
-	// The button of a row means that row, whatever else is ticked.
+	// The button of a row affects that row only, whatever is selected.
 	got := staff.post(t, 303, "/trash", url.Values{"only": {ofFile}, "item": {ofOrder, ofAbstract}, "back": {"/trash?noun=file"}})
 	got.same(t, map[string]string{"Location": "/trash?noun=file"})
 	staff.get(t, 200, "/trash", "2026-7", "Elm").lacks(t, "a.pdf")
@@ -53,11 +53,11 @@ func TestTrash(t *testing.T) {
 	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", ofOther}}).has(t, "in the trash no longer", "The others: 1 was restored.")
 	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "in the trash no longer")
 	staff.get(t, 200, "/trash", "The trash is empty")
-	// More than one form may name are refused as a whole: none is left out without a word.
+	// A form with too many records is rejected and restores none of them.
 	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{ofOther}, 201)}).has(t, "Choose at most 200 at a time.")
 }
 
-// What lies there too long does not come back.
+// Expired records can't be restored.
 func TestTrashOver(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -72,8 +72,7 @@ func TestTrashOver(t *testing.T) {
 	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
 }
 
-// An administrator deletes one record or all permanently, after typing what is asked for;
-// staff is not offered that.
+// Administrators delete one record or all permanently, after typing a confirmation. Staff can't.
 func TestPurgeFromThePage(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
@@ -125,7 +124,7 @@ func TestPurgeFromThePage(t *testing.T) {
 	admin.get(t, 200, "/admin/activity", "permanently deleted", "emptied the trash", "lifted the retention of", "12 Elm St", "Court order 26-117", "1 kept by the retention setting")
 }
 
-// The trash says which abstract a document was on, with the way there while there is one.
+// The trash names the abstract of a document and links to it if it exists.
 func TestTrashNamesTheAbstract(t *testing.T) {
 	t.Parallel()
 	h := open(t)

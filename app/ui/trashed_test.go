@@ -7,8 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Whoever is at work on what a colleague trashes is told who it was, and how it comes
-// back.
+// A user whose record another user moves to the trash sees who did it, and can restore it.
 func TestTrashedByColleague(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -27,7 +26,7 @@ func TestTrashedByColleague(t *testing.T) {
 		read := viewer.get(t, 404, made)
 		read.has(t, "Kim of admin moved the ")
 		read.lacks(t, made+"/restore")
-		h.post(t, 303, made, form) // nobody is told
+		h.post(t, 303, made, form) // the name is not shown
 		kim.post(t, 303, made+"/restore", nil)
 		kim.post(t, 303, made, form)
 	}

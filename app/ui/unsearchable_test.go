@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// scanner gives the text of none, one, or all of a document's pages, as its content says.
+// scanner returns text for none, one, or all pages of a document, depending on its content.
 type scanner struct{ vaulttest.Reader }
 
 func (scanner) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
@@ -43,14 +43,14 @@ func TestDocumentsWithoutText(t *testing.T) {
 	h.user(t, "Owner", model.RoleAdmin)
 	g := h.visit(t, model.RoleStaff)
 	scan := h.put(t, "Scan.pdf", vaulttest.PDF(3, "none"))
-	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while no one knows
+	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while it is unknown
 	partly, all, picture := h.put(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.put(t, "All.pdf", vaulttest.PDF(3, "each")), h.put(t, "Plat.png", []byte(onePixel))
-	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // by reading, as of those that no one counted
+	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // from the stored text, for documents without a count
 	h.vault.Start(time.Hour)
 	h.processed(t)
 	for _, row := range []struct {
 		file       model.File
-		mark, find string // of its row, and of a look for what it has not
+		mark, find string // from its row, and from a search without results
 	}{
 		{scan, "Not searchable", `{"hits":[],"more":false,"unread":3}`},
 		{partly, "2 pages not searchable", `{"hits":[],"more":false,"unread":2}`},

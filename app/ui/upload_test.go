@@ -22,15 +22,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// enter makes a user, signs the user in and gives the header of the session's cookie.
-func (h *house) enter(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
+// enter creates and signs in a user, and returns the cookie header.
+func (h *testServer) enter(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
 	t.Helper()
 	token, actor := h.newcomer(t, name, role)
 	return "Cookie: deedkeep=" + token, actor
 }
 
-// sent is a request with a body; it reads the answer.
-func (h *house) sent(t *testing.T, want int, method, target, body string, header ...string) reply {
+// sent sends a request with a body and reads the response.
+func (h *testServer) sent(t *testing.T, want int, method, target, body string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
 	defer conn.Close()
@@ -55,7 +55,7 @@ func (h *house) sent(t *testing.T, want int, method, target, body string, header
 
 const tus = "Tus-Resumable: 1.0.0"
 
-// meta is the header of what a document is called and where it goes.
+// meta returns the header with the name and place of a document.
 func meta(filename, to string) string {
 	code := base64.StdEncoding.EncodeToString
 	return "Upload-Metadata: filename " + code([]byte(filename)) + ",to " + code([]byte(to)) + ",empty"
@@ -65,8 +65,8 @@ func offset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
 
 const chunk = "Content-Type: application/offset+octet-stream"
 
-// became asks what became of an upload.
-func (h *house) became(t *testing.T, cookie, path string) (answer struct {
+// became returns the status of an upload.
+func (h *testServer) became(t *testing.T, cookie, path string) (answer struct {
 	State, Name, Path, Note, Refusal, Advice string
 	Offset, Size                             int64
 	Number                                   uint64
@@ -113,7 +113,7 @@ func TestTus(t *testing.T) {
 			if got.State != "filed" || got.Number != uint64(i+1) || got.Name != "Déed.pdf" || got.Path != want || got.Note != row.note || got.Other != row.other {
 				t.Errorf("%+v", got)
 			}
-			// The answer to the last part was lost.
+			// The response to the last part was lost.
 			h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
 			h.sent(t, 204, "PATCH", path, body[100:], cookie, tus, offset(100), chunk)
 		}
@@ -124,7 +124,7 @@ func TestTus(t *testing.T) {
 	}
 }
 
-func (h *house) tray(t *testing.T) *vault.Tray {
+func (h *testServer) tray(t *testing.T) *vault.Tray {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -134,7 +134,7 @@ func (h *house) tray(t *testing.T) *vault.Tray {
 	return tray
 }
 
-func TestTusRefuses(t *testing.T) {
+func TestTusRejects(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	admin, _ := h.enter(t, "kim", model.RoleAdmin)
@@ -199,7 +199,7 @@ func TestTusRefuses(t *testing.T) {
 	h.sent(t, 204, "OPTIONS", "/uploads", "").same(t, map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
 }
 
-// A lost connection keeps what arrived, and a second request at the same time waits.
+// A lost connection keeps the received bytes. A second request for the same upload waits.
 func TestTusBreaksOff(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -233,7 +233,7 @@ func TestTusBreaksOff(t *testing.T) {
 	}
 }
 
-// A server that stops ends what arrives at once, in order.
+// A server that stops ends uploads immediately and cleanly.
 func TestTusStops(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -260,7 +260,7 @@ func TestTusStops(t *testing.T) {
 	h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": "10"})
 }
 
-func (h *house) wait(t *testing.T, what string, holds func() bool) {
+func (h *testServer) wait(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -271,7 +271,7 @@ func (h *house) wait(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// multipart is a form with documents, as browsers send it without scripts.
+// multipart returns a form with documents, as browsers send it without scripts.
 func multipart(parts ...string) (body, kind string) {
 	var b bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
@@ -321,7 +321,7 @@ func TestPlainUpload(t *testing.T) {
 	}
 }
 
-// killable is a reader whose processes are killed from outside while killed is set.
+// killable is a worker pool whose processes are killed while killed is set.
 type killable struct {
 	vaulttest.Reader
 	killed *atomic.Bool
@@ -334,8 +334,8 @@ func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext 
 	return k.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
-// While document processes are killed from outside no document is refused: a form is to
-// be sent again; a resumable upload is kept, and is complete once it can be checked.
+// While worker processes are killed, no document is rejected: forms must be sent again; resumable
+// uploads wait until the document can be checked.
 func TestUploadWhileReadersAreKilled(t *testing.T) {
 	t.Parallel()
 	var killed atomic.Bool
@@ -354,7 +354,7 @@ func TestUploadWhileReadersAreKilled(t *testing.T) {
 	}
 }
 
-// noticeOf is the sentence for the next page.
+// noticeOf returns the notice for the next page.
 func noticeOf(t *testing.T, r reply) string {
 	t.Helper()
 	for _, c := range r.Cookies() {
@@ -364,7 +364,7 @@ func noticeOf(t *testing.T, r reply) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, notice, _ := strings.Cut(string(text), "\n") // before it stands how to undo it
+			_, notice, _ := strings.Cut(string(text), "\n") // preceded by the undo form
 			return notice
 		}
 	}

@@ -71,7 +71,7 @@ func TestChangeUser(t *testing.T) {
 	h.status(t, 200, "GET", link).has(t, "Choose a new password")
 }
 
-// An administrator shuts neither themselves out by a slip, nor the last one by intent.
+// Administrators can disable neither themselves nor the last administrator.
 func TestLastAdministrator(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -82,7 +82,7 @@ func TestLastAdministrator(t *testing.T) {
 	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "another administrator can")
 	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
 	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
-	// Two administrators who shut each other out at once: one stays, and is told why.
+	// When two administrators disable each other at the same time, one stays enabled and sees why.
 	kim := h.user(t, "kim", model.RoleAdmin)
 	other := h.as(t, "kim")
 	h.post(t, 303, fmt.Sprintf("/admin/users/%d/role", kim.ID), url.Values{"role": {"staff"}}, cookie)

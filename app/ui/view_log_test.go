@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// What of the answers under a signed link counts as a view.
+// Which responses to a signed link count as views.
 func TestViewsAreTakenDown(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -45,7 +45,7 @@ func TestViewsAreTakenDown(t *testing.T) {
 			want = append(want, "link 192.0.2."+from)
 		}
 	}
-	h.status(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // goes on
+	h.status(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues
 	h.status(t, 200, "GET", link, "From: 1")                      // within the minute
 	h.refused(t, 403, "GET", link+"?")
 	if got := h.views(t); !slices.Equal(got, want) {
@@ -53,8 +53,8 @@ func TestViewsAreTakenDown(t *testing.T) {
 	}
 }
 
-// views are the views in the log: who, and from where.
-func (h *house) views(t *testing.T) (views []string) {
+// views returns the views in the audit log.
+func (h *testServer) views(t *testing.T) (views []string) {
 	t.Helper()
 	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" {
@@ -71,8 +71,8 @@ func (h *house) views(t *testing.T) (views []string) {
 	return views
 }
 
-// Whoever has the first byte of an answer is in the log already, however it was asked
-// for: a crash in the middle of a long one loses no view.
+// A view is logged before the first byte is sent, whatever the kind of request, so that a crash
+// loses no view.
 func TestViewIsTakenDownBeforeItsBytes(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -82,7 +82,7 @@ func TestViewIsTakenDownBeforeItsBytes(t *testing.T) {
 		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: vault.test\r\nFrom: %d\r\n%s\r\n\r\n", h.link(file), i, header); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Read(make([]byte, 1)); err != nil { // the answer is under way, and stays so
+		if _, err := conn.Read(make([]byte, 1)); err != nil { // the response is still being sent
 			t.Fatal(err)
 		}
 		if got := h.views(t); len(got) != i+1 {

@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// readings are the views and downloads in the log.
-func (h *house) readings(t *testing.T) (list []string) {
+// readings returns the views and downloads in the audit log.
+func (h *testServer) readings(t *testing.T) (list []string) {
 	t.Helper()
 	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" || e.Kind == "file.downloaded" {
@@ -33,7 +33,7 @@ func (h *house) readings(t *testing.T) (list []string) {
 	return list
 }
 
-// Whatever tells of the content of a document is in the log, where no view has begun.
+// Every response with document content is logged as a view.
 func TestEveryWayToReadIsNoted(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
@@ -49,8 +49,8 @@ func TestEveryWayToReadIsNoted(t *testing.T) {
 	}
 }
 
-// Whoever fills the log by reading waits for the next minute, and others do not.
-func TestNobodyReadsTooFast(t *testing.T) {
+// A user who opens too many documents must wait for a minute; other users need not.
+func TestReadingRateIsLimited(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	g := h.visit(t, model.RoleViewer)
@@ -70,7 +70,7 @@ func TestNobodyReadsTooFast(t *testing.T) {
 	g.get(t, 200, path(files[1], ""))
 }
 
-// measured gives each document the size that it names.
+// measured gives each document the size in its name.
 type measured struct{ drawer }
 
 func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
@@ -90,7 +90,7 @@ func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLi
 	return []document.PageSize{size}, nil
 }
 
-// A thumbnail that can be read is a view.
+// A readable thumbnail counts as a view.
 func TestReadableThumbnailsAreNoted(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Reader = measured{} })

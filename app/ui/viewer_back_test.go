@@ -15,12 +15,12 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// From a document the way back leads to its row, on the page of the list that has it.
+// The viewer links back to the document's row, on the right page of its list.
 func TestBackToTheRow(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	cookie, actor := h.enter(t, "kim", model.RoleStaff)
-	names := make([]string, 100) // as many as one form may bring
+	names := make([]string, 100) // the maximum of one form
 	for i := range names {
 		names[i] = fmt.Sprintf("%03d.pdf", i)
 	}
@@ -50,7 +50,7 @@ func TestBackToTheRow(t *testing.T) {
 	h.status(t, 200, "GET", "/vault", cookie).has(t, `id="`+row+`"`)
 }
 
-// hopeless makes no picture: of one document never, of the other not just now.
+// hopeless renders no images: permanently for one document, temporarily for the other.
 type hopeless struct{ drawer }
 
 func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
@@ -60,8 +60,7 @@ func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ docume
 	return document.Image{}, sandbox.ErrDeadline
 }
 
-// What fails for good is not offered another try, nor asked for a picture; after a week
-// the desk is done with it.
+// Permanent failures offer no retry and request no image. After a week the dashboard drops them.
 func TestFailedForGood(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Reader = hopeless{} })

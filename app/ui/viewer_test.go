@@ -24,8 +24,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// drawer draws pages that tell their number and width by their size, and reads texts
-// that are written in the document.
+// drawer renders pages whose size encodes their number and width, and reads text from the document
+// itself.
 type drawer struct{ vaulttest.Reader }
 
 func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
@@ -61,8 +61,8 @@ func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ 
 	return [][]document.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
 }
 
-// library is a house with an abstract of three documents.
-func library(t *testing.T) (h *house, abstract string, files []model.File) {
+// library returns a server with an abstract of three documents.
+func library(t *testing.T) (h *testServer, abstract string, files []model.File) {
 	t.Helper()
 	h = openEmpty(t, func(o *vault.Options) { o.Reader = drawer{} })
 	h.user(t, "Owner", model.RoleAdmin)
@@ -118,8 +118,8 @@ none</mark>`, "&lt;b&gt;Smith", "1 hit")
 	staff.get(t, 200, path(deed, "")).has(t, path(deed, "/trash"), path(deed, "/rename"))
 }
 
-// Where a document is read from says which come before and after it; a place that
-// has it not is not believed.
+// The place in the address determines the previous and next document. A place without the document
+// is ignored.
 func TestNeighbors(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
@@ -183,8 +183,7 @@ func TestPagePictures(t *testing.T) {
 	}
 }
 
-// Who may not read sees nothing, signed in or not, and a picture that a browser has
-// is not confirmed to somebody else.
+// Without permission, nothing is shown, and cached images are not revalidated for other users.
 func TestDocumentRights(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
@@ -288,7 +287,7 @@ func TestOriginals(t *testing.T) {
 		t.Errorf("%q", got.body)
 	}
 	g.get(t, 200, path(search, "/print")).has(t, "&lt;b&gt;Smith")
-	// With the session all of it ends: nothing that was given away goes on.
+	// When the session ends, its documents can't be read anymore.
 	if err := h.vault.Sessions.SignOut(t.Context(), g.token, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +309,7 @@ func TestZipOfAbstract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.Copy(io.Discard, r); err != nil { // its checksum is looked at
+		if _, err := io.Copy(io.Discard, r); err != nil { // verifies its checksum
 			t.Errorf("%s: %v", f.Name, err)
 		}
 	}
@@ -378,8 +377,7 @@ func TestDocumentForms(t *testing.T) {
 	g.get(t, 200, path(deed, "")).has(t, "04_Deed Bk. 12.pdf")
 }
 
-// What the forms of a document do, and what the log says of it, does not depend on
-// where the document is, or on the page that they came from.
+// The forms of a document and their log entries don't depend on its place or on the page.
 func TestDocumentFormsAnywhere(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
@@ -429,8 +427,7 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 	}
 }
 
-// A view is one entry however many pages it has, by whoever is signed in; what a
-// browser fetches ahead without showing is none.
+// A view is one entry, however many pages are read. Prefetching is not a view.
 func TestReadingIsNoted(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)

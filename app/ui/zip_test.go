@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// slowTaker takes an answer, does something once it has so many bytes, and remembers
-// the time it was given last.
+// slowTaker reads a response, calls a function after a number of bytes, and remembers the last
+// deadline.
 type slowTaker struct {
 	*httptest.ResponseRecorder
 	until time.Time
@@ -35,7 +35,7 @@ func (s *slowTaker) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// A zip ends when its taker may read no more: within a document, and before the next.
+// A zip is aborted when its reader loses permission: within a document, and before the next.
 func TestZipEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -77,8 +77,8 @@ func TestZipEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// takeZip asks for a folder as the voice is asked, and tells whether the answer was cut.
-func (h *house) takeZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
+// takeZip downloads a folder and reports whether the response was aborted.
+func (h *testServer) takeZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)
 	r.AddCookie(&http.Cookie{Name: "deedkeep", Value: token})
