@@ -37,7 +37,7 @@ func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context
 	if err != nil {
 		return err
 	}
-	if err := s.askRunning(ctx, c, fn); !errors.Is(err, control.ErrNobody) {
+	if err := s.askRunning(ctx, c, fn); !errors.Is(err, control.ErrNoServer) {
 		return err
 	}
 	err = s.askAlone(ctx, c, reads, fn)
@@ -45,7 +45,7 @@ func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context
 		return err
 	}
 	// A server that was just starting has the vault; by now its door may be open.
-	if again := s.askRunning(ctx, c, fn); !errors.Is(again, control.ErrNobody) {
+	if again := s.askRunning(ctx, c, fn); !errors.Is(again, control.ErrNoServer) {
 		return again
 	}
 	return err
@@ -83,9 +83,9 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	listener := control.Memory()
+	listener := control.ListenMemory()
 	server := &http.Server{
-		Handler:           control.NewHandler(control.HandlerOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Chance: rand.Reader}),
+		Handler:           control.NewHandler(control.HandlerOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Rand: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,
 	}
 	ended := make(chan error, 1)

@@ -136,7 +136,7 @@ func isFile(path string) bool {
 
 // finish says what became of everything; walked is why it ended early.
 func (i *importing) finish(walked error) error {
-	if errors.Is(walked, control.ErrNobody) {
+	if errors.Is(walked, control.ErrNoServer) {
 		return walked // the server has gone: all is done once more without it
 	}
 	i.count.DryRun, i.count.Rejections = i.dry, i.list.first

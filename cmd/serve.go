@@ -88,9 +88,9 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		s.say("created a new vault in %s; for a service, start with --existing", v.Dir)
 	}
 	return server.Serve(ctx, server.Options{
-		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
-		Doctor:  func(ctx context.Context) (apitypes.Doctor, error) { return s.look(ctx, c, "", "") },
-		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
+		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats,
+		Doctor:    func(ctx context.Context) (apitypes.Doctor, error) { return s.look(ctx, c, "", "") },
+		OnStarted: func(a server.Addresses) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})
 }
 
@@ -153,7 +153,7 @@ func vacant(ctx context.Context, c config.Config) error {
 		return err
 	}
 	knock, err := control.Dial(ctx, dir)
-	if errors.Is(err, control.ErrNobody) {
+	if errors.Is(err, control.ErrNoServer) {
 		return nil
 	}
 	if err != nil {
@@ -167,7 +167,7 @@ func vacant(ctx context.Context, c config.Config) error {
 
 // started says what a new vault needs next, how to know its certificate, and, in one
 // line, that the server answers.
-func (s *shell) started(ctx context.Context, v *vault.Instance, a server.Answering) {
+func (s *shell) started(ctx context.Context, v *vault.Instance, a server.Addresses) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 type abstractHandler struct {
-	edge  *edge
-	verbs interface {
+	server  *server
+	service interface {
 		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
@@ -33,15 +33,15 @@ var abstractFields = []string{"template_id", "custom_fields", "address", "city",
 // abstractChanges are the fields of PATCH /abstracts/{id}.
 var abstractChanges = append([]string{"status", "files"}, abstractFields...)
 
-func (h abstractHandler) create(c *call) (answer, error) {
-	form, err := h.edge.readForm(c, h.trays, abstractFields, true)
+func (h abstractHandler) create(c *request) (response, error) {
+	form, err := h.server.readForm(c, h.trays, abstractFields, true)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer form.tray.Discard()
 	f := form.fields
-	render := func(filed vault.Filed) answer { return h.edge.abstractCreated(c, filed) }
-	filed, err := h.verbs.Create(c.Context(), c.actor, model.AbstractDraft{
+	render := func(filed vault.Filed) response { return h.server.abstractCreated(c, filed) }
+	filed, err := h.service.Create(c.Context(), c.actor, model.AbstractDraft{
 		TemplateID: f.number("template_id"),
 		Custom:     c.custom(f.custom("custom_fields")),
 		PropertyDraft: model.PropertyDraft{
@@ -49,145 +49,145 @@ func (h abstractHandler) create(c *call) (answer, error) {
 		},
 		TaxMap:      f.input("tax_map"),
 		NonFilePart: form.notFile,
-	}, form.tray, keep(c, render))
+	}, form.tray, storeResponse(c, render))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return render(filed), nil
 }
 
-func (h abstractHandler) attach(c *call) (answer, error) {
+func (h abstractHandler) attach(c *request) (response, error) {
 	id, err := h.id(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if _, err := h.verbs.Get(c.Context(), id); err != nil {
-		return answer{}, err // before the body is read
+	if _, err := h.service.Get(c.Context(), id); err != nil {
+		return response{}, err // before the body is read
 	}
-	form, err := h.edge.readForm(c, h.trays, nil, false)
+	form, err := h.server.readForm(c, h.trays, nil, false)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer form.tray.Discard()
-	render := func(filed vault.Filed) answer { return h.edge.abstractCreated(c, filed) }
-	filed, err := h.verbs.Attach(c.Context(), c.actor, id, form.upload(), form.tray, keep(c, render))
+	render := func(filed vault.Filed) response { return h.server.abstractCreated(c, filed) }
+	filed, err := h.service.Attach(c.Context(), c.actor, id, form.upload(), form.tray, storeResponse(c, render))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return render(filed), nil
 }
 
-func (h abstractHandler) get(c *call) (answer, error) {
+func (h abstractHandler) get(c *request) (response, error) {
 	id, err := h.id(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	filed, err := h.verbs.Get(c.Context(), id)
+	filed, err := h.service.Get(c.Context(), id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return h.edge.abstractRead(c, filed), nil
+	return h.server.abstractRead(c, filed), nil
 }
 
-var abstractListing = listing{
-	noun:  "abstracts",
-	text:  taken,
-	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
+var abstractListing = listSpec{
+	recordType: "abstracts",
+	text:       taken,
+	sorts:      []sortOption{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
 	filters: slices.Concat([]filter{
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byNumber("template_id", vault.ColumnTemplate),
 		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
 	}, byCreation(), byUpdate()),
 }
 
-func (h abstractHandler) list(c *call) (answer, error) {
-	asked, err := h.edge.list(c, abstractListing)
+func (h abstractHandler) list(c *request) (response, error) {
+	asked, err := h.server.list(c, abstractListing)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.search.Abstracts))
+	page, err := readPage(h.server, c, asked.Query, listed(c, asked, h.service.List, h.search.Abstracts))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, func(f vault.Filed) apitypes.Abstract { return h.edge.abstract(c, f) }))
+	return okResponse(pageOf(h.server, c, asked, page, func(f vault.Filed) apitypes.Abstract { return h.server.abstract(c, f) }))
 }
 
-func (h abstractHandler) patch(c *call) (answer, error) {
+func (h abstractHandler) patch(c *request) (response, error) {
 	id, err := h.id(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if _, err := h.verbs.Get(c.Context(), id); err != nil {
-		return answer{}, err // before the body is read
+	if _, err := h.service.Get(c.Context(), id); err != nil {
+		return response{}, err // before the body is read
 	}
-	m, err := h.edge.changes(c, abstractChanges...)
+	m, err := h.server.changes(c, abstractChanges...)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	filed, err := h.verbs.Patch(c.Context(), c.actor, id, model.AbstractPatch{
+	filed, err := h.service.Patch(c.Context(), c.actor, id, model.AbstractPatch{
 		TemplateID: m.number("template_id"), Status: m.input("status"), Custom: m.custom(c), PropertyPatch: m.property(),
 		TaxMap: m.input("tax_map"), Files: m.numbers("files"),
-	}, h.edge.etags[abstractNoun].match(c.Header, id))
+	}, h.server.etags[abstractType].match(c.Header, id))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return h.edge.abstractRead(c, filed), nil
+	return h.server.abstractRead(c, filed), nil
 }
 
-func (h abstractHandler) trash(c *call) (answer, error) {
+func (h abstractHandler) trash(c *request) (response, error) {
 	id, err := h.id(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if err := h.verbs.Trash(c.Context(), c.actor, id, h.edge.etags[abstractNoun].match(c.Header, id)); err != nil {
-		return answer{}, err
+	if err := h.service.Trash(c.Context(), c.actor, id, h.server.etags[abstractType].match(c.Header, id)); err != nil {
+		return response{}, err
 	}
-	return gone()
+	return noContent()
 }
 
-func (h abstractHandler) restore(c *call) (answer, error) {
+func (h abstractHandler) restore(c *request) (response, error) {
 	id, err := h.id(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if err := h.edge.nothing(c); err != nil {
-		return answer{}, err
+	if err := h.server.readEmpty(c); err != nil {
+		return response{}, err
 	}
-	render := func(filed vault.Filed) answer { return h.edge.abstractRead(c, filed) }
-	filed, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
+	render := func(filed vault.Filed) response { return h.server.abstractRead(c, filed) }
+	filed, err := h.service.Restore(c.Context(), c.actor, id, storeResponse(c, render))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return render(filed), nil
 }
 
-func (h abstractHandler) detach(c *call) (answer, error) {
+func (h abstractHandler) detach(c *request) (response, error) {
 	id, err := h.id(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	file, err := c.number()
+	file, err := c.numberID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if err := h.verbs.Detach(c.Context(), c.actor, id, file, h.edge.etags[fileNoun].match(c.Header, file)); err != nil {
-		return answer{}, err
+	if err := h.service.Detach(c.Context(), c.actor, id, file, h.server.etags[fileType].match(c.Header, file)); err != nil {
+		return response{}, err
 	}
-	return gone()
+	return noContent()
 }
 
-func (h abstractHandler) id(c *call) (uint64, error) { return c.opaque(h.edge.abstracts) }
+func (h abstractHandler) id(c *request) (uint64, error) { return c.opaqueID(h.server.abstracts) }
 
-func (e *edge) abstractCreated(c *call, filed vault.Filed) answer {
-	return answer{status: http.StatusCreated, header: e.etags[abstractNoun].of(filed.Abstract.ID, filed.Abstract.Version),
+func (e *server) abstractCreated(c *request, filed vault.Filed) response {
+	return response{status: http.StatusCreated, header: e.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
 		body: apitypes.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}}
 }
 
-func (e *edge) abstractRead(c *call, filed vault.Filed) answer {
-	return answer{status: http.StatusOK, header: e.etags[abstractNoun].of(filed.Abstract.ID, filed.Abstract.Version),
+func (e *server) abstractRead(c *request, filed vault.Filed) response {
+	return response{status: http.StatusOK, header: e.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
 		body: apitypes.AbstractBody{Data: e.abstract(c, filed)}}
 }
 
-func (e *edge) abstract(c *call, filed vault.Filed) apitypes.Abstract {
+func (e *server) abstract(c *request, filed vault.Filed) apitypes.Abstract {
 	a := filed.Abstract
 	return apitypes.Abstract{
 		ID: e.abstracts.Encode(a.ID), TemplateID: encode.OptionalID(a.TemplateID), Status: encode.OptionalString(a.Status),

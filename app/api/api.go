@@ -55,7 +55,7 @@ type Limits struct {
 // pattern of the route is in http.Request.Pattern of the request that it was handed.
 func New(opts Options) (http.Handler, error) {
 	v := opts.Vault
-	edge := &edge{
+	edge := &server{
 		Options:   opts,
 		addresses: httpx.AddressResolver{PublicURL: opts.PublicURL, TrustedProxies: opts.TrustedProxies},
 		abstracts: v.Secrets.IDs("abstracts"),
@@ -64,12 +64,12 @@ func New(opts Options) (http.Handler, error) {
 		cursors:   v.Secrets.Cursors(),
 		etags:     etags{},
 		memory:    opts.Memory,
-		running:   &running{slots: map[slot]bool{}},
+		running:   &running{slots: map[keyHash]bool{}},
 	}
-	for _, noun := range []string{abstractNoun, orderNoun, fileNoun, folderNoun} {
+	for _, noun := range []string{abstractType, orderType, fileType, folderType} {
 		edge.etags[noun] = tags{v.Secrets.VersionTags(noun)}
 	}
-	gate := &gate{edge: edge, keys: v.Keys, failing: newWindow(opts.FailingKeys, opts.Now), requests: newWindow(opts.Requests, opts.Now)}
+	gate := &authenticator{server: edge, keys: v.Keys, failing: newRateLimiter(opts.FailingKeys, opts.Now), requests: newRateLimiter(opts.Requests, opts.Now)}
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.RedirectTrailingSlash, engine.RedirectFixedPath = false, false
@@ -78,12 +78,12 @@ func New(opts Options) (http.Handler, error) {
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	engine.Use(edge.log, edge.recover, edge.cors, edge.tus, gate.admit)
-	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
-	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
+	engine.Use(edge.log, edge.recover, edge.cors, edge.tus, gate.authenticate)
+	engine.NoRoute(edge.handle(func(*request) (response, error) { return response{}, errNoRoute }))
+	engine.NoMethod(edge.handle(func(*request) (response, error) { return response{}, errNoMethod }))
 	mount(engine, edge)
 	edge.mountMetrics(engine)
-	return httpx.SlowClientGuard(straighten(engine), opts.Limits.Stall), nil
+	return httpx.SlowClientGuard(normalizePath(engine), opts.Limits.Stall), nil
 }
 
 // route is one line of the table.
@@ -93,7 +93,7 @@ type route struct {
 }
 
 // routes is all of /v1 (SPEC.md, and "Ours" in API.md).
-func routes(e *edge) []route {
+func routes(e *server) []route {
 	v := e.Vault
 	abstracts := abstractHandler{e, v.Abstracts, v.Files, v.Search}
 	orders := orderHandler{e, v.Orders, v.Search}
@@ -146,12 +146,12 @@ func routes(e *edge) []route {
 }
 
 // mount registers the table, HEAD wherever GET, and OPTIONS everywhere.
-func mount(engine *gin.Engine, e *edge) {
+func mount(engine *gin.Engine, e *server) {
 	allowed := map[string][]string{}
 	for _, r := range routes(e) {
 		path, h := "/v1"+r.path, r.handler
 		if r.method == http.MethodPost && r.path != uploadsPath { // an upload that is begun twice stores nothing twice
-			h = e.once(h)
+			h = e.idempotent(h)
 		}
 		engine.Handle(r.method, path, e.handle(h))
 		allowed[path] = append(allowed[path], r.method)
@@ -174,14 +174,14 @@ var (
 	errNoMethod = &httpx.Error{Status: http.StatusMethodNotAllowed, Message: "This method is not allowed here."}
 )
 
-// straighten brings a path to its one spelling before it is routed: /api/v1 is
+// normalizePath brings a path to its one spelling before it is routed: /api/v1 is
 // /v1, repeated slashes and one at the end count as absent. A path that could be
 // read in two ways (encoded slashes, backslashes, dot segments) is none of ours.
-func straighten(next http.Handler) http.Handler {
+func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := "/v1/\x00"
 		if !ambiguous(r.URL.EscapedPath()) && !ambiguous(r.URL.Path) {
-			path = singleSpelling(r.URL.Path)
+			path = cleanPath(r.URL.Path)
 		}
 		own := *r.URL
 		own.Path, own.RawPath = path, ""
@@ -205,7 +205,7 @@ func ambiguous(path string) bool {
 	return false
 }
 
-func singleSpelling(path string) string {
+func cleanPath(path string) string {
 	var b strings.Builder
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment != "" {
@@ -221,14 +221,14 @@ func singleSpelling(path string) string {
 
 // The nouns as records are named after them.
 const (
-	abstractNoun = "abstract"
-	orderNoun    = "order"
-	fileNoun     = "file"
-	folderNoun   = "folder"
+	abstractType = "abstract"
+	orderType    = "order"
+	fileType     = "file"
+	folderType   = "folder"
 )
 
-// edge is what every handler needs to turn numbers into what callers see.
-type edge struct {
+// server is what every handler needs to turn numbers into what callers see.
+type server struct {
 	Options
 	addresses         httpx.AddressResolver
 	abstracts, orders *secret.IDs

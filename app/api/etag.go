@@ -15,8 +15,8 @@ type tags struct{ *secret.VersionTags }
 // etags are those of each noun.
 type etags map[string]tags
 
-// of is the header of a record in a version.
-func (t tags) of(id, version uint64) map[string]string {
+// header is the header of a record in a version.
+func (t tags) header(id, version uint64) map[string]string {
 	return map[string]string{"ETag": `"` + t.Encode(id, version) + `"`}
 }
 

@@ -24,7 +24,7 @@ import (
 // door asks the control door of the house.
 func (h *house) door(t *testing.T, method, path, body string) (status int, text string) {
 	t.Helper()
-	door := control.NewHandler(control.HandlerOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+	door := control.NewHandler(control.HandlerOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(control.OperatorHeader, "ann")

@@ -13,8 +13,8 @@ import (
 )
 
 type fileHandler struct {
-	edge  *edge
-	verbs interface {
+	server  *server
+	service interface {
 		trays
 		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (model.File, error)
@@ -26,131 +26,131 @@ type fileHandler struct {
 	search *vault.SearchService
 }
 
-func (h fileHandler) upload(c *call) (answer, error) {
-	form, err := h.edge.readForm(c, h.verbs, []string{"folder_id"}, false)
+func (h fileHandler) upload(c *request) (response, error) {
+	form, err := h.server.readForm(c, h.service, []string{"folder_id"}, false)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer form.tray.Discard()
-	render := func(filed vault.Filed) answer { return h.edge.uploaded(c, filed) }
-	filed, err := h.verbs.Upload(c.Context(), c.actor, form.upload(), form.tray, keep(c, render))
+	render := func(filed vault.Filed) response { return h.server.uploaded(c, filed) }
+	filed, err := h.service.Upload(c.Context(), c.actor, form.upload(), form.tray, storeResponse(c, render))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return render(filed), nil
 }
 
 // uploaded tells what became of the documents: 201 when one was stored, else 200.
-func (e *edge) uploaded(c *call, filed vault.Filed) answer {
+func (e *server) uploaded(c *request, filed vault.Filed) response {
 	stored, failed := len(filed.Files), len(filed.Failures)
 	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: e.files(c, filed.Files), Errors: failures(filed.Failures)}
 	switch {
 	case stored == 0:
 		report.Message = fmt.Sprintf("No files were uploaded: %d file(s) failed validation", failed)
-		return answer{status: http.StatusOK, body: report}
+		return response{status: http.StatusOK, body: report}
 	case failed > 0:
 		report.Message = fmt.Sprintf("Some files uploaded successfully, but %d file(s) failed validation", failed)
 	}
-	return answer{status: http.StatusCreated, body: report}
+	return response{status: http.StatusCreated, body: report}
 }
 
-func (h fileHandler) get(c *call) (answer, error) {
+func (h fileHandler) get(c *request) (response, error) {
 	file, err := h.find(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return h.read(c, file), nil
 }
 
-func (h fileHandler) read(c *call, f model.File) answer {
-	return answer{status: http.StatusOK, header: h.edge.etags[fileNoun].of(f.ID, f.Version), body: apitypes.FileBody{Data: h.edge.file(c, f)}}
+func (h fileHandler) read(c *request, f model.File) response {
+	return response{status: http.StatusOK, header: h.server.etags[fileType].header(f.ID, f.Version), body: apitypes.FileBody{Data: h.server.file(c, f)}}
 }
 
-var fileListing = listing{
-	noun:  "files",
-	text:  taken,
-	sorts: []sorting{{"created_at", vault.SortCreated}},
+var fileListing = listSpec{
+	recordType: "files",
+	text:       taken,
+	sorts:      []sortOption{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
 		unsearched(byFolder("folder_id")), unsearched(byAbstract("abstract_id")), unsearched(byBoolean("is_processing", vault.ColumnProcessing)),
 	}, byCreation()...),
 }
 
-func (h fileHandler) list(c *call) (answer, error) {
-	asked, err := h.edge.list(c, fileListing)
+func (h fileHandler) list(c *request) (response, error) {
+	asked, err := h.server.list(c, fileListing)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.search.Files))
+	page, err := readPage(h.server, c, asked.Query, listed(c, asked, h.service.List, h.search.Files))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, func(f model.File) apitypes.File { return h.edge.file(c, f) }))
+	return okResponse(pageOf(h.server, c, asked, page, func(f model.File) apitypes.File { return h.server.file(c, f) }))
 }
 
-func (h fileHandler) patch(c *call) (answer, error) {
+func (h fileHandler) patch(c *request) (response, error) {
 	file, err := h.find(c) // before the body is read
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	m, err := h.edge.changes(c, "filename", "folder_id")
+	m, err := h.server.changes(c, "filename", "folder_id")
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	file, err = h.verbs.Patch(c.Context(), c.actor, file.ID, model.FilePatch{Filename: m.filename("filename"), FolderID: m.number("folder_id")},
-		h.edge.etags[fileNoun].match(c.Header, file.ID))
+	file, err = h.service.Patch(c.Context(), c.actor, file.ID, model.FilePatch{Filename: m.filename("filename"), FolderID: m.number("folder_id")},
+		h.server.etags[fileType].match(c.Header, file.ID))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return h.read(c, file), nil
 }
 
-func (h fileHandler) trash(c *call) (answer, error) {
-	id, err := c.number()
+func (h fileHandler) trash(c *request) (response, error) {
+	id, err := c.numberID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if err := h.verbs.Trash(c.Context(), c.actor, id, h.edge.etags[fileNoun].match(c.Header, id)); err != nil {
-		return answer{}, err
+	if err := h.service.Trash(c.Context(), c.actor, id, h.server.etags[fileType].match(c.Header, id)); err != nil {
+		return response{}, err
 	}
-	return gone()
+	return noContent()
 }
 
-func (h fileHandler) restore(c *call) (answer, error) {
-	id, err := c.number()
+func (h fileHandler) restore(c *request) (response, error) {
+	id, err := c.numberID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if err := h.edge.nothing(c); err != nil {
-		return answer{}, err
+	if err := h.server.readEmpty(c); err != nil {
+		return response{}, err
 	}
-	render := func(f model.File) answer { return h.read(c, f) }
-	file, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
+	render := func(f model.File) response { return h.read(c, f) }
+	file, err := h.service.Restore(c.Context(), c.actor, id, storeResponse(c, render))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return render(file), nil
 }
 
 // download redirects to a signed link, which anybody may follow while it lives.
-func (h fileHandler) download(c *call) (answer, error) {
+func (h fileHandler) download(c *request) (response, error) {
 	file, err := h.find(c)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	h.edge.downloaded(c, file)
-	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.edge.Now().Add(h.edge.LinkTTL)}
-	return answer{status: http.StatusFound, location: c.origin + h.edge.links.Sign(link)}, nil
+	h.server.downloaded(c, file)
+	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.server.Now().Add(h.server.LinkTTL)}
+	return response{status: http.StatusFound, location: c.origin + h.server.links.Sign(link)}, nil
 }
 
-func (h fileHandler) find(c *call) (model.File, error) {
-	id, err := c.number()
+func (h fileHandler) find(c *request) (model.File, error) {
+	id, err := c.numberID()
 	if err != nil {
 		return model.File{}, err
 	}
-	return h.verbs.Get(c.Context(), id)
+	return h.service.Get(c.Context(), id)
 }
 
-func (e *edge) files(c *call, files []model.File) []apitypes.File {
+func (e *server) files(c *request, files []model.File) []apitypes.File {
 	list := make([]apitypes.File, 0, len(files))
 	for _, f := range files {
 		list = append(list, e.file(c, f))
@@ -158,7 +158,7 @@ func (e *edge) files(c *call, files []model.File) []apitypes.File {
 	return list
 }
 
-func (e *edge) file(c *call, f model.File) apitypes.File {
+func (e *server) file(c *request, f model.File) apitypes.File {
 	return apitypes.File{
 		ID: int64(f.ID), Filename: f.Filename, FileType: f.Extension(), MimeType: f.MIME, PageCount: f.Pages,
 		FileSize: f.Size, FileSizeHuman: apitypes.HumanSize(f.Size), FolderID: encode.OptionalID(f.FolderID), IsProcessing: f.Processing,

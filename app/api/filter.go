@@ -17,7 +17,7 @@ import (
 // empty, asks for, or gives the sentence that refuses it.
 type filter struct {
 	name       string
-	read       func(e *edge, text string, q *vault.Query) string
+	read       func(e *server, text string, q *vault.Query) string
 	unsearched bool // the index does not know it: it cannot be combined with q
 }
 
@@ -33,7 +33,7 @@ func where(q *vault.Query, column vault.Column, value string) {
 
 // byText is equality of a text, without regard to case.
 func byText(name string, column vault.Column, most int) filter {
-	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		switch {
 		case !decode.ValidText(text):
 			return model.MsgInvalidCharacters(name)
@@ -47,7 +47,7 @@ func byText(name string, column vault.Column, most int) filter {
 
 // byNumber is the number of another record, which need not be there.
 func byNumber(name string, column vault.Column) filter {
-	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		n, _, ok := decode.Integer(text)
 		switch {
 		case !ok:
@@ -63,7 +63,7 @@ func byNumber(name string, column vault.Column) filter {
 // byFolder is byNumber, or `null` for the files in no folder and of no abstract.
 func byFolder(name string) filter {
 	number := byNumber(name, vault.ColumnFolder)
-	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(e *server, text string, q *vault.Query) string {
 		if text == "null" {
 			where(q, vault.ColumnUnassigned, "")
 			return ""
@@ -74,7 +74,7 @@ func byFolder(name string) filter {
 
 // byAbstract is the opaque id of an abstract, which need not be there.
 func byAbstract(name string) filter {
-	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(e *server, text string, q *vault.Query) string {
 		id, ok := e.abstracts.Decode(text)
 		if !ok {
 			return model.MsgInvalidChoice(name)
@@ -85,7 +85,7 @@ func byAbstract(name string) filter {
 }
 
 func byBoolean(name string, column vault.Column) filter {
-	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		switch strings.ToLower(text) {
 		case "true", "1":
 			where(q, column, "true")
@@ -99,7 +99,7 @@ func byBoolean(name string, column vault.Column) filter {
 }
 
 func byChoice(name string, column vault.Column, choices ...string) filter {
-	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
 			return model.MsgInvalidChoice(name)
 		}
@@ -127,7 +127,7 @@ func byUpdate() []filter {
 func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 	from, to := of+"_from", of+"_to"
 	return []filter{
-		{name: from, read: func(_ *edge, text string, q *vault.Query) string {
+		{name: from, read: func(_ *server, text string, q *vault.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
 				return model.MsgNotDateTime(from)
@@ -138,7 +138,7 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 			}
 			return ""
 		}},
-		{name: to, read: func(_ *edge, text string, q *vault.Query) string {
+		{name: to, read: func(_ *server, text string, q *vault.Query) string {
 			at, day, ok := instant(text)
 			if !ok {
 				return model.MsgNotDateTime(to)

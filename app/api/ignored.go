@@ -13,11 +13,11 @@ import (
 
 // Bounds of what X-Ignored-Fields names.
 const (
-	mostIgnored     = 20 // names; the others are counted
-	mostIgnoredName = 64 // bytes of a name
-	// mostIgnoredText is how many bytes the names have together once they are encoded: nginx
+	maxIgnored     = 20 // names; the others are counted
+	maxIgnoredName = 64 // bytes of a name
+	// maxIgnoredText is how many bytes the names have together once they are encoded: nginx
 	// takes a response only when all its headers fit into 4 KB.
-	mostIgnoredText = 2 << 10
+	maxIgnoredText = 2 << 10
 )
 
 // ignored gathers the names of what a request sends and its operation does not take:
@@ -40,7 +40,7 @@ type names struct {
 func (n *names) add(name string) {
 	switch {
 	case name != "" && slices.Contains(n.first, name):
-	case name == "" || len(n.first) == mostIgnored:
+	case name == "" || len(n.first) == maxIgnored:
 		n.more++
 	default:
 		n.first = append(n.first, name)
@@ -105,7 +105,7 @@ func (i *ignored) header() string {
 	for _, name := range i.custom.first {
 		all.add(name)
 	}
-	list, left := make([]string, 0, len(all.first)+1), mostIgnoredText
+	list, left := make([]string, 0, len(all.first)+1), maxIgnoredText
 	for at, name := range all.first {
 		text := encodedName(name)
 		if left -= len(text) + 1; left < 0 {
@@ -123,8 +123,8 @@ func (i *ignored) header() string {
 // encodedName is a name with every byte but letters, digits, "-", "_", "." and "~"
 // percent-encoded. A long one is cut and ends in an ellipsis.
 func encodedName(name string) string {
-	if len(name) > mostIgnoredName {
-		name = strings.ToValidUTF8(name[:mostIgnoredName], "") + "…"
+	if len(name) > maxIgnoredName {
+		name = strings.ToValidUTF8(name[:maxIgnoredName], "") + "…"
 	}
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }

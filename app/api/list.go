@@ -18,29 +18,29 @@ import (
 
 // Lists: pages of a noun by keyset, their places sealed into cursors (API.md, "Ours").
 const (
-	standardPage = 25
-	mostPage     = 100
+	defaultPage = 25
+	maxPage     = 100
 )
 
-// listing is what may be asked of the list of a noun. Its first sort, descending, is
+// listSpec is what may be asked of the list of a noun. Its first sort, descending, is
 // the standard one.
-type listing struct {
-	noun    string
-	sorts   []sorting
-	filters []filter
-	text    searching
-	never   []string // parameters of other lists that are refused here, not ignored
-	follow  string   // parameter that asks for the entries after a number, in sequence; "": none
+type listSpec struct {
+	recordType string
+	sorts      []sortOption
+	filters    []filter
+	text       searching
+	never      []string // parameters of other lists that are refused here, not ignored
+	follow     string   // parameter that asks for the entries after a number, in sequence; "": none
 }
 
-// sorting is a name for an order of the store.
-type sorting struct {
+// sortOption is a name for an order of the store.
+type sortOption struct {
 	name string
 	by   vault.Sort
 }
 
-// asked is a list as it was asked for.
-type asked struct {
+// listQuery is a list as it was asked for.
+type listQuery struct {
 	vault.Query
 	text  string          // that is searched for; "": the list is in its own order
 	index *apitypes.Index // that is searched; nil without text
@@ -50,14 +50,14 @@ type asked struct {
 
 // list reads the query of a list; Invalid with every refusal at once. Of a repeated
 // parameter the last counts, unknown ones are noted as ignored, empty ones are absent.
-func (e *edge) list(c *call, l listing) (asked, error) {
+func (e *server) list(c *request, l listSpec) (listQuery, error) {
 	c.ignored.query(c.URL.RawQuery, l.parameters()...)
 	pairs, err := queryPairs(c.URL.RawQuery)
 	if err != nil {
-		return asked{}, err
+		return listQuery{}, err
 	}
 	values := map[string]string{}
-	a := asked{Query: vault.Query{Limit: standardPage}}
+	a := listQuery{Query: vault.Query{Limit: defaultPage}}
 	for _, p := range pairs {
 		values[p.Name] = p.Value
 		if p.Name != "cursor" {
@@ -78,7 +78,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 	}
 	a.scope = e.sequenced(l, values, &a, &refused)
 	if text := values["cursor"]; text != "" && len(refused) == 0 {
-		e.place(text, &a, &refused)
+		e.decodeCursor(text, &a, &refused)
 	}
 	if err = refused.Err(); err == nil && a.text != "" {
 		a.index, err = e.index(c.Context())
@@ -87,7 +87,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 }
 
 // parameters are the names that the query of the list may have, or is refused for.
-func (l listing) parameters() []string {
+func (l listSpec) parameters() []string {
 	taken := append([]string{"per_page", "cursor", "q"}, l.never...)
 	if len(l.sorts) > 0 {
 		taken = append(taken, "sort")
@@ -117,31 +117,31 @@ func perPage(text string, refused *errs.Fields) int {
 	case !ok:
 		refused.Add(field, model.MsgNotInteger(field))
 	case !present:
-		return standardPage
-	case n < 1 || n > mostPage:
-		refused.Add(field, model.MsgNotBetween(field, 1, mostPage))
+		return defaultPage
+	case n < 1 || n > maxPage:
+		refused.Add(field, model.MsgNotBetween(field, 1, maxPage))
 	}
 	return int(n)
 }
 
 // sequenced sets the order of a list and gives its scope.
-func (e *edge) sequenced(l listing, values map[string]string, a *asked, refused *errs.Fields) string {
+func (e *server) sequenced(l listSpec, values map[string]string, a *listQuery, refused *errs.Fields) string {
 	text := values["sort"]
 	if l.follow != "" && e.follows(l, values, a, refused) {
 		return l.sequence(a.Query)
 	}
 	if a.text != "" || len(l.sorts) == 0 {
-		return scopeOf(l.noun, "relevance", a.Query) + fmt.Sprintf("&q=%q", a.text)
+		return scopeOf(l.recordType, "relevance", a.Query) + fmt.Sprintf("&q=%q", a.text)
 	}
-	return scopeOf(l.noun, l.sort(text, &a.Query, refused), a.Query)
+	return scopeOf(l.recordType, l.sort(text, &a.Query, refused), a.Query)
 }
 
 // sequence is the scope of the list in the sequence of its entries.
-func (l listing) sequence(q vault.Query) string { return scopeOf(l.noun, "sequence", q) }
+func (l listSpec) sequence(q vault.Query) string { return scopeOf(l.recordType, "sequence", q) }
 
 // follows says whether the entries after a number are asked for, or those after a cursor
 // of such a list, and sets where they begin.
-func (e *edge) follows(l listing, values map[string]string, a *asked, refused *errs.Fields) bool {
+func (e *server) follows(l listSpec, values map[string]string, a *listQuery, refused *errs.Fields) bool {
 	text := strings.TrimSpace(values[l.follow])
 	sorted := strings.TrimSpace(values["sort"]) != ""
 	if _, open := e.cursors.Decode(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
@@ -161,7 +161,7 @@ func (e *edge) follows(l listing, values map[string]string, a *asked, refused *e
 }
 
 // sort sets the order and gives its name with its sign.
-func (l listing) sort(text string, q *vault.Query, refused *errs.Fields) string {
+func (l listSpec) sort(text string, q *vault.Query, refused *errs.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name
@@ -183,7 +183,7 @@ const (
 	back  = '<'
 )
 
-func (e *edge) place(text string, a *asked, refused *errs.Fields) {
+func (e *server) decodeCursor(text string, a *listQuery, refused *errs.Fields) {
 	place, ok := e.cursors.Decode(a.scope, text)
 	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
 		refused.Add("cursor", model.MsgInvalidChoice("cursor"))
@@ -193,7 +193,7 @@ func (e *edge) place(text string, a *asked, refused *errs.Fields) {
 }
 
 // pageOf is a page of a list, with the way to those beside it.
-func pageOf[T, W any](e *edge, c *call, a asked, page vault.Page[T], shape func(T) W) apitypes.Page[W] {
+func pageOf[T, W any](e *server, c *request, a listQuery, page vault.Page[T], shape func(T) W) apitypes.Page[W] {
 	out := apitypes.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: apitypes.Meta{PerPage: a.Limit, Index: a.index}}
 	for _, item := range page.Items {
 		out.Data = append(out.Data, shape(item))
@@ -214,7 +214,7 @@ const pageCost = 2
 
 // readPage reads a page of a list. One that is not small is read again once there is
 // memory for it, so that those who wait hold little.
-func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
+func readPage[T any](e *server, c *request, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
 	most := int(cmp.Or(e.Limits.Page, 4<<20))
 	q.MaxBytes = min(most, smallPage)
 	page, err := read(c.Context(), q)
@@ -231,7 +231,7 @@ func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context,
 }
 
 // beside is the cursor of a page and its address: this one's with another cursor.
-func (e *edge) beside(c *call, a asked, way byte, position []byte) (cursor, link *string) {
+func (e *server) beside(c *request, a listQuery, way byte, position []byte) (cursor, link *string) {
 	if position == nil {
 		return nil, nil
 	}

@@ -14,13 +14,13 @@ import (
 const MetricsPath = "/metrics"
 
 // mountMetrics registers it behind the same gate as the routes of /v1.
-func (e *edge) mountMetrics(engine *gin.Engine) {
+func (e *server) mountMetrics(engine *gin.Engine) {
 	if e.Metrics == nil {
 		return
 	}
-	tell := e.handle(func(c *call) (answer, error) {
+	tell := e.handle(func(c *request) (response, error) {
 		text, err := e.Metrics(c.Context())
-		return answer{status: http.StatusOK, raw: text, media: e.MetricsMedia}, err
+		return response{status: http.StatusOK, raw: text, media: e.MetricsMedia}, err
 	})
 	engine.GET(MetricsPath, tell)
 	engine.HEAD(MetricsPath, tell)
@@ -33,15 +33,15 @@ func (e *edge) mountMetrics(engine *gin.Engine) {
 // isOpen reports a request that needs no key: a program of this machine reads the
 // metrics of a service that nobody else reaches but directly. Whoever shows a key is
 // judged by it.
-func (e *edge) isOpen(c *gin.Context) bool {
+func (e *server) isOpen(c *gin.Context) bool {
 	r := c.Request
-	return e.MetricsLocal && !e.isProxied() && c.FullPath() == MetricsPath && looks(r.Method) && len(r.Header.Values("Authorization")) == 0 && isLocal(r)
+	return e.MetricsLocal && !e.isProxied() && c.FullPath() == MetricsPath && isRead(r.Method) && len(r.Header.Values("Authorization")) == 0 && isLocal(r)
 }
 
 // isProxied reports that the settings tell of a proxy. What one of this machine passes
 // on need not differ from what a program of this machine asks: nginx from 1.29.7 on
 // speaks HTTP/1.1 to 127.0.0.1 under that name, and adds no header, unless told to.
-func (e *edge) isProxied() bool { return e.PublicURL != "" || len(e.TrustedProxies) > 0 }
+func (e *server) isProxied() bool { return e.PublicURL != "" || len(e.TrustedProxies) > 0 }
 
 // isLocal reports a request that looks like one of a program of this machine: its
 // connection comes from a loopback address, it was made to a name of this machine (a

@@ -38,7 +38,7 @@ const (
 // readForm reads a form as a stream: a document goes to disk while the rest still
 // arrives, whatever the order of the parts. names are the fields of the endpoint's
 // table; withoutFiles allows an urlencoded body.
-func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool) (*form, error) {
+func (e *server) readForm(c *request, trays trays, names []string, withoutFiles bool) (*form, error) {
 	message, accepted := acceptsMultipart, func(t string) bool { return t == multipart }
 	if withoutFiles {
 		message, accepted = acceptsForm, func(t string) bool { return t == multipart || t == urlencoded }
@@ -69,8 +69,8 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 }
 
 // pairs reads an urlencoded body.
-func (e *edge) pairs(c *call) ([]decode.Pair, error) {
-	raw, err := c.whole(e.Limits.JSON)
+func (e *server) pairs(c *request) ([]decode.Pair, error) {
+	raw, err := c.readAll(e.Limits.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (e *edge) pairs(c *call) ([]decode.Pair, error) {
 	return pairs, err
 }
 
-func (e *edge) readPairs(c *call, f *form, names []string) error {
+func (e *server) readPairs(c *request, f *form, names []string) error {
 	pairs, err := e.pairs(c)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (e *edge) readPairs(c *call, f *form, names []string) error {
 }
 
 // eachPart reads a multipart body, handing out its parts as they come.
-func (e *edge) eachPart(c *call, boundary string, take func(*sentPart) error) error {
+func (e *server) eachPart(c *request, boundary string, take func(*sentPart) error) error {
 	if c.ContentLength > e.Limits.RequestBody {
 		return httpx.TooLarge(e.Limits.RequestBody)
 	}
@@ -125,7 +125,7 @@ func (e *edge) eachPart(c *call, boundary string, take func(*sentPart) error) er
 }
 
 // take reads one part; its name alone decides what it is (API.md, "Multipart bodies").
-func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
+func (f *form) take(c *request, part *sentPart, names []string, most int64) error {
 	switch decode.RoleOf(part.Name, names) {
 	case decode.File:
 		return f.takeFile(part)
@@ -145,7 +145,7 @@ func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
 // fieldText is the value of a field, which takes its share of the memory for bodies.
 type fieldText struct {
 	bytes.Buffer
-	c    *call
+	c    *request
 	most int64 // bytes of all fields of a body
 }
 
@@ -156,8 +156,8 @@ func (t *fieldText) Write(p []byte) (int, error) {
 	return t.Buffer.Write(p)
 }
 
-// digest reads a body for nothing but what it says.
-func (e *edge) digest(c *call) error {
+// hashBody reads a body for nothing but what it says.
+func (e *server) hashBody(c *request) error {
 	mediaType, boundary, err := c.mediaType("", func(string) bool { return true })
 	switch {
 	case err != nil || mediaType == "":
@@ -168,7 +168,7 @@ func (e *edge) digest(c *call) error {
 		_, err = e.pairs(c)
 		return err
 	}
-	raw, err := c.whole(e.Limits.JSON)
+	raw, err := c.readAll(e.Limits.JSON)
 	c.content.json(raw)
 	return err
 }

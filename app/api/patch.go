@@ -12,7 +12,7 @@ import (
 type changes map[string]json.RawMessage
 
 // changes reads a PATCH, of which the operation takes the members named.
-func (e *edge) changes(c *call, taken ...string) (changes, error) {
+func (e *server) changes(c *request, taken ...string) (changes, error) {
 	return c.object(e.Limits.JSON, taken...)
 }
 
@@ -27,7 +27,7 @@ func (m changes) number(name string) model.Optional[model.IDInput] {
 }
 
 // custom is the member custom_fields; null takes all values away.
-func (m changes) custom(of *call) model.Optional[model.Custom] {
+func (m changes) custom(of *request) model.Optional[model.Custom] {
 	raw, sent := m["custom_fields"]
 	c := model.Optional[model.Custom]{Present: sent, Value: of.custom(custom(raw))}
 	if sent && decode.Kind(raw) == decode.KindNull {

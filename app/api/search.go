@@ -14,30 +14,30 @@ import (
 )
 
 type searchHandler struct {
-	edge     *edge
+	server   *server
 	searches *vault.SearchService
 }
 
-var searchListing = listing{
-	noun:  "search",
-	text:  needed,
-	never: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
+var searchListing = listSpec{
+	recordType: "search",
+	text:       needed,
+	never:      []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
-		byChoice("kind", vault.ColumnKind, abstractNoun, orderNoun, fileNoun), byNumber("template_id", vault.ColumnTemplate),
+		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType), byNumber("template_id", vault.ColumnTemplate),
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
 		byText("state", vault.ColumnState, model.MaxLineLength),
 	}, byCreation()...),
 }
 
-func (h searchHandler) search(c *call) (answer, error) {
-	asked, err := h.edge.list(c, searchListing)
+func (h searchHandler) search(c *request) (response, error) {
+	asked, err := h.server.list(c, searchListing)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	q := asked.search(asked.Query)
 	found, err := h.searches.Records(c.Context(), c.actor, q)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	page := vault.Page[vault.SearchHit]{Items: found.Hits}
 	next := 0
@@ -45,12 +45,12 @@ func (h searchHandler) search(c *call) (answer, error) {
 		next = q.Offset + q.Limit
 	}
 	page.Next, page.Prev = positions(q.Offset, next)
-	return ok(pageOf(h.edge, c, asked, page, h.edge.hit))
+	return okResponse(pageOf(h.server, c, asked, page, h.server.hit))
 }
 
 // index is how the index is before a search looks in it: of what was filed before, it
 // has no less by the time of the search.
-func (e *edge) index(ctx context.Context) (*apitypes.Index, error) {
+func (e *server) index(ctx context.Context) (*apitypes.Index, error) {
 	s, err := e.Vault.Search.State(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (e *edge) index(ctx context.Context) (*apitypes.Index, error) {
 	return &apitypes.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.ByName()}, nil
 }
 
-func (e *edge) hit(h vault.SearchHit) apitypes.Hit {
+func (e *server) hit(h vault.SearchHit) apitypes.Hit {
 	var snippet apitypes.Snippet
 	for _, piece := range h.Snippet {
 		snippet.Add(piece.Text, piece.Marked)
@@ -75,7 +75,7 @@ func (e *edge) hit(h vault.SearchHit) apitypes.Hit {
 }
 
 // recordID is the id of a record as its kind has it.
-func (e *edge) recordID(noun string, id uint64) apitypes.RecordID {
+func (e *server) recordID(noun string, id uint64) apitypes.RecordID {
 	if ids := e.ids().ForType(noun); ids != nil {
 		return apitypes.RecordID(`"` + ids.Encode(id) + `"`)
 	}
@@ -92,7 +92,7 @@ const (
 )
 
 // textOf reads q and refuses what cannot be asked along with it.
-func (l listing) textOf(values map[string]string, fields *errs.Fields) string {
+func (l listSpec) textOf(values map[string]string, fields *errs.Fields) string {
 	const field = "q"
 	text := vault.TrimSearch(values[field])
 	switch {
@@ -121,7 +121,7 @@ func (l listing) textOf(values map[string]string, fields *errs.Fields) string {
 }
 
 // neverWith refuses what narrows or orders a list and no search.
-func (l listing) neverWith(field string, values map[string]string, fields *errs.Fields) {
+func (l listSpec) neverWith(field string, values map[string]string, fields *errs.Fields) {
 	for _, name := range l.never {
 		if strings.TrimSpace(values[name]) != "" {
 			fields.Add(name, model.MsgNotCombinable(name, field))
@@ -130,7 +130,7 @@ func (l listing) neverWith(field string, values map[string]string, fields *errs.
 }
 
 // search is a list as a search is asked for, of which q has the place and the size.
-func (a asked) search(q vault.Query) vault.SearchQuery {
+func (a listQuery) search(q vault.Query) vault.SearchQuery {
 	out := vault.Searching(a.text, q)
 	at, _ := binary.Uvarint(q.Position) // positions wrote it, or there is none
 	out.Offset = int(min(at, vault.MostSearched))
@@ -154,7 +154,7 @@ func positions(from, next int) (after, before []byte) {
 }
 
 // listed gives what reads a page of a list: the list itself, or a search in it.
-func listed[T any](c *call, a asked, list func(context.Context, vault.Query) (vault.Page[T], error),
+func listed[T any](c *request, a listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
 	search func(context.Context, model.Actor, vault.SearchQuery) (vault.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
 	if a.text == "" {
 		return list

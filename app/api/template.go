@@ -9,33 +9,33 @@ import (
 )
 
 type templateHandler struct {
-	verbs interface {
+	service interface {
 		List(ctx context.Context) ([]model.Template, error)
 		Get(ctx context.Context, id uint64) (model.Template, error)
 	}
 }
 
-func (h templateHandler) list(c *call) (answer, error) {
-	templates, err := h.verbs.List(c.Context())
+func (h templateHandler) list(c *request) (response, error) {
+	templates, err := h.service.List(c.Context())
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	list := make([]apitypes.Template, 0, len(templates))
 	for _, t := range templates {
 		list = append(list, apitypes.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: encode.Fields(t.Fields)})
 	}
-	return ok(apitypes.AbstractTemplates{Templates: list})
+	return okResponse(apitypes.AbstractTemplates{Templates: list})
 }
 
 // get gives a template with its statuses, a retired one too: its abstracts go on.
-func (h templateHandler) get(c *call) (answer, error) {
-	id, err := c.number()
+func (h templateHandler) get(c *request) (response, error) {
+	id, err := c.numberID()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	t, err := h.verbs.Get(c.Context(), id)
+	t, err := h.service.Get(c.Context(), id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return ok(apitypes.TemplateBody{Template: encode.Template(t)})
+	return okResponse(apitypes.TemplateBody{Template: encode.Template(t)})
 }

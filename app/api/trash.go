@@ -9,31 +9,31 @@ import (
 )
 
 type trashHandler struct {
-	edge  *edge
-	verbs interface {
+	server  *server
+	service interface {
 		List(ctx context.Context, q vault.Query) (vault.Page[vault.Trashed], error)
 	}
 }
 
-var trashListing = listing{
-	noun:    "trash",
-	sorts:   []sorting{{"deleted_at", vault.SortCreated}},
-	filters: []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file")},
+var trashListing = listSpec{
+	recordType: "trash",
+	sorts:      []sortOption{{"deleted_at", vault.SortCreated}},
+	filters:    []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file")},
 }
 
-func (h trashHandler) list(c *call) (answer, error) {
-	asked, err := h.edge.list(c, trashListing)
+func (h trashHandler) list(c *request) (response, error) {
+	asked, err := h.server.list(c, trashListing)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
+	page, err := readPage(h.server, c, asked.Query, h.service.List)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, h.edge.trashed))
+	return okResponse(pageOf(h.server, c, asked, page, h.server.trashed))
 }
 
-func (e *edge) trashed(t vault.Trashed) apitypes.Trashed {
+func (e *server) trashed(t vault.Trashed) apitypes.Trashed {
 	shape := apitypes.Trashed{
 		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
 		DeletedBy: encode.Actor(t.By),

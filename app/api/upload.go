@@ -26,8 +26,8 @@ const uploadsPath = "/uploads"
 // uploadHandler is for documents that resume after a lost connection, by tus 1.0.0:
 // the same uploads as those of the pages, each of the key that began it.
 type uploadHandler struct {
-	edge  *edge
-	verbs *vault.Uploads
+	server  *server
+	service *vault.Uploads
 }
 
 // metadataNames are those of Upload-Metadata that mean something.
@@ -37,34 +37,34 @@ var metadataNames = []string{"filename", "abstract_id", "folder_id"}
 const trashedUpload = "The document was deleted."
 
 // begin takes no bytes: the creation alone.
-func (h uploadHandler) begin(c *call) (answer, error) {
+func (h uploadHandler) begin(c *request) (response, error) {
 	if err := speaksTus(c); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	length, err := tus.ParseLength(c.Header)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	meta, err := tus.ParseMetadata(c.Header)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
 		c.ignored.note(name, metadataNames)
 	}
-	if length > h.verbs.Most() {
-		return answer{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.verbs.TooLarge(), Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.verbs.Most(), 10)}}
+	if length > h.service.Most() {
+		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.service.TooLarge(), Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.service.Most(), 10)}}
 	}
 	plan, err := h.plan(meta)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	plan.Size, plan.Metadata = length, strings.Join(c.Header.Values("Upload-Metadata"), ",")
-	up, err := h.verbs.Begin(c.Context(), c.actor, plan)
+	up, err := h.service.Begin(c.Context(), c.actor, plan)
 	if err != nil {
-		return answer{}, beginError(err, plan)
+		return response{}, beginError(err, plan)
 	}
-	a := h.told(c, http.StatusCreated, up)
+	a := h.respond(c, http.StatusCreated, up)
 	a.header["Location"] = c.origin + "/v1" + uploadsPath + "/" + up.ID
 	return a, nil
 }
@@ -73,7 +73,7 @@ func (h uploadHandler) begin(c *call) (answer, error) {
 func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err error) {
 	sent := fields(meta)
 	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
-	abstract, known := h.edge.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
+	abstract, known := h.server.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
 	if !known {
 		abstract = 0
 	}
@@ -99,75 +99,75 @@ func beginError(err error, plan vault.UploadPlan) error {
 }
 
 // show answers GET, and HEAD with where to resume.
-func (h uploadHandler) show(c *call) (answer, error) {
+func (h uploadHandler) show(c *request) (response, error) {
 	id := c.params.ByName("id")
 	if c.Method == http.MethodGet {
-		up, err := h.verbs.Get(c.Context(), c.actor, id)
+		up, err := h.service.Get(c.Context(), c.actor, id)
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
-		return h.told(c, http.StatusOK, up), nil
+		return h.respond(c, http.StatusOK, up), nil
 	}
 	if c.Header.Get("Tus-Resumable") != "" { // HEAD works wherever GET does
 		if err := speaksTus(c); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
-	up, err := h.verbs.Offset(c.Context(), c.actor, id)
+	up, err := h.service.Offset(c.Context(), c.actor, id)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	return h.told(c, http.StatusOK, up), nil
+	return h.respond(c, http.StatusOK, up), nil
 }
 
 // write takes the bytes from an offset on.
-func (h uploadHandler) write(c *call) (answer, error) {
+func (h uploadHandler) write(c *request) (response, error) {
 	if err := speaksTus(c); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	id := c.params.ByName("id")
-	if _, err := h.verbs.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, vault.ErrUploadBusy) {
-		return answer{}, err // before the body is read
+	if _, err := h.service.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, vault.ErrUploadBusy) {
+		return response{}, err // before the body is read
 	}
 	offset, err := tus.ParseOffset(c.Header)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	stop := tus.InterruptReads(c.w, h.verbs.Pausing())
-	up, err := h.verbs.Write(c.Context(), c.actor, id, offset, c.Body)
+	stop := tus.InterruptReads(c.w, h.service.Pausing())
+	up, err := h.service.Write(c.Context(), c.actor, id, offset, c.Body)
 	stop()
 	switch {
 	case errors.Is(err, blobstore.ErrTooLarge):
-		return answer{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: "More bytes arrived than the Upload-Length said."}
+		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: "More bytes arrived than the Upload-Length said."}
 	case err != nil:
-		return answer{}, err
+		return response{}, err
 	}
-	return answer{status: http.StatusNoContent, header: tus.ProgressHeaders(up.Offset, up.Until)}, nil
+	return response{status: http.StatusNoContent, header: tus.ProgressHeaders(up.Offset, up.Until)}, nil
 }
 
-func (h uploadHandler) cancel(c *call) (answer, error) {
+func (h uploadHandler) cancel(c *request) (response, error) {
 	if err := speaksTus(c); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	if err := h.verbs.Cancel(c.Context(), c.actor, c.params.ByName("id")); err != nil {
-		return answer{}, err
+	if err := h.service.Cancel(c.Context(), c.actor, c.params.ByName("id")); err != nil {
+		return response{}, err
 	}
-	return gone()
+	return noContent()
 }
 
-func speaksTus(c *call) error { return tus.CheckVersion(c.Method, c.Header) }
+func speaksTus(c *request) error { return tus.CheckVersion(c.Method, c.Header) }
 
-func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
+func (h uploadHandler) respond(c *request, status int, up vault.Upload) response {
 	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Refusal)}
 	switch {
 	case up.Filed == nil:
 	case up.Filed.Digest == "":
 		data.Error = encode.OptionalString(trashedUpload)
 	default:
-		file := h.edge.file(c, *up.Filed)
+		file := h.server.file(c, *up.Filed)
 		data.File = &file
 	}
-	a := answer{status: status, header: tus.ProgressHeaders(up.Offset, up.Until), body: apitypes.UploadBody{Data: data}}
+	a := response{status: status, header: tus.ProgressHeaders(up.Offset, up.Until), body: apitypes.UploadBody{Data: data}}
 	a.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
 	if up.Metadata != "" {
 		a.header["Upload-Metadata"] = up.Metadata
@@ -177,7 +177,7 @@ func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
 
 // tus puts the version on every response about uploads, refusals too, and on OPTIONS
 // what the server supports.
-func (e *edge) tus(c *gin.Context) {
+func (e *server) tus(c *gin.Context) {
 	if !strings.HasPrefix(c.Request.URL.Path+"/", "/v1"+uploadsPath+"/") {
 		return
 	}

@@ -8,21 +8,21 @@ import (
 )
 
 // backup makes a snapshot. A command that goes away ends it.
-func (c control) backup(w http.ResponseWriter, r *http.Request) {
+func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 	var asked apitypes.BackupCreate
-	if err := read(r, &asked); err != nil {
-		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+	if err := readBody(r, &asked); err != nil {
+		c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
 	}
 	if s := asked.Encryption; s != nil {
 		if err := c.Vault.Backups.Agree(vault.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
-			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
 	}
 	if asked.NewArchive {
 		if err := c.Vault.Backups.Anew(asked.To); err != nil {
-			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
 	}
@@ -33,9 +33,9 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 }
 
 // pruned takes down what a command removed from a directory of backups.
-func (c control) pruned(r *http.Request) (any, error) {
+func (c handler) pruned(r *http.Request) (any, error) {
 	var done apitypes.BackupPruned
-	if err := read(r, &done); err != nil {
+	if err := readBody(r, &done); err != nil {
 		return nil, err
 	}
 	return struct{}{}, c.Vault.Backups.Pruned(r.Context(), operator(r), done.From, done.Removed)
@@ -49,7 +49,7 @@ func backupShape(b vault.Backup) apitypes.Backup {
 }
 
 // backupStatus adds what became of the last backups.
-func (c control) backupStatus(out *apitypes.Status) error {
+func (c handler) backupStatus(out *apitypes.Status) error {
 	state, err := c.Vault.Backups.State()
 	if err != nil {
 		return err

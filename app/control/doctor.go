@@ -14,7 +14,7 @@ type Probes interface {
 	Open() (path string, err error)
 }
 
-func (c control) checkup(r *http.Request) (any, error) {
+func (c handler) checkup(r *http.Request) (any, error) {
 	status, err := c.currentStatus(r)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (c control) checkup(r *http.Request) (any, error) {
 	return out, err
 }
 
-func (c control) openProbe(*http.Request) (any, error) {
+func (c handler) openProbe(*http.Request) (any, error) {
 	if c.Probes == nil {
 		return nil, &errs.Error{Kind: errs.Conflict, Message: "No server runs here that a probe could reach."}
 	}

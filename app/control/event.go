@@ -16,17 +16,17 @@ import (
 )
 
 // mountEvents registers the routes of the log of events.
-func (c control) mountEvents(mux *http.ServeMux) {
-	mux.HandleFunc("GET /control/events", c.answer(c.events))
+func (c handler) mountEvents(mux *http.ServeMux) {
+	mux.HandleFunc("GET /control/events", c.respond(c.events))
 	mux.HandleFunc("GET /control/events/export", c.exportEvents)
 	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
 }
 
-// mostEvents is how many entries are listed at once; an export has no bound.
-const mostEvents = 10_000
+// maxEvents is how many entries are listed at once; an export has no bound.
+const maxEvents = 10_000
 
 // events lists the newest entries that fit, the newest first.
-func (c control) events(r *http.Request) (any, error) {
+func (c handler) events(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
 	limit, query, err := eventQuery(ids, r.URL.Query())
 	if err != nil {
@@ -51,8 +51,8 @@ func (c control) events(r *http.Request) (any, error) {
 
 func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query, err error) {
 	q = vault.Query{Sort: vault.SortCreated, Descending: true}
-	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
-		return 0, q, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, mostEvents))
+	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > maxEvents {
+		return 0, q, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, maxEvents))
 	}
 	for _, filter := range []struct {
 		name   string
@@ -82,12 +82,12 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 }
 
 // exportEvents streams the log from an entry on, a JSON line each.
-func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
+func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	ids, lines := encode.NewIDCodec(c.Vault.Secrets), json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
-		c.answer(func(*http.Request) (any, error) {
+		c.respond(func(*http.Request) (any, error) {
 			return nil, errs.InvalidField("from", model.MsgNotInteger("from"))
 		})(w, r)
 		return
@@ -109,7 +109,7 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 	_ = lines.Encode(line) // a command that has gone needs no answer
 }
 
-func (c control) verifyEvents(w http.ResponseWriter, r *http.Request) {
+func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
 		found, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return verifiedLog(found), err

@@ -21,7 +21,7 @@ const (
 // Referer, Sec-Fetch-*) and, unless token is empty, exactly that token; all else is a 403 with a JSON message.
 func Guard(h http.Handler, token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != Host || fromBrowser(r.Header) || !holdsToken(r.Header, token) {
+		if r.Host != Host || fromBrowser(r.Header) || !hasToken(r.Header, token) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"message":"This door is for the deedkeep command on this machine."}`+"\n") // Nobody left to tell.
@@ -40,7 +40,7 @@ func fromBrowser(header http.Header) bool {
 	return false
 }
 
-func holdsToken(header http.Header, token string) bool {
+func hasToken(header http.Header, token string) bool {
 	if token == "" {
 		return true
 	}

@@ -44,23 +44,23 @@ type HandlerOptions struct {
 	Origin      string           // own address, which one-time links begin with
 	StartedAt   time.Time
 	Log         *slog.Logger
-	Chance      io.Reader // for the ids of requests
+	Rand        io.Reader // for the ids of requests
 }
 
 // OperatorHeader carries who sits at the machine. It is believed, because only the
 // owner of the data directory can knock at the control door.
 const OperatorHeader = "X-Deedkeep-Operator"
 
-type control struct{ HandlerOptions }
+type handler struct{ HandlerOptions }
 
 // Control gives the handler of the control door: what the commands ask for, with
 // the server up or down. It is never mounted on TCP for others.
 func NewHandler(opts HandlerOptions) http.Handler {
-	c := control{opts}
+	c := handler{opts}
 	mux := http.NewServeMux()
 	for _, routes := range []map[string]func(*http.Request) (any, error){c.definitionRoutes(), c.importRoutes()} {
 		for pattern, h := range routes {
-			mux.HandleFunc(pattern, c.answer(h))
+			mux.HandleFunc(pattern, c.respond(h))
 		}
 	}
 	for pattern, h := range map[string]func(*http.Request) (any, error){
@@ -75,11 +75,11 @@ func NewHandler(opts HandlerOptions) http.Handler {
 		"GET /control/process":           c.failed,
 		"POST /control/process/retry":    c.retry,
 	} {
-		mux.HandleFunc(pattern, c.answer(h))
+		mux.HandleFunc(pattern, c.respond(h))
 	}
 	for _, routes := range []map[string]func(*http.Request) (any, error){c.userRoutes(), c.trashRoutes()} {
 		for pattern, h := range routes {
-			mux.HandleFunc(pattern, c.answer(h))
+			mux.HandleFunc(pattern, c.respond(h))
 		}
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
@@ -87,10 +87,10 @@ func NewHandler(opts HandlerOptions) http.Handler {
 	mux.HandleFunc("POST /control/reindex", c.reindex)
 	mux.HandleFunc("POST /control/backup", c.backup)
 	c.mountEvents(mux)
-	return httpx.WithRequestID(mux, opts.Chance)
+	return httpx.WithRequestID(mux, opts.Rand)
 }
 
-func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
+func (c handler) respond(h func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusOK
 		body, err := h(r)
@@ -116,9 +116,9 @@ func operator(r *http.Request) model.Actor {
 	return model.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(httpx.RequestIDHeader)}
 }
 
-func (c control) status(r *http.Request) (any, error) { return c.currentStatus(r) }
+func (c handler) status(r *http.Request) (any, error) { return c.currentStatus(r) }
 
-func (c control) currentStatus(r *http.Request) (apitypes.Status, error) {
+func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	s, err := c.Vault.Status(r.Context())
 	if err != nil {
 		return apitypes.Status{}, err
@@ -160,7 +160,7 @@ func writesDenied(s vault.Status) string {
 	return s.Denied.Error()
 }
 
-func (c control) keys(r *http.Request) (any, error) {
+func (c handler) keys(r *http.Request) (any, error) {
 	keys, err := c.Vault.Keys.List(r.Context())
 	list := make([]apitypes.Key, 0, len(keys))
 	for _, k := range keys {
@@ -169,18 +169,18 @@ func (c control) keys(r *http.Request) (any, error) {
 	return apitypes.Keys{Data: list}, err
 }
 
-func (c control) createKey(r *http.Request) (any, error) {
+func (c handler) createKey(r *http.Request) (any, error) {
 	var asked apitypes.KeyCreate
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	text, key, err := c.Vault.Keys.Create(r.Context(), operator(r), model.KeyDraft{
-		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: moment(asked.ExpiresAt),
+		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: timeOrNil(asked.ExpiresAt),
 	})
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 
-func (c control) revokeKey(r *http.Request) (any, error) {
+func (c handler) revokeKey(r *http.Request) (any, error) {
 	id, err := keyID(r)
 	if err != nil {
 		return nil, err
@@ -189,24 +189,24 @@ func (c control) revokeKey(r *http.Request) (any, error) {
 	return apitypes.KeyBody{Data: keyShape(key)}, err
 }
 
-func (c control) rotateKey(r *http.Request) (any, error) {
+func (c handler) rotateKey(r *http.Request) (any, error) {
 	id, err := keyID(r)
 	if err != nil {
 		return nil, err
 	}
 	var asked apitypes.KeyRotate
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
-	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > mostOverlap {
+	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > maxOverlap {
 		return nil, errs.InvalidField("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
 	}
 	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 
-// mostOverlap is ten years, in seconds.
-const mostOverlap = 10 * 365 * 24 * 60 * 60
+// maxOverlap is ten years, in seconds.
+const maxOverlap = 10 * 365 * 24 * 60 * 60
 
 func keyID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
@@ -216,12 +216,12 @@ func keyID(r *http.Request) (uint64, error) {
 	return id, nil
 }
 
-// controlBody is the largest request a command sends.
-const controlBody = 1 << 20
+// maxBody is the largest request a command sends.
+const maxBody = 1 << 20
 
-func read(r *http.Request, v any) error { return readUpTo(r, v, controlBody) }
+func readBody(r *http.Request, v any) error { return readBodyUpTo(r, v, maxBody) }
 
-func readUpTo(r *http.Request, v any, most int64) error {
+func readBodyUpTo(r *http.Request, v any, most int64) error {
 	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
 	if err != nil {
 		return err
@@ -235,14 +235,14 @@ func readUpTo(r *http.Request, v any, most int64) error {
 	return nil
 }
 
-func moment(t *apitypes.Time) *time.Time {
+func timeOrNil(t *apitypes.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
 	return &t.Time
 }
 
-func spoken(t *time.Time) *apitypes.Time {
+func optionalTime(t *time.Time) *apitypes.Time {
 	if t == nil {
 		return nil
 	}
@@ -252,15 +252,15 @@ func spoken(t *time.Time) *apitypes.Time {
 func keyShape(k model.Key) apitypes.Key {
 	return apitypes.Key{
 		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: apitypes.At(k.CreatedAt),
-		LastUsedAt: spoken(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: spoken(k.ExpiresAt), RevokedAt: spoken(k.RevokedAt),
+		LastUsedAt: optionalTime(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt),
 	}
 }
 
-// mostFailed is how many failures are listed at once.
-const mostFailed = 1000
+// maxFailed is how many failures are listed at once.
+const maxFailed = 1000
 
-func (c control) failed(r *http.Request) (any, error) {
-	files, err := c.Vault.Processing.Failed(r.Context(), 1, mostFailed)
+func (c handler) failed(r *http.Request) (any, error) {
+	files, err := c.Vault.Processing.Failed(r.Context(), 1, maxFailed)
 	list := make([]apitypes.ProcessFailure, 0, len(files))
 	for _, f := range files {
 		list = append(list, apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
@@ -268,9 +268,9 @@ func (c control) failed(r *http.Request) (any, error) {
 	return apitypes.ProcessFailures{Data: list}, err
 }
 
-func (c control) retry(r *http.Request) (any, error) {
+func (c handler) retry(r *http.Request) (any, error) {
 	var asked apitypes.ProcessRetry
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	if asked.File < 0 {

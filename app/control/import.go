@@ -14,7 +14,7 @@ import (
 // importRoutes are the routes by which a tree of documents is filed. A document comes
 // as the body itself: its name, its folder, its size and its SHA-256 are in the query,
 // where a name keeps every byte that the disk gave it.
-func (c control) importRoutes() map[string]func(*http.Request) (any, error) {
+func (c handler) importRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"POST /control/import/folders": c.ensureFolder,
 		"GET /control/import/file":     c.lookForFile,
@@ -22,9 +22,9 @@ func (c control) importRoutes() map[string]func(*http.Request) (any, error) {
 	}
 }
 
-func (c control) ensureFolder(r *http.Request) (any, error) {
+func (c handler) ensureFolder(r *http.Request) (any, error) {
 	var asked apitypes.FolderEnsure
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, decode.Filename(asked.Name), asked.DryRun)
@@ -37,8 +37,8 @@ func (c control) ensureFolder(r *http.Request) (any, error) {
 
 // lookForFile says what can be known of a document before it is sent: without a
 // sha256, whether its name or size refuse it.
-func (c control) lookForFile(r *http.Request) (any, error) {
-	place, err := placeOf(r)
+func (c handler) lookForFile(r *http.Request) (any, error) {
+	place, err := importTarget(r)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (c control) lookForFile(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func (c control) importFile(r *http.Request) (any, error) {
-	place, err := placeOf(r)
+func (c handler) importFile(r *http.Request) (any, error) {
+	place, err := importTarget(r)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (c control) importFile(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func placeOf(r *http.Request) (vault.Place, error) {
+func importTarget(r *http.Request) (vault.Place, error) {
 	query := r.URL.Query()
 	place := vault.Place{Name: decode.Filename(query.Get("filename"))}
 	if text := query.Get("folder_id"); text != "" {

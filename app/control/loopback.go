@@ -23,11 +23,11 @@ import (
 // A server that was killed leaves the file behind, and its port may soon be another program's. So the first thing on
 // every connection is a proof (proof.go), before any request and the token in it are sent.
 const (
-	noteName = "control.json"
-	noteMax  = 4096
+	portFileName = "control.json"
+	maxPortFile  = 4096
 )
 
-type note struct {
+type portFile struct {
 	Port  int    `json:"port"`
 	Token string `json:"token"`
 }
@@ -36,19 +36,19 @@ type note struct {
 type loopback struct{}
 
 func (loopback) token(dataDir string) (string, error) {
-	note, err := readNote(dataDir)
+	note, err := readPortFile(dataDir)
 	return note.Token, err
 }
 
 func (loopback) dial(ctx context.Context, dataDir string) (net.Conn, error) {
-	note, err := readNote(dataDir)
+	note, err := readPortFile(dataDir)
 	if err != nil {
 		return nil, err
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(note.Port))
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err == nil {
-		err = askProof(ctx, conn, note.Token)
+		err = verifyServer(ctx, conn, note.Token)
 	}
 	if err == nil {
 		return conn, nil
@@ -57,15 +57,15 @@ func (loopback) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 		return nil, fmt.Errorf("dial the control port: %w", ctx.Err())
 	}
 	// Refused, silent or a stranger: whoever wrote the note is gone.
-	return nil, fmt.Errorf("%w (%s at %s: %w)", ErrNobody, noteName, address, err)
+	return nil, fmt.Errorf("%w (%s at %s: %w)", ErrNoServer, portFileName, address, err)
 }
 
-func (l loopback) open(dataDir string, chance io.Reader) (*Door, error) {
-	conn, err := l.dial(context.Background(), dataDir) // askProof has a time limit of its own.
+func (l loopback) listen(dataDir string, chance io.Reader) (*Listener, error) {
+	conn, err := l.dial(context.Background(), dataDir) // verifyServer has a time limit of its own.
 	if err == nil {
-		return nil, errors.Join(fmt.Errorf("%w (%s)", ErrInUse, filepath.Join(dataDir, noteName)), conn.Close())
+		return nil, errors.Join(fmt.Errorf("%w (%s)", ErrInUse, filepath.Join(dataDir, portFileName)), conn.Close())
 	}
-	if !errors.Is(err, ErrNobody) {
+	if !errors.Is(err, ErrNoServer) {
 		return nil, err
 	}
 	var raw [32]byte
@@ -81,60 +81,60 @@ func (l loopback) open(dataDir string, chance io.Reader) (*Door, error) {
 		return nil, errors.Join(fmt.Errorf("open the control port: %s is no TCP address", listener.Addr()), listener.Close())
 	}
 	token := hex.EncodeToString(raw[:])
-	if err := writeNote(dataDir, note{Port: address.Port, Token: token}); err != nil {
+	if err := writePortFile(dataDir, portFile{Port: address.Port, Token: token}); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &Door{Listener: &loopbackListener{Listener: listener, dataDir: dataDir, token: token}, Token: token}, nil
+	return &Listener{Listener: &loopbackListener{Listener: listener, dataDir: dataDir, token: token}, Token: token}, nil
 }
 
-// readNote wraps ErrNobody when there is no note, and when what is there cannot have been written by a server.
-func readNote(dataDir string) (note, error) {
-	path := filepath.Join(dataDir, noteName)
+// readPortFile wraps ErrNoServer when there is no note, and when what is there cannot have been written by a server.
+func readPortFile(dataDir string) (portFile, error) {
+	path := filepath.Join(dataDir, portFileName)
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return note{}, fmt.Errorf("%w (no %s)", ErrNobody, path)
+		return portFile{}, fmt.Errorf("%w (no %s)", ErrNoServer, path)
 	}
 	if err != nil {
-		return note{}, fmt.Errorf("read the control note: %w", err)
+		return portFile{}, fmt.Errorf("read the control note: %w", err)
 	}
 	defer func() { _ = file.Close() }() // Nothing was written.
-	text, err := io.ReadAll(io.LimitReader(file, noteMax))
+	text, err := io.ReadAll(io.LimitReader(file, maxPortFile))
 	if err != nil {
-		return note{}, fmt.Errorf("read the control note: %w", err)
+		return portFile{}, fmt.Errorf("read the control note: %w", err)
 	}
-	parsed, ok := parseNote(text)
+	parsed, ok := parsePortFile(text)
 	if !ok {
-		return note{}, fmt.Errorf("%w (%s is damaged)", ErrNobody, path)
+		return portFile{}, fmt.Errorf("%w (%s is damaged)", ErrNoServer, path)
 	}
 	return parsed, nil
 }
 
-func parseNote(text []byte) (note, bool) {
-	var parsed note
+func parsePortFile(text []byte) (portFile, bool) {
+	var parsed portFile
 	if json.Unmarshal(text, &parsed) != nil {
-		return note{}, false
+		return portFile{}, false
 	}
 	raw, err := hex.DecodeString(parsed.Token)
 	if err != nil || len(raw) != 32 || parsed.Port < 1 || parsed.Port > 65535 {
-		return note{}, false
+		return portFile{}, false
 	}
 	return parsed, true
 }
 
-// writeNote moves a finished file into place, so that nobody reads half of one.
-func writeNote(dataDir string, content note) error {
+// writePortFile moves a finished file into place, so that nobody reads half of one.
+func writePortFile(dataDir string, content portFile) error {
 	text, err := json.Marshal(content)
 	if err != nil {
 		return fmt.Errorf("write the control note: %w", err)
 	}
-	temp, err := os.CreateTemp(dataDir, "."+noteName+"-*") // 0600
+	temp, err := os.CreateTemp(dataDir, "."+portFileName+"-*") // 0600
 	if err != nil {
 		return fmt.Errorf("write the control note: %w", err)
 	}
 	_, err = temp.Write(append(text, '\n'))
 	err = errors.Join(err, temp.Close())
 	if err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(dataDir, noteName))
+		err = os.Rename(temp.Name(), filepath.Join(dataDir, portFileName))
 	}
 	if err != nil {
 		return fmt.Errorf("write the control note: %w", errors.Join(err, os.Remove(temp.Name())))
@@ -161,8 +161,8 @@ func (l *loopbackListener) Close() error {
 	err := net.ErrClosed
 	l.closed.Do(func() {
 		err = nil
-		if note, noteErr := readNote(l.dataDir); noteErr == nil && note.Token == l.token {
-			err = os.Remove(filepath.Join(l.dataDir, noteName))
+		if note, noteErr := readPortFile(l.dataDir); noteErr == nil && note.Token == l.token {
+			err = os.Remove(filepath.Join(l.dataDir, portFileName))
 		}
 		err = errors.Join(err, l.Listener.Close())
 	})

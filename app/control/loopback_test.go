@@ -49,7 +49,7 @@ func TestDamagedNoteIsNobody(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "control.json"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := (loopback{}).dial(t.Context(), dir); !errors.Is(err, ErrNobody) {
+			if _, err := (loopback{}).dial(t.Context(), dir); !errors.Is(err, ErrNoServer) {
 				t.Errorf("dial: %v", err)
 			}
 			open(t, loopback{}, dir)
@@ -77,10 +77,10 @@ func TestStrangerOnThePortIsNobody(t *testing.T) {
 			go hearOnce(stranger, reply, heard)
 			port := stranger.Addr().(*net.TCPAddr).Port
 			token := "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-			if err := writeNote(dir, note{Port: port, Token: token}); err != nil {
+			if err := writePortFile(dir, portFile{Port: port, Token: token}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := (loopback{}).dial(t.Context(), dir); !errors.Is(err, ErrNobody) {
+			if _, err := (loopback{}).dial(t.Context(), dir); !errors.Is(err, ErrNoServer) {
 				t.Errorf("dial: %v", err)
 			}
 			if got := <-heard; len(got) != 32 {
@@ -136,7 +136,7 @@ func TestCallerWithoutProofGetsNothing(t *testing.T) {
 
 func TestNoTokenWithoutChance(t *testing.T) {
 	dir := shortDir(t)
-	if _, err := (loopback{}).open(dir, io.LimitReader(chance(), 31)); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := (loopback{}).listen(dir, io.LimitReader(chance(), 31)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error %v", err)
 	}
 	if left := names(t, dir); left != "" {
@@ -149,7 +149,7 @@ func FuzzNote(f *testing.F) {
 	f.Add([]byte(`null`))
 	f.Add([]byte(`{"port": 1e3}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if note, ok := parseNote(text); ok && (note.Port < 1 || note.Port > 65535 || len(note.Token) != 64) {
+		if note, ok := parsePortFile(text); ok && (note.Port < 1 || note.Port > 65535 || len(note.Token) != 64) {
 			t.Errorf("%q is read as %+v", text, note)
 		}
 	})

@@ -15,8 +15,8 @@ type MemoryListener struct {
 	closed sync.Once
 }
 
-// Memory opens a listener in memory; Close stops it.
-func Memory() *MemoryListener {
+// ListenMemory opens a listener in memory; Close stops it.
+func ListenMemory() *MemoryListener {
 	return &MemoryListener{calls: make(chan net.Conn), done: make(chan struct{})}
 }
 
@@ -30,21 +30,21 @@ func (m *MemoryListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial waits until the connection is accepted; it gives ErrNobody after Close and the context's error when that ends.
+// Dial waits until the connection is accepted; it gives ErrNoServer after Close and the context's error when that ends.
 func (m *MemoryListener) Dial(ctx context.Context) (net.Conn, error) {
 	near, far := pipe()
 	select {
 	case m.calls <- far:
 		return near, nil
 	case <-m.done:
-		return nil, ErrNobody
+		return nil, ErrNoServer
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 // RoundTripper speaks HTTP, at BaseURL, to whoever serves this listener.
-func (m *MemoryListener) RoundTripper() http.RoundTripper { return transport(m.Dial) }
+func (m *MemoryListener) RoundTripper() http.RoundTripper { return newHTTPTransport(m.Dial) }
 
 // Close ends Accept and Dial; connections that were accepted live on. A second Close gives net.ErrClosed.
 func (m *MemoryListener) Close() error {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// pipeRoom is how many bytes one direction holds before its writer waits.
-const pipeRoom = 64 << 10
+// pipeBuffer is how many bytes one direction holds before its writer waits.
+const pipeBuffer = 64 << 10
 
 // pipe makes the two ends of a connection in memory. Unlike net.Pipe's, its writes do not wait for the reader, so that
 // two sides that both write first do not wait for each other.
@@ -51,8 +51,8 @@ type stream struct {
 }
 
 type side struct {
-	closed, late bool
-	timer        *time.Timer
+	closed, expired bool
+	timer           *time.Timer
 }
 
 func newStream() *stream {
@@ -68,7 +68,7 @@ func (s *stream) read(p []byte) (int, error) {
 		switch {
 		case s.reader.closed:
 			return 0, io.ErrClosedPipe
-		case s.reader.late:
+		case s.reader.expired:
 			return 0, os.ErrDeadlineExceeded
 		case len(s.data) > 0:
 			n := copy(p, s.data)
@@ -92,12 +92,12 @@ func (s *stream) write(p []byte) (int, error) {
 		switch {
 		case s.writer.closed || s.reader.closed:
 			return written, io.ErrClosedPipe
-		case s.writer.late:
+		case s.writer.expired:
 			return written, os.ErrDeadlineExceeded
 		case written == len(p):
 			return written, nil
-		case len(s.data) < pipeRoom:
-			part := p[written:min(len(p), written+pipeRoom-len(s.data))]
+		case len(s.data) < pipeBuffer:
+			part := p[written:min(len(p), written+pipeBuffer-len(s.data))]
 			s.data = append(s.data, part...)
 			written += len(part)
 			s.changed.Broadcast()
@@ -130,7 +130,7 @@ func (s *stream) setDeadline(which *side, t time.Time) error {
 	}
 	which.stopTimer()
 	wait := time.Until(t)
-	which.late = !t.IsZero() && wait <= 0
+	which.expired = !t.IsZero() && wait <= 0
 	if !t.IsZero() && wait > 0 {
 		which.timer = s.alarm(which, wait)
 	}
@@ -145,7 +145,7 @@ func (s *stream) alarm(which *side, wait time.Duration) *time.Timer {
 		s.mu.Lock() // Held by setDeadline until timer is assigned.
 		defer s.mu.Unlock()
 		if which.timer == timer {
-			which.late = true
+			which.expired = true
 			s.changed.Broadcast()
 		}
 	})

@@ -13,7 +13,7 @@ import (
 func TestPipeHoldsWhatIsWritten(t *testing.T) {
 	near, far := pipe()
 	for _, end := range []net.Conn{near, far} { // Both write before either reads.
-		if n, err := end.Write(make([]byte, pipeRoom)); n != pipeRoom || err != nil {
+		if n, err := end.Write(make([]byte, pipeBuffer)); n != pipeBuffer || err != nil {
 			t.Fatalf("wrote %d, %v", n, err)
 		}
 	}
@@ -26,7 +26,7 @@ func TestPipeHoldsWhatIsWritten(t *testing.T) {
 	if err := near.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := io.ReadAll(far); len(all) != pipeRoom || err != nil {
+	if all, err := io.ReadAll(far); len(all) != pipeBuffer || err != nil {
 		t.Errorf("after Close: %d bytes, %v", len(all), err)
 	}
 	if _, err := far.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
@@ -42,7 +42,7 @@ func TestPipeHoldsWhatIsWritten(t *testing.T) {
 
 func TestPipeCarriesMoreThanItHolds(t *testing.T) {
 	near, far := pipe()
-	sent := bytes.Repeat([]byte("deed"), pipeRoom)
+	sent := bytes.Repeat([]byte("deed"), pipeBuffer)
 	done := make(chan error, 1)
 	go func() {
 		_, err := near.Write(sent)

@@ -23,7 +23,7 @@ func TestStatusTellsFailuresOfThePlan(t *testing.T) {
 	}
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup.To = filepath.Join(taken, "plan")
-	door := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+	door := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
 	ask := func(method, path, body string) (s apitypes.Status) {
 		t.Helper()
 		w := httptest.NewRecorder()

@@ -8,7 +8,7 @@ import (
 )
 
 // damageStatus adds what is known of damage, and how the scrub goes.
-func (c control) damageStatus(out *apitypes.Status, s vault.Status) {
+func (c handler) damageStatus(out *apitypes.Status, s vault.Status) {
 	for _, d := range c.Vault.Damaged() {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.File, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.Found)})
 	}

@@ -9,7 +9,7 @@ import (
 
 // reindex asks for a new index of words, and answers when it is whole. Where nobody
 // serves, the work is done here.
-func (c control) reindex(w http.ResponseWriter, r *http.Request) {
+func (c handler) reindex(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
 		if err := c.Vault.Search.Rebuild(r.Context(), operator(r)); err != nil {
 			return apitypes.SearchIndex{}, err

@@ -46,7 +46,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 					}
 				})
 			}
-			door := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+			door := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
 			w := httptest.NewRecorder()
 			door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
 			var status apitypes.Status

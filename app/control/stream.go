@@ -16,7 +16,7 @@ const progressEvery = 250 * time.Millisecond
 // streamProgress answers with what work reports, in units of that name, and then with its
 // result, a JSON line each. A command that has gone ends the request's context, and
 // with it the work.
-func streamProgress[T any](c control, w http.ResponseWriter, r *http.Request, unit string, work func(report func(done, total int64)) (T, error)) {
+func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, unit string, work func(report func(done, total int64)) (T, error)) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
 	said := time.Time{}

@@ -12,7 +12,7 @@ import (
 )
 
 // definitionRoutes are the routes on templates, order fields and order statuses.
-func (c control) definitionRoutes() map[string]func(*http.Request) (any, error) {
+func (c handler) definitionRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /control/templates":               c.templates,
 		"POST /control/templates/import":       c.importTemplates,
@@ -25,7 +25,7 @@ func (c control) definitionRoutes() map[string]func(*http.Request) (any, error) 
 	}
 }
 
-func (c control) templates(r *http.Request) (any, error) {
+func (c handler) templates(r *http.Request) (any, error) {
 	all, err := c.Vault.Templates.All(r.Context())
 	list := make([]apitypes.TemplateDefinition, 0, len(all))
 	for _, t := range all {
@@ -34,9 +34,9 @@ func (c control) templates(r *http.Request) (any, error) {
 	return apitypes.TemplateDefinitions{Templates: list}, err
 }
 
-func (c control) importTemplates(r *http.Request) (any, error) {
+func (c handler) importTemplates(r *http.Request) (any, error) {
 	var asked apitypes.TemplatesImport
-	if err := readUpTo(r, &asked, definitionsBody); err != nil {
+	if err := readBodyUpTo(r, &asked, maxDefinitionsBody); err != nil {
 		return nil, err
 	}
 	drafts := make([]model.TemplateDraft, 0, len(asked.Templates))
@@ -51,7 +51,7 @@ func (c control) importTemplates(r *http.Request) (any, error) {
 	return changed(done, asked.DryRun), err
 }
 
-func (c control) defaultTemplate(r *http.Request) (any, error) {
+func (c handler) defaultTemplate(r *http.Request) (any, error) {
 	id, err := templateID(r)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c control) defaultTemplate(r *http.Request) (any, error) {
 	return apitypes.TemplateDefinitionBody{Data: encode.Template(t)}, err
 }
 
-func (c control) retireTemplate(r *http.Request) (any, error) {
+func (c handler) retireTemplate(r *http.Request) (any, error) {
 	id, err := templateID(r)
 	if err != nil {
 		return nil, err
@@ -69,37 +69,37 @@ func (c control) retireTemplate(r *http.Request) (any, error) {
 	return apitypes.TemplateDefinitionBody{Data: encode.Template(t)}, err
 }
 
-func (c control) orderFields(r *http.Request) (any, error) {
+func (c handler) orderFields(r *http.Request) (any, error) {
 	fields, err := c.Vault.Orders.Fields(r.Context())
 	return apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(fields)}, err
 }
 
-func (c control) importOrderFields(r *http.Request) (any, error) {
+func (c handler) importOrderFields(r *http.Request) (any, error) {
 	var asked apitypes.OrderFieldsImport
-	if err := readUpTo(r, &asked, definitionsBody); err != nil {
+	if err := readBodyUpTo(r, &asked, maxDefinitionsBody); err != nil {
 		return nil, err
 	}
 	done, err := c.Vault.Orders.ImportFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
-func (c control) orderStatuses(r *http.Request) (any, error) {
+func (c handler) orderStatuses(r *http.Request) (any, error) {
 	statuses, err := c.Vault.Orders.Statuses(r.Context())
 	return apitypes.OrderStatuses{Statuses: statuses}, err
 }
 
-func (c control) importOrderStatuses(r *http.Request) (any, error) {
+func (c handler) importOrderStatuses(r *http.Request) (any, error) {
 	var asked apitypes.OrderStatusesImport
-	if err := readUpTo(r, &asked, definitionsBody); err != nil {
+	if err := readBodyUpTo(r, &asked, maxDefinitionsBody); err != nil {
 		return nil, err
 	}
 	done, err := c.Vault.Orders.ImportStatuses(r.Context(), operator(r), asked.Statuses, asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
-// definitionsBody is the largest set of definitions: as JSON it can be longer than
+// maxDefinitionsBody is the largest set of definitions: as JSON it can be longer than
 // the file it came from.
-const definitionsBody = 8 << 20
+const maxDefinitionsBody = 8 << 20
 
 func templateID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 63)

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-func (c control) trashRoutes() map[string]func(*http.Request) (any, error) {
+func (c handler) trashRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /control/trash":           c.trash,
 		"GET /control/trash/purgeable": c.purgeable,
@@ -23,14 +23,14 @@ func (c control) trashRoutes() map[string]func(*http.Request) (any, error) {
 	}
 }
 
-// mostTrashed is how many records are listed at once.
-const mostTrashed = 10_000
+// maxTrashed is how many records are listed at once.
+const maxTrashed = 10_000
 
 // trash lists the newest records in the trash that fit, the newest first.
-func (c control) trash(r *http.Request) (any, error) {
+func (c handler) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
-	if err != nil || limit < 1 || limit > mostTrashed {
-		return nil, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, mostTrashed))
+	if err != nil || limit < 1 || limit > maxTrashed {
+		return nil, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, maxTrashed))
 	}
 	ids, out := encode.NewIDCodec(c.Vault.Secrets), apitypes.TrashList{}
 	query := vault.Query{Sort: vault.SortCreated, Descending: true}
@@ -50,12 +50,12 @@ func (c control) trash(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func (c control) purgeable(r *http.Request) (any, error) {
+func (c handler) purgeable(r *http.Request) (any, error) {
 	due, kept, err := c.Vault.Trash.Purgeable(r.Context())
 	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
 }
 
-func (c control) trashed(r *http.Request) (any, error) {
+func (c handler) trashed(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
 	noun, id, err := trashRecord(ids, r.PathValue("record"))
 	if err != nil {
@@ -65,9 +65,9 @@ func (c control) trashed(r *http.Request) (any, error) {
 	return trashItem(ids, item), err
 }
 
-func (c control) purge(r *http.Request) (any, error) {
+func (c handler) purge(r *http.Request) (any, error) {
 	var asked apitypes.TrashPurge
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	noun, id, err := trashRecord(encode.NewIDCodec(c.Vault.Secrets), asked.Record)
@@ -78,7 +78,7 @@ func (c control) purge(r *http.Request) (any, error) {
 	return trashPurged(done), err
 }
 
-func (c control) emptyTrash(r *http.Request) (any, error) {
+func (c handler) emptyTrash(r *http.Request) (any, error) {
 	done, err := c.Vault.Trash.Empty(r.Context(), operator(r))
 	return trashPurged(done), err
 }

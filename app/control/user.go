@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-func (c control) userRoutes() map[string]func(*http.Request) (any, error) {
+func (c handler) userRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /control/users":               c.users,
 		"POST /control/users":              c.createUser,
@@ -20,7 +20,7 @@ func (c control) userRoutes() map[string]func(*http.Request) (any, error) {
 	}
 }
 
-func (c control) users(r *http.Request) (any, error) {
+func (c handler) users(r *http.Request) (any, error) {
 	users, err := c.Vault.Users.List(r.Context())
 	list := make([]apitypes.User, 0, len(users))
 	for _, u := range users {
@@ -29,9 +29,9 @@ func (c control) users(r *http.Request) (any, error) {
 	return apitypes.Users{Data: list}, err
 }
 
-func (c control) createUser(r *http.Request) (any, error) {
+func (c handler) createUser(r *http.Request) (any, error) {
 	var asked apitypes.UserCreate
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	token, user, err := c.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
@@ -40,7 +40,7 @@ func (c control) createUser(r *http.Request) (any, error) {
 	return c.linked(token, user, err)
 }
 
-func (c control) resetUser(r *http.Request) (any, error) {
+func (c handler) resetUser(r *http.Request) (any, error) {
 	id, err := userID(r)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (c control) resetUser(r *http.Request) (any, error) {
 	return c.linked(token, user, err)
 }
 
-func (c control) linked(token string, user model.User, err error) (any, error) {
+func (c handler) linked(token string, user model.User, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +60,20 @@ func (c control) linked(token string, user model.User, err error) (any, error) {
 	return apitypes.UserLinked{Link: link, Data: userShape(user)}, nil
 }
 
-func (c control) setUserRole(r *http.Request) (any, error) {
+func (c handler) setUserRole(r *http.Request) (any, error) {
 	id, err := userID(r)
 	if err != nil {
 		return nil, err
 	}
 	var asked apitypes.UserRole
-	if err := read(r, &asked); err != nil {
+	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	user, err := c.Vault.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
 	return apitypes.UserBody{Data: userShape(user)}, err
 }
 
-func (c control) disableUser(r *http.Request) (any, error) {
+func (c handler) disableUser(r *http.Request) (any, error) {
 	id, err := userID(r)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (c control) disableUser(r *http.Request) (any, error) {
 	return apitypes.UserBody{Data: userShape(user)}, err
 }
 
-func (c control) enableUser(r *http.Request) (any, error) {
+func (c handler) enableUser(r *http.Request) (any, error) {
 	id, err := userID(r)
 	if err != nil {
 		return nil, err
@@ -102,10 +102,10 @@ func userID(r *http.Request) (uint64, error) {
 func userShape(u model.User) apitypes.User {
 	shape := apitypes.User{
 		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), HasPassword: u.Password != "", TwoFactor: u.TwoFactor != nil,
-		CreatedAt: apitypes.At(u.CreatedAt), LastSeenAt: spoken(u.LastSeenAt), DisabledAt: spoken(u.DisabledAt),
+		CreatedAt: apitypes.At(u.CreatedAt), LastSeenAt: optionalTime(u.LastSeenAt), DisabledAt: optionalTime(u.DisabledAt),
 	}
 	if u.PasswordLink != nil {
-		shape.LinkExpiresAt = spoken(&u.PasswordLink.ExpiresAt)
+		shape.LinkExpiresAt = optionalTime(&u.PasswordLink.ExpiresAt)
 	}
 	return shape
 }

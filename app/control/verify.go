@@ -7,14 +7,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-func (c control) verify(w http.ResponseWriter, r *http.Request) {
+func (c handler) verify(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
 		found, err := c.Vault.Integrity.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
 		return verified(found), err
 	})
 }
 
-func (c control) repair(w http.ResponseWriter, r *http.Request) {
+func (c handler) repair(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
 		did, err := c.Vault.Integrity.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
 		out := verified(did.Report)

@@ -33,7 +33,7 @@ func get200(t *testing.T, r *running, path string, lines ...string) string {
 // Routes are told as patterns, whatever answered, and nothing of who asked for what.
 func TestMetricsTellRoutes(t *testing.T) {
 	opts := options(t, func(c *config.Config) { c.Metrics.Loopback = true })
-	opts.Readers = func() sandbox.Stats { return sandbox.Stats{Started: 3} }
+	opts.Sandbox = func() sandbox.Stats { return sandbox.Stats{Started: 3} }
 	r := serveWith(t, opts)
 	_, metricsKey, err := withKey(t, r, model.AbilityMetrics)
 	if err != nil {

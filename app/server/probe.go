@@ -21,7 +21,7 @@ import (
 // Each is asked for at the control door, takes one body within its life, and keeps
 // nothing of it.
 type probes struct {
-	chance  io.Reader
+	rand    io.Reader
 	now     func() time.Time
 	trusted []netip.Prefix
 	stall   time.Duration
@@ -41,16 +41,16 @@ const (
 func newProbes(opts Options) *probes {
 	c := opts.Config
 	return &probes{
-		chance: rand.Reader, now: opts.Now, trusted: c.TrustedProxies, stall: c.Timeouts.Stall, open: map[string]time.Time{},
+		rand: rand.Reader, now: opts.Now, trusted: c.TrustedProxies, stall: c.Timeouts.Stall, open: map[string]time.Time{},
 		origin: httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}.Origin,
 	}
 }
 
-// before gives p the requests that are for it.
-func (p *probes) before(next http.Handler) http.Handler {
-	own := httpx.WithRequestID(p, p.chance)
+// intercept gives p the requests that are for it.
+func (p *probes) intercept(next http.Handler) http.Handler {
+	own := httpx.WithRequestID(p, p.rand)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.take(r) {
+		if p.claim(r) {
 			own.ServeHTTP(w, r)
 			return
 		}
@@ -60,7 +60,7 @@ func (p *probes) before(next http.Handler) http.Handler {
 
 // Open gives a new path.
 func (p *probes) Open() (string, error) {
-	token, err := secret.NewToken(p.chance)
+	token, err := secret.NewToken(p.rand)
 	if err != nil {
 		return "", err
 	}
@@ -76,8 +76,8 @@ func (p *probes) Open() (string, error) {
 	return probePath + token, nil
 }
 
-// take says whether r is for an open path, which is closed by that.
-func (p *probes) take(r *http.Request) bool {
+// claim says whether r is for an open path, which is closed by that.
+func (p *probes) claim(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.URL.Path, probePath)
 	if !ok || r.Method != http.MethodPost {
 		return false
@@ -97,7 +97,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	if result.Link, err = p.origin(r); err != nil {
-		answerJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header of the request is not valid."})
+		respondJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header of the request is not valid."})
 		return
 	}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -122,13 +122,13 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if err != nil {
-			answerJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The body broke off before its end."})
+			respondJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The body broke off before its end."})
 			return
 		}
 	}
 	_ = control.SetReadDeadline(time.Time{}) // as above
 	result.SpanMillis = last.Sub(first).Milliseconds()
-	answerJSON(w, http.StatusOK, result)
+	respondJSON(w, http.StatusOK, result)
 }
 
 var _ control.Probes = (*probes)(nil)

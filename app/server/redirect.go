@@ -34,13 +34,13 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 		w.Header().Set("Connection", "close")
 		target := secureURL(c.PublicURL, r.Host, port) + r.URL.RequestURI()
 		page := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if !page || api.Owns(r.URL.Path) || !hostText.MatchString(r.Host) || !strings.HasPrefix(r.URL.RequestURI(), "/") || encryptedBefore(c, r) {
-			drain(w, r)
-			answerJSON(w, http.StatusBadRequest, apitypes.Failure{Message: speaksHTTPS})
+		if !page || api.Owns(r.URL.Path) || !hostText.MatchString(r.Host) || !strings.HasPrefix(r.URL.RequestURI(), "/") || wasEncrypted(c, r) {
+			drainBody(w, r)
+			respondJSON(w, http.StatusBadRequest, apitypes.Failure{Message: speaksHTTPS})
 			return
 		}
 		if c.PublicURL == "" && !own(bareHost(r.Host)) {
-			drain(w, r)
+			drainBody(w, r)
 			answerPage(w, http.StatusBadRequest, unknownName)
 			return
 		}
@@ -55,8 +55,8 @@ func bareHost(host string) string {
 }
 
 // isOwn reports a name in the certificate, or a name or an address of this machine.
-func (f *front) isOwn(host string) bool {
-	return f.live.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
+func (f *listeners) isOwn(host string) bool {
+	return f.certificate.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
 		if ip, err := netip.ParseAddr(host); err == nil {
 			return name == ip.Unmap().String()
 		}
@@ -112,17 +112,17 @@ var (
 	withoutPort = regexp.MustCompile(`:[0-9]+$`)
 )
 
-// encryptedBefore says whether a trusted proxy has taken the encryption off: its
+// wasEncrypted says whether a trusted proxy has taken the encryption off: its
 // caller would come back to the same place for ever.
-func encryptedBefore(c config.Config, r *http.Request) bool {
+func wasEncrypted(c config.Config, r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") &&
 		slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap().WithZone("")) })
 }
 
-// drain reads some of a body that nobody wants, so that whoever sends it gets to read
+// drainBody reads some of a body that nobody wants, so that whoever sends it gets to read
 // the answer.
-func drain(w http.ResponseWriter, r *http.Request) {
+func drainBody(w http.ResponseWriter, r *http.Request) {
 	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return
 	}
@@ -131,9 +131,9 @@ func drain(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.CopyN(io.Discard, r.Body, 1<<20)
 }
 
-// strict tells browsers to use https alone from now on (RFC 6797), where the
+// withHSTS tells browsers to use https alone from now on (RFC 6797), where the
 // certificate is one that they trust.
-func strict(next http.Handler, t config.TLS) http.Handler {
+func withHSTS(next http.Handler, t config.TLS) http.Handler {
 	if t.SelfSigned || t.HSTS == 0 {
 		return next
 	}

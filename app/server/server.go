@@ -35,20 +35,20 @@ type Options struct {
 	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time
-	Started      func(Answering)                                // called once when it answers
+	OnStarted    func(Addresses)                                // called once when it answers
 	Doctor       func(context.Context) (apitypes.Doctor, error) // looks at the installation for administrators; nil: no one does
-	Readers      func() sandbox.Stats                           // counts of those who open documents, for /metrics; nil: there are none
+	Sandbox      func() sandbox.Stats                           // counts of those who open documents, for /metrics; nil: there are none
 }
 
-// Answering says where a server answers, and with what.
-type Answering struct {
+// Addresses says where a server answers, and with what.
+type Addresses struct {
 	Address     string            // host and port
 	Redirect    string            // the same of tls.redirect_listen; "" without it
 	Certificate *certificate.Info // nil: without TLS
 }
 
 // URL is the address as a person writes it.
-func (a Answering) URL() string {
+func (a Addresses) URL() string {
 	if a.Certificate != nil {
 		return "https://" + a.Address
 	}
@@ -65,24 +65,24 @@ func Serve(ctx context.Context, opts Options) error {
 		return err
 	}
 	probes := newProbes(opts)
-	front, err := openFront(ctx, opts, probes.before(public))
+	front, err := openListeners(ctx, opts, probes.intercept(public))
 	if err != nil {
 		return err
 	}
-	door, err := control.Open(opts.Vault.Dir, rand.Reader)
+	door, err := control.Listen(opts.Vault.Dir, rand.Reader)
 	if err != nil {
 		return errors.Join(err, front.close())
 	}
-	answering := front.answering()
+	answering := front.addresses()
 	control := control.Guard(control.NewHandler(control.HandlerOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.facts,
-		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.certificateInfo,
+		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
-	if opts.Started != nil {
-		opts.Started(answering)
+	if opts.OnStarted != nil {
+		opts.OnStarted(answering)
 	}
-	return run(ctx, opts, front.gate, append(front.services, service{door, newServer(opts, control)}))
+	return run(ctx, opts, front.drain, append(front.services, service{door, newServer(opts, control)}))
 }
 
 type service struct {
@@ -90,13 +90,13 @@ type service struct {
 	server   *http.Server
 }
 
-// closing is how long a service may take to close once its requests had their grace:
+// shutdownTimeout is how long a service may take to close once its requests had their grace:
 // enough for an answer that is on its way, and, at the door, for every command but a
 // verification, which changes nothing.
-const closing = time.Second
+const shutdownTimeout = time.Second
 
 // run serves until ctx ends or one of the services fails, and stops them in order.
-func run(ctx context.Context, opts Options, g *gate, services []service) error {
+func run(ctx context.Context, opts Options, g *drainer, services []service) error {
 	ended := make(chan error, len(services))
 	for _, s := range services {
 		go func() { ended <- s.server.Serve(s.listener) }()
@@ -125,7 +125,7 @@ func run(ctx context.Context, opts Options, g *gate, services []service) error {
 
 func (s service) stop(ctx context.Context, log *slog.Logger) {
 	// The ended context is why we stop; what is under way gets its own time.
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if s.server.Shutdown(grace) != nil {
 		log.Warn("cut off what was under way", "error", s.server.Close())
@@ -139,7 +139,7 @@ func newServer(opts Options, h http.Handler) *http.Server {
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
 		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
-		ConnState:         watch,
+		ConnState:         trackState,
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
 		// "OPTIONS *" gets an answer of ours, with a request id.
 		DisableGeneralOptionsHandler: true,
@@ -166,8 +166,8 @@ func recoverer(next http.Handler, log *slog.Logger) http.Handler {
 	})
 }
 
-// bodiesWait is how long a request waits for the memory that its body needs.
-const bodiesWait = 10 * time.Second
+// memoryWait is how long a request waits for the memory that its body needs.
+const memoryWait = 10 * time.Second
 
 // Handler mounts everything that is served on the public address. It is no
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
@@ -178,9 +178,9 @@ func Handler(opts Options) (http.Handler, error) {
 func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
-	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), bodiesWait)
+	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
 	numbers := metrics.New(metrics.Options{
-		Vault: opts.Vault, Readers: opts.Readers, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
+		Vault: opts.Vault, Readers: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
 		Forwarded: forwarded.Counts,
 	})
 	v1, err := api.New(api.Options{
@@ -253,10 +253,10 @@ func health(w http.ResponseWriter, r *http.Request, problem error) {
 		status, body = http.StatusServiceUnavailable, apitypes.Failure{Message: reason(problem)}
 		w.Header().Set("Retry-After", "10")
 	}
-	answerJSON(w, status, body)
+	respondJSON(w, status, body)
 }
 
-func answerJSON(w http.ResponseWriter, status int, body any) {
+func respondJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")

@@ -29,7 +29,7 @@ import (
 // running is a server on a free port and on the door of a short directory.
 type running struct {
 	address, key string
-	answering    server.Answering
+	answering    server.Addresses
 	vault        *vault.Instance
 	end          context.CancelFunc
 	ended        chan error
@@ -77,8 +77,8 @@ func serveWith(t *testing.T, opts server.Options) *running {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{key: key, vault: opts.Vault, end: cancel, ended: make(chan error, 1)}
-	started := make(chan server.Answering, 1)
-	opts.Started = func(a server.Answering) { started <- a }
+	started := make(chan server.Addresses, 1)
+	opts.OnStarted = func(a server.Addresses) { started <- a }
 	go func() { r.ended <- server.Serve(ctx, opts) }()
 	select {
 	case r.answering = <-started:

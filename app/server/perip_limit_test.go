@@ -16,7 +16,7 @@ import (
 )
 
 // from is a connection, with its other end.
-func from(t *testing.T, l *limited) (other net.Conn, conn *limitedConn) {
+func from(t *testing.T, l *limitedListener) (other net.Conn, conn *limitedConn) {
 	t.Helper()
 	other, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -31,7 +31,7 @@ func from(t *testing.T, l *limited) (other net.Conn, conn *limitedConn) {
 }
 
 func TestPlaces(t *testing.T) {
-	c := newCrowd(config.Default().Limits, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
+	c := newConnLimiter(config.Default().Limits, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
 	for _, row := range []struct{ address, place string }{
 		{"127.0.0.1", ""},
 		{"::1", ""},
@@ -44,22 +44,22 @@ func TestPlaces(t *testing.T) {
 		{"2001:db8:1:2:3::4", "2001:db8:1:2::/64"},
 		{"fe80::1%eth0", "fe80::/64"},
 	} {
-		place := c.placeOf(netip.MustParseAddr(row.address))
-		if place == near != (row.place == "") || place != near && place.String() != row.place {
+		place := c.addressGroupOf(netip.MustParseAddr(row.address))
+		if place == trustedGroup != (row.place == "") || place != trustedGroup && place.String() != row.place {
 			t.Errorf("%s: %s", row.address, place)
 		}
 	}
-	if place := c.placeOf(netip.Addr{}); place != near {
+	if place := c.addressGroupOf(netip.Addr{}); place != trustedGroup {
 		t.Errorf("no address is %s", place)
 	}
 }
 
 // crowded is a server with a limit of connections. As an address, this machine has its part
 // of them, and a number (most) without a request; else it has three quarters.
-func crowded(t *testing.T, most, connections int, address bool) (*limited, func() net.Conn) {
+func crowded(t *testing.T, most, connections int, address bool) (*limitedListener, func() net.Conn) {
 	t.Helper()
 	l := limitedTCP(t, connections)
-	l.crowd.most, l.crowd.loopback = most, address
+	l.limiter.maxIdlePerAddress, l.limiter.loopback = most, address
 	opts := Options{Config: config.Default(), Log: slog.New(slog.DiscardHandler)}
 	opts.Config.Timeouts.Header = 20 * time.Second
 	server := newServer(opts, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,8 +74,8 @@ func crowded(t *testing.T, most, connections int, address bool) (*limited, func(
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		if n := len(l.crowd.places); n != 0 || len(l.crowd.slots) != 0 || l.crowd.pending != 0 {
-			t.Errorf("connections of %d addresses are still counted, %d slots are taken, %d wait", n, len(l.crowd.slots), l.crowd.pending)
+		if n := len(l.limiter.groups); n != 0 || len(l.limiter.slots) != 0 || l.limiter.pending != 0 {
+			t.Errorf("connections of %d addresses are still counted, %d slots are taken, %d wait", n, len(l.limiter.slots), l.limiter.pending)
 		}
 	})
 	return l, func() net.Conn {
@@ -123,22 +123,22 @@ func isClosed(t *testing.T, conn net.Conn, now bool) bool {
 }
 
 // accepted waits until the listener has n connections.
-func (l *limited) accepted(t *testing.T, n int) {
+func (l *limitedListener) accepted(t *testing.T, n int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); len(l.crowd.slots) != n; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); len(l.limiter.slots) != n; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d connections, want %d", len(l.crowd.slots), n)
+			t.Fatalf("%d connections, want %d", len(l.limiter.slots), n)
 		}
 	}
 }
 
 // waits returns once a connection waits for a slot.
-func (l *limited) waits(t *testing.T) {
+func (l *limitedListener) waits(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		l.crowd.mu.Lock()
-		waits := l.crowd.pending == 1
-		l.crowd.mu.Unlock()
+		l.limiter.mu.Lock()
+		waits := l.limiter.pending == 1
+		l.limiter.mu.Unlock()
 		if waits {
 			return
 		}
@@ -273,13 +273,13 @@ func TestCrowdOfThisMachine(t *testing.T) {
 // address that has the most of them. Where there is none, the first one whose request ends.
 func TestCrowdMakesWay(t *testing.T) {
 	l, dial := crowded(t, 3, 5, false)
-	l.crowd.near = 6 // more than there are, so that it's never closed for its part
+	l.limiter.maxTrusted = 6 // more than there are, so that it's never closed for its part
 	// One of another address, idle and older than all others.
 	elsewhere, _ := from(t, limitedTCP(t, 1))
-	other := &limitedConn{TCPConn: elsewhere.(*net.TCPConn), crowd: l.crowd, slot: true, from: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
-	l.crowd.places[other.from] = &place{open: 1}
-	l.crowd.slots <- struct{}{}
-	l.crowd.wait(other)
+	other := &limitedConn{TCPConn: elsewhere.(*net.TCPConn), limiter: l.limiter, hasSlot: true, group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
+	l.limiter.groups[other.group] = &connGroup{open: 1}
+	l.limiter.slots <- struct{}{}
+	l.limiter.markIdle(other)
 
 	first, second, third := endless(t, dial()), dial(), dial()
 	l.accepted(t, 4)
@@ -313,16 +313,16 @@ func TestCrowdMakesWay(t *testing.T) {
 func TestCrowdForgetsTheClosed(t *testing.T) {
 	l := limitedTCP(t, 4)
 	defer l.Close()
-	l.crowd.loopback = true
+	l.limiter.loopback = true
 	other, conn := from(t, l)
-	if conn.waits == nil || len(l.crowd.places) != 1 {
-		t.Fatal(l.crowd.places)
+	if conn.idleElement == nil || len(l.limiter.groups) != 1 {
+		t.Fatal(l.limiter.groups)
 	}
 	if err := errors.Join(conn.Close(), other.Close()); err != nil {
 		t.Fatal(err)
 	}
-	watch(conn, http.StateIdle)
-	if len(l.crowd.places) != 0 {
-		t.Error(l.crowd.places)
+	trackState(conn, http.StateIdle)
+	if len(l.limiter.groups) != 0 {
+		t.Error(l.limiter.groups)
 	}
 }

@@ -17,7 +17,7 @@ const acceptsJSON = "The Content-Type must be application/json."
 
 // mediaType reads the Content-Type; accepted says which types the endpoint takes,
 // message names them.
-func (c *call) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
+func (c *request) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
 	values := c.Header.Values("Content-Type")
 	if len(values) > 1 {
 		return "", "", httpx.Unsupported(message)
@@ -39,7 +39,7 @@ func (c *call) mediaType(message string, accepted func(string) bool) (mediaType,
 }
 
 // mustBeEmpty allows a request without a type to have an empty body only.
-func (c *call) mustBeEmpty(message string) error {
+func (c *request) mustBeEmpty(message string) error {
 	var one [1]byte
 	n, err := io.ReadFull(c.Body, one[:])
 	if n > 0 {
@@ -51,8 +51,8 @@ func (c *call) mustBeEmpty(message string) error {
 	return err
 }
 
-// whole reads a body that must fit into memory.
-func (c *call) whole(limit int64) ([]byte, error) {
+// readAll reads a body that must fit into memory.
+func (c *request) readAll(limit int64) ([]byte, error) {
 	if c.ContentLength > limit {
 		return nil, httpx.TooLarge(limit)
 	}
@@ -88,12 +88,12 @@ func (c *call) whole(limit int64) ([]byte, error) {
 
 // object reads a JSON body, of which the operation takes the members named; one that
 // is no object counts as empty.
-func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage, error) {
+func (c *request) object(limit int64, taken ...string) (map[string]json.RawMessage, error) {
 	mediaType, _, err := c.mediaType(acceptsJSON, decode.IsJSON)
 	if err != nil || mediaType == "" {
 		return nil, err
 	}
-	raw, err := c.whole(limit)
+	raw, err := c.readAll(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage,
 	return sent, err
 }
 
-// nothing reads the body of a request that needs none: an object or nothing.
-func (e *edge) nothing(c *call) error {
+// readEmpty reads the body of a request that needs none: an object or nothing.
+func (e *server) readEmpty(c *request) error {
 	_, err := c.object(e.Limits.JSON)
 	return err
 }
@@ -161,7 +161,7 @@ func custom(raw json.RawMessage) model.Custom {
 }
 
 // custom has the keys noted that no definition names.
-func (c *call) custom(in model.Custom) model.Custom {
+func (c *request) custom(in model.Custom) model.Custom {
 	in.OnUnknownKeys = c.ignored.keys
 	return in
 }

@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/config"
 )
 
-func limitedTCP(t *testing.T, connections int) *limited {
+func limitedTCP(t *testing.T, connections int) *limitedListener {
 	t.Helper()
 	tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return limit(tcp, newCrowd(config.Limits{PerAddress: 1, Connections: connections}, nil))
+	return newLimitedListener(tcp, newConnLimiter(config.Limits{PerAddress: 1, Connections: connections}, nil))
 }
 
 // net/http sends by sendfile only through a connection that has a ReadFrom.
@@ -38,15 +38,15 @@ func TestLimitKeepsReadFrom(t *testing.T) {
 	if err := errors.Join(conn.Close(), near.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Close(); err == nil || len(l.crowd.slots) != 0 {
-		t.Errorf("closed again: %v, %d slots taken", err, len(l.crowd.slots))
+	if err := conn.Close(); err == nil || len(l.limiter.slots) != 0 {
+		t.Errorf("closed again: %v, %d slots taken", err, len(l.limiter.slots))
 	}
 }
 
 // Close ends an Accept that waits for a slot.
 func TestLimitEnds(t *testing.T) {
 	l := limitedTCP(t, 1)
-	l.crowd.slots <- struct{}{}
+	l.limiter.slots <- struct{}{}
 	near, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -102,6 +102,6 @@ func refuse(w http.ResponseWriter, status int, message string) {
 
 // Owns reports whether a path is under /v1 or /api/v1, however it is spelt.
 func Owns(path string) bool {
-	path = singleSpelling(path)
+	path = cleanPath(path)
 	return path == "/v1" || strings.HasPrefix(path, "/v1/")
 }

@@ -18,7 +18,7 @@ import (
 func requestID(c *gin.Context) string { return c.Request.Header.Get(httpx.RequestIDHeader) }
 
 // log writes one line a request: never a query, a body, a name of a document.
-func (e *edge) log(c *gin.Context) {
+func (e *server) log(c *gin.Context) {
 	start := time.Now()
 	c.Request.Pattern = pattern(c.FullPath())
 	c.Next()
@@ -46,7 +46,7 @@ func pattern(route string) string {
 }
 
 // recover turns a panic into a 500 and a line in the log.
-func (e *edge) recover(c *gin.Context) {
+func (e *server) recover(c *gin.Context) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
@@ -60,7 +60,7 @@ func (e *edge) recover(c *gin.Context) {
 }
 
 // cors answers browsers of the origins in the settings; without any it says nothing.
-func (e *edge) cors(c *gin.Context) {
+func (e *server) cors(c *gin.Context) {
 	if len(e.Origins) == 0 {
 		return
 	}

@@ -21,16 +21,16 @@ const (
 	proofLimit = 3 * time.Second
 )
 
-var errStranger = errors.New("another program listens there")
+var errOtherProgram = errors.New("another program listens there")
 
-func proof(token string, question []byte) []byte {
+func serverProof(token string, question []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write(question)
 	return mac.Sum(nil)
 }
 
-// askProof closes conn unless the server at its other end knows the token and says so in time.
-func askProof(ctx context.Context, conn net.Conn, token string) error {
+// verifyServer closes conn unless the server at its other end knows the token and says so in time.
+func verifyServer(ctx context.Context, conn net.Conn, token string) error {
 	limit, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
 	stop := context.AfterFunc(limit, func() { _ = conn.Close() }) // The read below reports it.
@@ -55,8 +55,8 @@ func exchangeProof(conn net.Conn, token string) error {
 	if _, err := io.ReadFull(conn, answer[:]); err != nil {
 		return err
 	}
-	if !hmac.Equal(answer[:], proof(token, question[:])) {
-		return errStranger
+	if !hmac.Equal(answer[:], serverProof(token, question[:])) {
+		return errOtherProgram
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (c *provingConn) Read(p []byte) (int, error) {
 	c.once.Do(func() {
 		var question [proofSize]byte
 		if _, c.err = io.ReadFull(c.Conn, question[:]); c.err == nil {
-			_, c.err = c.Conn.Write(proof(c.token, question[:]))
+			_, c.err = c.Conn.Write(serverProof(c.token, question[:]))
 		}
 	})
 	if c.err != nil {

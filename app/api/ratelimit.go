@@ -9,32 +9,32 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// window counts what happens in a minute under a name. A limit of 0 counts nothing.
-type window struct {
+// rateLimiter counts what happens in a minute under a name. A limit of 0 counts nothing.
+type rateLimiter struct {
 	limit int
 	now   func() time.Time
 
 	mu    sync.Mutex
-	seen  map[string]span
+	seen  map[string]rateWindow
 	swept time.Time
 }
 
-type span struct {
+type rateWindow struct {
 	since time.Time
 	count int
 }
 
-// mostSpans bounds the memory of a window: beyond it, spans that ended are dropped,
+// maxWindows bounds the memory of a window: beyond it, spans that ended are dropped,
 // and if none has, all are.
-const mostSpans = 10_000
+const maxWindows = 10_000
 
-func newWindow(limit int, now func() time.Time) *window {
-	return &window{limit: limit, now: now, seen: map[string]span{}}
+func newRateLimiter(limit int, now func() time.Time) *rateLimiter {
+	return &rateLimiter{limit: limit, now: now, seen: map[string]rateWindow{}}
 }
 
-// take counts one, and tells how many are left and, when none was, after how many
+// allow counts one, and tells how many are left and, when none was, after how many
 // seconds to come back.
-func (w *window) take(name string) (left, retryAfter int, ok bool) {
+func (w *rateLimiter) allow(name string) (left, retryAfter int, ok bool) {
 	if w.limit <= 0 {
 		return 0, 0, true
 	}
@@ -44,7 +44,7 @@ func (w *window) take(name string) (left, retryAfter int, ok bool) {
 	w.sweep(now)
 	s := w.seen[name]
 	if now.Sub(s.since) >= time.Minute {
-		s = span{since: now}
+		s = rateWindow{since: now}
 	}
 	if s.count >= w.limit {
 		wait := s.since.Add(time.Minute).Sub(now)
@@ -55,8 +55,8 @@ func (w *window) take(name string) (left, retryAfter int, ok bool) {
 	return w.limit - s.count, 0, true
 }
 
-func (w *window) sweep(now time.Time) {
-	if now.Sub(w.swept) < time.Minute && len(w.seen) < mostSpans {
+func (w *rateLimiter) sweep(now time.Time) {
+	if now.Sub(w.swept) < time.Minute && len(w.seen) < maxWindows {
 		return
 	}
 	w.swept = now
@@ -65,7 +65,7 @@ func (w *window) sweep(now time.Time) {
 			delete(w.seen, name)
 		}
 	}
-	if len(w.seen) >= mostSpans {
+	if len(w.seen) >= maxWindows {
 		clear(w.seen)
 	}
 }

@@ -13,51 +13,51 @@ import (
 	"deedkeep/app/model"
 )
 
-// gate is what stands before every route: who is it, and may they (API.md, "order
+// authenticator is what stands before every route: who is it, and may they (API.md, "order
 // of checks").
-type gate struct {
-	edge *edge
-	keys interface {
+type authenticator struct {
+	server *server
+	keys   interface {
 		Authenticate(ctx context.Context, presented string) (model.Actor, error)
 	}
-	failing, requests *window
+	failing, requests *rateLimiter
 }
 
-// admit lets a request in with its actor, or answers for the route.
-func (g *gate) admit(c *gin.Context) {
-	origin, err := g.edge.addresses.Origin(c.Request)
+// authenticate lets a request in with its actor, or answers for the route.
+func (g *authenticator) authenticate(c *gin.Context) {
+	origin, err := g.server.addresses.Origin(c.Request)
 	if err == nil && c.Request.Method != http.MethodOptions {
 		var actor model.Actor
 		actor, err = g.check(c)
 		c.Set(actorKey, actor)
 	}
 	if err != nil {
-		body := newPacedBody(c.Writer, c.Request, g.edge.Limits)
-		bytes, within := int64(anybodysBytes), anybodysTime
+		body := newBody(c.Writer, c.Request, g.server.Limits)
+		bytes, within := int64(drainUnknownBytes), drainUnknownTime
 		if errs.KindOf(err) == errs.Forbidden {
-			bytes, within = callersBytes, callersTime
+			bytes, within = drainKnownBytes, drainKnownTime
 		}
 		if !body.Drain(bytes, within) {
 			c.Header("Connection", "close")
 		}
-		g.edge.fail(c, err)
+		g.server.fail(c, err)
 		return
 	}
 	c.Set(originKey, origin)
 }
 
-func (g *gate) check(c *gin.Context) (model.Actor, error) {
-	if g.edge.isOpen(c) {
+func (g *authenticator) check(c *gin.Context) (model.Actor, error) {
+	if g.server.isOpen(c) {
 		return model.Actor{}, nil
 	}
 	presented, given := bearer(c.Request.Header)
 	if !given {
 		return model.Actor{}, errUnauthenticated
 	}
-	address := g.edge.addresses.Client(c.Request)
+	address := g.server.addresses.Client(c.Request)
 	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
 	if errs.KindOf(err) == errs.Unauthenticated {
-		if _, retry, ok := g.failing.take(model.ClientNetwork(address).String()); !ok {
+		if _, retry, ok := g.failing.allow(model.ClientNetwork(address).String()); !ok {
 			return actor, tooMany(g.failing.limit, retry)
 		}
 	}
@@ -65,18 +65,18 @@ func (g *gate) check(c *gin.Context) (model.Actor, error) {
 		return actor, err
 	}
 	actor.Address, actor.RequestID = httpx.AddrText(address), requestID(c)
-	if !able(actor.Abilities, c.Request.Method, c.FullPath()) {
+	if !hasScope(actor.Abilities, c.Request.Method, c.FullPath()) {
 		return actor, errForbidden
 	}
-	return actor, g.pace(c, actor)
+	return actor, g.limitRate(c, actor)
 }
 
-// pace counts a request of a key, where that is limited.
-func (g *gate) pace(c *gin.Context, actor model.Actor) error {
+// limitRate counts a request of a key, where that is limited.
+func (g *authenticator) limitRate(c *gin.Context, actor model.Actor) error {
 	if g.requests.limit <= 0 {
 		return nil
 	}
-	left, retry, ok := g.requests.take(actor.Record())
+	left, retry, ok := g.requests.allow(actor.Record())
 	if !ok {
 		return tooMany(g.requests.limit, retry)
 	}
@@ -99,9 +99,9 @@ func bearer(h http.Header) (key string, given bool) {
 	return strings.Join(fields[1:], " "), true
 }
 
-// able says whether a key's abilities cover a method of a route. Who did what, and how
+// hasScope says whether a key's abilities cover a method of a route. Who did what, and how
 // the service goes, are each for a key of its own kind alone.
-func able(abilities []string, method, route string) bool {
+func hasScope(abilities []string, method, route string) bool {
 	reads := method == http.MethodGet || method == http.MethodHead
 	switch route {
 	case "/v1" + eventsPath:

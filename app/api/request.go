@@ -20,8 +20,8 @@ import (
 	"deedkeep/app/secret"
 )
 
-// call is one request as a handler sees it.
-type call struct {
+// request is one request as a handler sees it.
+type request struct {
 	*http.Request
 	w      http.ResponseWriter
 	actor  model.Actor
@@ -30,14 +30,14 @@ type call struct {
 
 	reply   httpx.Reservation // of the same memory, for the answer
 	memory  httpx.Reservation // of what the body takes
-	slot    slot              // of a request that is to happen once
+	keyHash keyHash           // of a request that is to happen once
 	content *content          // what such a request said; nil for any other
 	ignored ignored           // what it sent and its operation does not take
 }
 
-// answer is what a handler says: a status with a JSON body, or a redirect. raw is a
+// response is what a handler says: a status with a JSON body, or a redirect. raw is a
 // body that is encoded already.
-type answer struct {
+type response struct {
 	status   int
 	body     any
 	raw      []byte
@@ -46,13 +46,13 @@ type answer struct {
 	media    string // of raw; "": JSON
 }
 
-type handler func(*call) (answer, error)
+type handler func(*request) (response, error)
 
-func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
-func gone() (answer, error)       { return answer{status: http.StatusNoContent}, nil }
+func okResponse(body any) (response, error) { return response{status: http.StatusOK, body: body}, nil }
+func noContent() (response, error)          { return response{status: http.StatusNoContent}, nil }
 
-// number reads the decimal path parameter n in its one spelling.
-func (c *call) number() (uint64, error) {
+// numberID reads the decimal path parameter n in its one spelling.
+func (c *request) numberID() (uint64, error) {
 	text := c.params.ByName("n")
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
@@ -61,8 +61,8 @@ func (c *call) number() (uint64, error) {
 	return n, nil
 }
 
-// opaque reads the opaque id of an abstract or an order.
-func (c *call) opaque(ids *secret.IDs) (uint64, error) {
+// opaqueID reads the opaque id of an abstract or an order.
+func (c *request) opaqueID(ids *secret.IDs) (uint64, error) {
 	id, known := ids.Decode(c.params.ByName("id"))
 	if !known {
 		return 0, errNoRoute
@@ -76,13 +76,13 @@ const (
 )
 
 // handle runs a handler and writes its answer, or its failure.
-func (e *edge) handle(h handler) gin.HandlerFunc {
+func (e *server) handle(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		actor, _ := c.Value(actorKey).(model.Actor)
 		origin, _ := c.Value(originKey).(string)
-		body := newPacedBody(c.Writer, c.Request, e.Limits)
+		body := newBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
-		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
+		request := &request{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
 		request.memory = e.memory.Reserve(actor.Record(), func(time.Duration) { body.LimitStall(e.Limits.StallInMemory) })
 		request.reply = e.memory.Reserve(actor.Record(), nil)
 		defer request.memory.Release()
@@ -95,28 +95,28 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		}
 		if err != nil {
 			var big *http.MaxBytesError
-			if errors.As(err, &big) || httpx.IsTooLarge(err) || !body.Drain(callersBytes, callersTime) {
+			if errors.As(err, &big) || httpx.IsTooLarge(err) || !body.Drain(drainKnownBytes, drainKnownTime) {
 				c.Header("Connection", "close")
 			}
 			e.fail(c, err)
 			return
 		}
-		if err := e.weigh(request, &a); err != nil {
+		if err := e.encodeResponse(request, &a); err != nil {
 			e.fail(c, err)
 			return
 		}
-		e.answer(c, a)
+		e.respond(c, a)
 	}
 }
 
-// largeAnswer is how many bytes an answer may have without asking for memory.
-const largeAnswer = 256 << 10
+// largeResponse is how many bytes an answer may have without asking for memory.
+const largeResponse = 256 << 10
 
-// weigh encodes an answer and takes memory for a large one, for as long as its client
+// encodeResponse encodes an answer and takes memory for a large one, for as long as its client
 // takes to read it. What has changed something is told in any case.
-func (e *edge) weigh(c *call, a *answer) (err error) {
+func (e *server) encodeResponse(c *request, a *response) (err error) {
 	if a.raw == nil && a.body != nil && a.location == "" {
-		if err := c.Context().Err(); err != nil && looks(c.Method) {
+		if err := c.Context().Err(); err != nil && isRead(c.Method) {
 			return err // the client has gone
 		}
 		if a.raw, err = apitypes.Marshal(a.body); err != nil {
@@ -125,18 +125,18 @@ func (e *edge) weigh(c *call, a *answer) (err error) {
 		a.body = nil
 	}
 	size := int64(len(a.raw))
-	if size <= largeAnswer || c.memory.HasLarge() {
+	if size <= largeResponse || c.memory.HasLarge() {
 		return nil
 	}
-	if err := c.reply.AcquireLarge(c.Context(), size); err != nil && looks(c.Method) {
+	if err := c.reply.AcquireLarge(c.Context(), size); err != nil && isRead(c.Method) {
 		return err
 	}
 	return nil
 }
 
-func looks(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-func (e *edge) answer(c *gin.Context, a answer) {
+func (e *server) respond(c *gin.Context, a response) {
 	for name, value := range a.header {
 		c.Header(name, value)
 	}
@@ -164,7 +164,7 @@ var gzips = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 // write sends a JSON answer, whole: it is encoded before the first byte goes out.
-func (e *edge) write(c *gin.Context, status int, body any) {
+func (e *server) write(c *gin.Context, status int, body any) {
 	raw, err := apitypes.Marshal(body)
 	if err != nil {
 		e.fail(c, fmt.Errorf("encode the answer: %w", err))
@@ -175,7 +175,7 @@ func (e *edge) write(c *gin.Context, status int, body any) {
 
 const jsonMedia = "application/json"
 
-func (e *edge) send(c *gin.Context, status int, media string, raw []byte) {
+func (e *server) send(c *gin.Context, status int, media string, raw []byte) {
 	h := c.Writer.Header()
 	h.Set("Content-Type", media)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -227,3 +227,16 @@ func acceptsGzip(values []string) bool {
 	}
 	return gz == 1 || gz < 0 && star
 }
+
+// newBody returns a body with the deadlines of slow-client protection.
+func newBody(w http.ResponseWriter, r *http.Request, limits Limits) *httpx.Body {
+	return httpx.NewBody(w, r, httpx.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
+}
+
+// How much of a rejected body is read, so that the client gets to read the response: more for authenticated clients.
+const (
+	drainKnownBytes   = 64 << 20
+	drainKnownTime    = 10 * time.Second
+	drainUnknownBytes = 1 << 20
+	drainUnknownTime  = time.Second
+)

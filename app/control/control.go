@@ -16,31 +16,35 @@ import (
 )
 
 var (
-	// ErrNobody is wrapped by Dial when no server listens at the data directory.
-	ErrNobody = errors.New("no server is running on this data directory")
+	// ErrNoServer is wrapped by Dial when no server listens at the data directory.
+	ErrNoServer = errors.New("no server is running on this data directory")
 	// ErrInUse is wrapped by Open when a server answers at the data directory already.
 	ErrInUse = errors.New("a server is already running on this data directory")
 )
 
-// Door is an open listener and the token that its callers must show ("" where the file system keeps others out).
+// Listener is an open listener and the token that its callers must show ("" where the file system keeps others out).
 // Close stops it and removes what it put into the data directory.
-type Door struct {
+type Listener struct {
 	net.Listener
 	Token string
 }
 
-// flavor is one way to make a door; both are compiled and tested on every platform, native picks one.
-type flavor interface {
-	open(dataDir string, chance io.Reader) (*Door, error)
+// transport is one way to make a door; both are compiled and tested on every platform, native picks one.
+type transport interface {
+	listen(dataDir string, chance io.Reader) (*Listener, error)
 	dial(ctx context.Context, dataDir string) (net.Conn, error)
 	// token is what the server that is running now wants to see.
 	token(dataDir string) (string, error)
 }
 
-// Open starts listening for commands at dataDir, which must exist with mode 0700 and whose vault the caller has locked;
+// Listen starts listening for commands at dataDir, which must exist with mode 0700 and whose vault the caller has locked;
 // chance feeds the token. It wraps ErrInUse when a server answers there, and names the setting `data` when its path is
 // too long. Serve Guard(handler, door.Token) on it.
-func Open(dataDir string, chance io.Reader) (*Door, error) { return native().open(dataDir, chance) }
+func Listen(dataDir string, chance io.Reader) (*Listener, error) {
+	return defaultTransport().listen(dataDir, chance)
+}
 
-// Dial connects to the server running on dataDir; it wraps ErrNobody when there is none.
-func Dial(ctx context.Context, dataDir string) (net.Conn, error) { return native().dial(ctx, dataDir) }
+// Dial connects to the server running on dataDir; it wraps ErrNoServer when there is none.
+func Dial(ctx context.Context, dataDir string) (net.Conn, error) {
+	return defaultTransport().dial(ctx, dataDir)
+}

@@ -13,32 +13,32 @@ import (
 	"deedkeep/app/certificate"
 )
 
-// front is what the network sees: the public address, and with TLS what tells those
+// listeners is what the network sees: the public address, and with TLS what tells those
 // who speak plain HTTP where to go.
-type front struct {
-	address  string
-	redirect string
-	live     *certificate.Reloader // nil: without TLS
-	gate     *gate
-	services []service
+type listeners struct {
+	address     string
+	redirect    string
+	certificate *certificate.Reloader // nil: without TLS
+	drain       *drainer
+	services    []service
 }
 
-// openFront opens the listeners, each error naming its setting. With several of them
+// openListeners opens the listeners, each error naming its setting. With several of them
 // the first that fails closes the others.
-func openFront(ctx context.Context, opts Options, public http.Handler) (f front, err error) {
+func openListeners(ctx context.Context, opts Options, public http.Handler) (f listeners, err error) {
 	c := opts.Config
-	f.gate = newGate()
+	f.drain = newDrainer()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.close())
 		}
 	}()
 	if c.TLS.On() {
-		if f.live, err = openCertificate(opts); err != nil {
+		if f.certificate, err = openCertificate(opts); err != nil {
 			return f, err
 		}
 	}
-	crowd := newCrowd(c.Limits, c.TrustedProxies)
+	crowd := newConnLimiter(c.Limits, c.TrustedProxies)
 	listener, err := listen(ctx, c.Listen, "listen (--listen)", crowd)
 	if err != nil {
 		return f, err
@@ -48,10 +48,10 @@ func openFront(ctx context.Context, opts Options, public http.Handler) (f front,
 		f.add(opts, listener, public)
 		return f, nil
 	}
-	both := newSplit(listener, tlsConfig(f.live))
+	both := newTLSMux(listener, tlsConfig(f.certificate))
 	elsewhere := redirect(c, f.address, f.isOwn)
 	f.add(opts, both.plain, elsewhere) // stopped before the port that it hangs on
-	f.add(opts, both, strict(public, c.TLS))
+	f.add(opts, both, withHSTS(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
 		plain, err := listen(ctx, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
 		if err != nil {
@@ -63,27 +63,27 @@ func openFront(ctx context.Context, opts Options, public http.Handler) (f front,
 	return f, nil
 }
 
-func (f *front) add(opts Options, l net.Listener, h http.Handler) {
-	f.services = append(f.services, service{l, newServer(opts, f.gate.wrap(h))})
+func (f *listeners) add(opts Options, l net.Listener, h http.Handler) {
+	f.services = append(f.services, service{l, newServer(opts, f.drain.wrap(h))})
 }
 
-func (f *front) close() (err error) {
+func (f *listeners) close() (err error) {
 	for _, s := range f.services {
 		err = errors.Join(err, s.listener.Close())
 	}
 	return err
 }
 
-// facts are those of the certificate in use, for the control door; nil without TLS.
-func (f *front) facts() *certificate.Info {
-	if f.live == nil {
+// certificateInfo are those of the certificate in use, for the control door; nil without TLS.
+func (f *listeners) certificateInfo() *certificate.Info {
+	if f.certificate == nil {
 		return nil
 	}
-	return new(f.live.Info())
+	return new(f.certificate.Info())
 }
 
-func (f *front) answering() Answering {
-	return Answering{Address: f.address, Redirect: f.redirect, Certificate: f.facts()}
+func (f *listeners) addresses() Addresses {
+	return Addresses{Address: f.address, Redirect: f.redirect, Certificate: f.certificateInfo()}
 }
 
 func openCertificate(opts Options) (*certificate.Reloader, error) {
@@ -110,7 +110,7 @@ func tlsConfig(live *certificate.Reloader) *tls.Config {
 }
 
 // listen opens a public address, and names its setting when it cannot.
-func listen(ctx context.Context, address, setting string, crowd *crowd) (*limited, error) {
+func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*limitedListener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("%w; the setting %s chooses another address", err, setting)
@@ -119,5 +119,5 @@ func listen(ctx context.Context, address, setting string, crowd *crowd) (*limite
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("listen on %s: it is no TCP address", address), listener.Close())
 	}
-	return limit(tcp, crowd), nil
+	return newLimitedListener(tcp, crowd), nil
 }

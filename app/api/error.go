@@ -22,7 +22,7 @@ var statusHeaders = map[int]map[string]string{
 
 // fail writes what API.md says of an error. What is our fault goes to the log and
 // shows nothing of the inside.
-func (e *edge) fail(c *gin.Context, err error) {
+func (e *server) fail(c *gin.Context, err error) {
 	status, failure, header := httpx.TranslateError(err)
 	switch {
 	case c.Request.Context().Err() != nil:

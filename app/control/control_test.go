@@ -33,23 +33,23 @@ func shortDir(t *testing.T) string {
 }
 
 // flavors are those that this platform has; the port is everywhere.
-func flavors() map[string]flavor {
-	all := map[string]flavor{"loopback": loopback{}}
+func flavors() map[string]transport {
+	all := map[string]transport{"loopback": loopback{}}
 	if runtime.GOOS != "windows" {
-		all["socket"] = socket{}
+		all["socket"] = unixSocket{}
 	}
 	return all
 }
 
-func eachFlavor(t *testing.T, test func(*testing.T, flavor, string)) {
+func eachFlavor(t *testing.T, test func(*testing.T, transport, string)) {
 	for name, f := range flavors() {
 		t.Run(name, func(t *testing.T) { test(t, f, shortDir(t)) })
 	}
 }
 
-func open(t *testing.T, f flavor, dir string) *Door {
+func open(t *testing.T, f transport, dir string) *Listener {
 	t.Helper()
-	door, err := f.open(dir, chance())
+	door, err := f.listen(dir, chance())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func names(t *testing.T, dir string) string {
 
 func TestRequestThroughTheDoor(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 1<<16)
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		door := open(t, f, dir)
 		serve(t, door, door.Token)
 		answer, text, err := ask(t, roundTripper(f, dir), body)
@@ -117,7 +117,7 @@ func TestRequestThroughTheDoor(t *testing.T) {
 		}
 	})
 	t.Run("memory", func(t *testing.T) {
-		door := Memory()
+		door := ListenMemory()
 		serve(t, door, "")
 		answer, text, err := ask(t, door.RoundTripper(), body)
 		if err != nil || answer.StatusCode != http.StatusOK || text != body {
@@ -126,7 +126,7 @@ func TestRequestThroughTheDoor(t *testing.T) {
 	})
 	t.Run("native", func(t *testing.T) {
 		dir := shortDir(t)
-		door, err := Open(dir, chance())
+		door, err := Listen(dir, chance())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,13 +145,13 @@ func TestRequestThroughTheDoor(t *testing.T) {
 }
 
 func TestNobody(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		check := func(when, dir string) {
 			t.Helper()
-			if conn, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNobody) {
+			if conn, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNoServer) {
 				t.Errorf("dial, %s: %v, %v", when, conn, err)
 			}
-			if _, _, err := ask(t, roundTripper(f, dir), "x"); !errors.Is(err, ErrNobody) {
+			if _, _, err := ask(t, roundTripper(f, dir), "x"); !errors.Is(err, ErrNoServer) {
 				t.Errorf("request, %s: %v", when, err)
 			}
 		}
@@ -172,11 +172,11 @@ func TestNobody(t *testing.T) {
 }
 
 func TestInUse(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		door := open(t, f, dir)
 		serve(t, door, door.Token)
 		before := names(t, dir)
-		if second, err := f.open(dir, chance()); !errors.Is(err, ErrInUse) {
+		if second, err := f.listen(dir, chance()); !errors.Is(err, ErrInUse) {
 			t.Errorf("a second door: %v, %v", second, err)
 		}
 		if after := names(t, dir); after != before {
@@ -189,7 +189,7 @@ func TestInUse(t *testing.T) {
 }
 
 // abandon ends a listener as a killed process does: its file stays.
-func abandon(t *testing.T, door *Door) {
+func abandon(t *testing.T, door *Listener) {
 	t.Helper()
 	inner := door.Listener
 	switch own := inner.(type) {
@@ -204,16 +204,16 @@ func abandon(t *testing.T, door *Door) {
 }
 
 func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		killed := open(t, f, dir)
 		abandon(t, killed)
 		if left := names(t, dir); left == "" {
 			t.Fatal("nothing was left to be replaced")
 		}
-		if _, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNobody) {
+		if _, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNoServer) {
 			t.Errorf("dial: %v", err)
 		}
-		door, err := f.open(dir, rand.NewChaCha8([32]byte{2}))
+		door, err := f.listen(dir, rand.NewChaCha8([32]byte{2}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,10 +226,10 @@ func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
 }
 
 func TestOneRoundTripperOutlivesARestart(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		tripper := roundTripper(f, dir)
 		for seed := range byte(2) {
-			door, err := f.open(dir, rand.NewChaCha8([32]byte{seed}))
+			door, err := f.listen(dir, rand.NewChaCha8([32]byte{seed}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,20 +246,20 @@ func TestOneRoundTripperOutlivesARestart(t *testing.T) {
 func TestDialEndsWithItsContext(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		open(t, f, dir)
 		if _, err := f.dial(ended, dir); !errors.Is(err, context.Canceled) {
 			t.Errorf("dial: %v", err)
 		}
 	})
-	door := Memory()
+	door := ListenMemory()
 	if _, err := door.Dial(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("memory: %v", err)
 	}
 	if err := door.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := door.Dial(t.Context()); !errors.Is(err, ErrNobody) {
+	if _, err := door.Dial(t.Context()); !errors.Is(err, ErrNoServer) {
 		t.Errorf("memory after Close: %v", err)
 	}
 	if _, err := door.Accept(); !errors.Is(err, net.ErrClosed) {
@@ -274,7 +274,7 @@ func TestDialEndsWithItsContext(t *testing.T) {
 }
 
 func TestStopWhileAccepting(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
+	eachFlavor(t, func(t *testing.T, f transport, dir string) {
 		door := open(t, f, dir)
 		ended := make(chan error, 1)
 		go func() {

@@ -19,19 +19,19 @@ const (
 	socketPathMax = 100
 )
 
-// socket is the unix flavor: DATA/control.sock, 0600.
-type socket struct{}
+// unixSocket is the unix flavor: DATA/control.sock, 0600.
+type unixSocket struct{}
 
-func (socket) token(string) (string, error) { return "", nil }
+func (unixSocket) token(string) (string, error) { return "", nil }
 
-func (socket) dial(ctx context.Context, dataDir string) (net.Conn, error) {
+func (unixSocket) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	path, err := socketPath(dataDir)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, fmt.Errorf("%w (%s)", ErrNobody, path)
+		return nil, fmt.Errorf("%w (%s)", ErrNoServer, path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("dial the control socket: %w", err)
@@ -39,23 +39,23 @@ func (socket) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	return conn, nil
 }
 
-func (s socket) open(dataDir string, _ io.Reader) (*Door, error) {
+func (s unixSocket) listen(dataDir string, _ io.Reader) (*Listener, error) {
 	path, err := socketPath(dataDir)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.free(dataDir, path); err != nil {
+	if err := s.checkFree(dataDir, path); err != nil {
 		return nil, err
 	}
 	listener, err := listenPrivately(dataDir, path)
 	if err != nil {
 		return nil, fmt.Errorf("open the control socket: %w", err)
 	}
-	return &Door{Listener: listener}, nil
+	return &Listener{Listener: listener}, nil
 }
 
-// free asks who is there before anything is replaced: a socket that answers belongs to somebody.
-func (s socket) free(dataDir, path string) error {
+// checkFree asks who is there before anything is replaced: a socket that answers belongs to somebody.
+func (s unixSocket) checkFree(dataDir, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -72,7 +72,7 @@ func (s socket) free(dataDir, path string) error {
 		return errors.Join(fmt.Errorf("%w (%s answers)", ErrInUse, path), conn.Close())
 	case errors.Is(err, syscall.EAGAIN): // Its queue is full, so it has one.
 		return fmt.Errorf("%w (%s is busy)", ErrInUse, path)
-	case errors.Is(err, ErrNobody):
+	case errors.Is(err, ErrNoServer):
 		return nil
 	}
 	return err
@@ -102,14 +102,14 @@ func listenPrivately(dataDir, path string) (net.Listener, error) {
 	if unix, ok := listener.(*net.UnixListener); ok {
 		unix.SetUnlinkOnClose(false) // It would remove the name it was made under.
 	}
-	placed, err := place(listener, made, path)
+	placed, err := moveIntoPlace(listener, made, path)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	return placed, nil
 }
 
-func place(listener net.Listener, made, path string) (net.Listener, error) {
+func moveIntoPlace(listener net.Listener, made, path string) (net.Listener, error) {
 	if err := os.Chmod(made, 0o600); err != nil {
 		return nil, err
 	}

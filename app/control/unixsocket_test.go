@@ -17,7 +17,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	dir := shortDir(t)
-	open(t, socket{}, dir)
+	open(t, unixSocket{}, dir)
 	info, err := os.Lstat(filepath.Join(dir, "control.sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestOnlyASocketIsReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = socket{}.open(dir, chance())
+			_, err = unixSocket{}.listen(dir, chance())
 			if want := "open the control socket: " + path + " is there and is not a socket; move it away"; err == nil || err.Error() != want {
 				t.Errorf("error %v, want %s", err, want)
 			}
@@ -77,15 +77,15 @@ func TestSocketPathTooLong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	serve(t, open(t, socket{}, fits), "")
-	if _, text, err := ask(t, roundTripper(socket{}, fits), "x"); err != nil || text != "x" {
+	serve(t, open(t, unixSocket{}, fits), "")
+	if _, text, err := ask(t, roundTripper(unixSocket{}, fits), "x"); err != nil || text != "x" {
 		t.Errorf("100 bytes: %q, %v", text, err)
 	}
 	want := "the control socket's path " + tooLong + "/control.sock has 101 bytes, at most 100 are possible: choose a shorter directory for the setting data"
-	if _, err := (socket{}).open(tooLong, chance()); err == nil || err.Error() != want {
+	if _, err := (unixSocket{}).listen(tooLong, chance()); err == nil || err.Error() != want {
 		t.Errorf("open: %v\nwant %s", err, want)
 	}
-	if _, err := (socket{}).dial(t.Context(), tooLong); err == nil || err.Error() != want || errors.Is(err, ErrNobody) {
+	if _, err := (unixSocket{}).dial(t.Context(), tooLong); err == nil || err.Error() != want || errors.Is(err, ErrNoServer) {
 		t.Errorf("dial: %v\nwant %s", err, want)
 	}
 	if left := names(t, tooLong); left != "" {
@@ -94,7 +94,7 @@ func TestSocketPathTooLong(t *testing.T) {
 }
 
 func TestSocketNeedsItsDirectory(t *testing.T) {
-	if _, err := (socket{}).open(filepath.Join(shortDir(t), "absent"), nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := (unixSocket{}).listen(filepath.Join(shortDir(t), "absent"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

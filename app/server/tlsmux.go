@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// split is one TCP port on which both TLS and plain HTTP are spoken. Its Accept gives
+// tlsMux is one TCP port on which both TLS and plain HTTP are spoken. Its Accept gives
 // TLS connections; those that turn out to be plain, by their first byte, come out of
 // plain instead. The first byte is read where the handshake would be, in the server's
 // own goroutine and within its time for a head.
-type split struct {
-	*limited
+type tlsMux struct {
+	*limitedListener
 	config *tls.Config
 	plain  *plainListener
 }
 
-func newSplit(l *limited, config *tls.Config) *split {
-	return &split{limited: l, config: config, plain: &plainListener{limited: l, conns: make(chan net.Conn), ended: make(chan struct{})}}
+func newTLSMux(l *limitedListener, config *tls.Config) *tlsMux {
+	return &tlsMux{limitedListener: l, config: config, plain: &plainListener{limitedListener: l, conns: make(chan net.Conn), ended: make(chan struct{})}}
 }
 
-func (s *split) Accept() (net.Conn, error) {
-	conn, err := s.limited.Accept()
+func (s *tlsMux) Accept() (net.Conn, error) {
+	conn, err := s.limitedListener.Accept()
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +33,13 @@ func (s *split) Accept() (net.Conn, error) {
 	if !ok {
 		return conn, nil // limit gives no other
 	}
-	return tls.Server(&sniffed{limitedConn: limited, plain: s.plain}, s.config), nil
+	return tls.Server(&sniffedConn{limitedConn: limited, plain: s.plain}, s.config), nil
 }
 
 // plainListener gives the connections that do not speak TLS. Closing it closes nothing:
 // the port is the split's.
 type plainListener struct {
-	*limited
+	*limitedListener
 	conns  chan net.Conn
 	ended  chan struct{}
 	ending sync.Once
@@ -63,17 +63,17 @@ func (l *plainListener) Close() error {
 // handshake is the type of the first record of TLS (RFC 8446, section 5.1).
 const handshake = 22
 
-// sniffed is a connection whose first byte decides. Once it is given away, what TLS
+// sniffedConn is a connection whose first byte decides. Once it is given away, what TLS
 // still does with it does nothing.
-type sniffed struct {
+type sniffedConn struct {
 	*limitedConn
-	plain *plainListener
-	known bool // read by one goroutine, that of the handshake
-	gone  atomic.Bool
+	plain      *plainListener
+	known      bool // read by one goroutine, that of the handshake
+	handedOver atomic.Bool
 }
 
-func (c *sniffed) Read(p []byte) (int, error) {
-	if c.gone.Load() {
+func (c *sniffedConn) Read(p []byte) (int, error) {
+	if c.handedOver.Load() {
 		return 0, io.EOF
 	}
 	n, err := c.limitedConn.Read(p)
@@ -84,15 +84,15 @@ func (c *sniffed) Read(p []byte) (int, error) {
 	if p[0] == handshake {
 		return n, err
 	}
-	return 0, c.giveAway(p[:n])
+	return 0, c.handOver(p[:n])
 }
 
-func (c *sniffed) giveAway(first []byte) error {
+func (c *sniffedConn) handOver(first []byte) error {
 	// The handshake's deadlines are not the next one's.
 	if err := c.limitedConn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	c.gone.Store(true)
+	c.handedOver.Store(true)
 	conn := &plainConn{limitedConn: c.limitedConn, first: append([]byte(nil), first...)}
 	select {
 	case c.plain.conns <- conn:
@@ -103,36 +103,36 @@ func (c *sniffed) giveAway(first []byte) error {
 	return errors.Join(io.EOF, conn.Close())
 }
 
-func (c *sniffed) Write(p []byte) (int, error) {
-	if c.gone.Load() {
+func (c *sniffedConn) Write(p []byte) (int, error) {
+	if c.handedOver.Load() {
 		return 0, io.ErrClosedPipe
 	}
 	return c.limitedConn.Write(p)
 }
 
-func (c *sniffed) Close() error {
-	if c.gone.Load() {
+func (c *sniffedConn) Close() error {
+	if c.handedOver.Load() {
 		return nil
 	}
 	return c.limitedConn.Close()
 }
 
-func (c *sniffed) SetDeadline(t time.Time) error {
-	if c.gone.Load() {
+func (c *sniffedConn) SetDeadline(t time.Time) error {
+	if c.handedOver.Load() {
 		return nil
 	}
 	return c.limitedConn.SetDeadline(t)
 }
 
-func (c *sniffed) SetReadDeadline(t time.Time) error {
-	if c.gone.Load() {
+func (c *sniffedConn) SetReadDeadline(t time.Time) error {
+	if c.handedOver.Load() {
 		return nil
 	}
 	return c.limitedConn.SetReadDeadline(t)
 }
 
-func (c *sniffed) SetWriteDeadline(t time.Time) error {
-	if c.gone.Load() {
+func (c *sniffedConn) SetWriteDeadline(t time.Time) error {
+	if c.handedOver.Load() {
 		return nil
 	}
 	return c.limitedConn.SetWriteDeadline(t)

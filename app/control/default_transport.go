@@ -1,0 +1,5 @@
+//go:build !windows
+
+package control
+
+func defaultTransport() transport { return unixSocket{} }

@@ -1,5 +1,0 @@
-//go:build !windows
-
-package control
-
-func native() flavor { return socket{} }
