@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// backup makes a snapshot. A command that goes away ends it.
+// backup creates a snapshot. It ends when the command disconnects.
 func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 	var asked apitypes.BackupCreate
 	if err := readBody(r, &asked); err != nil {
@@ -32,7 +32,7 @@ func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// pruned takes down what a command removed from a directory of backups.
+// pruned records in the audit log which snapshots a command removed from a backup directory.
 func (c handler) pruned(r *http.Request) (any, error) {
 	var done apitypes.BackupPruned
 	if err := readBody(r, &done); err != nil {
@@ -48,7 +48,7 @@ func backupShape(b vault.Backup) apitypes.Backup {
 	}
 }
 
-// backupStatus adds what became of the last backups.
+// backupStatus adds the results of the last backups.
 func (c handler) backupStatus(out *apitypes.Status) error {
 	state, err := c.Vault.Backups.State()
 	if err != nil {

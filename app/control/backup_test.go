@@ -17,15 +17,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A backup through the door: its last line is the result, or why there is none.
+// A backup through the handler: its last line is the result, or why there is none.
 func TestControlBackup(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
 	log := new(bytes.Buffer)
-	door := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Rand: vaulttest.Chance()})
+	handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Rand: vaulttest.Chance()})
 	ask := func(method, path, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
 		return w
 	}
 	to := filepath.Join(t.TempDir(), "b")

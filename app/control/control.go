@@ -1,11 +1,11 @@
-// Package control is the door through which a command on this machine reaches the vault: a listener in the data
-// directory, or in memory when no server runs, each with the dial and the http.RoundTripper that belong to it.
+// Package control is the control socket: the way in which a command on this machine administers the vault. It has the
+// listener and the handlers that a server runs, and the client that commands use. Without a running server a command
+// opens the vault and serves the same handlers in memory.
 //
-// It promises that only who may read the data directory gets in, that a running server's door is never taken over,
-// that nothing is deleted that it did not make, and that callers see no difference between platforms: a unix socket
-// where there are any, on Windows a loopback port whose number and token stand in the data directory.
-//
-// It refuses requests that a browser could send in somebody's name (Guard). It decides nothing about what is asked.
+// The socket is a Unix socket in the data directory; on Windows it is a loopback TCP port whose number and token are
+// in a file there. Only users who can read the data directory can connect, the socket of a running server is never
+// replaced, and no file is deleted that this package did not create. Guard rejects requests that a browser could be
+// tricked into sending.
 package control
 
 import (
@@ -18,33 +18,33 @@ import (
 var (
 	// ErrNoServer is wrapped by Dial when no server listens at the data directory.
 	ErrNoServer = errors.New("no server is running on this data directory")
-	// ErrInUse is wrapped by Open when a server answers at the data directory already.
+	// ErrInUse is wrapped by Listen when a server already listens at the data directory.
 	ErrInUse = errors.New("a server is already running on this data directory")
 )
 
-// Listener is an open listener and the token that its callers must show ("" where the file system keeps others out).
-// Close stops it and removes what it put into the data directory.
+// Listener is an open listener and the token that its clients must send ("" if file permissions keep others out).
+// Close stops it and removes what it created in the data directory.
 type Listener struct {
 	net.Listener
 	Token string
 }
 
-// transport is one way to make a door; both are compiled and tested on every platform, native picks one.
+// transport is one kind of control socket. All are compiled and tested on every platform; defaultTransport picks one.
 type transport interface {
-	listen(dataDir string, chance io.Reader) (*Listener, error)
+	listen(dataDir string, rand io.Reader) (*Listener, error)
 	dial(ctx context.Context, dataDir string) (net.Conn, error)
-	// token is what the server that is running now wants to see.
+	// token returns the token of the server that is running now.
 	token(dataDir string) (string, error)
 }
 
-// Listen starts listening for commands at dataDir, which must exist with mode 0700 and whose vault the caller has locked;
-// chance feeds the token. It wraps ErrInUse when a server answers there, and names the setting `data` when its path is
-// too long. Serve Guard(handler, door.Token) on it.
-func Listen(dataDir string, chance io.Reader) (*Listener, error) {
-	return defaultTransport().listen(dataDir, chance)
+// Listen starts listening for commands at dataDir, which must exist with mode 0700 and whose vault the caller has
+// locked. rand feeds the token. The error wraps ErrInUse if a server is running there, and names the setting data if
+// its path is too long. Serve Guard(handler, Listener.Token) on it.
+func Listen(dataDir string, rand io.Reader) (*Listener, error) {
+	return defaultTransport().listen(dataDir, rand)
 }
 
-// Dial connects to the server running on dataDir; it wraps ErrNoServer when there is none.
+// Dial connects to the server running on dataDir. The error wraps ErrNoServer if there is none.
 func Dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	return defaultTransport().dial(ctx, dataDir)
 }

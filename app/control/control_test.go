@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func chance() io.Reader { return rand.NewChaCha8([32]byte{1}) }
+func testRand() io.Reader { return rand.NewChaCha8([32]byte{1}) }
 
 // shortDir is a directory whose sockets fit their limit, which t.TempDir's may not.
 func shortDir(t *testing.T) string {
@@ -32,8 +32,8 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// flavors are those that this platform has; the port is everywhere.
-func flavors() map[string]transport {
+// transports are those that this platform has; the port is everywhere.
+func transports() map[string]transport {
 	all := map[string]transport{"loopback": loopback{}}
 	if runtime.GOOS != "windows" {
 		all["socket"] = unixSocket{}
@@ -41,23 +41,23 @@ func flavors() map[string]transport {
 	return all
 }
 
-func eachFlavor(t *testing.T, test func(*testing.T, transport, string)) {
-	for name, f := range flavors() {
+func eachTransport(t *testing.T, test func(*testing.T, transport, string)) {
+	for name, f := range transports() {
 		t.Run(name, func(t *testing.T) { test(t, f, shortDir(t)) })
 	}
 }
 
 func open(t *testing.T, f transport, dir string) *Listener {
 	t.Helper()
-	door, err := f.listen(dir, chance())
+	listener, err := f.listen(dir, testRand())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = door.Close() }) // A test may have closed it.
-	return door
+	t.Cleanup(func() { _ = listener.Close() }) // A test may have closed it.
+	return listener
 }
 
-// serve answers every request at the door until the test ends.
+// serve answers every request on listener until the test ends.
 func serve(t *testing.T, listener net.Listener, token string) {
 	t.Helper()
 	server := &http.Server{Handler: Guard(http.HandlerFunc(echo), token)}
@@ -106,31 +106,31 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-func TestRequestThroughTheDoor(t *testing.T) {
+func TestRequest(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 1<<16)
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
-		door := open(t, f, dir)
-		serve(t, door, door.Token)
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
+		listener := open(t, f, dir)
+		serve(t, listener, listener.Token)
 		answer, text, err := ask(t, roundTripper(f, dir), body)
 		if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Path") != "/admin/status" || text != body {
 			t.Errorf("%v, %v, %d bytes", answer, err, len(text))
 		}
 	})
 	t.Run("memory", func(t *testing.T) {
-		door := ListenMemory()
-		serve(t, door, "")
-		answer, text, err := ask(t, door.RoundTripper(), body)
+		listener := ListenMemory()
+		serve(t, listener, "")
+		answer, text, err := ask(t, listener.RoundTripper(), body)
 		if err != nil || answer.StatusCode != http.StatusOK || text != body {
 			t.Errorf("%v, %v, %d bytes", answer, err, len(text))
 		}
 	})
 	t.Run("native", func(t *testing.T) {
 		dir := shortDir(t)
-		door, err := Listen(dir, chance())
+		listener, err := Listen(dir, testRand())
 		if err != nil {
 			t.Fatal(err)
 		}
-		serve(t, door, door.Token)
+		serve(t, listener, listener.Token)
 		if _, text, err := ask(t, RoundTripper(dir), "x"); err != nil || text != "x" {
 			t.Errorf("%q, %v", text, err)
 		}
@@ -144,8 +144,8 @@ func TestRequestThroughTheDoor(t *testing.T) {
 	})
 }
 
-func TestNobody(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
+func TestDialWithoutServer(t *testing.T) {
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
 		check := func(when, dir string) {
 			t.Helper()
 			if conn, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNoServer) {
@@ -157,41 +157,41 @@ func TestNobody(t *testing.T) {
 		}
 		check("nothing there", dir)
 		check("no directory", filepath.Join(dir, "absent"))
-		door := open(t, f, dir)
-		if err := door.Close(); err != nil {
+		listener := open(t, f, dir)
+		if err := listener.Close(); err != nil {
 			t.Fatal(err)
 		}
 		check("after Close", dir)
 		if left := names(t, dir); left != "" {
 			t.Errorf("left behind: %s", left)
 		}
-		if err := door.Close(); !errors.Is(err, net.ErrClosed) {
+		if err := listener.Close(); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("second Close: %v", err)
 		}
 	})
 }
 
 func TestInUse(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
-		door := open(t, f, dir)
-		serve(t, door, door.Token)
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
+		listener := open(t, f, dir)
+		serve(t, listener, listener.Token)
 		before := names(t, dir)
-		if second, err := f.listen(dir, chance()); !errors.Is(err, ErrInUse) {
-			t.Errorf("a second door: %v, %v", second, err)
+		if second, err := f.listen(dir, testRand()); !errors.Is(err, ErrInUse) {
+			t.Errorf("a second listener: %v, %v", second, err)
 		}
 		if after := names(t, dir); after != before {
 			t.Errorf("directory: %s, was %s", after, before)
 		}
 		if _, text, err := ask(t, roundTripper(f, dir), "still here"); err != nil || text != "still here" {
-			t.Errorf("the first door: %q, %v", text, err)
+			t.Errorf("the first listener: %q, %v", text, err)
 		}
 	})
 }
 
 // abandon ends a listener as a killed process does: its file stays.
-func abandon(t *testing.T, door *Listener) {
+func abandon(t *testing.T, listener *Listener) {
 	t.Helper()
-	inner := door.Listener
+	inner := listener.Listener
 	switch own := inner.(type) {
 	case *socketListener:
 		inner = own.Listener
@@ -203,8 +203,8 @@ func abandon(t *testing.T, door *Listener) {
 	}
 }
 
-func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
+func TestListenReplacesSocketOfKilledServer(t *testing.T) {
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
 		killed := open(t, f, dir)
 		abandon(t, killed)
 		if left := names(t, dir); left == "" {
@@ -213,11 +213,11 @@ func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
 		if _, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNoServer) {
 			t.Errorf("dial: %v", err)
 		}
-		door, err := f.listen(dir, rand.NewChaCha8([32]byte{2}))
+		listener, err := f.listen(dir, rand.NewChaCha8([32]byte{2}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		serve(t, door, door.Token)
+		serve(t, listener, listener.Token)
 		_ = killed.Close() // Fails in parts; it must not take the successor's file along.
 		if _, text, err := ask(t, roundTripper(f, dir), "x"); err != nil || text != "x" {
 			t.Errorf("%q, %v", text, err)
@@ -226,15 +226,15 @@ func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
 }
 
 func TestOneRoundTripperOutlivesARestart(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
 		tripper := roundTripper(f, dir)
 		for seed := range byte(2) {
-			door, err := f.listen(dir, rand.NewChaCha8([32]byte{seed}))
+			listener, err := f.listen(dir, rand.NewChaCha8([32]byte{seed}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Run("start", func(t *testing.T) {
-				serve(t, door, door.Token)
+				serve(t, listener, listener.Token)
 				if answer, text, err := ask(t, tripper, "x"); err != nil || text != "x" {
 					t.Errorf("%v, %q, %v", answer, text, err)
 				}
@@ -246,42 +246,42 @@ func TestOneRoundTripperOutlivesARestart(t *testing.T) {
 func TestDialEndsWithItsContext(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
 		open(t, f, dir)
 		if _, err := f.dial(ended, dir); !errors.Is(err, context.Canceled) {
 			t.Errorf("dial: %v", err)
 		}
 	})
-	door := ListenMemory()
-	if _, err := door.Dial(ended); !errors.Is(err, context.Canceled) {
+	listener := ListenMemory()
+	if _, err := listener.Dial(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("memory: %v", err)
 	}
-	if err := door.Close(); err != nil {
+	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := door.Dial(t.Context()); !errors.Is(err, ErrNoServer) {
+	if _, err := listener.Dial(t.Context()); !errors.Is(err, ErrNoServer) {
 		t.Errorf("memory after Close: %v", err)
 	}
-	if _, err := door.Accept(); !errors.Is(err, net.ErrClosed) {
+	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accept after Close: %v", err)
 	}
-	if err := door.Close(); !errors.Is(err, net.ErrClosed) {
+	if err := listener.Close(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("second Close: %v", err)
 	}
-	if a := door.Addr(); a.Network() != "memory" || a.String() != "memory" {
+	if a := listener.Addr(); a.Network() != "memory" || a.String() != "memory" {
 		t.Errorf("address %v", a)
 	}
 }
 
 func TestStopWhileAccepting(t *testing.T) {
-	eachFlavor(t, func(t *testing.T, f transport, dir string) {
-		door := open(t, f, dir)
+	eachTransport(t, func(t *testing.T, f transport, dir string) {
+		listener := open(t, f, dir)
 		ended := make(chan error, 1)
 		go func() {
-			_, err := door.Accept()
+			_, err := listener.Accept()
 			ended <- err
 		}()
-		if err := door.Close(); err != nil {
+		if err := listener.Close(); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -1,4 +1,5 @@
 package control
 
-// defaultTransport is loopback: unix sockets of Windows have no mode, and Go's os package cannot tell one from a file.
+// defaultTransport returns loopback: Unix sockets on Windows have no mode, and Go's os package can't tell one from a
+// file.
 func defaultTransport() transport { return loopback{} }

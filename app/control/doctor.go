@@ -8,8 +8,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Probes hands out paths of the public address that keep nothing; nil when no server
-// runs.
+// Probes creates paths of the public address for probes; nil if no server runs.
 type Probes interface {
 	Open() (path string, err error)
 }

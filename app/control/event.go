@@ -15,17 +15,17 @@ import (
 	"deedkeep/app/vault"
 )
 
-// mountEvents registers the routes of the log of events.
+// mountEvents registers the routes of the audit log.
 func (c handler) mountEvents(mux *http.ServeMux) {
 	mux.HandleFunc("GET /control/events", c.respond(c.events))
 	mux.HandleFunc("GET /control/events/export", c.exportEvents)
 	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
 }
 
-// maxEvents is how many entries are listed at once; an export has no bound.
+// maxEvents is the maximum number of entries in a list; an export has no maximum.
 const maxEvents = 10_000
 
-// events lists the newest entries that fit, the newest first.
+// events lists the newest entries that match, newest first.
 func (c handler) events(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
 	limit, query, err := eventQuery(ids, r.URL.Query())
@@ -81,7 +81,7 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 	return limit, q, nil
 }
 
-// exportEvents streams the log from an entry on, a JSON line each.
+// exportEvents streams the audit log from an entry on, one JSON line each.
 func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	ids, lines := encode.NewIDCodec(c.Vault.Secrets), json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
@@ -106,7 +106,7 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		line = apitypes.EventLine{Error: err.Error()}
 	}
-	_ = lines.Encode(line) // a command that has gone needs no answer
+	_ = lines.Encode(line) // fails if the command has ended
 }
 
 func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {

@@ -20,11 +20,10 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Build says what program this is. Date is that of the commit, in RFC 3339; "" if
-// nothing tells.
+// Build identifies this build. Date is the time of the commit, in RFC 3339, "" if unknown.
 type Build struct{ Version, Commit, Date string }
 
-// String is both in one line.
+// String returns version and commit in one line.
 func (b Build) String() string {
 	if b.Commit == "" {
 		return b.Version
@@ -32,29 +31,28 @@ func (b Build) String() string {
 	return b.Version + " (" + b.Commit + ")"
 }
 
-// HandlerOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
-// server runs and a command has opened the vault itself.
+// HandlerOptions are the options of NewHandler. Listen is "", Certificate nil, and StartedAt zero if no server runs
+// and a command has opened the vault itself.
 type HandlerOptions struct {
 	Vault       *vault.Instance
 	Build       Build
 	Listen      string
-	Certificate func() *certificate.Info // in use now; it gives nil without TLS
+	Certificate func() *certificate.Info // returns the current certificate, nil without TLS
 	Probes      Probes
-	Forwarded   *httpx.Forwarded // nil when no server runs
-	Origin      string           // own address, which one-time links begin with
+	Forwarded   *httpx.Forwarded // nil if no server runs
+	Origin      string           // scheme and host of one-time links
 	StartedAt   time.Time
 	Log         *slog.Logger
-	Rand        io.Reader // for the ids of requests
+	Rand        io.Reader // for request IDs
 }
 
-// OperatorHeader carries who sits at the machine. It is believed, because only the
-// owner of the data directory can knock at the control door.
+// OperatorHeader carries the name of the person at the machine. The server trusts it because only users who can read
+// the data directory reach the control socket.
 const OperatorHeader = "X-Deedkeep-Operator"
 
 type handler struct{ HandlerOptions }
 
-// Control gives the handler of the control door: what the commands ask for, with
-// the server up or down. It is never mounted on TCP for others.
+// NewHandler returns the handler of the control socket. It must never be served on a public address.
 func NewHandler(opts HandlerOptions) http.Handler {
 	c := handler{opts}
 	mux := http.NewServeMux()
@@ -107,7 +105,7 @@ func (c handler) respond(h func(*http.Request) (any, error)) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		// A command that has gone needs no answer.
+		// Writing fails if the command has ended.
 		_ = json.NewEncoder(w).Encode(body)
 	}
 }
@@ -147,7 +145,7 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	return out, err
 }
 
-// writesDenied is the reason for people, with figures where it is the disk's free space.
+// writesDenied returns the reason why writes are denied as a sentence, with the figures of the disk if it is full.
 func writesDenied(s vault.Status) string {
 	named, ok := errors.AsType[*errs.Error](s.Denied)
 	switch {
@@ -216,13 +214,13 @@ func keyID(r *http.Request) (uint64, error) {
 	return id, nil
 }
 
-// maxBody is the largest request a command sends.
+// maxBody is the maximum size of a request in bytes.
 const maxBody = 1 << 20
 
 func readBody(r *http.Request, v any) error { return readBodyUpTo(r, v, maxBody) }
 
-func readBodyUpTo(r *http.Request, v any, most int64) error {
-	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
+func readBodyUpTo(r *http.Request, v any, maxSize int64) error {
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxSize))
 	if err != nil {
 		return err
 	}
@@ -256,7 +254,7 @@ func keyShape(k model.Key) apitypes.Key {
 	}
 }
 
-// maxFailed is how many failures are listed at once.
+// maxFailed is the maximum number of failures in a response.
 const maxFailed = 1000
 
 func (c handler) failed(r *http.Request) (any, error) {

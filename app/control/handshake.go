@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// The proof at the beginning of a loopback connection:
+// Every loopback connection starts with this handshake:
 //
-//	caller   32 bytes, new for each connection
-//	server   32 bytes: HMAC-SHA256(token, what the caller sent)
+//	client   32 random bytes
+//	server   32 bytes: HMAC-SHA256(token, the bytes of the client)
 const (
 	proofSize  = sha256.Size
 	proofLimit = 3 * time.Second
@@ -23,13 +23,13 @@ const (
 
 var errOtherProgram = errors.New("another program listens there")
 
-func serverProof(token string, question []byte) []byte {
+func serverProof(token string, challenge []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write(question)
+	mac.Write(challenge)
 	return mac.Sum(nil)
 }
 
-// verifyServer closes conn unless the server at its other end knows the token and says so in time.
+// verifyServer closes conn unless the server at its other end proves in time that it knows the token.
 func verifyServer(ctx context.Context, conn net.Conn, token string) error {
 	limit, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
@@ -39,30 +39,30 @@ func verifyServer(ctx context.Context, conn net.Conn, token string) error {
 		err = context.Cause(limit)
 	}
 	if err != nil {
-		_ = conn.Close() // Closed already when the time was over.
+		_ = conn.Close() // Already closed after a timeout.
 	}
 	return err
 }
 
 func exchangeProof(conn net.Conn, token string) error {
-	var question, answer [proofSize]byte
-	if _, err := rand.Read(question[:]); err != nil { // Only has to differ: no reproducible chance is wanted here.
+	var challenge, response [proofSize]byte
+	if _, err := rand.Read(challenge[:]); err != nil { // Needs no injected randomness: it only has to differ.
 		return err
 	}
-	if _, err := conn.Write(question[:]); err != nil {
+	if _, err := conn.Write(challenge[:]); err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(conn, answer[:]); err != nil {
+	if _, err := io.ReadFull(conn, response[:]); err != nil {
 		return err
 	}
-	if !hmac.Equal(answer[:], serverProof(token, question[:])) {
+	if !hmac.Equal(response[:], serverProof(token, challenge[:])) {
 		return errOtherProgram
 	}
 	return nil
 }
 
-// provingConn answers the caller's question within the first Read, where the server's deadlines hold and no other
-// connection waits for it.
+// provingConn performs the server's part of the handshake within the first Read, where the server's deadlines apply
+// and no other connection waits for it.
 type provingConn struct {
 	net.Conn
 	token string
@@ -72,9 +72,9 @@ type provingConn struct {
 
 func (c *provingConn) Read(p []byte) (int, error) {
 	c.once.Do(func() {
-		var question [proofSize]byte
-		if _, c.err = io.ReadFull(c.Conn, question[:]); c.err == nil {
-			_, c.err = c.Conn.Write(serverProof(c.token, question[:]))
+		var challenge [proofSize]byte
+		if _, c.err = io.ReadFull(c.Conn, challenge[:]); c.err == nil {
+			_, c.err = c.Conn.Write(serverProof(c.token, challenge[:]))
 		}
 	})
 	if c.err != nil {

@@ -11,9 +11,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// importRoutes are the routes by which a tree of documents is filed. A document comes
-// as the body itself: its name, its folder, its size and its SHA-256 are in the query,
-// where a name keeps every byte that the disk gave it.
+// importRoutes returns the routes that import a folder of documents. A document is sent as the body itself. Its name,
+// folder, size, and SHA-256 are in the query, because a query value can hold any bytes that a file name has on the
+// disk.
 func (c handler) importRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"POST /control/import/folders": c.ensureFolder,
@@ -35,8 +35,8 @@ func (c handler) ensureFolder(r *http.Request) (any, error) {
 	return out, err
 }
 
-// lookForFile says what can be known of a document before it is sent: without a
-// sha256, whether its name or size refuse it.
+// lookForFile reports what is known about a document before it is uploaded. Without a sha256 that is only whether its
+// name or size is rejected.
 func (c handler) lookForFile(r *http.Request) (any, error) {
 	place, err := importTarget(r)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"sync"
 )
 
-// The loopback flavor listens at 127.0.0.1 and leaves DATA/control.json, 0600, whole from its first moment and gone
-// after Close:
+// The loopback transport listens at 127.0.0.1. It creates DATA/control.json atomically with mode 0600, and removes
+// it on Close:
 //
 //	{"port": 49231, "token": "<64 lower-case hex digits>"}
 //
-// A server that was killed leaves the file behind, and its port may soon be another program's. So the first thing on
-// every connection is a proof (proof.go), before any request and the token in it are sent.
+// A server that was killed leaves the file in place, and another program may get its port. So the server must prove on
+// every connection that it knows the token (handshake.go) before the client sends a request, which contains the token.
 const (
 	portFileName = "control.json"
 	maxPortFile  = 4096
@@ -32,7 +32,7 @@ type portFile struct {
 	Token string `json:"token"`
 }
 
-// loopback is the flavor for Windows.
+// loopback is the transport for Windows.
 type loopback struct{}
 
 func (loopback) token(dataDir string) (string, error) {
@@ -56,11 +56,11 @@ func (loopback) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("dial the control port: %w", ctx.Err())
 	}
-	// Refused, silent or a stranger: whoever wrote the note is gone.
+	// The port is closed, silent, or another program's: the server that wrote the file is gone.
 	return nil, fmt.Errorf("%w (%s at %s: %w)", ErrNoServer, portFileName, address, err)
 }
 
-func (l loopback) listen(dataDir string, chance io.Reader) (*Listener, error) {
+func (l loopback) listen(dataDir string, rand io.Reader) (*Listener, error) {
 	conn, err := l.dial(context.Background(), dataDir) // verifyServer has a time limit of its own.
 	if err == nil {
 		return nil, errors.Join(fmt.Errorf("%w (%s)", ErrInUse, filepath.Join(dataDir, portFileName)), conn.Close())
@@ -69,7 +69,7 @@ func (l loopback) listen(dataDir string, chance io.Reader) (*Listener, error) {
 		return nil, err
 	}
 	var raw [32]byte
-	if _, err := io.ReadFull(chance, raw[:]); err != nil {
+	if _, err := io.ReadFull(rand, raw[:]); err != nil {
 		return nil, fmt.Errorf("draw the control token: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -87,7 +87,7 @@ func (l loopback) listen(dataDir string, chance io.Reader) (*Listener, error) {
 	return &Listener{Listener: &loopbackListener{Listener: listener, dataDir: dataDir, token: token}, Token: token}, nil
 }
 
-// readPortFile wraps ErrNoServer when there is no note, and when what is there cannot have been written by a server.
+// readPortFile returns an error that wraps ErrNoServer if there is no port file or it is damaged.
 func readPortFile(dataDir string) (portFile, error) {
 	path := filepath.Join(dataDir, portFileName)
 	file, err := os.Open(path)
@@ -121,7 +121,7 @@ func parsePortFile(text []byte) (portFile, bool) {
 	return parsed, true
 }
 
-// writePortFile moves a finished file into place, so that nobody reads half of one.
+// writePortFile creates the port file atomically, so readers never see part of it.
 func writePortFile(dataDir string, content portFile) error {
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -142,7 +142,7 @@ func writePortFile(dataDir string, content portFile) error {
 	return nil
 }
 
-// loopbackListener gives out connections that prove themselves, and removes its note when closed.
+// loopbackListener accepts connections that prove themselves to the client, and removes its port file when closed.
 type loopbackListener struct {
 	net.Listener
 	dataDir, token string

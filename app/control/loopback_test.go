@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-func TestNoteIsPrivate(t *testing.T) {
+func TestPortFileIsPrivate(t *testing.T) {
 	dir := shortDir(t)
-	door := open(t, loopback{}, dir)
+	listener := open(t, loopback{}, dir)
 	info, err := os.Stat(filepath.Join(dir, "control.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -23,15 +23,15 @@ func TestNoteIsPrivate(t *testing.T) {
 	if left := names(t, dir); left != "control.json" {
 		t.Errorf("in the directory: %s", left)
 	}
-	if len(door.Token) != 64 {
-		t.Errorf("token %q", door.Token)
+	if len(listener.Token) != 64 {
+		t.Errorf("token %q", listener.Token)
 	}
-	if host, _, err := net.SplitHostPort(door.Addr().String()); err != nil || host != "127.0.0.1" {
-		t.Errorf("address %s, %v", door.Addr(), err)
+	if host, _, err := net.SplitHostPort(listener.Addr().String()); err != nil || host != "127.0.0.1" {
+		t.Errorf("address %s, %v", listener.Addr(), err)
 	}
 }
 
-func TestDamagedNoteIsNobody(t *testing.T) {
+func TestDamagedPortFileMeansNoServer(t *testing.T) {
 	token := "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for name, text := range map[string]string{
 		"empty":            "",
@@ -61,7 +61,7 @@ func TestDamagedNoteIsNobody(t *testing.T) {
 }
 
 // A killed server's port may be another program's by now: it is nobody, and is not told the token.
-func TestStrangerOnThePortIsNobody(t *testing.T) {
+func TestOtherProgramOnPortMeansNoServer(t *testing.T) {
 	for name, reply := range map[string]string{
 		"that answers":      "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
 		"that says little":  "hi",
@@ -111,11 +111,11 @@ func hearOnce(listener net.Listener, reply string, heard chan<- string) {
 	heard <- string(append(question[:n], rest...))
 }
 
-func TestCallerWithoutProofGetsNothing(t *testing.T) {
+func TestClientWithoutHandshakeGetsNothing(t *testing.T) {
 	dir := shortDir(t)
-	door := open(t, loopback{}, dir)
-	serve(t, door, door.Token)
-	conn, err := net.Dial("tcp", door.Addr().String())
+	listener := open(t, loopback{}, dir)
+	serve(t, listener, listener.Token)
+	conn, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,9 +134,9 @@ func TestCallerWithoutProofGetsNothing(t *testing.T) {
 	}
 }
 
-func TestNoTokenWithoutChance(t *testing.T) {
+func TestListenFailsWithoutRandomness(t *testing.T) {
 	dir := shortDir(t)
-	if _, err := (loopback{}).listen(dir, io.LimitReader(chance(), 31)); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := (loopback{}).listen(dir, io.LimitReader(testRand(), 31)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error %v", err)
 	}
 	if left := names(t, dir); left != "" {
@@ -144,7 +144,7 @@ func TestNoTokenWithoutChance(t *testing.T) {
 	}
 }
 
-func FuzzNote(f *testing.F) {
+func FuzzParsePortFile(f *testing.F) {
 	f.Add([]byte(`{"port": 49231, "token": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}`))
 	f.Add([]byte(`null`))
 	f.Add([]byte(`{"port": 1e3}`))

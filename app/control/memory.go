@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// MemoryListener is a listener whose callers are in the same process: the door of a command that opened the vault
-// itself. No other process can reach it, and it needs no port, file or token.
+// MemoryListener is a listener for clients in the same process, used by commands that open the vault themselves. Other
+// processes can't reach it, so it needs no port, file, or token.
 type MemoryListener struct {
 	calls  chan net.Conn
 	done   chan struct{}
 	closed sync.Once
 }
 
-// ListenMemory opens a listener in memory; Close stops it.
+// ListenMemory returns a listener in memory; Close stops it.
 func ListenMemory() *MemoryListener {
 	return &MemoryListener{calls: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// Accept waits for the next Dial; net.ErrClosed after Close.
+// Accept waits for the next Dial. It returns net.ErrClosed after Close.
 func (m *MemoryListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-m.calls:
@@ -30,7 +30,7 @@ func (m *MemoryListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial waits until the connection is accepted; it gives ErrNoServer after Close and the context's error when that ends.
+// Dial waits until the connection is accepted. It returns ErrNoServer after Close, and the error of ctx when ctx ends.
 func (m *MemoryListener) Dial(ctx context.Context) (net.Conn, error) {
 	near, far := pipe()
 	select {
@@ -43,10 +43,10 @@ func (m *MemoryListener) Dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// RoundTripper speaks HTTP, at BaseURL, to whoever serves this listener.
+// RoundTripper returns a transport that sends HTTP requests for BaseURL to this listener.
 func (m *MemoryListener) RoundTripper() http.RoundTripper { return newHTTPTransport(m.Dial) }
 
-// Close ends Accept and Dial; connections that were accepted live on. A second Close gives net.ErrClosed.
+// Close ends Accept and Dial; accepted connections stay open. A second Close returns net.ErrClosed.
 func (m *MemoryListener) Close() error {
 	err := net.ErrClosed
 	m.closed.Do(func() {
@@ -56,7 +56,7 @@ func (m *MemoryListener) Close() error {
 	return err
 }
 
-// Addr is the address `memory` of the network `memory`.
+// Addr returns the address "memory" of the network "memory".
 func (m *MemoryListener) Addr() net.Addr { return memoryAddr{} }
 
 type memoryAddr struct{}

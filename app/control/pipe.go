@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// pipeBuffer is how many bytes one direction holds before its writer waits.
+// pipeBuffer is how many bytes one direction buffers before its writer waits.
 const pipeBuffer = 64 << 10
 
-// pipe makes the two ends of a connection in memory. Unlike net.Pipe's, its writes do not wait for the reader, so that
-// two sides that both write first do not wait for each other.
+// pipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers writes, so two sides that both write
+// first don't wait for each other.
 func pipe() (near, far net.Conn) {
 	there, back := newStream(), newStream()
 	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
@@ -26,7 +26,8 @@ type pipeEnd struct {
 func (e *pipeEnd) Read(p []byte) (int, error)  { return e.in.read(p) }
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.out.write(p) }
 
-// Close lets the other end read what was written, then gives it io.EOF, and io.ErrClosedPipe for its writes.
+// Close lets the other end read what was written and then returns io.EOF to its reads and io.ErrClosedPipe to its
+// writes.
 func (e *pipeEnd) Close() error {
 	e.out.closeWriter()
 	e.in.closeReader()

@@ -16,18 +16,18 @@ import (
 )
 
 // A slip of the hand is told to whoever asked; status tells of the plan's directory.
-func TestStatusTellsFailuresOfThePlan(t *testing.T) {
+func TestStatusReportsScheduledBackupFailures(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "taken")
 	if err := os.WriteFile(taken, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup.To = filepath.Join(taken, "plan")
-	door := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
+	handler := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
 	ask := func(method, path, body string) (s apitypes.Status) {
 		t.Helper()
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
 		if path == "/control/status" {
 			if err := json.Unmarshal(w.Body.Bytes(), &s); err != nil {
 				t.Fatal(err)

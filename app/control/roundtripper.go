@@ -6,8 +6,9 @@ import (
 	"net/http"
 )
 
-// RoundTripper speaks HTTP to the server running on dataDir, at BaseURL and with its token; an error wraps ErrNoServer
-// when there is none. Whoever got it closes its idle connections (http.Client.CloseIdleConnections).
+// RoundTripper returns a transport that sends HTTP requests for BaseURL, with the token, to the server running on
+// dataDir. Its errors wrap ErrNoServer if there is none. The caller closes its idle connections
+// (http.Client.CloseIdleConnections).
 func RoundTripper(dataDir string) http.RoundTripper { return roundTripper(defaultTransport(), dataDir) }
 
 func roundTripper(f transport, dataDir string) http.RoundTripper {
@@ -17,7 +18,7 @@ func roundTripper(f transport, dataDir string) http.RoundTripper {
 	}
 }
 
-// newHTTPTransport is one that dials the same place whatever the address, and uses no proxy of the environment.
+// newHTTPTransport returns a transport that uses dial for every address and no proxy of the environment.
 func newHTTPTransport(dial func(context.Context) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
@@ -25,7 +26,7 @@ func newHTTPTransport(dial func(context.Context) (net.Conn, error)) *http.Transp
 	}
 }
 
-// tokenTransport reads the token anew for each request, so that it outlives a restart of the server.
+// tokenTransport reads the token for every request, so it keeps working after a restart of the server.
 type tokenTransport struct {
 	*http.Transport
 	token func() (string, error)
@@ -35,7 +36,7 @@ func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := t.token()
 	if err != nil {
 		if r.Body != nil {
-			_ = r.Body.Close() // Required of a RoundTripper; the token's error is the one that counts.
+			_ = r.Body.Close() // A RoundTripper must close it; the error of the token is reported.
 		}
 		return nil, err
 	}

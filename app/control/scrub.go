@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// damageStatus adds what is known of damage, and how the scrub goes.
+// damageStatus adds known damage and the state of the scrub.
 func (c handler) damageStatus(out *apitypes.Status, s vault.Status) {
 	for _, d := range c.Vault.Damaged() {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.File, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.Found)})

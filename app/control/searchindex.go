@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// reindex asks for a new index of words, and answers when it is whole. Where nobody
-// serves, the work is done here.
+// reindex rebuilds the search index and waits until it is complete. Without a running server the command does the
+// work.
 func (c handler) reindex(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
 		if err := c.Vault.Search.Rebuild(r.Context(), operator(r)); err != nil {

@@ -46,9 +46,9 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 					}
 				})
 			}
-			door := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
+			handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
 			w := httptest.NewRecorder()
-			door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
 			var status apitypes.Status
 			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || w.Code != http.StatusOK {
 				t.Fatalf("%d %v: %s", w.Code, err, w.Body)

@@ -10,32 +10,31 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// progressEvery is how often something long says how far it is.
+// progressEvery is the minimum time between progress lines.
 const progressEvery = 250 * time.Millisecond
 
-// streamProgress answers with what work reports, in units of that name, and then with its
-// result, a JSON line each. A command that has gone ends the request's context, and
-// with it the work.
+// streamProgress sends the progress that work reports, in the given unit, and then its result, one JSON line each.
+// When the command disconnects, the request's context ends, and with it the work.
 func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, unit string, work func(report func(done, total int64)) (T, error)) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	said := time.Time{}
+	lastSent := time.Time{}
 	result, err := work(func(done, total int64) {
-		if time.Since(said) < progressEvery {
+		if time.Since(lastSent) < progressEvery {
 			return
 		}
-		said = time.Now()
-		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush()) // as above
+		lastSent = time.Now()
+		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush()) // fails if the command has ended
 	})
 	line := apitypes.Line[T]{Result: &result}
 	if err != nil {
 		status, failure, _ := httpx.TranslateError(err)
 		if status == http.StatusInternalServerError {
 			c.Log.ErrorContext(r.Context(), "control door", "path", r.URL.Path, "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
-			// Whoever may knock at this door owns the machine: the reason is for them.
+			// Users of the control socket administer the machine, so they may see the cause.
 			failure.Message = err.Error()
 		}
 		line = apitypes.Line[T]{Error: failure.Message, Status: status}
 	}
-	_ = lines.Encode(line) // as above
+	_ = lines.Encode(line) // fails if the command has ended
 }

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// definitionRoutes are the routes on templates, order fields and order statuses.
+// definitionRoutes returns the routes of templates, order fields, and order statuses.
 func (c handler) definitionRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /control/templates":               c.templates,
@@ -97,8 +97,8 @@ func (c handler) importOrderStatuses(r *http.Request) (any, error) {
 	return changed(done, asked.DryRun), err
 }
 
-// maxDefinitionsBody is the largest set of definitions: as JSON it can be longer than
-// the file it came from.
+// maxDefinitionsBody is the maximum size of definitions in bytes. As JSON they can be longer than the file that they
+// come from.
 const maxDefinitionsBody = 8 << 20
 
 func templateID(r *http.Request) (uint64, error) {

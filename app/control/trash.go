@@ -23,10 +23,10 @@ func (c handler) trashRoutes() map[string]func(*http.Request) (any, error) {
 	}
 }
 
-// maxTrashed is how many records are listed at once.
+// maxTrashed is the maximum number of records in a list.
 const maxTrashed = 10_000
 
-// trash lists the newest records in the trash that fit, the newest first.
+// trash lists the newest records in the trash, newest first.
 func (c handler) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > maxTrashed {
@@ -83,7 +83,7 @@ func (c handler) emptyTrash(r *http.Request) (any, error) {
 	return trashPurged(done), err
 }
 
-// trashRecord reads a record as commands name it, like file:17 or order:Zz9aB31x.
+// trashRecord parses the name of a record as commands have it, like file:17 or order:Zz9aB31x.
 func trashRecord(ids encode.IDCodec, text string) (noun string, id uint64, err error) {
 	noun, number, _ := strings.Cut(ids.Decode(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)

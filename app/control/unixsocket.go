@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// A socket's address has room for 104 bytes on macOS and 108 on Linux, the closing zero included.
+// The address of a socket has at most 104 bytes on macOS and 108 on Linux, including the terminating zero.
 const (
 	socketName    = "control.sock"
 	socketPathMax = 100
 )
 
-// unixSocket is the unix flavor: DATA/control.sock, 0600.
+// unixSocket is the transport for Unix: DATA/control.sock with mode 0600.
 type unixSocket struct{}
 
 func (unixSocket) token(string) (string, error) { return "", nil }
@@ -54,7 +54,7 @@ func (s unixSocket) listen(dataDir string, _ io.Reader) (*Listener, error) {
 	return &Listener{Listener: listener}, nil
 }
 
-// checkFree asks who is there before anything is replaced: a socket that answers belongs to somebody.
+// checkFree returns an error if a server listens at path or something other than a socket is there.
 func (s unixSocket) checkFree(dataDir, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,11 +66,11 @@ func (s unixSocket) checkFree(dataDir, path string) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("open the control socket: %s is there and is not a socket; move it away", path)
 	}
-	conn, err := s.dial(context.Background(), dataDir) // A local connect answers at once.
+	conn, err := s.dial(context.Background(), dataDir) // A local connection never blocks.
 	switch {
 	case err == nil:
 		return errors.Join(fmt.Errorf("%w (%s answers)", ErrInUse, path), conn.Close())
-	case errors.Is(err, syscall.EAGAIN): // Its queue is full, so it has one.
+	case errors.Is(err, syscall.EAGAIN): // The backlog is full, so a server is listening.
 		return fmt.Errorf("%w (%s is busy)", ErrInUse, path)
 	case errors.Is(err, ErrNoServer):
 		return nil
@@ -86,34 +86,34 @@ func socketPath(dataDir string) (string, error) {
 	return path, nil
 }
 
-// listenPrivately makes the socket in a 0700 directory of its own, narrows it there and moves it into place, so that
-// there is no moment in which the umask decides who may connect.
+// listenPrivately creates the socket in a 0700 directory of its own, restricts its mode there, and then moves it to
+// path, so the umask never decides who can connect.
 func listenPrivately(dataDir, path string) (net.Listener, error) {
-	room, err := os.MkdirTemp(dataDir, ".d")
+	tempDir, err := os.MkdirTemp(dataDir, ".d")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(room) }() // Holds at most a socket that was not moved.
-	made := filepath.Join(room, "s")
-	listener, err := net.Listen("unix", made)
+	defer func() { _ = os.RemoveAll(tempDir) }() // At most a socket that was not moved is left.
+	tempPath := filepath.Join(tempDir, "s")
+	listener, err := net.Listen("unix", tempPath)
 	if err != nil {
 		return nil, err
 	}
 	if unix, ok := listener.(*net.UnixListener); ok {
-		unix.SetUnlinkOnClose(false) // It would remove the name it was made under.
+		unix.SetUnlinkOnClose(false) // It would remove tempPath.
 	}
-	placed, err := moveIntoPlace(listener, made, path)
+	moved, err := moveIntoPlace(listener, tempPath, path)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return placed, nil
+	return moved, nil
 }
 
-func moveIntoPlace(listener net.Listener, made, path string) (net.Listener, error) {
-	if err := os.Chmod(made, 0o600); err != nil {
+func moveIntoPlace(listener net.Listener, tempPath, path string) (net.Listener, error) {
+	if err := os.Chmod(tempPath, 0o600); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(made, path); err != nil {
+	if err := os.Rename(tempPath, path); err != nil {
 		return nil, err
 	}
 	info, err := os.Lstat(path)
@@ -123,7 +123,7 @@ func moveIntoPlace(listener net.Listener, made, path string) (net.Listener, erro
 	return &socketListener{Listener: listener, path: path, info: info}, nil
 }
 
-// socketListener removes its socket when closed, unless another has taken its place.
+// socketListener removes its socket when closed, unless another server has replaced it.
 type socketListener struct {
 	net.Listener
 	path   string

@@ -49,7 +49,7 @@ func TestOnlyASocketIsReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = unixSocket{}.listen(dir, chance())
+			_, err = unixSocket{}.listen(dir, testRand())
 			if want := "open the control socket: " + path + " is there and is not a socket; move it away"; err == nil || err.Error() != want {
 				t.Errorf("error %v, want %s", err, want)
 			}
@@ -82,7 +82,7 @@ func TestSocketPathTooLong(t *testing.T) {
 		t.Errorf("100 bytes: %q, %v", text, err)
 	}
 	want := "the control socket's path " + tooLong + "/control.sock has 101 bytes, at most 100 are possible: choose a shorter directory for the setting data"
-	if _, err := (unixSocket{}).listen(tooLong, chance()); err == nil || err.Error() != want {
+	if _, err := (unixSocket{}).listen(tooLong, testRand()); err == nil || err.Error() != want {
 		t.Errorf("open: %v\nwant %s", err, want)
 	}
 	if _, err := (unixSocket{}).dial(t.Context(), tooLong); err == nil || err.Error() != want || errors.Is(err, ErrNoServer) {

@@ -1,9 +1,9 @@
-// Package httpx reads request bodies at the pace of honest clients: one that is slow
-// succeeds, one that stalls or trickles below a floor is cut off (PROMISES.md, row 13).
+// Package httpx holds what the HTTP transports share: request IDs, protection against slow clients, addresses of
+// clients behind proxies, the memory budget for request bodies, and the mapping from errors to statuses.
 //
-// It promises that no read waits longer than the limits allow, and that a deadline
-// never outlives its body. It refuses to limit the time of a body as a whole: a
-// document of 100 MB over a poor line takes what it takes.
+// Request bodies have no time limit as a whole, because a large document may need a long time on a slow connection. A
+// client that sends nothing for a while, or fewer bytes than a minimum rate, is disconnected. No read waits longer
+// than the limits allow, and no deadline outlives its body.
 package httpx
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// What goes wrong with a body and is the client's doing; one of them is in the chain.
+// Errors of reading a body that the client caused.
 var (
 	ErrIncomplete = errors.New("the body broke off before its end")
 	ErrTooSlow    = errors.New("the body arrived too slowly")
@@ -24,28 +24,28 @@ var (
 
 // Limits of a body.
 type Limits struct {
-	Stall   time.Duration // without a byte
-	MinRate int64         // bytes a second, over any Stall
+	Stall   time.Duration // maximum time without a byte
+	MinRate int64         // minimum bytes a second, measured over each Stall
 }
 
-// ResponseTimeout is how long an answer may take to make and to be taken, once the request
-// is there; a download sets its own time.
+// ResponseTimeout is how long creating and sending a response may take once the request has arrived. Downloads set
+// their own time.
 const ResponseTimeout = 2 * time.Minute
 
-// Body reads a request's body with a deadline for each read. It is for one goroutine.
+// Body reads the body of a request with a deadline for each read. It is not safe for concurrent use.
 type Body struct {
 	io.ReadCloser
-	control *http.ResponseController
-	limits  Limits
-	armed   time.Time // when the deadline was last moved
-	since   time.Time // of the bytes that are counted
-	count   int64
-	held    bool // the client waits to be told to send it
-	ended   bool
-	whole   bool // it ended with its end
+	control  *http.ResponseController
+	limits   Limits
+	extended time.Time // when the deadline was last extended
+	since    time.Time // start of the current rate measurement
+	count    int64     // bytes since then
+	held     bool      // the client waits for "100 Continue"
+	ended    bool
+	complete bool // read to its end
 }
 
-// NewBody is the body of a request, which takes the place of r.Body.
+// NewBody returns a body that replaces r.Body.
 func NewBody(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 	return &Body{
 		ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
@@ -53,19 +53,19 @@ func NewBody(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 	}
 }
 
-// rearm is how much older than Stall a deadline may get: moving it costs a call
-// into the poller, which a fast upload need not pay for each read.
-const rearm = time.Second
+// extendEvery is how old a deadline may get before a read extends it. Extending costs a call into the poller, which
+// fast uploads need not pay for each read.
+const extendEvery = time.Second
 
-// Read reads on; what goes wrong is the client's and says so: ErrTooSlow, ErrIncomplete.
+// Read reads from the body. Errors that the client caused wrap ErrTooSlow or ErrIncomplete.
 func (b *Body) Read(p []byte) (int, error) {
 	now := time.Now()
 	if b.since.IsZero() {
 		b.since = now
 	}
-	if !b.ended && now.Sub(b.armed) > rearm {
-		b.armed = now
-		b.deadline(now.Add(b.limits.Stall + rearm))
+	if !b.ended && now.Sub(b.extended) > extendEvery {
+		b.extended = now
+		b.deadline(now.Add(b.limits.Stall + extendEvery))
 	}
 	b.held = false
 	n, err := b.ReadCloser.Read(p)
@@ -74,10 +74,10 @@ func (b *Body) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, b.tooSlow(now)
 	case errors.Is(err, io.EOF):
-		// The server goes on reading the connection, to learn when the client leaves,
-		// and must not take an old deadline for that.
+		// net/http keeps reading the connection to notice when the client disconnects, which the old deadline
+		// must not end.
 		b.deadline(time.Time{})
-		b.whole = true
+		b.complete = true
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = ErrTooSlow
 	default:
@@ -88,7 +88,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tooSlow looks at the bytes of each full Stall.
+// tooSlow checks the rate after each full Stall.
 func (b *Body) tooSlow(now time.Time) error {
 	over := now.Sub(b.since)
 	if over < b.limits.Stall {
@@ -96,7 +96,7 @@ func (b *Body) tooSlow(now time.Time) error {
 	}
 	if float64(b.count) < float64(b.limits.MinRate)*over.Seconds() {
 		b.ended = true
-		b.deadline(now) // net/http wants to read the rest before it answers
+		b.deadline(now) // net/http would read the rest before it responds
 		return ErrTooSlow
 	}
 	b.since, b.count = now, 0
@@ -104,33 +104,32 @@ func (b *Body) tooSlow(now time.Time) error {
 }
 
 func (b *Body) deadline(at time.Time) {
-	// Where deadlines are not supported there is no network that could stall.
+	// Errors mean that deadlines aren't supported: then there is no network connection that could stall.
 	_ = b.control.SetReadDeadline(at)
 }
 
-// LimitStall is for a body that holds memory: from here on it may stall no longer than this, if
-// that is less; 0 changes nothing. The time since the last read counts for nothing, as the
-// client may have waited for that memory.
+// LimitStall shortens the maximum stall, for a body that holds memory; 0 doesn't change it. It restarts the
+// measurement, because the client may have waited for that memory.
 func (b *Body) LimitStall(stall time.Duration) {
 	if stall > 0 {
 		b.limits.Stall = min(b.limits.Stall, stall)
 	}
-	b.armed, b.since, b.count = time.Time{}, time.Time{}, 0
+	b.extended, b.since, b.count = time.Time{}, time.Time{}, 0
 }
 
-// Drain is what is done about a body that was refused: so much of it is read in so
-// long, that a client which is still sending gets to read why. It reports whether
-// the body came to its end; a connection on which it did not must be closed.
-func (b *Body) Drain(bytes int64, in time.Duration) bool {
+// Drain reads and discards the rest of a rejected body, at most n bytes within timeout, so that a client that is still
+// sending can read the response. It reports whether the body was read to its end; if not, the connection must be
+// closed.
+func (b *Body) Drain(n int64, timeout time.Duration) bool {
 	if b.ReadCloser == http.NoBody {
 		return true
 	}
 	if b.ended || b.held {
-		return b.whole
+		return b.complete
 	}
-	b.armed = time.Now().Add(min(in, b.limits.Stall)) // one deadline for all of it
-	b.deadline(b.armed)
-	// What went wrong shows in whole.
-	_, _ = io.CopyN(io.Discard, b, bytes)
-	return b.whole
+	b.extended = time.Now().Add(min(timeout, b.limits.Stall)) // one deadline for everything
+	b.deadline(b.extended)
+	// complete says whether it succeeded.
+	_, _ = io.CopyN(io.Discard, b, n)
+	return b.complete
 }

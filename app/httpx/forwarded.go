@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Forwarded counts the requests whose forwarding headers could not be used, by the address
-// at the other end of the connection, since it was created. It is safe for many goroutines.
+// Forwarded counts requests whose forwarding headers could not be used, by the address of the peer, since the server
+// started. It is safe for concurrent use.
 type Forwarded struct {
 	addresses AddressResolver
 	now       func() time.Time
@@ -24,16 +24,16 @@ type Forwarded struct {
 }
 
 const (
-	mostForwarded    = 64 // addresses; the one with the fewest requests makes room
-	mostForwardedFor = 64 // bytes of an example
+	maxPeers   = 64 // addresses; the one with the fewest requests is evicted
+	maxExample = 64 // bytes of an example
 )
 
-// NewForwarded counts nothing yet.
+// NewForwarded returns counters at zero.
 func NewForwarded(trustedProxies []netip.Prefix, now func() time.Time) *Forwarded {
 	return &Forwarded{addresses: AddressResolver{TrustedProxies: trustedProxies}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
 }
 
-// Watch counts the requests that next gets.
+// Watch returns a handler that counts requests and passes them to next.
 func (f *Forwarded) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isForwarded(r) {
@@ -43,21 +43,22 @@ func (f *Forwarded) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// isForwarded reports a request with one of the headers that are read of a trusted
-// proxy, or with that of RFC 7239, which is not.
+// isForwarded reports whether a request has a forwarding header: one of those that are read from trusted proxies, or
+// that of RFC 7239, which is not supported.
 func isForwarded(r *http.Request) bool {
 	return slices.ContainsFunc([]string{forwardedFor, "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"}, func(name string) bool {
 		return len(r.Header[name]) > 0
 	})
 }
 
+// note counts r if its forwarding headers can't be used.
 func (f *Forwarded) note(r *http.Request) {
 	ip := Peer(r)
 	untrusted, unreadable := !f.addresses.Trusts(ip), ""
 	if !untrusted {
 		_, unreadable = f.addresses.client(r)
 		if len(r.Header[forwardedFor]) == 0 {
-			unreadable = strings.Join(r.Header["Forwarded"], ", ") // it alone does not say who calls
+			unreadable = strings.Join(r.Header["Forwarded"], ", ") // not supported alone
 		}
 	}
 	if !ip.IsValid() || !untrusted && unreadable == "" {
@@ -74,13 +75,13 @@ func (f *Forwarded) note(r *http.Request) {
 	}
 	from.Unreadable++
 	f.unreadable++
-	from.Example = strings.ToValidUTF8(unreadable[:min(len(unreadable), mostForwardedFor)], "")
+	from.Example = strings.ToValidUTF8(unreadable[:min(len(unreadable), maxExample)], "")
 }
 
-// from is the entry of an address.
+// from returns the entry of a peer.
 func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
 	if f.seen[ip] == nil {
-		if len(f.seen) >= mostForwarded {
+		if len(f.seen) >= maxPeers {
 			list := f.list()
 			delete(f.seen, netip.MustParseAddr(list[len(list)-1].Peer))
 		}
@@ -89,7 +90,7 @@ func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
 	return f.seen[ip]
 }
 
-// List gives the addresses, the one with the most requests first.
+// List returns the peers, most requests first.
 func (f *Forwarded) List() apitypes.List[apitypes.Forwarded] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,7 +108,7 @@ func (f *Forwarded) list() apitypes.List[apitypes.Forwarded] {
 	return list
 }
 
-// Counts are of all addresses together.
+// Counts returns the totals of all peers.
 func (f *Forwarded) Counts() (untrusted, unreadable uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,9 +23,8 @@ func now() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// Bodies that all grow at the same time all come to their end, however little there is:
-// none is refused, and none waits for another that waits for it. A bubble in which all
-// wait ends the test.
+// Bodies that all grow at the same time all complete, however small the pool is: none is rejected, and no two wait for
+// each other. synctest fails the test if all goroutines wait.
 func TestPoolNeverDeadlocks(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) {
@@ -36,7 +35,7 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 				owner, size, step := fmt.Sprint(rng.IntN(4)), 1+rng.Int64N(300), 1+rng.Int64N(60)
 				starts, pause := time.Duration(rng.IntN(20)), time.Duration(rng.IntN(3))
 				all.Go(func() {
-					time.Sleep(starts) // of the bubble's clock
+					time.Sleep(starts) // fake time
 					h := &allocation{}
 					p.announce(h, owner, size)
 					for n := min(step, size); ; n = min(n+step, size) {
@@ -95,8 +94,8 @@ func TestPoolShares(t *testing.T) {
 	}
 }
 
-// What goes back is given to those that wait: the oldest bodies first, then the queue in
-// its order, past those whose owner has its half.
+// Released memory goes first to the oldest bodies that wait, then to the queue in sequence, skipping owners that have
+// their maximum.
 func TestPoolServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := evenPool(100)
@@ -129,13 +128,13 @@ func TestPoolServesInOrder(t *testing.T) {
 		p.release(second)
 		synctest.Wait()
 		if want := "[first second other c waits second grows a waits]"; fmt.Sprint(got) != want {
-			t.Errorf("in the order %v, want %v", got, want)
+			t.Errorf("served in sequence %v, want %v", got, want)
 		}
 	})
 }
 
-// A body that has ended keeps no memory free for bytes that will not come, and one that
-// gave up waiting holds no one up.
+// A body that has ended reserves no memory for bytes that won't come, and one that has given up waiting blocks no
+// other.
 func TestPoolSettles(t *testing.T) {
 	p := evenPool(100)
 	first, second, third := &allocation{}, &allocation{}, &allocation{}
@@ -148,10 +147,10 @@ func TestPoolSettles(t *testing.T) {
 		}
 	}
 	if err := p.acquire(third, 1, now); err == nil {
-		t.Error("a byte that the first may need was given")
+		t.Error("acquire succeeded with memory that the first body may need, want an error")
 	}
 	p.shrink(first)
 	if err := p.acquire(third, 40, now); err != nil {
-		t.Errorf("after the first had its end: %v", err)
+		t.Errorf("acquire after the first body has ended: %v", err)
 	}
 }

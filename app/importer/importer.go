@@ -1,13 +1,8 @@
-// Package importer walks a folder of existing documents on a disk, so that they can be
-// filed one by one.
+// Package importer walks a folder of existing documents so that they can be imported one by one.
 //
-// It promises: a link is told of and never followed, nothing outside the folder is
-// opened, what cannot be read is told of and ends nothing, paths may be longer than
-// the system's calls take, and memory is bounded by the number of folders, not of
-// documents. Names are given as the disk has them, in whatever form of Unicode, or of
-// no encoding at all.
-//
-// It refuses to write, to sort and to judge documents.
+// It reports symbolic links but never follows them, opens nothing outside the folder, reports unreadable entries and
+// continues, supports paths longer than system calls accept, and needs memory for folders only, not for documents.
+// Names are the bytes that the disk has, whatever their encoding. It never writes and doesn't inspect documents.
 package importer
 
 import (
@@ -22,71 +17,70 @@ import (
 	"sync/atomic"
 )
 
-// Kind says what an Entry is.
+// Kind is the type of an Entry.
 type Kind int
 
-// The kinds of entries.
+// Types of entries.
 const (
 	Document   Kind = iota // a regular file
-	Skipped                // hidden, or a system's own; a folder counts as one
-	Link                   // symbolic, of a file or a folder; not followed
-	Special                // a device, a pipe, a socket, a cloud's placeholder
-	Unreadable             // see Err
+	Skipped                // hidden, or a file of the operating system; a folder counts as one entry
+	Link                   // a symbolic link to a file or folder; not followed
+	Special                // a device, pipe, socket, or placeholder of cloud storage
+	Unreadable             // with Err
 )
 
-// Entry is one thing in a folder.
+// Entry is a file or folder in a folder.
 type Entry struct {
 	Folder *Folder
-	Name   string // as the disk has it
+	Name   string // the bytes on the disk
 	Kind   Kind
-	Size   int64 // bytes, of a document
-	Err    error // of what is unreadable, without its path
+	Size   int64 // of a document, in bytes
+	Err    error // why it is unreadable, without the path
 }
 
-// Path is the way from the top to the entry, with slashes.
+// Path returns the path relative to the top folder, with slashes.
 func (e Entry) Path() string { return path.Join(e.Folder.Path, e.Name) }
 
-// Open opens a document that is still a regular file. The folder must be held.
+// Open opens a document if it is still a regular file. The caller must have acquired the folder.
 func (e Entry) Open() (*os.File, error) {
-	// A pipe in its place would otherwise be waited for until somebody writes to it.
+	// If a pipe has replaced the file, opening it would block until a writer opens it too.
 	file, err := e.Folder.root.OpenFile(e.Name, os.O_RDONLY|nonBlock, 0)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is no file any more")
 	}
 	if err != nil {
-		return nil, errors.Join(plain(err), file.Close())
+		return nil, errors.Join(withoutPath(err), file.Close())
 	}
 	return file, nil
 }
 
-// Folder is one folder of the tree. It stays open while somebody holds it; the walk
-// does while it visits the folder's entries.
+// Folder is one folder of the tree. It stays open while it is acquired; the walk does so while it visits its entries.
 type Folder struct {
-	Path string // from the top, with slashes; "" is the top itself
+	Path string // relative to the top, with slashes; "" for the top
 	root *os.Root
-	held atomic.Int32
+	refs atomic.Int32
 }
 
-// Acquire keeps the folder open until it is released.
-func (f *Folder) Acquire() { f.held.Add(1) }
+// Acquire keeps the folder open until the matching Release.
+func (f *Folder) Acquire() { f.refs.Add(1) }
 
-// Release ends one hold.
+// Release closes the folder if no other Acquire is open.
 func (f *Folder) Release() {
-	if f.held.Add(-1) == 0 {
-		_ = f.root.Close() // it was only read from
+	if f.refs.Add(-1) == 0 {
+		_ = f.root.Close() // opened for reading only
 	}
 }
 
-// atOnce is how many names of a folder are read at a time.
-const atOnce = 512
+// readBatch is how many names of a folder are read at a time.
+const readBatch = 512
 
-// Walk visits every entry below dir, a folder's own before those of its folders. Except
-// dir itself, the folder that avoid describes (nil: none) is told of as Odd. An error
-// of visit ends the walk and is returned; so is one of dir itself.
+// Walk visits every entry below dir, the entries of a folder before those of its subfolders. A folder that is the same
+// as avoid (nil: none) is reported as Special and not entered, unless it is dir. An error of visit, or of dir itself,
+// ends the walk and is returned.
 func Walk(ctx context.Context, dir string, avoid os.FileInfo, visit func(Entry) error) error {
 	top, err := os.OpenRoot(dir)
 	if err != nil {
@@ -115,12 +109,12 @@ func (w *walk) folder(at string) error {
 	}
 	f := &Folder{Path: at, root: root}
 	f.Acquire()
-	below, err := w.entries(f)
+	subfolders, err := w.entries(f)
 	f.Release()
 	if err != nil {
 		return err
 	}
-	for _, name := range below {
+	for _, name := range subfolders {
 		if err := w.folder(path.Join(at, name)); err != nil {
 			return err
 		}
@@ -128,31 +122,31 @@ func (w *walk) folder(at string) error {
 	return nil
 }
 
-// unreadable tells of a folder that cannot be opened; of the top it is the walk's end.
+// unreadable reports a folder that can't be opened; for the top folder it returns the error.
 func (w *walk) unreadable(at string, err error) error {
 	if at == "" {
 		return err
 	}
 	parent, name := path.Split(at)
-	return w.visit(Entry{Folder: &Folder{Path: strings.TrimSuffix(parent, "/")}, Name: name, Kind: Unreadable, Err: plain(err)})
+	return w.visit(Entry{Folder: &Folder{Path: strings.TrimSuffix(parent, "/")}, Name: name, Kind: Unreadable, Err: withoutPath(err)})
 }
 
-// entries visits what is in a folder and gives the names of its folders.
-func (w *walk) entries(f *Folder) (below []string, err error) {
+// entries visits the entries of a folder and returns the names of its subfolders.
+func (w *walk) entries(f *Folder) (subfolders []string, err error) {
 	dir, err := f.root.Open(".")
 	if err != nil {
 		return nil, w.unreadable(f.Path, err)
 	}
 	defer dir.Close() //nolint:errcheck // only read from
 	for {
-		list, listErr := dir.ReadDir(atOnce)
+		list, listErr := dir.ReadDir(readBatch)
 		for _, d := range list {
 			if err := w.ctx.Err(); err != nil {
 				return nil, err
 			}
 			e := w.entry(f, d)
 			if e == nil {
-				below = append(below, d.Name())
+				subfolders = append(subfolders, d.Name())
 				continue
 			}
 			if err := w.visit(*e); err != nil {
@@ -161,14 +155,14 @@ func (w *walk) entries(f *Folder) (below []string, err error) {
 		}
 		switch {
 		case errors.Is(listErr, io.EOF):
-			return below, nil
+			return subfolders, nil
 		case listErr != nil:
-			return below, w.unreadable(f.Path, listErr)
+			return subfolders, w.unreadable(f.Path, listErr)
 		}
 	}
 }
 
-// entry judges one name; nil is a folder to go down into.
+// entry classifies one name; nil means a folder to enter.
 func (w *walk) entry(f *Folder, d fs.DirEntry) *Entry {
 	e := &Entry{Folder: f, Name: d.Name()}
 	if Hidden(e.Name) {
@@ -178,7 +172,7 @@ func (w *walk) entry(f *Folder, d fs.DirEntry) *Entry {
 	info, err := f.root.Lstat(e.Name)
 	switch {
 	case err != nil:
-		e.Kind, e.Err = Unreadable, plain(err)
+		e.Kind, e.Err = Unreadable, withoutPath(err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		e.Kind = Link
 	case info.IsDir() && (w.avoid == nil || !os.SameFile(info, w.avoid)):
@@ -191,33 +185,33 @@ func (w *walk) entry(f *Folder, d fs.DirEntry) *Entry {
 	return e
 }
 
-// plain is an error without the operation and the path, which the caller knows.
-func plain(err error) error {
+// withoutPath returns err without operation and path, which the caller adds.
+func withoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
 	}
 	return err
 }
 
-// own are the names that systems leave in people's folders, in lower case.
-var own = map[string]bool{
+// systemFiles are names of files that operating systems create in folders, in lower case.
+var systemFiles = map[string]bool{
 	"thumbs.db": true, "ehthumbs.db": true, "desktop.ini": true, "$recycle.bin": true, "system volume information": true,
 	"@eadir": true, "__macosx": true, "icon\r": true, "lost+found": true,
 }
 
-// Hidden reports a name that no person gave to a document: one that begins with a
-// dot, an open Office document's lock, and what systems leave behind.
+// Hidden reports whether a name is not that of a document: it begins with a dot, is the lock file of an open Office
+// document, or was created by the operating system.
 func Hidden(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || own[strings.ToLower(name)]
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || systemFiles[strings.ToLower(name)]
 }
 
-// Totals is what a walk finds.
+// Totals counts the documents of a folder.
 type Totals struct {
 	Documents int
 	Bytes     int64
 }
 
-// Count walks once without opening a document.
+// Count walks dir without opening documents.
 func Count(ctx context.Context, dir string, avoid os.FileInfo) (total Totals, err error) {
 	err = Walk(ctx, dir, avoid, func(e Entry) error {
 		if e.Kind == Document {

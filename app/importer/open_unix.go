@@ -4,5 +4,5 @@ package importer
 
 import "syscall"
 
-// nonBlock opens without waiting for whoever is at the other end.
+// nonBlock makes opening a pipe return immediately instead of waiting for a writer.
 const nonBlock = syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
 package importer
 
-// nonBlock is nothing here: folders hold no pipes.
+// nonBlock is 0 because folders on Windows contain no pipes.
 const nonBlock = 0

@@ -1,9 +1,7 @@
-// Package stats counts what happens in a running program, for whoever asks: it knows
-// neither who that is nor in which form they want it.
+// Package stats counts events in a running program.
 //
-// It promises that noting costs a few atomic additions and never waits, and that what
-// is read is never torn so that a bucket holds more than the whole. It refuses labels:
-// what is told apart is counted apart, by whoever knows how many kinds there are.
+// Observing a value costs a few atomic additions and never blocks, and a snapshot never has more values in a bucket
+// than in total. There are no labels: use one Histogram for each label value.
 package stats
 
 import (
@@ -12,16 +10,14 @@ import (
 	"sync/atomic"
 )
 
-// Histogram counts values by size. It is safe for many goroutines; a nil one counts
-// nothing.
+// Histogram counts values by size. It is safe for concurrent use; a nil one ignores all values.
 type Histogram struct {
-	bounds []float64       // upper, inclusive, ascending
-	counts []atomic.Uint64 // of each bound, and of what is above the last
+	bounds []float64       // upper bounds, inclusive, ascending
+	counts []atomic.Uint64 // for each bound, and for values above the last
 	sum    atomic.Uint64   // bits of a float64
 }
 
-// NewHistogram has buckets up to each of the bounds, which ascend, and one for what is
-// larger.
+// NewHistogram returns a histogram with a bucket for each upper bound, which must ascend, and one for larger values.
 func NewHistogram(bounds ...float64) *Histogram {
 	return &Histogram{bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
 }
@@ -41,14 +37,14 @@ func (h *Histogram) Note(value float64) {
 	}
 }
 
-// Read is a histogram at one moment.
+// Read is a snapshot of a histogram.
 type Read struct {
 	Count   uint64
 	Sum     float64
-	Buckets map[float64]uint64 // by upper bound, how many values were no larger; without the last
+	Buckets map[float64]uint64 // by upper bound, the number of values up to it; without the last bucket
 }
 
-// Read gives the counts of the moment.
+// Read returns a snapshot.
 func (h *Histogram) Read() Read {
 	if h == nil {
 		return Read{}

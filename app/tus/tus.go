@@ -1,7 +1,6 @@
-// Package tus reads and writes the headers of tus 1.0.0, the protocol of resumable
-// uploads (https://tus.io/protocols/resumable-upload): core, creation, termination, and
-// expiration. Both voices speak it: pages with the session's cookie, API clients with
-// their key. What is done with the bytes is in vault.Uploads.
+// Package tus reads and writes the headers of tus 1.0.0, the protocol for resumable uploads
+// (https://tus.io/protocols/resumable-upload): core, creation, termination, and expiration. Web pages use it with the
+// session cookie, API clients with their key.
 package tus
 
 import (
@@ -12,14 +11,14 @@ import (
 	"time"
 )
 
-// What tus names.
+// Values of tus headers.
 const (
 	Version    = "1.0.0"
 	Extensions = "creation,termination,expiration"
-	MediaType  = "application/offset+octet-stream" // of the bytes of a PATCH
+	MediaType  = "application/offset+octet-stream" // Content-Type of a PATCH
 )
 
-// Error is a request that does not follow the protocol.
+// Error is a violation of the protocol by a request.
 type Error struct {
 	Status  int
 	Message string
@@ -27,15 +26,15 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// SetOptions are the headers that say what the server supports.
-func SetOptions(h http.Header, largest int64) {
+// SetOptions sets the headers that describe what the server supports. maxSize is in bytes.
+func SetOptions(h http.Header, maxSize int64) {
 	h.Set("Tus-Resumable", Version)
 	h.Set("Tus-Version", Version)
 	h.Set("Tus-Extension", Extensions)
-	h.Set("Tus-Max-Size", strconv.FormatInt(largest, 10))
+	h.Set("Tus-Max-Size", strconv.FormatInt(maxSize, 10))
 }
 
-// CheckVersion wants a request of this version. GET is no method of tus.
+// CheckVersion returns an error unless the request has this version of tus. GET is not part of tus and needs none.
 func CheckVersion(method string, h http.Header) error {
 	if method != http.MethodGet && h.Get("Tus-Resumable") != Version {
 		return &Error{http.StatusPreconditionFailed, "The Tus-Resumable header must be " + Version + ", the version of tus that the server supports."}
@@ -43,7 +42,7 @@ func CheckVersion(method string, h http.Header) error {
 	return nil
 }
 
-// ParseLength is how many bytes a document has.
+// ParseLength returns the size of the document to upload in bytes.
 func ParseLength(h http.Header) (int64, error) {
 	n, ok := number(h, "Upload-Length")
 	if !ok {
@@ -52,7 +51,7 @@ func ParseLength(h http.Header) (int64, error) {
 	return n, nil
 }
 
-// ParseOffset is where the bytes of a PATCH begin.
+// ParseOffset returns the offset at which the bytes of a PATCH begin.
 func ParseOffset(h http.Header) (int64, error) {
 	if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), MediaType) {
 		return 0, &Error{http.StatusUnsupportedMediaType, "The Content-Type must be " + MediaType + "."}
@@ -69,7 +68,7 @@ func number(h http.Header, name string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// ParseMetadata reads Upload-Metadata: "name base64,name base64,…".
+// ParseMetadata parses Upload-Metadata: "name base64,name base64,…".
 func ParseMetadata(h http.Header) (map[string]string, error) {
 	meta := map[string]string{}
 	for pair := range strings.SplitSeq(strings.Join(h.Values("Upload-Metadata"), ","), ",") {
@@ -85,14 +84,13 @@ func ParseMetadata(h http.Header) (map[string]string, error) {
 	return meta, nil
 }
 
-// ProgressHeaders are the headers that say how many bytes are there, and until when more may
-// come.
+// ProgressHeaders returns the headers that say how many bytes have arrived and when the upload expires.
 func ProgressHeaders(offset int64, until time.Time) map[string]string {
 	return map[string]string{"Upload-Offset": strconv.FormatInt(offset, 10), "Upload-Expires": until.UTC().Format(http.TimeFormat)}
 }
 
-// InterruptReads lets the reading of a body end when the server stops, until stop is
-// called; the deadline may be moved on once by a read that began just then.
+// InterruptReads makes reads of the request body fail once stopping is closed, until stop is called. It repeats the
+// deadline because a read that starts at that moment may extend it once.
 func InterruptReads(w http.ResponseWriter, stopping <-chan struct{}) (stop func()) {
 	control := http.NewResponseController(w)
 	ended, done := make(chan struct{}), make(chan struct{})
@@ -103,15 +101,15 @@ func InterruptReads(w http.ResponseWriter, stopping <-chan struct{}) (stop func(
 			return
 		case <-stopping:
 		}
-		again := time.NewTicker(100 * time.Millisecond)
-		defer again.Stop()
+		repeat := time.NewTicker(100 * time.Millisecond)
+		defer repeat.Stop()
 		for {
-			// Where deadlines are not supported there is no network.
+			// Errors mean that deadlines aren't supported: then there is no network connection.
 			_ = control.SetReadDeadline(time.Unix(1, 0))
 			select {
 			case <-ended:
 				return
-			case <-again.C:
+			case <-repeat.C:
 			}
 		}
 	}()
