@@ -18,14 +18,14 @@ type FolderEnsured struct {
 
 // Imported is the response of GET /control/import/file, which only checks whether a document would be accepted, and of
 // POST to the same path, which uploads one document, or with dry_run only inspects it. At most one of two results is
-// set: File, with There if the document was already stored, or Refused, the reason why it was rejected.
+// set: File, with Existing if the document was already stored, or Rejected, the reason.
 type Imported struct {
 	File     *int64 `json:"file"`
 	Existing bool   `json:"there"`
 	Rejected string `json:"refused"`
 }
 
-// ImportReport is the output of "import --json". Refusals lists the first rejections; the counters count all.
+// ImportReport is the output of "import --json". Rejections lists the first rejections; the counters count all.
 type ImportReport struct {
 	DryRun     bool                  `json:"dry_run"`
 	Imported   int64                 `json:"filed"` // uploaded; with DryRun: would be

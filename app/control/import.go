@@ -74,8 +74,8 @@ func (c handler) importFile(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if r.URL.Query().Get("dry_run") != "" {
-		refusal, err := c.Vault.Files.Judge(tray)
-		return apitypes.Imported{Rejected: refusal}, err
+		reason, err := c.Vault.Files.Judge(tray)
+		return apitypes.Imported{Rejected: reason}, err
 	}
 	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {

@@ -60,7 +60,7 @@ func TestDamagedPortFileMeansNoServer(t *testing.T) {
 	}
 }
 
-// A killed server's port may be another program's by now: it is nobody, and is not told the token.
+// The port of a killed server may belong to another program, which must not receive the token.
 func TestOtherProgramOnPortMeansNoServer(t *testing.T) {
 	for name, reply := range map[string]string{
 		"that answers":      "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
@@ -101,7 +101,7 @@ func hearOnce(listener net.Listener, reply string, heard chan<- string) {
 		return
 	}
 	question := make([]byte, 32)
-	n, _ := io.ReadFull(conn, question) // What it heard is checked by the test.
+	n, _ := io.ReadFull(conn, question) // The test checks the bytes.
 	_, _ = io.WriteString(conn, reply)
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()

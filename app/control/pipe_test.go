@@ -87,7 +87,7 @@ func TestPipeDeadlines(t *testing.T) {
 	}
 }
 
-// A read that waits is woken by a deadline set meanwhile and by Close, as http.Server needs both.
+// A waiting read ends when a deadline is set or the pipe is closed; http.Server needs both.
 func TestPipeWakesAReader(t *testing.T) {
 	for name, wake := range map[string]func(near, far net.Conn) error{
 		"own close":   func(near, _ net.Conn) error { return near.Close() },

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A slip of the hand is told to whoever asked; status tells of the plan's directory.
+// A failed backup that a person requested is reported to that person; the status reports only scheduled backups.
 func TestStatusReportsScheduledBackupFailures(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "taken")
 	if err := os.WriteFile(taken, nil, 0o600); err != nil {
@@ -37,10 +37,10 @@ func TestStatusReportsScheduledBackupFailures(t *testing.T) {
 	}
 	ask(http.MethodPost, "/control/backup", `{"to":`+pathJSON(t, filepath.Join(taken, "slip"))+`}`)
 	if s := ask(http.MethodGet, "/control/status", ""); s.BackupFailure != nil {
-		t.Errorf("a slip counts: %+v", s.BackupFailure)
+		t.Errorf("a failed manual backup is in the status: %+v, want nil", s.BackupFailure)
 	}
 	ask(http.MethodPost, "/control/backup", `{"to":""}`)
 	if s := ask(http.MethodGet, "/control/status", ""); s.BackupFailure == nil || s.BackupFailure.To != opts.Settings.Backup.To {
-		t.Errorf("the plan's failure is not told: %+v", s.BackupFailure)
+		t.Errorf("the failed scheduled backup is not in the status: %+v", s.BackupFailure)
 	}
 }

@@ -126,8 +126,8 @@ func changed(d vault.Definitions, dry bool) apitypes.DefinitionsChanged {
 		}
 		out.Changed = append(out.Changed, shape)
 	}
-	for _, refused := range d.Refused {
-		out.Losses = append(out.Losses, refused.Sentences...)
+	for _, loss := range d.Refused {
+		out.Losses = append(out.Losses, loss.Sentences...)
 	}
 	return out
 }

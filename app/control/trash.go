@@ -57,11 +57,11 @@ func (c handler) purgeable(r *http.Request) (any, error) {
 
 func (c handler) trashed(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
-	noun, id, err := trashRecord(ids, r.PathValue("record"))
+	recordType, id, err := trashRecord(ids, r.PathValue("record"))
 	if err != nil {
 		return nil, err
 	}
-	item, err := c.Vault.Trash.Find(r.Context(), noun, id)
+	item, err := c.Vault.Trash.Find(r.Context(), recordType, id)
 	return trashItem(ids, item), err
 }
 
@@ -70,11 +70,11 @@ func (c handler) purge(r *http.Request) (any, error) {
 	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
-	noun, id, err := trashRecord(encode.NewIDCodec(c.Vault.Secrets), asked.Record)
+	recordType, id, err := trashRecord(encode.NewIDCodec(c.Vault.Secrets), asked.Record)
 	if err != nil {
 		return nil, err
 	}
-	done, err := c.Vault.Trash.Purge(r.Context(), operator(r), noun, id, asked.Reason)
+	done, err := c.Vault.Trash.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
 	return trashPurged(done), err
 }
 
@@ -84,13 +84,13 @@ func (c handler) emptyTrash(r *http.Request) (any, error) {
 }
 
 // trashRecord parses the name of a record as commands have it, like file:17 or order:Zz9aB31x.
-func trashRecord(ids encode.IDCodec, text string) (noun string, id uint64, err error) {
-	noun, number, _ := strings.Cut(ids.Decode(text), ":")
+func trashRecord(ids encode.IDCodec, text string) (recordType string, id uint64, err error) {
+	recordType, number, _ := strings.Cut(ids.Decode(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)
 	if err != nil {
 		return "", 0, errs.RecordNotFound("record in the trash", text)
 	}
-	return noun, id, nil
+	return recordType, id, nil
 }
 
 func trashItem(ids encode.IDCodec, t vault.Trashed) apitypes.TrashItem {

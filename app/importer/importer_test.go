@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/importer"
 )
 
-// plant makes files (with their path as content) and folders (those that end in /).
-func plant(t *testing.T, paths ...string) string {
+// createTree creates files (with their path as content) and folders (paths that end in /).
+func createTree(t *testing.T, paths ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, p := range paths {
@@ -34,12 +34,12 @@ func plant(t *testing.T, paths ...string) string {
 	return dir
 }
 
-// seen is what a walk visits, sorted: kind, path, size.
-func seen(t *testing.T, dir string, avoid os.FileInfo) []string {
+// walked returns the entries that a walk visits, sorted: type, path, size.
+func walked(t *testing.T, dir string, avoid os.FileInfo) []string {
 	t.Helper()
 	var list []string
 	err := importer.Walk(t.Context(), dir, avoid, func(e importer.Entry) error {
-		kind := []string{"document", "skipped", "link", "odd", "unreadable"}[e.Kind]
+		kind := []string{"document", "skipped", "link", "special", "unreadable"}[e.Kind]
 		list = append(list, fmt.Sprintf("%s %s %d", kind, e.Path(), e.Size))
 		if (e.Err != nil) != (e.Kind == importer.Unreadable) {
 			t.Errorf("%s: %v", e.Path(), e.Err)
@@ -54,11 +54,11 @@ func seen(t *testing.T, dir string, avoid os.FileInfo) []string {
 }
 
 func TestWalk(t *testing.T) {
-	dir := plant(t, "a.pdf", "b/c.pdf", "b/d/e.pdf", "empty/", ".DS_Store", "b/Thumbs.db", "b/desktop.INI", ".git/config", "b/~$deed.docx", "cafe\u0301.pdf", "= 1+1.pdf")
+	dir := createTree(t, "a.pdf", "b/c.pdf", "b/d/e.pdf", "empty/", ".DS_Store", "b/Thumbs.db", "b/desktop.INI", ".git/config", "b/~$deed.docx", "cafe\u0301.pdf", "= 1+1.pdf")
 	want := []string{"document = 1+1.pdf 9", "document a.pdf 5", "document b/c.pdf 7", "document b/d/e.pdf 9", "document cafe\u0301.pdf 10",
 		"skipped .DS_Store 0", "skipped .git 0", "skipped b/Thumbs.db 0", "skipped b/desktop.INI 0", "skipped b/~$deed.docx 0"}
-	if got := seen(t, dir, nil); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+	if got := walked(t, dir, nil); !slices.Equal(got, want) {
+		t.Errorf("walk visited %q", got)
 	}
 	total, err := importer.Count(t.Context(), dir, nil)
 	if err != nil || total != (importer.Totals{Documents: 5, Bytes: 40}) {
@@ -66,32 +66,32 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// The vault must not be filed into itself, wherever in the tree it lies.
+// The data directory must not be imported into itself, wherever in the tree it is.
 func TestWalkAvoids(t *testing.T) {
-	dir := plant(t, "a.pdf", "b/data/vault.db", "b/data2/x.pdf")
+	dir := createTree(t, "a.pdf", "b/data/vault.db", "b/data2/x.pdf")
 	vault, err := os.Stat(filepath.Join(dir, "b", "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := seen(t, dir, vault); !slices.Equal(got, []string{"document a.pdf 5", "document b/data2/x.pdf 13", "odd b/data 0"}) {
-		t.Errorf("got %q", got)
+	if got := walked(t, dir, vault); !slices.Equal(got, []string{"document a.pdf 5", "document b/data2/x.pdf 13", "special b/data 0"}) {
+		t.Errorf("walk visited %q", got)
 	}
 }
 
-func TestWalkOfNothing(t *testing.T) {
-	dir := plant(t, "a.pdf")
+func TestWalkWithoutFolder(t *testing.T) {
+	dir := createTree(t, "a.pdf")
 	for _, gone := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "a.pdf")} {
 		if err := importer.Walk(t.Context(), gone, nil, func(importer.Entry) error { return nil }); err == nil {
 			t.Errorf("%s: walked", gone)
 		}
 	}
-	if got := seen(t, t.TempDir(), nil); len(got) > 0 {
-		t.Errorf("got %q", got)
+	if got := walked(t, t.TempDir(), nil); len(got) > 0 {
+		t.Errorf("walk visited %q", got)
 	}
 }
 
-func TestWalkEnds(t *testing.T) {
-	dir := plant(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
+func TestWalkStopsOnError(t *testing.T) {
+	dir := createTree(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
 	enough := errors.New("enough")
 	visits := 0
 	if err := importer.Walk(t.Context(), dir, nil, func(importer.Entry) error { visits++; return enough }); !errors.Is(err, enough) || visits != 1 {
@@ -104,10 +104,9 @@ func TestWalkEnds(t *testing.T) {
 	}
 }
 
-// A document that waits for its turn is opened although the walk has gone on; and what
-// has become another thing meanwhile is no document.
+// A document can be opened after the walk has finished, unless something else has replaced it.
 func TestOpenLater(t *testing.T) {
-	dir := plant(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
+	dir := createTree(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
 	var held []importer.Entry
 	err := importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
 		e.Folder.Acquire()
@@ -142,7 +141,7 @@ func TestOpenLater(t *testing.T) {
 	}
 }
 
-// A tree that is deeper than the longest path a system call takes, with few files open.
+// The tree is deeper than the longest path that a system call accepts; few files are open at a time.
 func TestWalkDeep(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // its own prefix for long paths is the library's work
@@ -185,7 +184,7 @@ func TestHidden(t *testing.T) {
 	for name, want := range map[string]bool{".x": true, "Thumbs.db": true, "THUMBS.DB": true, "Desktop.ini": true, "$RECYCLE.BIN": true, "~$a.docx": true, "__MACOSX": true,
 		"a.pdf": false, "thumbs.db.pdf": false, "~a.pdf": false, "icon.png": false} {
 		if importer.Hidden(name) != want {
-			t.Errorf("%q: %v", name, !want)
+			t.Errorf("Hidden(%q) = %v, want %v", name, !want, want)
 		}
 	}
 }

@@ -13,25 +13,24 @@ import (
 	"deedkeep/app/importer"
 )
 
-// Links are told of, not followed, wherever they lead; pipes are not waited for; a name
-// may be no text at all.
-func TestWalkOddThings(t *testing.T) {
-	dir := plant(t, "a.pdf", "b/c.pdf")
+// Links are reported and not followed, wherever they lead. Pipes do not block the walk. A name may be any bytes.
+func TestWalkSpecialFiles(t *testing.T) {
+	dir := createTree(t, "a.pdf", "b/c.pdf")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	err := errors.Join(os.Symlink(at("a.pdf"), at("file.pdf")), os.Symlink(at("b"), at("folder")), os.Symlink("..", at("b/up")), os.Symlink("nowhere", at("broken.pdf")),
 		syscall.Mkfifo(at("pipe.pdf"), 0o600), os.WriteFile(at("caf\xe9.pdf"), nil, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"document a.pdf 5", "document b/c.pdf 7", "document caf\xe9.pdf 0", "link b/up 0", "link broken.pdf 0", "link file.pdf 0", "link folder 0", "odd pipe.pdf 0"}
-	if got := seen(t, dir, nil); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+	want := []string{"document a.pdf 5", "document b/c.pdf 7", "document caf\xe9.pdf 0", "link b/up 0", "link broken.pdf 0", "link file.pdf 0", "link folder 0", "special pipe.pdf 0"}
+	if got := walked(t, dir, nil); !slices.Equal(got, want) {
+		t.Errorf("walk visited %q, want %q", got, want)
 	}
 }
 
-// A pipe that took a document's place after the walk is refused at once.
-func TestOpenOfWhatBecameAPipe(t *testing.T) {
-	dir := plant(t, "a.pdf")
+// Opening a document that a pipe has replaced fails immediately.
+func TestOpenReplacedByPipe(t *testing.T) {
+	dir := createTree(t, "a.pdf")
 	err := importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
 		at := filepath.Join(dir, "a.pdf")
 		if err := errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)); err != nil {
@@ -39,7 +38,7 @@ func TestOpenOfWhatBecameAPipe(t *testing.T) {
 		}
 		file, err := e.Open()
 		if err == nil {
-			t.Error("it is open")
+			t.Error("open succeeded, want an error")
 			return file.Close()
 		}
 		return nil
