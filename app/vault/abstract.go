@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -341,4 +342,22 @@ func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint
 
 func filesDetail(f Filed) map[string]string {
 	return map[string]string{"files": strconv.Itoa(len(f.Files))}
+}
+
+// withDocuments reads the documents of abstracts.
+func withDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
+	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
+	for _, abstract := range found.Items {
+		if err := ctx.Err(); err != nil {
+			return page, err
+		}
+		f, err := abstractNoun.live(t, abstract.ID)
+		if errors.Is(err, store.ErrDamaged) {
+			f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
+		} else if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, f)
+	}
+	return page, nil
 }

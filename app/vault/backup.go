@@ -428,11 +428,3 @@ var archiveKinds = []struct {
 	{archive.ErrNewerVersion, errs.Conflict},
 	{archive.ErrSourceDamaged, errs.Conflict},
 }
-
-// sentenceOf is what is kept of a failure for people.
-func sentenceOf(err error) string {
-	if named, ok := errors.AsType[*errs.Error](err); ok {
-		return named.Message
-	}
-	return err.Error()
-}

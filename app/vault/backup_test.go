@@ -285,10 +285,10 @@ func TestBackupRefusals(t *testing.T) {
 		}
 	})
 	t.Run("no room", func(t *testing.T) {
-		v.SetReserve(1 << 60)
+		v.MinFree = 1 << 60
 		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
 		kind(t, "no room", err, errs.InsufficientStorage)
-		v.SetReserve(0)
+		v.MinFree = 0
 	})
 }
 

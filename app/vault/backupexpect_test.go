@@ -78,7 +78,7 @@ func TestABackupLeavesRoomForUploads(t *testing.T) {
 	}
 	to := filepath.Join(t.TempDir(), "b")
 	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {
-		v.SetReserve(reserve)
+		v.MinFree = reserve
 		_, err = v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
 		kind(t, "no room for the copy", err, errs.InsufficientStorage)
 		if err == nil || !strings.Contains(err.Error(), "first copies") || !strings.Contains(err.Error(), "disk.reserve") {

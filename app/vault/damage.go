@@ -222,3 +222,6 @@ func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(m
 	}
 	return nil
 }
+
+// lookAgain is how old a finding of damage must be for a request to check it again.
+const lookAgain = 10 * time.Minute

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -153,3 +154,44 @@ func NotWritable(err error) bool {
 	kind := errs.KindOf(err)
 	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }
+
+// problem is the sentence of an error for a finding.
+func problem(err error) string {
+	if sentence, damaged := store.DescribeDamage(err); damaged {
+		return sentence
+	}
+	return err.Error()
+}
+
+// sentenceOf is what is kept of a failure for people.
+func sentenceOf(err error) string {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
+		return named.Message
+	}
+	return err.Error()
+}
+
+// passes reports a record that is gone or damaged: it opens nothing, and must not
+// keep the others waiting.
+func passes(err error) bool {
+	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
+}
+
+// within reports whether less than a time has passed; not when the clock was set back.
+func within(from, now time.Time, less time.Duration) bool {
+	passed := now.Sub(from)
+	return passed >= 0 && passed < less
+}
+
+func stopped(err error) error {
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// errStop ends a walk early without an error.
+var errStop = errors.New("that is enough")
+
+// errSame ends a transaction in which there is nothing to write.
+var errSame = errors.New("nothing to write")

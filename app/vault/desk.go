@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,19 +42,6 @@ type Work struct {
 	Orders []model.Order
 	Count  int  // of them all, at most MostCounted
 	More   bool // there are more than Count
-}
-
-// StatusCount is how many live records have a status.
-type StatusCount struct {
-	Status string // as the firm writes or wrote it; folded where that is not known; "" are those without one
-	Count  uint64
-	Open   bool // of orders: see title.OpenStatus
-}
-
-// Document is a document, and where it is filed.
-type Document struct {
-	model.File
-	Place string // the heading of its abstract or the name of its folder; "" where it has neither
 }
 
 // BackupHealth is how the backups go.
@@ -105,68 +91,6 @@ func work(t *store.Tx, from, to string) (w Work, err error) {
 		w.Count = MostCounted
 	}
 	return w, err
-}
-
-// orderStatuses are those of the workspace in their order, then what orders have
-// besides.
-func orderStatuses(t *store.Tx) ([]StatusCount, error) {
-	names, err := t.OrderStatuses()
-	list := counted(t.ValueCounts(orderNoun.name, store.ColumnStatus), names)
-	for i := range list {
-		list[i].Open = model.IsOpenStatus(list[i].Status)
-	}
-	return list, err
-}
-
-// Statuses gives the statuses of abstracts, and how many have each: those of the
-// templates in use, in the order of the first that has them, then what abstracts have
-// besides, written as a retired template writes it.
-func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
-	err = a.v.Store.View(ctx, func(t *store.Tx) error {
-		list, err = abstractStatuses(t)
-		return err
-	})
-	return list, err
-}
-
-// abstractStatuses is Abstracts.Statuses.
-func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
-	templates, err := t.Templates()
-	var names []string
-	retired := map[string]string{}
-	for _, template := range templates {
-		for _, name := range template.Statuses {
-			switch fold := model.Fold(name); {
-			case template.Retired:
-				retired[fold] = name
-			case !slices.ContainsFunc(names, func(known string) bool { return model.Fold(known) == fold }):
-				names = append(names, name)
-			}
-		}
-	}
-	list := counted(t.ValueCounts(abstractNoun.name, store.ColumnStatus), names)
-	for i := range list[len(names):] {
-		c := &list[len(names)+i]
-		c.Status = cmp.Or(retired[c.Status], c.Status)
-	}
-	return list, err
-}
-
-// counted puts the names before what nobody named, which goes in alphabetical order.
-func counted(tallies []store.ValueCount, names []string) (list []StatusCount) {
-	for _, name := range names {
-		c := StatusCount{Status: name}
-		fold := model.Fold(name)
-		if i := slices.IndexFunc(tallies, func(t store.ValueCount) bool { return t.Value == fold }); i >= 0 {
-			c.Count = tallies[i].Count
-			tallies = slices.Delete(tallies, i, i+1)
-		}
-		list = append(list, c)
-	}
-	for _, t := range tallies {
-		list = append(list, StatusCount{Status: t.Value, Count: t.Count})
-	}
-	return list
 }
 
 // Latest are the documents that came last, the newest first, as they stand on the desk.

@@ -228,7 +228,7 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	tr := tray(t, v, doc{"first.txt", text(9)})
-	v.SetReserve(math.MaxUint64)
+	v.MinFree = math.MaxUint64
 	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), errs.InsufficientStorage)
 	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "commit", err, errs.InsufficientStorage)
@@ -255,12 +255,12 @@ func TestBackgroundWorkWhileNothingIsWritten(t *testing.T) {
 		{"anything else", errors.New("broken"), true},
 	} {
 		log.Reset()
-		if !v.GoesOn(t.Context(), tt.err) || (log.Len() > 0) != tt.told {
+		if !v.ShouldContinue(t.Context(), "turn", tt.err) || (log.Len() > 0) != tt.told {
 			t.Errorf("%s: it ended, or the log is wrong: %q", tt.name, log)
 		}
 	}
 	v.Store.Fail(syscall.EIO)
-	if v.GoesOn(t.Context(), nil) {
+	if v.ShouldContinue(t.Context(), "turn", nil) {
 		t.Error("it goes on after a failed sync")
 	}
 }

@@ -203,13 +203,5 @@ func (e *Events) BeginVerify(ctx context.Context, actor model.Actor) error {
 func (e *Events) Verified() Progress[LogReport] { return e.verified.Progress() }
 
 var (
-	errStop   = errors.New("that is enough")
 	errCircle = fmt.Errorf("the pages of the log lead in a circle: %w", store.ErrDamaged)
 )
-
-func stopped(err error) error {
-	if errors.Is(err, errStop) {
-		return nil
-	}
-	return err
-}

@@ -396,14 +396,14 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	v, _ := opened(t, nil)
 	indexes(t, v)
 	order(t, v, "A-1", "", "", elm("", ""))
-	v.SetReserve(1 << 62)
+	v.MinFree = 1 << 62
 	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
 	if _, err := asked(t, v, "A-1"); err != nil {
 		t.Errorf("what it knows: %v", err)
 	}
-	v.SetReserve(0)
+	v.MinFree = 0
 	indexes(t, v)
 	finds(t, v, "A-1", "order 1")
 }

@@ -15,9 +15,9 @@ import (
 func (v *Vault) keepBytes(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	return func() {
 		time.Sleep(20 * time.Millisecond) // as on a slow disk
-		unpin, err := v.blobs.Keep(ctx, staged...)
+		unpin, err := v.blobs.Commit(ctx, staged...)
 		if err != nil {
-			v.log.Error("mutant: bytes are lost", "error", err)
+			v.Log.Error("mutant: bytes are lost", "error", err)
 			return
 		}
 		unpin()

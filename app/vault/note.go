@@ -153,12 +153,6 @@ func (n *notes) counted(e model.Event, goesOn bool) bool {
 	return false
 }
 
-// within reports whether less than a time has passed; not when the clock was set back.
-func within(from, now time.Time, less time.Duration) bool {
-	passed := now.Sub(from)
-	return passed >= 0 && passed < less
-}
-
 // makeRoom takes one of the views out that went on longest ago, of some: the next part
 // of it is written once more, and none is ever left out.
 func (n *notes) makeRoom() {

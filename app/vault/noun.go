@@ -25,9 +25,6 @@ type noun[T any] struct {
 	retained func(v *Vault, t *store.Tx, in T) (time.Time, error)
 }
 
-// errSame ends a transaction in which there is nothing to write.
-var errSame = errors.New("nothing to write")
-
 // list reads a page of a noun.
 func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Query) (Page[T], error)) (page Page[T], err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) {

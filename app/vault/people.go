@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"deedkeep/app/errs"
-	"deedkeep/app/store"
 )
 
 // The background work about users: what was gathered is written, what ended goes.
@@ -52,10 +49,4 @@ func (u *Users) end() error {
 // flush writes what was gathered.
 func (u *Users) flush(ctx context.Context) error {
 	return errors.Join(u.auth.Sessions.flush(ctx), u.refused.flush(ctx))
-}
-
-// passes reports a record that is gone or damaged: it opens nothing, and must not
-// keep the others waiting.
-func passes(err error) bool {
-	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 }

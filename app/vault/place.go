@@ -75,3 +75,9 @@ func (v *Vault) placed(t *store.Tx, files []model.File) (list []Document) {
 	}
 	return list
 }
+
+// Document is a document, and where it is filed.
+type Document struct {
+	model.File
+	Place string // the heading of its abstract or the name of its folder; "" where it has neither
+}

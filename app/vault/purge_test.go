@@ -158,7 +158,7 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	t.Parallel()
 	v, _, clock := timed(t)
 	filed, order, inbox := create(t, v, pdf("1.pdf", "1")), ordered(t, v, "A-1"), folder(t, v, "Box", 0)
-	v.SetReserve(1 << 62)
+	v.MinFree = 1 << 62
 	_, err := v.Orders.Patch(t.Context(), clerk, order.ID, model.OrderPatch{Number: sent("A-2")}, vault.Match{})
 	kind(t, "a change", err, errs.InsufficientStorage)
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))

@@ -81,9 +81,6 @@ const (
 	scrubLook = time.Hour
 	// scrubIdle is how long it waits after an error.
 	scrubIdle = time.Minute
-	// lookAgain is how old a finding of damage must be to be looked at again for a
-	// request.
-	lookAgain = 10 * time.Minute
 	// mostAsked is how many documents wait for a verification after they were sent in
 	// part; what does not find room is asked for again by the next request.
 	mostAsked = 256

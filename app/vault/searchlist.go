@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -84,22 +83,4 @@ func (q *SearchQuery) listed() Query {
 		out.Filters = append(out.Filters, Filter{Column: ColumnTemplate, Value: strconv.FormatUint(q.Template, 10)})
 	}
 	return out
-}
-
-// withDocuments reads the documents of abstracts.
-func withDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
-	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
-	for _, abstract := range found.Items {
-		if err := ctx.Err(); err != nil {
-			return page, err
-		}
-		f, err := abstractNoun.live(t, abstract.ID)
-		if errors.Is(err, store.ErrDamaged) {
-			f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
-		} else if err != nil {
-			return page, err
-		}
-		page.Items = append(page.Items, f)
-	}
-	return page, nil
 }

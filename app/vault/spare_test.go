@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/store"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -62,7 +63,7 @@ func TestSpareFileIsForWhatMakesRoom(t *testing.T) {
 			v, opts := opened(t, func(o *vault.Options) { o.Settings.Spare = row.spare })
 			v.Start(1 << 40)
 			tries, held := 0, int64(-1)
-			err := v.Freeing(t.Context(), clerk, func() error {
+			err := v.UpdateFromReserve(t.Context(), clerk, func(*store.Tx) error {
 				if tries++; tries == 1 {
 					return row.err
 				}
@@ -70,7 +71,7 @@ func TestSpareFileIsForWhatMakesRoom(t *testing.T) {
 				done(t, err)
 				held = info.Size()
 				return nil
-			})
+			}, nil)
 			if tries != row.tries || (err != nil) != row.fails || tries == 2 && held != 0 {
 				t.Errorf("%d tries, the spare file with %d bytes at the second, %v", tries, held, err)
 			}

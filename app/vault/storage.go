@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -53,13 +52,4 @@ func (s *storage) problem(now time.Time) error {
 		return nil
 	}
 	return &errs.Error{Kind: errs.Unavailable, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
-}
-
-// Sound is Ready for a monitor: it is also an error while the disk keeps failing. An
-// upload is tried all the same, and ends that error when it succeeds.
-func (in *Instance) Sound(ctx context.Context) error {
-	if err := in.Ready(ctx); err != nil {
-		return err
-	}
-	return in.storage.problem(in.Now())
 }

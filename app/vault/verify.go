@@ -183,14 +183,6 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, fin
 	return err
 }
 
-// problem is the sentence of an error for a finding.
-func problem(err error) string {
-	if sentence, damaged := store.DescribeDamage(err); damaged {
-		return sentence
-	}
-	return err.Error()
-}
-
 // verifyBlob reads the bytes of a document and holds them against their name, and
 // the sizes on record of all files that have them.
 func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) error {

@@ -136,7 +136,7 @@ func TestVerifyWithoutACopy(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
-	v.SetReserve(1<<64 - 1)
+	v.MinFree = 1<<64 - 1
 	if r := verified(t, v); !r.OK() || r.Blobs != 3 || r.Files != 3 {
 		t.Errorf("got %+v; want 3 documents and no findings", r)
 	}

@@ -142,7 +142,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 			t.Fatalf("before it was due: %+v, was %+v", got, task)
 		}
 		clock.Move(time.Millisecond)
-		v.Processing.Poke()
+		v.Queued.Notify()
 	}
 	const sentence = "It could not be opened here; it can be tried again."
 	if got := failure(t, v, file.ID); got != sentence {

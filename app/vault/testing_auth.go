@@ -1,3 +1,5 @@
+// The functions in this file give tests access to internals.
+
 package vault
 
 import "context"

@@ -1,0 +1,79 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// StatusCount is how many live records have a status.
+type StatusCount struct {
+	Status string // as the firm writes or wrote it; folded where that is not known; "" are those without one
+	Count  uint64
+	Open   bool // of orders: see title.OpenStatus
+}
+
+// orderStatuses are those of the workspace in their order, then what orders have
+// besides.
+func orderStatuses(t *store.Tx) ([]StatusCount, error) {
+	names, err := t.OrderStatuses()
+	list := counted(t.ValueCounts(orderNoun.name, store.ColumnStatus), names)
+	for i := range list {
+		list[i].Open = model.IsOpenStatus(list[i].Status)
+	}
+	return list, err
+}
+
+// Statuses gives the statuses of abstracts, and how many have each: those of the
+// templates in use, in the order of the first that has them, then what abstracts have
+// besides, written as a retired template writes it.
+func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
+	err = a.v.Store.View(ctx, func(t *store.Tx) error {
+		list, err = abstractStatuses(t)
+		return err
+	})
+	return list, err
+}
+
+// abstractStatuses is Abstracts.Statuses.
+func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
+	templates, err := t.Templates()
+	var names []string
+	retired := map[string]string{}
+	for _, template := range templates {
+		for _, name := range template.Statuses {
+			switch fold := model.Fold(name); {
+			case template.Retired:
+				retired[fold] = name
+			case !slices.ContainsFunc(names, func(known string) bool { return model.Fold(known) == fold }):
+				names = append(names, name)
+			}
+		}
+	}
+	list := counted(t.ValueCounts(abstractNoun.name, store.ColumnStatus), names)
+	for i := range list[len(names):] {
+		c := &list[len(names)+i]
+		c.Status = cmp.Or(retired[c.Status], c.Status)
+	}
+	return list, err
+}
+
+// counted puts the names before what nobody named, which goes in alphabetical order.
+func counted(tallies []store.ValueCount, names []string) (list []StatusCount) {
+	for _, name := range names {
+		c := StatusCount{Status: name}
+		fold := model.Fold(name)
+		if i := slices.IndexFunc(tallies, func(t store.ValueCount) bool { return t.Value == fold }); i >= 0 {
+			c.Count = tallies[i].Count
+			tallies = slices.Delete(tallies, i, i+1)
+		}
+		list = append(list, c)
+	}
+	for _, t := range tallies {
+		list = append(list, StatusCount{Status: t.Value, Count: t.Count})
+	}
+	return list
+}
