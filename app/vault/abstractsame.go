@@ -28,3 +28,6 @@ func (a *Abstracts) SameFile(ctx context.Context, of model.Abstract) (list []mod
 	})
 	return list[:min(len(list), MostFound)], more, err
 }
+
+// MostFound is how many hits a group has at most.
+const MostFound = 20

@@ -14,12 +14,6 @@ import (
 	"deedkeep/app/model"
 )
 
-// backupFile keeps what became of the last snapshots, for people and for the plan. It
-// belongs to this machine and is part of no backup.
-//
-//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}; failed only since the last good one
-const backupFile = "backup.json"
-
 // BackupState is what became of the last snapshots, wherever they went, and of those
 // in the plan's directory, by hand or not, which alone count for the plan.
 type BackupState struct {

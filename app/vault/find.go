@@ -40,9 +40,6 @@ type Found struct {
 	Groups []HitGroup
 }
 
-// MostFound is how many hits a group has at most.
-const MostFound = 20
-
 // longestFind is beyond what any number or address has that is looked up.
 const longestFind = 512
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -23,12 +22,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
-
-// restoreNote marks a data directory that a restore has begun and not finished.
-// Nothing else opens it; the same restore goes on.
-//
-//	restore.json    {"archive":"…","snapshot":"…","from":"…"}
-const restoreNote = "restore.json"
 
 type restoreMark struct {
 	Archive  string `json:"archive"`
@@ -163,10 +156,6 @@ func restorable(dir string, mark restoreMark) error {
 		}
 	}
 	return nil
-}
-
-func conflict(format string, args ...any) error {
-	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
 }
 
 func readMark(dir string) (mark restoreMark, err error) {
@@ -328,28 +317,6 @@ func (w *restorer) database(ctx context.Context) error {
 		return err
 	}
 	return durable.SyncDir(w.dir)
-}
-
-func unpack(ctx context.Context, src io.Reader, path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, contextReader{ctx, src})
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// contextReader ends with its context.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.Reader.Read(p)
 }
 
 // open opens the vault, which brings its database to this program's schema, verifies

@@ -110,3 +110,29 @@ func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path
 	}
 	return durable.SyncDir(filepath.Dir(path))
 }
+
+func conflict(format string, args ...any) error {
+	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
+}
+
+func unpack(ctx context.Context, src io.Reader, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, contextReader{ctx, src})
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
+}

@@ -79,3 +79,15 @@ func noDocuments(dir string) error {
 }
 
 var errHasDocuments = errors.New("there are documents")
+
+// backupFile keeps what became of the last snapshots, for people and for the plan. It
+// belongs to this machine and is part of no backup.
+//
+//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}; failed only since the last good one
+const backupFile = "backup.json"
+
+// restoreNote marks a data directory that a restore has begun and not finished.
+// Nothing else opens it; the same restore goes on.
+//
+//	restore.json    {"archive":"…","snapshot":"…","from":"…"}
+const restoreNote = "restore.json"
