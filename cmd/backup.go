@@ -14,12 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/instance"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
 )
 
 func (s *shell) backupCommand() *cobra.Command {
@@ -28,9 +29,9 @@ func (s *shell) backupCommand() *cobra.Command {
 }
 
 // backupSettings are the settings backup.* as the vault takes them.
-func backupSettings(c config.Config) vault.BackupSettings {
+func backupSettings(c config.Config) backup.BackupSettings {
 	b := c.Backup
-	return vault.BackupSettings{
+	return backup.BackupSettings{
 		To: b.To, Every: b.Every, Keep: archive.Retention{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly},
 		Recipients: b.Recipients, Passphrase: b.Passphrase, PassphraseFile: b.PassphraseFile,
 	}
@@ -146,14 +147,14 @@ func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, erro
 	}
 	set, given := backupSettings(c), p.typed
 	if given == "" && p.passphraseFile != "" {
-		if given, err = vault.ReadPassphrase(p.passphraseFile); err != nil {
+		if given, err = backup.ReadPassphrase(p.passphraseFile); err != nil {
 			return archive.Options{}, fmt.Errorf("--passphrase-file: %w", err)
 		}
 	}
 	if given != "" {
 		set.Passphrase, set.PassphraseFile = given, ""
 	}
-	opts, err := vault.ArchiveOptions(ring, set, identities)
+	opts, err := backup.ArchiveOptions(ring, set, identities)
 	opts.Now, opts.Rand, opts.FreeSpace = time.Now, rand.Reader, blobstore.FreeSpace
 	return opts, err
 }
@@ -438,7 +439,7 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 			return c.BackupsPruned(ctx, apitypes.BackupPruned{From: from, Removed: removed})
 		})
 	}
-	if err != nil && !errors.Is(err, vault.ErrNoVault) {
+	if err != nil && !errors.Is(err, instance.ErrNoVault) {
 		s.say("the log of events does not say what was removed: %s", message(err))
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -58,7 +59,7 @@ func newAxe(t *testing.T) *axe {
 func (a *axe) file(count int) {
 	a.t.Helper()
 	ctx := context.Background()
-	v, err := vault.Open(ctx, vault.Options{
+	v, err := instance.Open(ctx, instance.Options{
 		Dir: a.dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 // ask runs fn with a client of the control door: of the server that runs on the
@@ -72,13 +72,13 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 		return err
 	}
 	log := s.logger(c, slog.LevelWarn)
-	opts := vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
+	opts := instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
 	if reads {
 		pool := readers(c, log)
 		defer func() { err = errors.Join(err, pool.Close()) }()
 		opts.Reader = pool
 	}
-	v, err := vault.Open(ctx, opts)
+	v, err := instance.Open(ctx, opts)
 	if err != nil {
 		return err
 	}

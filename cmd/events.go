@@ -12,7 +12,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {
@@ -159,7 +159,7 @@ between the first and the last of the export are named.`,
 				}
 				return s.printLog(report)
 			})
-			if errors.Is(err, vault.ErrDamaged) { // nothing could be opened that might answer
+			if errors.Is(err, instance.ErrDamaged) { // nothing could be opened that might answer
 				return s.printLog(apitypes.EventVerify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err

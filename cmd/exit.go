@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/client"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 // The exit codes are a contract with scripts.
@@ -55,7 +55,7 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	case errors.Is(err, errRejected):
 		s.say("%v", err)
 		return exitRejected
-	case errors.Is(err, vault.ErrNoVault):
+	case errors.Is(err, instance.ErrNoVault):
 		s.say("%v", message(err))
 		s.say(`"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`)
 		return exitNoVault

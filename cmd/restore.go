@@ -14,11 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 func (s *shell) restoreCommand() *cobra.Command {
@@ -64,20 +65,20 @@ With --file one document is brought back to the file that -o names.`,
 
 // restoreOptions are those of a whole restore. The secret that may lie in the data
 // directory is of no use: a restore brings its own.
-func (s *shell) restoreOptions(name string, p *place) (config.Config, vault.RestoreOptions, error) {
+func (s *shell) restoreOptions(name string, p *place) (config.Config, instance.RestoreOptions, error) {
 	a, c, err := s.backups(p)
 	if err != nil {
-		return c, vault.RestoreOptions{}, err
+		return c, instance.RestoreOptions{}, err
 	}
 	if err := s.askPassphrase(a, c, p); err != nil {
-		return c, vault.RestoreOptions{}, err
+		return c, instance.RestoreOptions{}, err
 	}
 	opts, err := s.archiveOptions(c, p)
 	opts.Vault = ""
 	log := s.logger(c, slog.LevelWarn)
-	return c, vault.RestoreOptions{
+	return c, instance.RestoreOptions{
 		From: a.Dir(), Snapshot: name, Archive: opts,
-		Vault: vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log},
+		Vault: instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log},
 	}, err
 }
 
@@ -104,7 +105,7 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	defer finish()
 	begun := time.Now()
 	opts.Progress = inBytes(report)
-	r, err := vault.Restore(ctx, opts)
+	r, err := instance.Restore(ctx, opts)
 	finish()
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, ou
 	if err != nil {
 		return err
 	}
-	got, err := vault.RestoreFile(ctx, opts.From, name, opts.Archive, id, path)
+	got, err := backup.RestoreFile(ctx, opts.From, name, opts.Archive, id, path)
 	if err != nil {
 		return err
 	}
@@ -195,11 +196,11 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 	return cmd
 }
 
-func (s *shell) drill(ctx context.Context, scratch string, opts vault.RestoreOptions) error {
+func (s *shell) drill(ctx context.Context, scratch string, opts instance.RestoreOptions) error {
 	report, finish := s.bar("drill")
 	defer finish()
 	opts.Progress = inBytes(report)
-	d, err := vault.Drill(ctx, scratch, opts)
+	d, err := instance.Drill(ctx, scratch, opts)
 	finish()
 	if err != nil {
 		return err
@@ -217,7 +218,7 @@ func (s *shell) drill(ctx context.Context, scratch string, opts vault.RestoreOpt
 	return err
 }
 
-func drilled(d vault.Drilled) string {
+func drilled(d instance.Drilled) string {
 	if !d.OK() {
 		return "This backup would NOT save the firm: " + d.Problem
 	}

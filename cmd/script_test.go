@@ -25,10 +25,10 @@ import (
 
 	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 	"deedkeep/web"
 )
@@ -90,7 +90,7 @@ func scripts(t *testing.T, dir, mode string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"begin": begin, "start": start, "end": end, "code": code, "json": jsonField, "flip": flip, "rewrite": rewrite,
-			"drop": drop, "upload": upload, "get": get, "keep": keep, "picture": picture, "idle": idle, "page": page,
+			"drop": drop, "upload": uploadFile, "get": get, "keep": keep, "picture": picture, "idle": idle, "page": page,
 		},
 	})
 }
@@ -98,7 +98,7 @@ func scripts(t *testing.T, dir, mode string) {
 // seed makes a vault with a key, an order and a document.
 func seed(dir string) (key string, err error) {
 	ctx := context.Background()
-	v, err := vault.Open(ctx, vault.Options{
+	v, err := instance.Open(ctx, instance.Options{
 		Dir: dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader,
 		Log: slog.New(slog.DiscardHandler),
 	})
@@ -330,7 +330,7 @@ func rewrite(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // upload sends a file of the script with $KEY.
-func upload(ts *testscript.TestScript, _ bool, args []string) {
+func uploadFile(ts *testscript.TestScript, _ bool, args []string) {
 	c := client.New(ts.Getenv("URL"), ts.Getenv("KEY"), nil)
 	up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: args[0], Reader: strings.NewReader(ts.ReadFile(args[0]))}})
 	ts.Check(err)

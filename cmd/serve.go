@@ -14,14 +14,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/auth"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/integrity"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/search"
 	"deedkeep/app/secret"
 	"deedkeep/app/server"
+	"deedkeep/app/upload"
 	"deedkeep/app/vault"
 )
 
@@ -75,8 +80,8 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	log := s.logger(c, slog.LevelDebug)
 	pool := readers(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	fresh := !vault.Exists(c.Data)
-	v, err := openPatiently(ctx, c, vault.Options{
+	fresh := !instance.Exists(c.Data)
+	v, err := openPatiently(ctx, c, instance.Options{
 		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
@@ -129,9 +134,9 @@ func readers(c config.Config, log *slog.Logger) *sandbox.Pool {
 const patience = 10 * time.Second
 
 // openPatiently opens the vault, waiting for commands but not for another server.
-func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Instance, error) {
+func openPatiently(ctx context.Context, c config.Config, opts instance.Options) (*instance.Instance, error) {
 	for end := time.Now().Add(patience); ; {
-		v, err := vault.Open(ctx, opts)
+		v, err := instance.Open(ctx, opts)
 		if errs.KindOf(err) != errs.Locked {
 			return v, err
 		}
@@ -167,7 +172,7 @@ func vacant(ctx context.Context, c config.Config) error {
 
 // started says what a new vault needs next, how to know its certificate, and, in one
 // line, that the server answers.
-func (s *shell) started(ctx context.Context, v *vault.Instance, a server.Addresses) {
+func (s *shell) started(ctx context.Context, v *instance.Instance, a server.Addresses) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}
@@ -202,28 +207,28 @@ func retention(c config.Config) vault.Retention {
 	return vault.Retention{Keep: c.Retention.Keep, Templates: templates}
 }
 
-func vaultSettings(c config.Config) vault.Settings {
+func vaultSettings(c config.Config) instance.Settings {
 	host := "" // without public_url
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
 	}
 	lim := document.DefaultInspectLimits()
 	lim.MaxPDFPages, lim.MaxImageHeavySize, lim.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
-	return vault.Settings{
+	return instance.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,
 		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 		Backup: backupSettings(c),
-		Users: vault.UserRules{
+		Users: auth.UserRules{
 			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
 			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
 		},
-		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
+		Uploads:   upload.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
-		Scrub: vault.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
-		Search: vault.SearchSettings{
+		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
+		Search: search.SearchSettings{
 			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MostWords: c.Search.MostWords,
 			AtOnce: c.Search.AtOnce,
 		},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -24,7 +25,7 @@ func discarded(t *testing.T, data string) (order, file, abstract string) {
 	if _, err := seed(data); err != nil {
 		t.Fatal(err)
 	}
-	v, err := vault.Open(t.Context(), vault.Options{
+	v, err := instance.Open(t.Context(), instance.Options{
 		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

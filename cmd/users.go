@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 )
 
 func (s *shell) usersCommand() *cobra.Command {
@@ -71,7 +71,7 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 
 // firstLink shows, while nobody can administer the vault, the one-time link under
 // which the first administrator is made.
-func (s *shell) firstLink(ctx context.Context, v *vault.Instance, origin string) {
+func (s *shell) firstLink(ctx context.Context, v *instance.Instance, origin string) {
 	token, err := v.Users.FirstLink(ctx)
 	switch {
 	case err == nil:

@@ -9,7 +9,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 func (s *shell) verifyCommand() *cobra.Command {
@@ -43,7 +43,7 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 				}
 				return s.printVerify(report)
 			})
-			if errors.Is(err, vault.ErrDamaged) { // nothing could be opened that might answer
+			if errors.Is(err, instance.ErrDamaged) { // nothing could be opened that might answer
 				return s.printVerify(apitypes.Verify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err

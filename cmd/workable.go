@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
-	"deedkeep/app/vault"
 )
 
 // workable refuses settings that are well written and cannot work on this machine, in
@@ -25,7 +25,7 @@ func workable(c config.Config) error {
 		}
 	}
 	if c.Backup.To != "" {
-		refuse("backup.to", vault.BackupTarget(c.Backup.To, c.Data))
+		refuse("backup.to", backup.BackupTarget(c.Backup.To, c.Data))
 	}
 	refuse("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
 	if c.Backup.PassphraseFile != "" {

@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/vault"
 )
 
@@ -24,7 +25,7 @@ type abstractHandler struct {
 		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
 	}
 	trays  trays
-	search *vault.SearchService
+	search *search.SearchService
 }
 
 // abstractFields are the fields of POST /abstracts (SPEC.md).

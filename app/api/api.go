@@ -16,13 +16,13 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/httpx"
+	"deedkeep/app/instance"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
 )
 
 // Options of New. Sizes are bytes.
 type Options struct {
-	Vault          *vault.Instance
+	Vault          *instance.Instance
 	PublicURL      string         // own address; "" takes it from each request
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed
 	Origins        []string       // that browsers may call from; none: CORS is off

@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
 )
@@ -23,7 +24,7 @@ type fileHandler struct {
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.File]) (model.File, error)
 	}
-	search *vault.SearchService
+	search *search.SearchService
 }
 
 func (h fileHandler) upload(c *request) (response, error) {

@@ -19,10 +19,10 @@ import (
 
 	"deedkeep/app/api"
 	"deedkeep/app/httpx"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 	closed "deedkeep/app/vaulttest/description"
 )
@@ -38,7 +38,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 
 // setup is what a test may change before its house is opened.
 type setup struct {
-	vault     vault.Options
+	vault     instance.Options
 	api       api.Options
 	workspace model.Workspace
 	retired   []uint64          // templates
@@ -49,7 +49,7 @@ type setup struct {
 // house is a vault behind a real HTTP server, with keys of every sort.
 type house struct {
 	testing.TB
-	vault  *vault.Instance
+	vault  *instance.Instance
 	clock  *vaulttest.Clock
 	dir    string
 	keys   map[string]string // by what they may: full, read, events, metrics, revoked, expired, bad

@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/vault"
 )
 
@@ -23,7 +24,7 @@ type orderHandler struct {
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.Order]) (model.Order, error)
 	}
-	search *vault.SearchService
+	search *search.SearchService
 }
 
 func (h orderHandler) fields(c *request) (response, error) {

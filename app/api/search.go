@@ -10,12 +10,13 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/vault"
 )
 
 type searchHandler struct {
 	server   *server
-	searches *vault.SearchService
+	searches *search.SearchService
 }
 
 var searchListing = listSpec{
@@ -39,7 +40,7 @@ func (h searchHandler) search(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	page := vault.Page[vault.SearchHit]{Items: found.Hits}
+	page := vault.Page[search.SearchHit]{Items: found.Hits}
 	next := 0
 	if found.More {
 		next = q.Offset + q.Limit
@@ -58,7 +59,7 @@ func (e *server) index(ctx context.Context) (*apitypes.Index, error) {
 	return &apitypes.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.ByName()}, nil
 }
 
-func (e *server) hit(h vault.SearchHit) apitypes.Hit {
+func (e *server) hit(h search.SearchHit) apitypes.Hit {
 	var snippet apitypes.Snippet
 	for _, piece := range h.Snippet {
 		snippet.Add(piece.Text, piece.Marked)
@@ -94,7 +95,7 @@ const (
 // textOf reads q and refuses what cannot be asked along with it.
 func (l listSpec) textOf(values map[string]string, fields *errs.Fields) string {
 	const field = "q"
-	text := vault.TrimSearch(values[field])
+	text := search.TrimSearch(values[field])
 	switch {
 	case text == "":
 		if l.text == needed {
@@ -105,7 +106,7 @@ func (l listSpec) textOf(values map[string]string, fields *errs.Fields) string {
 		fields.Add(field, "This list cannot be searched.")
 		return ""
 	}
-	if sentence := vault.SearchText(text); sentence != "" {
+	if sentence := search.SearchText(text); sentence != "" {
 		fields.Add(field, sentence)
 	}
 	for _, f := range l.filters {
@@ -130,10 +131,10 @@ func (l listSpec) neverWith(field string, values map[string]string, fields *errs
 }
 
 // search is a list as a search is asked for, of which q has the place and the size.
-func (a listQuery) search(q vault.Query) vault.SearchQuery {
-	out := vault.Searching(a.text, q)
+func (a listQuery) search(q vault.Query) search.SearchQuery {
+	out := search.Searching(a.text, q)
 	at, _ := binary.Uvarint(q.Position) // positions wrote it, or there is none
-	out.Offset = int(min(at, vault.MostSearched))
+	out.Offset = int(min(at, search.MostSearched))
 	if q.Backward {
 		out.Limit = min(out.Limit, out.Offset)
 		out.Offset -= out.Limit
@@ -155,7 +156,7 @@ func positions(from, next int) (after, before []byte) {
 
 // listed gives what reads a page of a list: the list itself, or a search in it.
 func listed[T any](c *request, a listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
-	search func(context.Context, model.Actor, vault.SearchQuery) (vault.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
+	search func(context.Context, model.Actor, search.SearchQuery) (search.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
 	if a.text == "" {
 		return list
 	}

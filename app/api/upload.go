@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/tus"
-	"deedkeep/app/vault"
+	"deedkeep/app/upload"
 )
 
 const uploadsPath = "/uploads"
@@ -27,7 +27,7 @@ const uploadsPath = "/uploads"
 // the same uploads as those of the pages, each of the key that began it.
 type uploadHandler struct {
 	server  *server
-	service *vault.Uploads
+	service *upload.Uploads
 }
 
 // metadataNames are those of Upload-Metadata that mean something.
@@ -70,7 +70,7 @@ func (h uploadHandler) begin(c *request) (response, error) {
 }
 
 // plan reads what the metadata say.
-func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err error) {
+func (h uploadHandler) plan(meta map[string]string) (plan upload.UploadPlan, err error) {
 	sent := fields(meta)
 	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
 	abstract, known := h.server.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
@@ -78,12 +78,12 @@ func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err 
 		abstract = 0
 	}
 	folder, refused := draft.Check(abstract)
-	return vault.UploadPlan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
+	return upload.UploadPlan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
 }
 
 // beginError has the field with a refusal that names none: what the document would be
 // refused for, or its place, which is not there.
-func beginError(err error, plan vault.UploadPlan) error {
+func beginError(err error, plan upload.UploadPlan) error {
 	named, is := errors.AsType[*errs.Error](err)
 	switch {
 	case !is || len(named.Fields) > 0:
@@ -126,7 +126,7 @@ func (h uploadHandler) write(c *request) (response, error) {
 		return response{}, err
 	}
 	id := c.params.ByName("id")
-	if _, err := h.service.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, vault.ErrUploadBusy) {
+	if _, err := h.service.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, upload.ErrUploadBusy) {
 		return response{}, err // before the body is read
 	}
 	offset, err := tus.ParseOffset(c.Header)
@@ -157,7 +157,7 @@ func (h uploadHandler) cancel(c *request) (response, error) {
 
 func speaksTus(c *request) error { return tus.CheckVersion(c.Method, c.Header) }
 
-func (h uploadHandler) respond(c *request, status int, up vault.Upload) response {
+func (h uploadHandler) respond(c *request, status int, up upload.Upload) response {
 	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Refusal)}
 	switch {
 	case up.Filed == nil:

@@ -22,9 +22,9 @@ import (
 
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/server"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -43,7 +43,7 @@ const (
 // house is a vault behind the whole server, without its work in the background: what
 // is committed was asked for.
 type house struct {
-	vault *vault.Instance
+	vault *instance.Instance
 	clock *vaulttest.Clock
 	dir   string
 	keys  map[string]string

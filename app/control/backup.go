@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/vault"
+	"deedkeep/app/backup"
 )
 
 // backup creates a snapshot. It ends when the command disconnects.
@@ -15,7 +15,7 @@ func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s := asked.Encryption; s != nil {
-		if err := c.Vault.Backups.Agree(vault.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
+		if err := c.Vault.Backups.Agree(backup.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
 			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
@@ -27,7 +27,7 @@ func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	streamProgress(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
-		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) { report(p.Done, p.Total) })
+		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.BackupProgress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})
 }
@@ -41,7 +41,7 @@ func (c handler) pruned(r *http.Request) (any, error) {
 	return struct{}{}, c.Vault.Backups.Pruned(r.Context(), operator(r), done.From, done.Removed)
 }
 
-func backupShape(b vault.Backup) apitypes.Backup {
+func backupShape(b backup.Backup) apitypes.Backup {
 	return apitypes.Backup{
 		Snapshot: b.Snapshot, CreatedAt: apitypes.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
 		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed, Damaged: b.Damaged,

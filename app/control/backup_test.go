@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/backup"
 	"deedkeep/app/control"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -74,7 +74,7 @@ func TestControlBackup(t *testing.T) {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 	t.Run("while another is being made", func(t *testing.T) {
-		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(vault.BackupProgress) {
+		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(backup.BackupProgress) {
 			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked || line.Error != "A backup is already being made." {
 				t.Errorf("%+v", line)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/audit"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
@@ -116,7 +117,7 @@ func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func verifiedLog(r vault.LogReport) apitypes.EventVerify {
+func verifiedLog(r audit.LogReport) apitypes.EventVerify {
 	out := apitypes.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})

@@ -16,8 +16,8 @@ import (
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 )
 
 // Build identifies this build. Date is the time of the commit, in RFC 3339, "" if unknown.
@@ -34,7 +34,7 @@ func (b Build) String() string {
 // HandlerOptions are the options of NewHandler. Listen is "", Certificate nil, and StartedAt zero if no server runs
 // and a command has opened the vault itself.
 type HandlerOptions struct {
-	Vault       *vault.Instance
+	Vault       *instance.Instance
 	Build       Build
 	Listen      string
 	Certificate func() *certificate.Info // returns the current certificate, nil without TLS
@@ -146,7 +146,7 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 }
 
 // writesDenied returns the reason why writes are denied as a sentence, with the figures of the disk if it is full.
-func writesDenied(s vault.Status) string {
+func writesDenied(s instance.Status) string {
 	named, ok := errors.AsType[*errs.Error](s.Denied)
 	switch {
 	case ok && named.Kind == errs.InsufficientStorage:

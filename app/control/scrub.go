@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 // damageStatus adds known damage and the state of the scrub.
-func (c handler) damageStatus(out *apitypes.Status, s vault.Status) {
+func (c handler) damageStatus(out *apitypes.Status, s instance.Status) {
 	for _, d := range c.Vault.Damaged() {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.File, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.Found)})
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/vault"
+	"deedkeep/app/search"
 )
 
 // reindex rebuilds the search index and waits until it is complete. Without a running server the command does the
@@ -19,7 +19,7 @@ func (c handler) reindex(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func searchIndex(s vault.SearchState) apitypes.SearchIndex {
+func searchIndex(s search.SearchState) apitypes.SearchIndex {
 	out := apitypes.SearchIndex{
 		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind),
 		Texts: int64(s.Texts), MissingTexts: int64(s.Lacking),

@@ -11,7 +11,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/control"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 	"deedkeep/app/vaulttest"
 )
 
@@ -19,12 +19,12 @@ import (
 func TestControlStatusOfDeniedWrites(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		set  func(*vault.Options)
+		set  func(*instance.Options)
 		then func(t *testing.T, dir string)
 		want []string // none: nothing is denied
 	}{
 		{"space enough", nil, nil, nil},
-		{"below the reserve", func(o *vault.Options) { o.Settings.DiskReserve = 1 << 62 }, nil, []string{"B free, less than the reserve of ", "disk.reserve"}},
+		{"below the reserve", func(o *instance.Options) { o.Settings.DiskReserve = 1 << 62 }, nil, []string{"B free, less than the reserve of ", "disk.reserve"}},
 		{"data directory gone", nil, func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.Rename(dir, dir+".away"); err != nil {

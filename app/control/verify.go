@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/vault"
+	"deedkeep/app/integrity"
 )
 
 func (c handler) verify(w http.ResponseWriter, r *http.Request) {
@@ -26,7 +26,7 @@ func (c handler) repair(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func verified(r vault.Report) apitypes.Verify {
+func verified(r integrity.Report) apitypes.Verify {
 	out := apitypes.Verify{
 		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
 		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, Texts: int64(r.Texts), Other: int64(r.OtherVersion), Damaged: int64(r.DamagedPreviews),

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/auth"
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
 	"deedkeep/app/tus"
-	"deedkeep/app/vault"
+	"deedkeep/app/upload"
 )
 
 // Error is an error of HTTP itself: a transport creates it, and the packages below don't know it.
@@ -99,7 +100,7 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 		malformed *decode.MalformedError
 		limit     *decode.LimitError
 		tooLong   *http.MaxBytesError
-		signIn    *vault.SignInError
+		signIn    *auth.SignInError
 		tusErr    *tus.Error
 	)
 	switch {
@@ -130,7 +131,7 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 // statusOf returns the status of an error kind. An upload that another request is writing to is a conflict in the
 // vault, but a 423 here: the client may retry it.
 func statusOf(err *errs.Error) int {
-	if errors.Is(err, vault.ErrUploadBusy) {
+	if errors.Is(err, upload.ErrUploadBusy) {
 		return http.StatusLocked
 	}
 	return statusByKind[err.Kind]

@@ -21,8 +21,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/sandbox"
-	"deedkeep/app/vault"
 )
 
 // MediaType is that of what Text gives.
@@ -33,7 +33,7 @@ const fresh = time.Second
 
 // Options of New.
 type Options struct {
-	Vault           *vault.Instance
+	Vault           *instance.Instance
 	Readers         func() sandbox.Stats // nil: there are none
 	Version, Commit string               // of this program
 

@@ -19,9 +19,13 @@ import (
 	"github.com/prometheus/common/expfmt"
 	prom "github.com/prometheus/common/model"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/search"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -44,7 +48,7 @@ func house(t *testing.T) *Metrics {
 	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, vault.SearchQuery{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
+	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, search.SearchQuery{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
 		t.Fatal(err)
 	}
 	return New(Options{
@@ -222,7 +226,7 @@ func TestOutcomesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, outcomes := range map[string][]string{
-		"deedkeep_search_requests_total": vault.SearchOutcomes, "deedkeep_sign_ins_total": vault.SignInOutcomes, "deedkeep_processing_documents_total": vault.Outcomes,
+		"deedkeep_search_requests_total": search.SearchOutcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes, "deedkeep_processing_documents_total": jobs.Outcomes,
 	} {
 		_, help, _ := strings.Cut(text, "# HELP "+name+" ")
 		help, _, _ = strings.Cut(help, "\n")
@@ -263,7 +267,7 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, turn: make(chan struct{}, 1)}
-	down := func(context.Context) (n vault.Numbers, err error) { return n, errors.New("the disk is gone") }
+	down := func(context.Context) (n instance.Numbers, err error) { return n, errors.New("the disk is gone") }
 	m.registry.MustRegister(&stored{down, time.Now, slog.New(slog.DiscardHandler)}, newTraffic())
 	text := read(t, m)
 	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") || !strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
@@ -276,7 +280,7 @@ func TestWhoeverLeftDoesNotWait(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, turn: make(chan struct{}, 1)}
 	asked, tell := make(chan struct{}), make(chan struct{})
-	slow := func(context.Context) (n vault.Numbers, err error) {
+	slow := func(context.Context) (n instance.Numbers, err error) {
 		asked <- struct{}{}
 		<-tell
 		return n, nil

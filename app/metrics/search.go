@@ -3,7 +3,8 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
+	"deedkeep/app/search"
 )
 
 // What the vault tells of the index of words.
@@ -22,7 +23,7 @@ var (
 	searchSeconds  = told{prometheus.NewDesc("deedkeep_search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", nil, nil), 0}
 )
 
-func search(to sent, n vault.Numbers) {
+func sendSearch(to sent, n instance.Numbers) {
 	s := n.Search
 	to.flag(searchReady, s.Ready)
 	to.flag(searchBuilding, s.Building)
@@ -34,6 +35,6 @@ func search(to sent, n vault.Numbers) {
 	number(to, searchSegments, s.Segments)
 	number(to, searchBehind, s.Behind)
 	number(to, searchTexts, s.Texts)
-	to.by(searches, vault.SearchOutcomes, n.Searches)
+	to.by(searches, search.SearchOutcomes, n.Searches)
 	to.histogram(searchSeconds, n.SearchSeconds)
 }

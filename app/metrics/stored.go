@@ -7,7 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"deedkeep/app/vault"
+	"deedkeep/app/auth"
+	"deedkeep/app/instance"
+	"deedkeep/app/jobs"
 )
 
 // What the vault tells. A time is in seconds since 1970, and 0 where there is none, so
@@ -50,7 +52,7 @@ var (
 
 // stored collects what the vault tells.
 type stored struct {
-	ask func(context.Context) (vault.Numbers, error)
+	ask func(context.Context) (instance.Numbers, error)
 	now func() time.Time
 	log *slog.Logger
 }
@@ -83,11 +85,11 @@ func (s *stored) Collect(to chan<- prometheus.Metric) {
 	}
 	s.content(to, n.Status)
 	s.work(to, n)
-	search(to, n)
+	sendSearch(to, n)
 	s.backup(to, n)
 }
 
-func (s *stored) content(to sent, status vault.Status) {
+func (s *stored) content(to sent, status instance.Status) {
 	for _, r := range []struct {
 		noun  string
 		count uint64
@@ -112,7 +114,7 @@ func (s *stored) content(to sent, status vault.Status) {
 	number(to, scrubAge, age.Seconds())
 }
 
-func (s *stored) work(to sent, n vault.Numbers) {
+func (s *stored) work(to sent, n instance.Numbers) {
 	number(to, database, n.DatabaseBytes)
 	number(to, filed, n.Filed)
 	number(to, filedBytes, n.FiledBytes)
@@ -122,13 +124,13 @@ func (s *stored) work(to sent, n vault.Numbers) {
 		age = max(0, s.now().Sub(n.Oldest).Seconds())
 	}
 	number(to, queueAge, age)
-	to.by(processed, vault.Outcomes, n.Processed)
-	to.by(signIns, vault.SignInOutcomes, n.SignIns)
+	to.by(processed, jobs.Outcomes, n.Processed)
+	to.by(signIns, auth.SignInOutcomes, n.SignIns)
 	to.histogram(changes, n.Commits.Changes)
 	to.histogram(syncs, n.Commits.Seconds)
 }
 
-func (s *stored) backup(to sent, n vault.Numbers) {
+func (s *stored) backup(to sent, n instance.Numbers) {
 	var good, failure, next time.Time
 	var size uint64
 	if b := n.Backup.Good; b != nil {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -68,7 +69,7 @@ func allowed(changes []change, moment int) []string {
 
 // check gives a sentence for each record of the vault that is not as it may be at the
 // moment, and for all that a verification finds.
-func (b *book) check(ctx context.Context, v *vault.Instance, moment int) (wrong []string, err error) {
+func (b *book) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
 	is, err := listed(ctx, v)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (b *book) check(ctx context.Context, v *vault.Instance, moment int) (wrong 
 
 // document is the digest of a file's bytes, with the trash before it where it is there.
 // That the bytes are those of the digest is for the verification.
-func document(ctx context.Context, v *vault.Instance, id uint64) (string, error) {
+func document(ctx context.Context, v *instance.Instance, id uint64) (string, error) {
 	file, err := v.Files.Get(ctx, id)
 	if err == nil {
 		return file.Digest, nil
@@ -118,7 +119,7 @@ func document(ctx context.Context, v *vault.Instance, id uint64) (string, error)
 func trashed(digest string) string { return "trash " + digest }
 
 // listed are the addresses of the live orders, and the documents of the live abstracts.
-func listed(ctx context.Context, v *vault.Instance) (map[string]string, error) {
+func listed(ctx context.Context, v *instance.Instance) (map[string]string, error) {
 	is := map[string]string{}
 	var err error
 	for at, more := []byte(nil), true; more && err == nil; {

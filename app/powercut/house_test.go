@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"deedkeep/app/client"
+	"deedkeep/app/instance"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/blockdev"
 )
@@ -50,17 +50,17 @@ func TestMain(m *testing.M) {
 }
 
 // options of a vault that the server wrote.
-func options(dir string, now func() time.Time) vault.Options {
+func options(dir string, now func() time.Time) instance.Options {
 	settings := vaulttest.Settings()
 	settings.TrashKeep = trashKeep
-	return vault.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Chance(),
+	return instance.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Chance(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // purge empties the trash of what the server just deleted.
 func purge(dir string) error {
 	ctx := context.Background()
-	v, err := vault.Open(ctx, options(dir, func() time.Time { return time.Now().Add(2 * trashKeep) }))
+	v, err := instance.Open(ctx, options(dir, func() time.Time { return time.Now().Add(2 * trashKeep) }))
 	if err != nil {
 		return err
 	}

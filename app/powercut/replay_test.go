@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 	"deedkeep/app/vaulttest/blockdev"
 )
 
@@ -218,7 +218,7 @@ func (r *run) judge(player *blockdev.Player, c cut, backup bool) (wrong []string
 
 // inspect opens the vault on a mounted disk, and judges it.
 func inspect(ctx context.Context, folder string, b *book, moment int) (wrong []string, err error) {
-	v, err := vault.Open(ctx, options(dataIn(folder), time.Now))
+	v, err := instance.Open(ctx, options(dataIn(folder), time.Now))
 	if err != nil {
 		return nil, fmt.Errorf("open the vault: %w", err)
 	}

@@ -24,10 +24,11 @@ import (
 
 	"deedkeep/app/client"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -51,7 +52,7 @@ var withoutPicture = map[string]string{
 type sampled struct {
 	t      *testing.T
 	client *client.Client
-	vault  *vault.Instance
+	vault  *instance.Instance
 }
 
 var operator = model.Actor{Kind: "operator", Name: "test"}
@@ -242,7 +243,7 @@ func (s *sampled) look(sample vaulttest.Sample, got outcome) {
 // wide looks at the width: that of thumbnails, or its own of a smaller image.
 func (s *sampled) wide(sample vaulttest.Sample, thumbnail image.Config) {
 	s.t.Helper()
-	want := vault.ThumbnailWidth
+	want := jobs.ThumbnailWidth
 	if thumbnail.Width != want {
 		file, err := os.Open(sample.File)
 		if err != nil {

@@ -21,17 +21,17 @@ import (
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/instance"
 	"deedkeep/app/metrics"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/ui"
-	"deedkeep/app/vault"
 )
 
 // Options of Serve.
 type Options struct {
 	Config       config.Config
-	SettingsFile string          // the one that was read, or the one to create
-	Vault        *vault.Instance // opened; Serve starts and does not close it
+	SettingsFile string             // the one that was read, or the one to create
+	Vault        *instance.Instance // opened; Serve starts and does not close it
 	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time

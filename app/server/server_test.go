@@ -20,9 +20,9 @@ import (
 	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/server"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -30,7 +30,7 @@ import (
 type running struct {
 	address, key string
 	answering    server.Addresses
-	vault        *vault.Instance
+	vault        *instance.Instance
 	end          context.CancelFunc
 	ended        chan error
 }

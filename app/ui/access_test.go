@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/ui"
-	"deedkeep/app/vault"
 )
 
 // otherwise lists the pages whose access level differs from the one that their address and method
@@ -85,7 +85,7 @@ var may = map[model.Role][]string{
 
 func newMatrix(t *testing.T, required bool) *matrix {
 	t.Helper()
-	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = required })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireSecondFactor = required })
 	gate, err := ui.Gate(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
 		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/auth"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 )
 
 // found returns what the group of a pattern matches in a page.
@@ -112,7 +113,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	again := h.post(t, 200, "/me/second-factor/codes", form, cookie)
 	h.post(t, 409, "/me/second-factor/codes", form, cookie).has(t, "These codes were made already.")
 	again.lacks(t, codes[0])
-	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
+	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
 		t.Error("an old code lets in")
 	}
 	fresh := again.found(t, `name="code" value="([a-z2-7-]+)"`)
@@ -129,7 +130,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 // If two-factor authentication is required, only the account page works until it is set up.
 func TestEnroll(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireSecondFactor = true })
 	h.user(t, "Owner", model.RoleAdmin)
 	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
 	in.same(t, map[string]string{"Location": "/me"})

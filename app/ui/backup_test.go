@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/backup"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 func openBackedUp(t *testing.T) (h *testServer, to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "nas <1>")
-	h = openEmpty(t, func(opts *vault.Options) {
-		opts.Settings.Backup = vault.BackupSettings{To: to, Every: 24 * time.Hour}
+	h = openEmpty(t, func(opts *instance.Options) {
+		opts.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour}
 	})
 	return h, to
 }
@@ -90,7 +91,7 @@ func TestBackupTwice(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		first := true
-		_, err := h.vault.Backups.Create(t.Context(), model.Actor{Kind: "operator"}, "", func(vault.BackupProgress) {
+		_, err := h.vault.Backups.Create(t.Context(), model.Actor{Kind: "operator"}, "", func(backup.BackupProgress) {
 			if first {
 				first = false
 				close(held)
@@ -145,7 +146,7 @@ func TestSettings(t *testing.T) {
 // Every page of an administrator warns of a nearly full disk.
 func TestDiskWarning(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(opts *vault.Options) { opts.Settings.FileSize = 1 << 56 })
+	h := openEmpty(t, func(opts *instance.Options) { opts.Settings.FileSize = 1 << 56 })
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/trash", "The disk is nearly full", `href="/admin/settings"`)
 	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">The service</a>`)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -66,7 +67,7 @@ func (h *testServer) both(t *testing.T) map[string]*httptest.Server {
 	return map[string]*httptest.Server{"HTTP/1.1": h.server, "HTTP/2.0": second}
 }
 
-func verifying(o *vault.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
+func verifying(o *instance.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
 
 // TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in other
 // ways: small ones, and large ones that are verified while they are sent.
@@ -207,7 +208,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 // page.
 func TestDamageIsShownToAdministrators(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	content := vaulttest.PDF(1, "a")
 	file := h.put(t, "a.pdf", content)

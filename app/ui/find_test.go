@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -135,7 +135,7 @@ func TestFindAbout(t *testing.T) {
 // While the search index is first built, a search shows the progress.
 func TestFindWhileIndexIsMade(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
 	h.user(t, "Owner", model.RoleAdmin)
 	viewer := h.visit(t, model.RoleViewer)
 	for _, number := range []string{"26-1", "26-2", "26-3", "26-4"} {
@@ -384,7 +384,7 @@ func TestFindAfterARestore(t *testing.T) {
 	before, _, files := library(t)
 	before.vault.Start(1 << 40)
 	before.processed(t)
-	h := openEmpty(t, func(o *vault.Options) {
+	h := openEmpty(t, func(o *instance.Options) {
 		if err := vaulttest.CopyRecords(o.Dir, before.dir); err != nil {
 			t.Fatal(err)
 		}

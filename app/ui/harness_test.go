@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/auth"
 	"deedkeep/app/config"
 	"deedkeep/app/encode"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/ui"
@@ -29,7 +31,7 @@ import (
 
 // testServer is a vault with a real HTTP server.
 type testServer struct {
-	vault  *vault.Instance
+	vault  *instance.Instance
 	clock  *vaulttest.Clock
 	dir    string
 	scheme string // of the server's address
@@ -49,7 +51,7 @@ func open(t *testing.T) *testServer {
 }
 
 // openEmpty returns a server without users.
-func openEmpty(t *testing.T, adjust func(*vault.Options)) *testServer {
+func openEmpty(t *testing.T, adjust func(*instance.Options)) *testServer {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	if adjust != nil {
@@ -101,7 +103,7 @@ func (h *testServer) user(t *testing.T, name string, role model.Role) model.User
 // session signs a user in and returns the token.
 func (h *testServer) session(t *testing.T, name, code string) string {
 	t.Helper()
-	in, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
+	in, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
 	if err != nil {
 		t.Fatalf("sign in %s: %v", name, err)
 	}

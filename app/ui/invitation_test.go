@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 )
 
 const goodPassword = "Canary on the courthouse steps"
@@ -99,7 +99,7 @@ func TestInvitation(t *testing.T) {
 	h.status(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
 	h.post(t, 404, link, twice(goodPassword)).has(t, "This link does not work")
 	h.status(t, 404, "GET", link).has(t, "Ask your administrator")
-	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
+	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
 )
 
 func credentials(name, password, to string) url.Values {
@@ -225,7 +225,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	answer.Set("code", strings.ToUpper(codes[0]))
 	h.post(t, 303, "/sign-in/code", answer, "Cookie: "+step.cookies())
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
-	h.clock.Move(vault.StepLife)
+	h.clock.Move(auth.StepLife)
 	answer.Set("code", codes[1])
 	h.post(t, 422, "/sign-in/code", answer, "Cookie: "+step.cookies()).has(t, "The code came too late.")
 }

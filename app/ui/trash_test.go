@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -75,7 +76,7 @@ func TestTrashOver(t *testing.T) {
 // Administrators delete one record or all permanently, after typing a confirmation. Staff can't.
 func TestPurgeFromThePage(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
 	h.user(t, "Owner", model.RoleAdmin)
 	staff, admin := h.sit(t, "sue", model.RoleStaff), h.sit(t, "ada", model.RoleAdmin)
 	abstract := h.abstract(t, staff.actor, "12 Elm St").Abstract.ID

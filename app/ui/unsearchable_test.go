@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -39,7 +40,7 @@ func (scanner) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 
 func TestDocumentsWithoutText(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Reader = scanner{} })
+	h := openEmpty(t, func(o *instance.Options) { o.Reader = scanner{} })
 	h.user(t, "Owner", model.RoleAdmin)
 	g := h.visit(t, model.RoleStaff)
 	scan := h.put(t, "Scan.pdf", vaulttest.PDF(3, "none"))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -340,7 +341,7 @@ func TestUploadWhileReadersAreKilled(t *testing.T) {
 	t.Parallel()
 	var killed atomic.Bool
 	killed.Store(true)
-	h := openEmpty(t, func(o *vault.Options) { o.Reader = killable{killed: &killed} })
+	h := openEmpty(t, func(o *instance.Options) { o.Reader = killable{killed: &killed} })
 	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
 	body := string(vaulttest.PDF(1, "1"))
 	form, kind := multipart("one.pdf", body)

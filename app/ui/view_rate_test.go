@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -93,7 +93,7 @@ func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLi
 // A readable thumbnail counts as a view.
 func TestReadableThumbnailsAreNoted(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Reader = measured{} })
+	h := openEmpty(t, func(o *instance.Options) { o.Reader = measured{} })
 	h.user(t, "Owner", model.RoleAdmin)
 	var files []model.File
 	for _, name := range []string{"letter.pdf", "receipt.pdf", "photo.pdf", "scan.pdf"} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -63,7 +64,7 @@ func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ docume
 // Permanent failures offer no retry and request no image. After a week the dashboard drops them.
 func TestFailedForGood(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *vault.Options) { o.Reader = hopeless{} })
+	h := openEmpty(t, func(o *instance.Options) { o.Reader = hopeless{} })
 	h.user(t, "Owner", model.RoleAdmin)
 	pdf := func(length int) []byte {
 		salt := ""

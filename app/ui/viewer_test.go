@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"deedkeep/app/document"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
@@ -64,7 +65,7 @@ func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ 
 // library returns a server with an abstract of three documents.
 func library(t *testing.T) (h *testServer, abstract string, files []model.File) {
 	t.Helper()
-	h = openEmpty(t, func(o *vault.Options) { o.Reader = drawer{} })
+	h = openEmpty(t, func(o *instance.Options) { o.Reader = drawer{} })
 	h.user(t, "Owner", model.RoleAdmin)
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {

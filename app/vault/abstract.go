@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Abstracts are the verbs on abstracts.
@@ -24,8 +25,8 @@ type Filed struct {
 	Failures []model.RejectedFile
 }
 
-var abstractNoun = noun[Filed]{
-	name: "abstract",
+var AbstractNoun = noun[Filed]{
+	Name: "abstract",
 	live: func(t *store.Tx, id uint64) (Filed, error) {
 		return filed(t, id, (*store.Tx).Abstract, (*store.Tx).File)
 	},
@@ -84,7 +85,7 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 	within := filing.within(0)
 	made := Filed{Failures: within.failures}
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.free(t, a.v); err != nil {
+		if err := keep.Free(t, a.v); err != nil {
 			return err
 		}
 		made.Abstract, err = a.check(t, draft, judged)
@@ -93,7 +94,7 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, within); err != nil {
 			return err
 		}
-		return keep.put(t, made.Abstract.CreatedAt, made)
+		return keep.Put(t, made.Abstract.CreatedAt, made)
 	})
 	a.v.Queued.Notify()
 	return made, err
@@ -112,7 +113,7 @@ func (a *Abstracts) judge(t *store.Tx, draft model.AbstractDraft) (j judgedAbstr
 		return j, err
 	}
 	var refused errs.Fields
-	j.abstract, refused = draft.Check(j.template, found, a.v.set.Rules)
+	j.abstract, refused = draft.Check(j.template, found, a.v.Set.Rules)
 	return j, refused.Err()
 }
 
@@ -159,18 +160,18 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, 
 	}
 	at := a.v.Now()
 	made.ID, made.Version, made.CreatedAt, made.UpdatedAt = id, 1, at, at
-	if err := a.v.AddEvent(t, at, actor, "abstract.created", RecordRef("abstract", id), nil); err != nil {
+	if err := a.v.AddEvent(t, at, actor, "abstract.created", txn.RecordRef("abstract", id), nil); err != nil {
 		return made, nil, err
 	}
 	files, err := filing.file(a.v, t, at, actor, model.File{AbstractID: id})
 	if err != nil {
 		return made, nil, err
 	}
-	made.Files = numbers(files)
+	made.Files = Numbers(files)
 	return made, files, t.PutAbstract(made)
 }
 
-func numbers(files []model.File) []uint64 {
+func Numbers(files []model.File) []uint64 {
 	var ids []uint64
 	for _, f := range files {
 		ids = append(ids, f.ID)
@@ -202,10 +203,10 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 	var filed Filed
 	within := filing
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.free(t, a.v); err != nil {
+		if err := keep.Free(t, a.v); err != nil {
 			return err
 		}
-		filed, err = abstractNoun.live(t, id)
+		filed, err = AbstractNoun.live(t, id)
 		within = filing.within(len(filed.Files))
 		filed.Failures = within.failures
 		return err
@@ -214,7 +215,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 		if filed, err = a.attach(t, at, actor, filed, within); err != nil {
 			return err
 		}
-		return keep.put(t, at, filed)
+		return keep.Put(t, at, filed)
 	})
 	a.v.Queued.Notify()
 	return filed, err
@@ -227,7 +228,7 @@ func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed F
 	}
 	place := filing.place(filed.Abstract.Files, files[0].ID)
 	filed.Files = slices.Insert(filed.Files, place, files...)
-	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, numbers(files)...)
+	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, Numbers(files)...)
 	filed.Abstract = touched(filed.Abstract, at)
 	return filed, t.PutAbstract(filed.Abstract)
 }
@@ -242,7 +243,7 @@ func touched(a model.Abstract, at time.Time) model.Abstract {
 func (a *Abstracts) Get(ctx context.Context, id uint64) (Filed, error) {
 	var f Filed
 	err := a.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		f, err = abstractNoun.live(t, id)
+		f, err = AbstractNoun.live(t, id)
 		return err
 	})
 	return f, err
@@ -255,21 +256,21 @@ func (a *Abstracts) List(ctx context.Context, q Query) (Page[Filed], error) {
 		if err != nil {
 			return page, err
 		}
-		return withDocuments(ctx, t, found)
+		return WithDocuments(ctx, t, found)
 	})
 }
 
 // Patch changes what was sent of an abstract; Invalid with every wrong field at
 // once, Stale when it is not what was expected.
 func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, match Match) (Filed, error) {
-	return patch(ctx, a.v, abstractNoun, actor, id, match, func(t *store.Tx, old Filed) (Filed, error) {
+	return patch(ctx, a.v, AbstractNoun, actor, id, match, func(t *store.Tx, old Filed) (Filed, error) {
 		now := Filed{Files: old.Files}
 		template, err := ownTemplate(t, old.Abstract.TemplateID)
 		if err != nil {
 			return now, err
 		}
 		var refused errs.Fields
-		now.Abstract, refused = p.Check(old.Abstract, template, a.v.set.Rules)
+		now.Abstract, refused = p.Check(old.Abstract, template, a.v.Set.Rules)
 		if len(refused) == 0 {
 			now.Files = inOrder(old.Files, now.Abstract.Files)
 		}
@@ -302,12 +303,12 @@ func inOrder(files []model.File, numbers []uint64) []model.File {
 // Trash moves an abstract into the trash, and its documents along with it. Its list
 // of them stays as it is, and with it their order.
 func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, a.v, abstractNoun, actor, id, match, "trashed", func(t *store.Tx, live Filed, in model.Trashed) (map[string]string, error) {
+	return trash(ctx, a.v, AbstractNoun, actor, id, match, "trashed", func(t *store.Tx, live Filed, in model.Trashed) (map[string]string, error) {
 		abstract := live.Abstract
 		abstract.Trashed = &in
 		for i, file := range live.Files {
 			along := in
-			along.With, along.Position = RecordRef(abstractNoun.name, id), i
+			along.With, along.Position = txn.RecordRef(AbstractNoun.Name, id), i
 			file.Trashed = &along
 			if err := t.PutFile(file); err != nil {
 				return nil, err
@@ -320,7 +321,7 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 // Restore takes an abstract out of the trash, with exactly the documents that went
 // along with it. One that is live stays as it is.
 func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[Filed]) (Filed, error) {
-	return restore(ctx, a.v, abstractNoun, actor, id, keep, nil, func(t *store.Tx, in Filed, _ time.Time) (Filed, map[string]string, error) {
+	return restore(ctx, a.v, AbstractNoun, actor, id, keep, nil, func(t *store.Tx, in Filed, _ time.Time) (Filed, map[string]string, error) {
 		out := Filed{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
 		out.Abstract.Trashed = nil
 		for _, file := range in.Files {
@@ -345,13 +346,13 @@ func filesDetail(f Filed) map[string]string {
 }
 
 // withDocuments reads the documents of abstracts.
-func withDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
+func WithDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
 	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
 	for _, abstract := range found.Items {
 		if err := ctx.Err(); err != nil {
 			return page, err
 		}
-		f, err := abstractNoun.live(t, abstract.ID)
+		f, err := AbstractNoun.live(t, abstract.ID)
 		if errors.Is(err, store.ErrDamaged) {
 			f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
 		} else if err != nil {

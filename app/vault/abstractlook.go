@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/audit"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Rows reads a page of abstracts without their documents, of which only the numbers
@@ -50,7 +52,7 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 			gone = gone[max(0, len(gone)-lastGone):]
 		}
 		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.Can(model.PermAdmin)}
-		h, err = g.history(ctx, RecordRef("abstract", id), slices.Concat(documents, gone))
+		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, gone))
 		return err
 	})
 	return h, err
@@ -68,7 +70,7 @@ type remembering struct {
 func (g *remembering) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
 	records := map[string]bool{own: true}
 	for _, file := range documents {
-		records[RecordRef("file", file)] = true
+		records[txn.RecordRef("file", file)] = true
 	}
 	for r := range records {
 		if err := ctx.Err(); err != nil {
@@ -96,7 +98,7 @@ func (g *remembering) gather(of string) error {
 			return fmt.Errorf("events of %s: %w", of, err)
 		}
 		for _, e := range page.Items {
-			if read := e.Kind == opened || e.Kind == downloaded; read && !g.reads {
+			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.reads {
 				continue
 			}
 			if g.before == 0 || e.Seq < g.before {
@@ -132,7 +134,7 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 	who = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
-			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: RecordRef("file", id)}}, Limit: 1})
+			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: txn.RecordRef("file", id)}}, Limit: 1})
 			if err != nil {
 				return err
 			}

@@ -14,21 +14,24 @@ import (
 const mostBatches = 200
 
 // batches remember which documents of each batch are filed, by turn.
-type batches struct {
+type Batches struct {
 	mu    sync.Mutex
 	order []string
 	all   map[string]map[int]uint64
 }
 
 // turn is the place of one document among those that it was chosen with.
-type turn struct {
-	in    *batches
+type Turn struct {
+	in    *Batches
 	batch string
 	n     int
 }
 
+// NewTurn returns the turn with number n of a batch.
+func NewTurn(in *Batches, batch string, n int) *Turn { return &Turn{in, batch, n} }
+
 // later are the documents of the batch that are filed already and belong behind it.
-func (t *turn) later() (files []uint64) {
+func (t *Turn) later() (files []uint64) {
 	t.in.mu.Lock()
 	defer t.in.mu.Unlock()
 	for n, file := range t.in.all[t.batch] {
@@ -41,7 +44,7 @@ func (t *turn) later() (files []uint64) {
 
 // filed takes a document down; the last word about a turn counts, as a transaction may
 // run twice.
-func (t *turn) filed(file uint64) {
+func (t *Turn) filed(file uint64) {
 	b := t.in
 	b.mu.Lock()
 	defer b.mu.Unlock()

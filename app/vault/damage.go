@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Damage is a stored document whose bytes on the disk are known to be damaged or
@@ -41,7 +42,7 @@ func (e *DamagedError) Unwrap() error { return e.Cause }
 
 const (
 	// mostDamaged is how many are remembered, in a note that is written for each.
-	mostDamaged = 1000
+	MostDamaged = 1000
 	// mostProblem bounds the sentence of one.
 	mostProblem = 300
 )
@@ -49,36 +50,36 @@ const (
 // damages are what is known of damage. They are kept in the note of the scrub.
 type damages struct {
 	mu    sync.Mutex
-	marks map[blobstore.Digest]Damage
+	Marks map[blobstore.Digest]Damage
 }
 
-func (d *damages) list() []Damage {
+func (d *damages) List() []Damage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.SortedFunc(maps.Values(d.marks), func(a, b Damage) int {
+	return slices.SortedFunc(maps.Values(d.Marks), func(a, b Damage) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Digest, b.Digest))
 	})
 }
 
-func (d *damages) count() int {
+func (d *damages) Count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.marks)
+	return len(d.Marks)
 }
 
 // mark remembers damage; first says that it is news.
 func (d *damages) mark(digest blobstore.Digest, file uint64, problem string, at time.Time) (first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known, marked := d.marks[digest]
+	known, marked := d.Marks[digest]
 	switch {
-	case !marked && len(d.marks) >= mostDamaged:
+	case !marked && len(d.Marks) >= MostDamaged:
 		return false
 	case !marked:
 		known = Damage{Digest: digest.String(), File: file, Found: at}
 	}
 	known.Problem, known.Checked = problem, at
-	d.marks[digest] = known
+	d.Marks[digest] = known
 	return !marked
 }
 
@@ -86,46 +87,46 @@ func (d *damages) mark(digest blobstore.Digest, file uint64, problem string, at 
 func (d *damages) change(digest blobstore.Digest, change func(*Damage)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known, marked := d.marks[digest]; marked {
+	if known, marked := d.Marks[digest]; marked {
 		change(&known)
-		d.marks[digest] = known
+		d.Marks[digest] = known
 	}
 }
 
 func (d *damages) of(digest blobstore.Digest) (known Damage, marked bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known, marked = d.marks[digest]
+	known, marked = d.Marks[digest]
 	return known, marked
 }
 
 func (d *damages) drop(digest blobstore.Digest) (was bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, was = d.marks[digest]
-	delete(d.marks, digest)
+	_, was = d.Marks[digest]
+	delete(d.Marks, digest)
 	return was
 }
 
 // Damaged are the documents whose stored bytes are known to be damaged, by number.
-func (v *Vault) Damaged() []Damage { return v.damages.list() }
+func (v *Vault) Damaged() []Damage { return v.Damages.List() }
 
 // knownDamaged are the numbers of the documents whose bytes are known to be damaged.
-func (v *Vault) knownDamaged() (files []uint64) {
-	for _, known := range v.damages.list() {
+func (v *Vault) KnownDamaged() (files []uint64) {
+	for _, known := range v.Damages.List() {
 		files = append(files, known.File)
 	}
 	return files
 }
 
 // isDamage reports whether an error means that a document's bytes are damaged or gone.
-func isDamage(err error) bool {
+func IsDamage(err error) bool {
 	return errors.Is(err, blobstore.ErrDamaged) || errors.Is(err, blobstore.ErrMissing)
 }
 
 // foundDamaged notes that a document's bytes are damaged: once for each, until they are
 // found intact.
-func (v *Vault) foundDamaged(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
+func (v *Vault) FoundDamaged(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
 	if v.Store.CheckFile() != nil {
 		return // the data directory is gone, and so is every document
 	}
@@ -133,38 +134,38 @@ func (v *Vault) foundDamaged(ctx context.Context, digest blobstore.Digest, file 
 	if len(problem) > mostProblem {
 		problem = problem[:mostProblem]
 	}
-	if !v.damages.mark(digest, file, problem, v.Now()) {
+	if !v.Damages.mark(digest, file, problem, v.Now()) {
 		return
 	}
 	v.Log.Error("a stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
-	v.logDamage(context.WithoutCancel(ctx), digest)
+	v.LogDamage(context.WithoutCancel(ctx), digest)
 	v.saveDamages()
 }
 
 // logDamage writes the audit log's entry about damage that has none. A vault that is
 // full or read-only gets it later.
-func (v *Vault) logDamage(ctx context.Context, digest blobstore.Digest) {
-	known, marked := v.damages.of(digest)
+func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
+	known, marked := v.Damages.of(digest)
 	if !marked || known.Logged {
 		return
 	}
 	err := v.Store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", RecordRef("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
+		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", txn.RecordRef("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
-		if !NotWritable(err) {
+		if !txn.NotWritable(err) {
 			v.Log.Error("the audit log has no entry yet for a damaged document", "file", known.File, "error", err)
 		}
 		return
 	}
-	v.damages.change(digest, func(d *Damage) { d.Logged = true })
+	v.Damages.change(digest, func(d *Damage) { d.Logged = true })
 }
 
 // foundIntact takes the mark away from bytes that were read or written and are right.
-func (v *Vault) foundIntact(digests ...blobstore.Digest) {
+func (v *Vault) FoundIntact(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
-		if known, marked := v.damages.of(digest); marked && v.damages.drop(digest) {
+		if known, marked := v.Damages.of(digest); marked && v.Damages.drop(digest) {
 			v.Log.Info("a damaged document is intact again", "file", known.File, "sha256", known.Digest)
 			healed = true
 		}
@@ -176,11 +177,11 @@ func (v *Vault) foundIntact(digests ...blobstore.Digest) {
 
 // inspectBytes reads a document's bytes and notes what it finds. The error is about the
 // reading, and says nothing about the bytes.
-func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file model.File) error {
-	err := v.blobs.CheckThrottled(ctx, digest, (&Pace{Activity: v.Activity}).Step)
+func (v *Vault) InspectBytes(ctx context.Context, digest blobstore.Digest, file model.File) error {
+	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Pace{Activity: v.Activity}).Step)
 	if err == nil && file.Size >= 0 {
 		var size int64
-		if size, err = v.blobs.Size(digest); err == nil && size != file.Size {
+		if size, err = v.Blobs.Size(digest); err == nil && size != file.Size {
 			err = fmt.Errorf("%w: its record says %d bytes, there are %d", blobstore.ErrDamaged, file.Size, size)
 		}
 	}
@@ -188,21 +189,21 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil:
-		v.foundIntact(digest)
+		v.FoundIntact(digest)
 		return nil
-	case !isDamage(err):
+	case !IsDamage(err):
 		return err
 	}
-	return v.stillHas(ctx, digest, func(now model.File) {
+	return v.StillHas(ctx, digest, func(now model.File) {
 		if now.Size >= 0 || errors.Is(err, blobstore.ErrDamaged) {
-			v.foundDamaged(ctx, digest, now.ID, err)
+			v.FoundDamaged(ctx, digest, now.ID, err)
 		}
 	})
 }
 
 // stillHas calls fn with a document that has these bytes; where there is none any more,
 // no one misses them.
-func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
+func (v *Vault) StillHas(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
 	if err := v.Store.CheckFile(); err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(m
 		return err
 	case used:
 		fn(file)
-	case v.damages.drop(digest):
+	case v.Damages.drop(digest):
 		v.saveDamages()
 	}
 	return nil

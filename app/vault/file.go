@@ -16,8 +16,8 @@ import (
 // Files are the verbs on documents.
 type Files struct{ v *Vault }
 
-var fileNoun = noun[model.File]{
-	name:     "file",
+var FileNoun = noun[model.File]{
+	Name:     "file",
 	live:     (*store.Tx).File,
 	any:      (*store.Tx).FileIncludingTrash,
 	version:  func(f model.File) uint64 { return f.Version },
@@ -32,7 +32,7 @@ var fileNoun = noun[model.File]{
 
 // fileOf is the noun of the documents of one abstract: others are not there.
 func fileOf(abstract uint64) noun[model.File] {
-	n := fileNoun
+	n := FileNoun
 	n.live = func(t *store.Tx, id uint64) (model.File, error) {
 		if _, err := t.Abstract(abstract); err != nil {
 			return model.File{}, err
@@ -49,12 +49,12 @@ func fileOf(abstract uint64) noun[model.File] {
 // Upload files the tray's good documents in a folder, or in none. Invalid when the
 // folder is not there or no file was sent; then nothing is stored.
 func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
-	return f.upload(ctx, actor, draft, nil, tray, keep)
+	return f.UploadInto(ctx, actor, draft, nil, tray, keep)
 }
 
 // upload is Upload into a folder that names lead to from the one of the draft. What is
 // missing of it is created with the first good document: rejected ones leave no folders.
-func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, tray *Tray, keep Keep[Filed]) (Filed, error) {
+func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
 		return Filed{}, err
 	}
@@ -69,11 +69,11 @@ func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.Uploa
 	}
 	var place model.File
 	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.free(t, f.v); err != nil {
+		if err := keep.Free(t, f.v); err != nil {
 			return err
 		}
 		if place.FolderID, err = f.check(t, draft, tray); err == nil {
-			_, _, err = follow(t, place.FolderID, path)
+			_, _, err = Follow(t, place.FolderID, path)
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -86,7 +86,7 @@ func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.Uploa
 		if filed.Files, err = filing.file(f.v, t, at, actor, place); err != nil {
 			return err
 		}
-		return keep.put(t, at, filed)
+		return keep.Put(t, at, filed)
 	})
 	f.v.Queued.Notify()
 	return filed, err
@@ -115,7 +115,7 @@ func (f *Files) List(ctx context.Context, q Query) (Page[model.File], error) {
 // change. Invalid with every wrong field at once, Stale when it is not what was
 // expected.
 func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch, match Match) (model.File, error) {
-	return patch(ctx, f.v, fileNoun, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
+	return patch(ctx, f.v, FileNoun, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
 		now, refused := p.Check(old, knownFolder(t, p.FolderID.Value))
 		return now, refused.Err()
 	})
@@ -123,7 +123,7 @@ func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model
 
 // Trash moves a document into the trash, off its abstract if it has one.
 func (f *Files) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, f.v, fileNoun, actor, id, match, "trashed", trashFile)
+	return trash(ctx, f.v, FileNoun, actor, id, match, "trashed", trashFile)
 }
 
 // trashFile remembers where the document stood among its abstract's.
@@ -146,7 +146,7 @@ func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]strin
 // or into its folder; when that is gone for good, into no folder. Conflict while its
 // abstract is in the trash. One that is live stays as it is.
 func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[model.File]) (model.File, error) {
-	return restore(ctx, f.v, fileNoun, actor, id, keep, func(t *store.Tx, in model.File) error {
+	return restore(ctx, f.v, FileNoun, actor, id, keep, func(t *store.Tx, in model.File) error {
 		if in.AbstractID == 0 {
 			return nil
 		}
@@ -156,7 +156,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep 
 			return nil
 		case err == nil && abstract.Trashed != nil:
 			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash; restore that first."}
-		case err == nil && len(abstract.Files) >= f.v.mostPerAbstract():
+		case err == nil && len(abstract.Files) >= f.v.MostPerAbstract():
 			return &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
 		}
 		return err
@@ -187,12 +187,12 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 	return out, fileDetail(out), t.PutFile(out)
 }
 
-func (v *Vault) openBytes(file model.File) (*os.File, error) {
+func (v *Vault) OpenBytes(file model.File) (*os.File, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}
-	bytes, err := v.blobs.Open(digest)
+	bytes, err := v.Blobs.Open(digest)
 	if err != nil {
 		return nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}

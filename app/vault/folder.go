@@ -9,13 +9,14 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Folders are the verbs on folders.
 type Folders struct{ v *Vault }
 
 var folderNoun = noun[model.Folder]{
-	name:    "folder",
+	Name:    "folder",
 	live:    (*store.Tx).Folder,
 	version: func(f model.Folder) uint64 { return f.Version },
 	changes: model.Folder.Changes,
@@ -88,7 +89,7 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep Keep[model.Folder]) (model.Folder, error) {
 	var made model.Folder
 	err := f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.free(t, f.v); err != nil {
+		if err := keep.Free(t, f.v); err != nil {
 			return err
 		}
 		made, err = f.check(t, draft)
@@ -98,7 +99,7 @@ func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.Fol
 		if made, err = f.add(t, actor, at, made); err != nil {
 			return err
 		}
-		return keep.put(t, at, made)
+		return keep.Put(t, at, made)
 	})
 	return made, err
 }
@@ -111,13 +112,13 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 	if err := t.PutFolder(folder); err != nil {
 		return folder, err
 	}
-	return folder, f.v.AddEvent(t, at, actor, "folder.created", RecordRef("folder", folder.ID), map[string]string{"name": folder.Name})
+	return folder, f.v.AddEvent(t, at, actor, "folder.created", txn.RecordRef("folder", folder.ID), map[string]string{"name": folder.Name})
 }
 
 // follow goes down from a folder (0: the top) by the names of folders within one another,
 // compared without case: to the last one that is there, and gives those that are missing
 // below it. Invalid for a name that no folder can have, or one that would be too deep.
-func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
+func Follow(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
 	last = from
 	for i, name := range names {
 		wanted, refused := model.FolderDraft{Name: model.StringInput(name)}.Check(true)
@@ -141,7 +142,7 @@ func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []mo
 // path gives the folder that names lead to from another (0: the top), and creates what is
 // missing of it.
 func (f *Folders) path(t *store.Tx, actor model.Actor, at time.Time, from uint64, names []string) (uint64, error) {
-	last, missing, err := follow(t, from, names)
+	last, missing, err := Follow(t, from, names)
 	for _, folder := range missing {
 		folder.ParentID = last
 		if folder, err = f.add(t, actor, at, folder); err != nil {
@@ -264,6 +265,6 @@ func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, matc
 		if err := t.RemoveFolder(id); err != nil {
 			return err
 		}
-		return f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", RecordRef("folder", id), map[string]string{"name": folder.Name})
+		return f.v.AddEvent(t, f.v.Now(), actor, "folder.removed", txn.RecordRef("folder", id), map[string]string{"name": folder.Name})
 	})
 }

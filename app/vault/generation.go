@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // generationFile stands beside vault.db and holds a word that the database holds too,
@@ -21,12 +22,12 @@ import (
 // would remove them.
 //
 //	generation    one word a line: the one in force, and, while a serve begins, the next
-const generationFile = "generation"
+const GenerationFile = "generation"
 
 // generation begins a new generation, and tells whether the database is the one
 // that was last used here. Without the file it is taken for that one.
 func (v *Vault) generation(ctx context.Context) (own bool, err error) {
-	have, own, err := v.lastUsed(ctx)
+	have, own, err := v.LastUsed(ctx)
 	if err != nil || !own {
 		return false, err
 	}
@@ -39,22 +40,22 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 	}
 	// Both words, then the database, then the new one alone: whenever this is cut
 	// off, the file knows the word of the database.
-	if err := writeNote(v.Dir, generationFile, []byte(have+"\n"+next)); err != nil {
+	if err := txn.WriteNote(v.Dir, GenerationFile, []byte(have+"\n"+next)); err != nil {
 		return false, err
 	}
 	if err := v.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
 		return false, err
 	}
-	return true, writeNote(v.Dir, generationFile, []byte(next))
+	return true, txn.WriteNote(v.Dir, GenerationFile, []byte(next))
 }
 
 // lastUsed is the word of the database, and whether the file knows it.
-func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error) {
+func (v *Vault) LastUsed(ctx context.Context) (have string, own bool, err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
 	if err != nil {
 		return "", false, err
 	}
-	known, err := os.ReadFile(filepath.Join(v.Dir, generationFile))
+	known, err := os.ReadFile(filepath.Join(v.Dir, GenerationFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return have, true, nil
 	}
@@ -62,17 +63,17 @@ func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error)
 }
 
 // begin is the start of a serve: what it finds decides whether anything is swept.
-func (v *Vault) begin(ctx context.Context) (sweep bool) {
+func (v *Vault) Begin(ctx context.Context) (sweep bool) {
 	own, err := v.generation(ctx)
-	if v.Reserve.size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
-		err = v.Reserve.lend(v.Log, func() error { own, err = v.generation(ctx); return err })
+	if v.Reserve.Size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
+		err = v.Reserve.Lend(v.Log, func() error { own, err = v.generation(ctx); return err })
 	}
 	switch {
 	case err != nil:
 		v.Log.Error("nothing is swept in this run", "error", err)
 	case !own:
 		v.Log.Error("vault.db is not the one that was last used here; documents filed since may be without record, and nothing is swept. "+
-			"Put the newer one back, or remove the file to accept this one", "file", filepath.Join(v.Dir, generationFile))
+			"Put the newer one back, or remove the file to accept this one", "file", filepath.Join(v.Dir, GenerationFile))
 	}
 	return own && err == nil
 }

@@ -37,8 +37,8 @@ func (f *Files) Foresee(name string, size int64) string {
 	switch {
 	case size == 0:
 		return document.ReasonEmpty
-	case size > f.v.set.FileSize:
-		return document.ReasonTooLarge(f.v.set.FileSize)
+	case size > f.v.Set.FileSize:
+		return document.ReasonTooLarge(f.v.Set.FileSize)
 	case !accepted:
 		return document.ReasonUnsupportedType
 	}

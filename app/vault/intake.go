@@ -15,6 +15,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Tray holds the documents of one request between their arrival and the commit of
@@ -28,7 +29,7 @@ type Tray struct {
 	items   []*item
 	pending sync.WaitGroup
 	closed  sync.Once
-	turn    *turn // nil: what is filed stands behind what is there
+	Turn    *Turn // nil: what is filed stands behind what is there
 }
 
 // item is one document of a tray: refused, or staged with its report.
@@ -68,7 +69,7 @@ func (t *Tray) Add(filename string, r io.Reader) error {
 func (t *Tray) add(it *item, r io.Reader) error {
 	ext, accepted := document.Extension(it.filename)
 	switch {
-	case len(t.items) > t.v.set.FilesPerRequest:
+	case len(t.items) > t.v.Set.FilesPerRequest:
 		it.refusal = document.ReasonTooManyFiles
 		_, err := io.Copy(io.Discard, r)
 		return err
@@ -80,7 +81,7 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	if err := t.v.CheckSpace(); err != nil {
 		return err
 	}
-	staged, err := t.v.blobs.Stage(t.ctx, &roomReader{Reader: r, v: t.v}, t.v.set.FileSize)
+	staged, err := t.v.Blobs.Stage(t.ctx, &RoomReader{Reader: r, V: t.v}, t.v.Set.FileSize)
 	if err != nil {
 		return t.tooLarge(it, err)
 	}
@@ -95,17 +96,17 @@ func (t *Tray) add(it *item, r io.Reader) error {
 }
 
 // adopt takes a document whose bytes lie in the vault's uploads already.
-func (t *Tray) adopt(filename string, x *blobstore.Partial) error {
+func (t *Tray) Adopt(filename string, x *blobstore.Partial) error {
 	staged, err := x.Adopt(t.ctx)
 	if err != nil {
-		return t.v.disk(err)
+		return t.v.Disk(err)
 	}
 	ext, accepted := document.Extension(filename)
 	it := &item{filename: filename, staged: staged}
 	t.items = append(t.items, it)
 	switch {
-	case staged.Size() > t.v.set.FileSize:
-		it.refusal = document.ReasonTooLarge(t.v.set.FileSize) // the settings have changed meanwhile
+	case staged.Size() > t.v.Set.FileSize:
+		it.refusal = document.ReasonTooLarge(t.v.Set.FileSize) // the settings have changed meanwhile
 	case !accepted:
 		it.refusal = document.ReasonUnsupportedType
 	default:
@@ -120,9 +121,9 @@ func (t *Tray) adopt(filename string, x *blobstore.Partial) error {
 // read it.
 func (t *Tray) tooLarge(it *item, err error) error {
 	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || t.ctx.Err() != nil {
-		return t.v.disk(err)
+		return t.v.Disk(err)
 	}
-	it.refusal = document.ReasonTooLarge(t.v.set.FileSize)
+	it.refusal = document.ReasonTooLarge(t.v.Set.FileSize)
 	return nil
 }
 
@@ -139,8 +140,8 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 	switch {
 	case n == 0:
 		it.refusal = document.ReasonEmpty
-	case n > t.v.set.FileSize:
-		it.refusal = document.ReasonTooLarge(t.v.set.FileSize)
+	case n > t.v.Set.FileSize:
+		it.refusal = document.ReasonTooLarge(t.v.Set.FileSize)
 	default:
 		it.refusal = document.ReasonUnsupportedType
 	}
@@ -149,7 +150,7 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 
 func (t *Tray) inspect(it *item, ext string) {
 	defer t.pending.Done()
-	it.report, it.err = t.v.reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
+	it.report, it.err = t.v.Reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.Set.Inspect)
 	it.refusal = it.report.Rejection
 	if it.err != nil {
 		it.err = fmt.Errorf("inspect a document: %w", it.err)
@@ -179,7 +180,7 @@ type filing struct {
 	all      []*item // good or not, as sent
 	good     []*item
 	failures []model.RejectedFile
-	turn     *turn
+	turn     *Turn
 	some     *filing // of the good, where others were refused after their bytes were kept; else nil
 	release  func()  // the sweep may look at the bytes again
 }
@@ -200,25 +201,25 @@ func (f *filing) count(err error) {
 	if f.some != nil {
 		filed = f.some
 	}
-	f.v.counts.rejected.Add(uint64(len(filed.failures)))
+	f.v.Counts.Rejected.Add(uint64(len(filed.failures)))
 	if err != nil {
 		return
 	}
-	f.v.counts.filed.Add(uint64(len(filed.good)))
+	f.v.Counts.Filed.Add(uint64(len(filed.good)))
 	for _, it := range filed.good {
-		f.v.counts.filedBytes.Add(uint64(it.staged.Size()))
+		f.v.Counts.FiledBytes.Add(uint64(it.staged.Size()))
 	}
 }
 
 // mostPerAbstract is how many files an abstract may have, unless the settings say so.
 const mostPerAbstract = 2000
 
-func (v *Vault) mostPerAbstract() int { return cmp.Or(v.set.FilesPerAbstract, mostPerAbstract) }
+func (v *Vault) MostPerAbstract() int { return cmp.Or(v.Set.FilesPerAbstract, mostPerAbstract) }
 
 // within is the filing of no more documents than an abstract takes that has some; the
 // others are refused.
 func (f *filing) within(has int) *filing {
-	room := max(0, f.v.mostPerAbstract()-has)
+	room := max(0, f.v.MostPerAbstract()-has)
 	if f.some = nil; len(f.good) <= room {
 		return f
 	}
@@ -245,7 +246,7 @@ func (t *Tray) judged() (*filing, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &filing{v: t.v, all: t.items, turn: t.turn}
+	f := &filing{v: t.v, all: t.items, turn: t.Turn}
 	for _, it := range t.items {
 		switch {
 		case errors.Is(it.err, sandbox.ErrBusy):
@@ -277,10 +278,10 @@ func (t *Tray) keep() (*filing, error) {
 	if f.release, err = t.v.keepBytes(t.ctx, staged...); err != nil {
 		// Some of them may have got their names before it went wrong.
 		t.v.Orphans.Notify()
-		return nil, t.v.disk(err)
+		return nil, t.v.Disk(err)
 	}
 	if len(staged) > 0 {
-		t.v.storage.succeeded()
+		t.v.Storage.succeeded()
 	}
 	return f, nil
 }
@@ -298,7 +299,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, pl
 			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
 			Processing: true, Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
-			v.AddEvent(t, at, actor, "file.filed", RecordRef("file", id), fileDetail(file)))
+			v.AddEvent(t, at, actor, "file.filed", txn.RecordRef("file", id), fileDetail(file)))
 		if err != nil {
 			return nil, err
 		}
@@ -309,14 +310,14 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, pl
 
 // disk names an error of the blob store: Full, or a failed sync, after which
 // nobody knows what the disk holds and the vault takes no more writes.
-func (v *Vault) disk(err error) error {
+func (v *Vault) Disk(err error) error {
 	switch {
 	case errors.Is(err, blobstore.ErrDiskFull):
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full.", Err: err}
 	case errors.Is(err, blobstore.ErrSync):
 		v.Store.Fail(err)
-		return ReadOnlyError(err)
+		return txn.ReadOnlyError(err)
 	}
-	v.storage.failed(v.Now(), err)
+	v.Storage.failed(v.Now(), err)
 	return err
 }

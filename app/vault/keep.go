@@ -11,10 +11,10 @@ import (
 // keepBytes makes documents durable before the record that names them is written. A
 // damaged document of the same bytes is intact again then.
 func (v *Vault) keepBytes(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
-	release, err = v.blobs.Commit(ctx, staged...)
+	release, err = v.Blobs.Commit(ctx, staged...)
 	if err == nil {
 		for _, one := range staged {
-			v.foundIntact(one.Digest())
+			v.FoundIntact(one.Digest())
 		}
 	}
 	return release, err

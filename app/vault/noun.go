@@ -9,11 +9,12 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // noun is what the verbs that several nouns share must know of one.
 type noun[T any] struct {
-	name    string
+	Name    string
 	live    func(*store.Tx, uint64) (T, error)                // NotFound for what is in the trash
 	any     func(*store.Tx, uint64) (T, error)                // in the trash too
 	version func(T) uint64                                    // what If-Match is held against
@@ -53,7 +54,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		}
 		if changes = n.changes(old, now); len(changes) == 0 {
 			now = old
-			return errSame
+			return txn.ErrSame
 		}
 		return nil
 	}, func(t *store.Tx) (err error) {
@@ -61,9 +62,9 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		if now, err = n.next(t, now, at); err != nil {
 			return err
 		}
-		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.name + ".changed", Record: RecordRef(n.name, id), Changes: changes})
+		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.Name + ".changed", Record: txn.RecordRef(n.Name, id), Changes: changes})
 	})
-	if errors.Is(err, errSame) {
+	if errors.Is(err, txn.ErrSame) {
 		err = nil
 	}
 	return now, err
@@ -85,7 +86,7 @@ func trash[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		if err != nil {
 			return err
 		}
-		return v.AddEvent(t, at, actor, n.name+"."+event, RecordRef(n.name, id), detail)
+		return v.AddEvent(t, at, actor, n.Name+"."+event, txn.RecordRef(n.Name, id), detail)
 	})
 }
 
@@ -102,14 +103,14 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 		trashed := n.trashed(in)
 		switch {
 		case trashed == nil && !keep.on():
-			return errSame
+			return txn.ErrSame
 		case trashed == nil:
-			return keep.free(t, v)
+			return keep.Free(t, v)
 		}
 		if over, err := n.over(v, t, in); over || err != nil {
-			return cmp.Or(err, errs.RecordNotFound(n.name, id))
+			return cmp.Or(err, errs.RecordNotFound(n.Name, id))
 		}
-		if err := keep.free(t, v); err != nil || judge == nil {
+		if err := keep.Free(t, v); err != nil || judge == nil {
 			return err
 		}
 		return judge(t, in)
@@ -120,13 +121,13 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 			if out, detail, err = put(t, in, at); err != nil {
 				return err
 			}
-			if err := v.AddEvent(t, at, actor, n.name+".restored", RecordRef(n.name, id), detail); err != nil {
+			if err := v.AddEvent(t, at, actor, n.Name+".restored", txn.RecordRef(n.Name, id), detail); err != nil {
 				return err
 			}
 		}
-		return keep.put(t, at, out)
+		return keep.Put(t, at, out)
 	})
-	if errors.Is(err, errSame) {
+	if errors.Is(err, txn.ErrSame) {
 		err = nil
 	}
 	return out, err

@@ -7,13 +7,14 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Orders are the verbs on orders.
 type Orders struct{ v *Vault }
 
-var orderNoun = noun[model.Order]{
-	name:    "order",
+var OrderNoun = noun[model.Order]{
+	Name:    "order",
 	live:    (*store.Tx).Order,
 	any:     (*store.Tx).OrderIncludingTrash,
 	version: func(o model.Order) uint64 { return o.Version },
@@ -44,7 +45,7 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 	}
 	var made model.Order
 	err := o.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.free(t, o.v); err != nil {
+		if err := keep.Free(t, o.v); err != nil {
 			return err
 		}
 		made, err = o.check(t, draft, judged)
@@ -58,10 +59,10 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 		if err := t.PutOrder(made); err != nil {
 			return err
 		}
-		if err := o.v.AddEvent(t, at, actor, "order.created", RecordRef("order", made.ID), map[string]string{"number": made.Number}); err != nil {
+		if err := o.v.AddEvent(t, at, actor, "order.created", txn.RecordRef("order", made.ID), map[string]string{"number": made.Number}); err != nil {
 			return err
 		}
-		return keep.put(t, at, made)
+		return keep.Put(t, at, made)
 	})
 	return made, err
 }
@@ -83,7 +84,7 @@ func (o *Orders) List(ctx context.Context, q Query) (Page[model.Order], error) {
 // Patch changes what was sent of an order; Invalid with every wrong field at once,
 // Stale when it is not what was expected.
 func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch, match Match) (model.Order, error) {
-	return patch(ctx, o.v, orderNoun, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
+	return patch(ctx, o.v, OrderNoun, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
 		fields, err := t.OrderFields()
 		if err != nil {
 			return old, err
@@ -92,7 +93,7 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 		if err != nil {
 			return old, err
 		}
-		now, refused := p.Check(old, statuses, fields, o.v.set.Rules)
+		now, refused := p.Check(old, statuses, fields, o.v.Set.Rules)
 		if model.Fold(now.Number) != model.Fold(old.Number) {
 			refused = o.unique(t, now.Number, refused)
 		}
@@ -102,7 +103,7 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 
 // Trash moves an order into the trash.
 func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, o.v, orderNoun, actor, id, match, "trashed", func(t *store.Tx, live model.Order, in model.Trashed) (map[string]string, error) {
+	return trash(ctx, o.v, OrderNoun, actor, id, match, "trashed", func(t *store.Tx, live model.Order, in model.Trashed) (map[string]string, error) {
 		live.Trashed = &in
 		return nil, t.PutOrder(live)
 	})
@@ -111,7 +112,7 @@ func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match 
 // Restore takes an order out of the trash; Invalid when its number must be unique
 // and was taken meanwhile. One that is live stays as it is.
 func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[model.Order]) (model.Order, error) {
-	return restore(ctx, o.v, orderNoun, actor, id, keep, func(t *store.Tx, in model.Order) error {
+	return restore(ctx, o.v, OrderNoun, actor, id, keep, func(t *store.Tx, in model.Order) error {
 		return o.unique(t, in.Number, nil).Err()
 	}, func(t *store.Tx, in model.Order, _ time.Time) (model.Order, map[string]string, error) {
 		in.Trashed = nil
@@ -134,7 +135,7 @@ func (o *Orders) judge(t *store.Tx, draft model.OrderDraft) (j judgedOrder, err 
 	if j.statuses, err = t.OrderStatuses(); err != nil {
 		return j, err
 	}
-	j.order, j.refused = draft.Check(j.fields, o.v.set.Rules)
+	j.order, j.refused = draft.Check(j.fields, o.v.Set.Rules)
 	if len(j.statuses) > 0 {
 		j.order.Status = j.statuses[0]
 	}
@@ -145,7 +146,7 @@ func (o *Orders) judge(t *store.Tx, draft model.OrderDraft) (j judgedOrder, err 
 // unique adds the refusal of a number that another live order has, before all
 // others, where the settings want none twice.
 func (o *Orders) unique(t *store.Tx, number string, refused errs.Fields) errs.Fields {
-	if !o.v.set.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
+	if !o.v.Set.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
 		return refused
 	}
 	taken := errs.FieldError{Field: "order_number", Sentences: []string{model.MsgTaken("order_number")}}
@@ -162,7 +163,7 @@ func (o *Orders) check(t *store.Tx, draft model.OrderDraft, j judgedOrder) (mode
 	if err != nil {
 		return model.Order{}, err
 	}
-	if !same(fields, j.fields) || !same(statuses, j.statuses) || o.v.set.UniqueOrderNumber {
+	if !same(fields, j.fields) || !same(statuses, j.statuses) || o.v.Set.UniqueOrderNumber {
 		j, err = o.judge(t, draft)
 	}
 	return j.order, err

@@ -9,6 +9,7 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/txn"
 )
 
 // Open opens a document's bytes to be sent; the caller closes them. NotFound when there
@@ -21,7 +22,7 @@ func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekClo
 	if err != nil {
 		return file, nil, err
 	}
-	content, unverified, err := f.v.openVerified(ctx, file)
+	content, unverified, err := f.v.OpenVerified(ctx, file)
 	if err != nil || unverified == nil {
 		return file, content, err
 	}
@@ -40,11 +41,11 @@ type Outgoing struct {
 func (o *Outgoing) Close() error {
 	switch {
 	case o.Err() != nil:
-		o.v.foundDamaged(context.Background(), o.Digest(), o.file.ID, o.Err())
+		o.v.FoundDamaged(context.Background(), o.Digest(), o.file.ID, o.Err())
 	case o.Verified():
-		o.v.foundIntact(o.Digest())
+		o.v.FoundIntact(o.Digest())
 	default:
-		o.v.checkLater(o.Digest())
+		o.v.CheckLater(o.Digest())
 	}
 	return o.bytes.Close()
 }
@@ -52,7 +53,7 @@ func (o *Outgoing) Close() error {
 // KnownDamage is a DamagedError for the first of the documents whose bytes are known to be
 // damaged, or nil. It reads nothing.
 func (f *Files) KnownDamage(list ...model.File) error {
-	if f.v.damages.count() == 0 {
+	if f.v.Damages.Count() == 0 {
 		return nil
 	}
 	for _, file := range list {
@@ -60,9 +61,9 @@ func (f *Files) KnownDamage(list ...model.File) error {
 		if err != nil {
 			return fmt.Errorf("file %d: %w", file.ID, err)
 		}
-		if known, marked := f.v.damages.of(digest); marked {
-			if !within(known.Checked, f.v.Now(), lookAgain) {
-				f.v.checkLater(digest)
+		if known, marked := f.v.Damages.of(digest); marked {
+			if !txn.Within(known.Checked, f.v.Now(), lookAgain) {
+				f.v.CheckLater(digest)
 			}
 			return &DamagedError{file, fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
 		}
@@ -70,33 +71,33 @@ func (f *Files) KnownDamage(list ...model.File) error {
 	return nil
 }
 
-func (v *Vault) openVerified(ctx context.Context, file model.File) (*os.File, *blobstore.VerifyingReader, error) {
+func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *blobstore.VerifyingReader, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}
-	content, unverified, err := v.blobs.OpenVerified(ctx, digest, file.Size)
+	content, unverified, err := v.Blobs.OpenVerified(ctx, digest, file.Size)
 	switch {
 	case err == nil && unverified == nil:
-		v.foundIntact(digest)
+		v.FoundIntact(digest)
 		return content, nil, nil
 	case err == nil:
 		return content, unverified, nil
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
-	case !isDamage(err):
+	case !IsDamage(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
 	damaged := errs.RecordNotFound("file", file.ID) // it was purged in the meantime
-	failed := v.stillHas(ctx, digest, func(model.File) {
+	failed := v.StillHas(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
-		known, marked := v.damages.of(digest)
-		if marked && within(known.Checked, v.Now(), lookAgain) {
+		known, marked := v.Damages.of(digest)
+		if marked && txn.Within(known.Checked, v.Now(), lookAgain) {
 			return
 		}
-		v.foundDamaged(ctx, digest, file.ID, err)
+		v.FoundDamaged(ctx, digest, file.ID, err)
 		if marked {
-			v.checkLater(digest)
+			v.CheckLater(digest)
 		}
 	})
 	if failed != nil {

@@ -28,7 +28,7 @@ func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headi
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		headings = make([]string, 0, len(list))
 		for _, abstract := range list {
-			headings = append(headings, a.v.heading(t, abstract))
+			headings = append(headings, a.v.HeadingIn(t, abstract))
 		}
 		return ctx.Err()
 	})
@@ -36,7 +36,7 @@ func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headi
 }
 
 // heading reads the template too, which is worth no refusal.
-func (v *Vault) heading(t *store.Tx, a model.Abstract) string {
+func (v *Vault) HeadingIn(t *store.Tx, a model.Abstract) string {
 	if a.Heading() != "" {
 		return v.Heading(a, model.Template{})
 	}
@@ -49,14 +49,14 @@ func (v *Vault) heading(t *store.Tx, a model.Abstract) string {
 
 // place is what people know the place of a document by: the heading of its abstract
 // or the name of its folder; "" where it has neither.
-func (v *Vault) place(t *store.Tx, file model.File) (string, error) {
+func (v *Vault) Place(t *store.Tx, file model.File) (string, error) {
 	switch {
 	case file.AbstractID != 0:
 		abstract, err := t.Abstract(file.AbstractID)
 		if err != nil {
 			return "", err
 		}
-		return v.heading(t, abstract), nil
+		return v.HeadingIn(t, abstract), nil
 	case file.FolderID != 0:
 		folder, err := t.Folder(file.FolderID)
 		return folder.Name, err
@@ -65,10 +65,10 @@ func (v *Vault) place(t *store.Tx, file model.File) (string, error) {
 }
 
 // placed says where documents are. A place that cannot be read is worth no refusal.
-func (v *Vault) placed(t *store.Tx, files []model.File) (list []Document) {
+func (v *Vault) Placed(t *store.Tx, files []model.File) (list []Document) {
 	for _, f := range files {
 		d := Document{File: f}
-		if place, err := v.place(t, f); err == nil {
+		if place, err := v.Place(t, f); err == nil {
 			d.Place = place
 		}
 		list = append(list, d)

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // purger ends what has had its time: records in the trash and kept answers.
@@ -33,7 +34,7 @@ const (
 	lookAtOnce = 256
 )
 
-func (p *Purger) run(ctx context.Context) {
+func (p *Purger) Run(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
@@ -50,7 +51,7 @@ func (p *Purger) run(ctx context.Context) {
 
 // turn purges what is due, unless the clock is in doubt.
 func (p *Purger) turn(ctx context.Context) error {
-	defer p.v.Reserve.fill(p.v.Log)
+	defer p.v.Reserve.Fill(p.v.Log)
 	if p.rests(ctx) {
 		return nil
 	}
@@ -69,7 +70,7 @@ func (p *purged) add(more purged) {
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Every time is in microseconds: this is the first at which nothing is due yet.
-	due := purging{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.set.TrashKeep)}
+	due := purging{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Set.TrashKeep)}
 	gone, err := due.run(ctx)
 	if gone.records > 0 {
 		v.Log.Info("purged the trash", "records", gone.records, "files", gone.files)
@@ -181,7 +182,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 			}
 		}
 		if !some {
-			return errSame
+			return txn.ErrSame
 		}
 		return nil
 	}, func(t *store.Tx) error {
@@ -206,7 +207,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 		}
 		return nil
 	})
-	if errors.Is(err, errSame) {
+	if errors.Is(err, txn.ErrSame) {
 		err = nil
 	}
 	return done, left, stuck, err
@@ -231,11 +232,11 @@ func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
 	at := p.v.Now()
 	var in Filed
 	switch item.Noun {
-	case abstractNoun.name:
-		if in, err = abstractNoun.any(t, item.ID); err != nil {
+	case AbstractNoun.Name:
+		if in, err = AbstractNoun.any(t, item.ID); err != nil {
 			return done, err
 		}
-	case fileNoun.name:
+	case FileNoun.Name:
 		file, err := t.FileIncludingTrash(item.ID)
 		if err != nil {
 			return done, err
@@ -246,16 +247,16 @@ func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
 		return done, err
 	}
 	for _, file := range in.Files {
-		if err := errors.Join(t.RemoveFile(file.ID), p.event(t, at, fileNoun.name, file.ID, file.Filename, fileDetail(file))); err != nil {
+		if err := errors.Join(t.RemoveFile(file.ID), p.event(t, at, FileNoun.Name, file.ID, file.Filename, fileDetail(file))); err != nil {
 			return done, err
 		}
 	}
 	done = purged{records: len(in.Files), files: len(in.Files)}
 	switch item.Noun {
-	case abstractNoun.name:
+	case AbstractNoun.Name:
 		done.records++
 		err = errors.Join(t.RemoveAbstract(item.ID), p.event(t, at, item.Noun, item.ID, item.Heading, filesDetail(in)))
-	case orderNoun.name:
+	case OrderNoun.Name:
 		done.records++
 		err = errors.Join(t.RemoveOrder(item.ID), p.event(t, at, item.Noun, item.ID, item.Heading, nil))
 	}
@@ -269,7 +270,7 @@ func (p *purging) event(t *store.Tx, at time.Time, noun string, id uint64, name 
 		maps.Copy(named, detail)
 		detail = named
 	}
-	return p.v.AddEvent(t, at, p.actor, noun+".purged", RecordRef(noun, id), detail)
+	return p.v.AddEvent(t, at, p.actor, noun+".purged", txn.RecordRef(noun, id), detail)
 }
 
 // lifted logs that the retention of a record does not count, where there is one.
@@ -277,7 +278,7 @@ func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
 	if p.lift == "" || !at.Before(item.Retained) {
 		return nil
 	}
-	return p.v.AddEvent(t, at, p.actor, "retention.lifted", RecordRef(item.Noun, item.ID), map[string]string{
+	return p.v.AddEvent(t, at, p.actor, "retention.lifted", txn.RecordRef(item.Noun, item.ID), map[string]string{
 		"name": item.Heading, "reason": p.lift, "until": item.Retained.Format(time.RFC3339),
 	})
 }
@@ -286,7 +287,7 @@ func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
 func fileDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {
-		detail["abstract"] = RecordRef("abstract", f.AbstractID)
+		detail["abstract"] = txn.RecordRef("abstract", f.AbstractID)
 	}
 	return detail
 }
@@ -296,17 +297,17 @@ const pruneAtOnce = 256
 func (v *Vault) pruneReplays(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var pruned int
-		before := v.Now().Add(time.Microsecond - v.set.ReplayKeep)
+		before := v.Now().Add(time.Microsecond - v.Set.ReplayKeep)
 		err := v.Store.Update(ctx, func(t *store.Tx) error {
 			if !t.HasStoredResponsesBefore(before) {
-				return errSame
+				return txn.ErrSame
 			}
 			return nil
 		}, func(t *store.Tx) (err error) {
 			pruned, err = t.PruneStoredResponses(before, pruneAtOnce)
 			return err
 		})
-		if errors.Is(err, errSame) {
+		if errors.Is(err, txn.ErrSame) {
 			return nil
 		}
 		if err != nil || pruned < pruneAtOnce {

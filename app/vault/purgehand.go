@@ -129,13 +129,13 @@ func (s *Trash) free(ctx context.Context, gone purged) (Purged, error) {
 	if gone.files == 0 {
 		return done, nil
 	}
-	_, own, err := s.v.lastUsed(ctx)
+	_, own, err := s.v.LastUsed(ctx)
 	if err != nil || !own {
 		done.Waits = true // nothing is swept by the word of an older database (generation.go)
 		return done, err
 	}
-	swept, err := s.v.Sweeper.sweep(ctx)
+	swept, err := s.v.Sweeper.SweepBlobs(ctx)
 	done.Freed, done.Waits = swept.Bytes, s.v.Sweeper.held.Load() > 0
-	s.v.Reserve.fill(s.v.Log)
+	s.v.Reserve.Fill(s.v.Log)
 	return done, err
 }

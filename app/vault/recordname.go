@@ -40,12 +40,12 @@ func (v *Vault) name(t *store.Tx, noun string, id uint64) (name RecordName, ok b
 	var in *model.Trashed
 	var err error
 	switch noun {
-	case abstractNoun.name:
+	case AbstractNoun.Name:
 		var a model.Abstract
 		if a, err = t.AbstractIncludingTrash(id); err == nil {
-			name.Text, in = v.heading(t, a), a.Trashed
+			name.Text, in = v.HeadingIn(t, a), a.Trashed
 		}
-	case orderNoun.name:
+	case OrderNoun.Name:
 		var o model.Order
 		o, err = t.OrderIncludingTrash(id)
 		name.Text, in = o.Number, o.Trashed

@@ -21,7 +21,7 @@ type Move struct {
 // Reorder puts the documents of an abstract into another order, as they stand by then.
 // NotFound when there is no such abstract.
 func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, move Move) (Filed, error) {
-	return patch(ctx, a.v, abstractNoun, actor, id, Match{}, func(_ *store.Tx, old Filed) (Filed, error) {
+	return patch(ctx, a.v, AbstractNoun, actor, id, Match{}, func(_ *store.Tx, old Filed) (Filed, error) {
 		now := old
 		now.Abstract.Files = move.order(old.Abstract.Files)
 		now.Files = inOrder(old.Files, now.Abstract.Files)

@@ -27,7 +27,7 @@ var ErrKept = errors.New("an answer is kept already")
 func (k Keep[T]) on() bool { return k.Render != nil }
 
 // free refuses a slot that has an answer: what the request asks for is made.
-func (k Keep[T]) free(t *store.Tx, v *Vault) error {
+func (k Keep[T]) Free(t *store.Tx, v *Vault) error {
 	if !k.on() {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (k Keep[T]) free(t *store.Tx, v *Vault) error {
 	return err
 }
 
-func (k Keep[T]) put(t *store.Tx, at time.Time, made T) error {
+func (k Keep[T]) Put(t *store.Tx, at time.Time, made T) error {
 	if !k.on() {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.StoredRespon
 
 func (v *Vault) replay(t *store.Tx, slot [32]byte) (model.StoredResponse, bool, error) {
 	r, found, err := t.StoredResponse(slot)
-	if err != nil || !found || !v.Now().Before(r.At.Add(v.set.ReplayKeep)) {
+	if err != nil || !found || !v.Now().Before(r.At.Add(v.Set.ReplayKeep)) {
 		return model.StoredResponse{}, false, err
 	}
 	return r, true, nil

@@ -54,7 +54,7 @@ func retainedUntil(from time.Time, keep time.Duration) time.Time {
 // abstractRetained is until when an abstract and its documents are kept; zero for none.
 // They go together, so the newest of them counts.
 func (v *Vault) abstractRetained(t *store.Tx, a model.Abstract) (time.Time, error) {
-	keep, from := v.set.Retention.of(a.TemplateID), a.CreatedAt
+	keep, from := v.Set.Retention.of(a.TemplateID), a.CreatedAt
 	if keep <= 0 || len(a.Files) == 0 {
 		return retainedUntil(from, keep), nil
 	}
@@ -85,11 +85,11 @@ func (v *Vault) fileRetained(t *store.Tx, f model.File) (time.Time, error) {
 	if !fromAbstract(f) {
 		return time.Time{}, nil
 	}
-	keep := v.set.Retention.longest()
+	keep := v.Set.Retention.longest()
 	if id != 0 {
 		switch a, err := t.AbstractIncludingTrash(id); {
 		case err == nil:
-			keep = v.set.Retention.of(a.TemplateID)
+			keep = v.Set.Retention.of(a.TemplateID)
 		case errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged):
 			return time.Time{}, err
 		}
@@ -109,7 +109,7 @@ func fromAbstract(f model.File) bool {
 
 // until is when a record's time in the trash is over.
 func (v *Vault) until(in model.Trashed, retained time.Time) time.Time {
-	until := in.At.Add(v.set.TrashKeep)
+	until := in.At.Add(v.Set.TrashKeep)
 	if retained.After(until) {
 		return retained
 	}

@@ -9,15 +9,15 @@ const roomEvery = 8 << 20
 
 // roomReader ends a document when the disk falls below its reserve, so that what
 // arrives at the same time cannot use it up together.
-type roomReader struct {
+type RoomReader struct {
 	io.Reader
-	v     *Vault
+	V     *Vault
 	since int64
 }
 
-func (r *roomReader) Read(p []byte) (int, error) {
+func (r *RoomReader) Read(p []byte) (int, error) {
 	if r.since >= roomEvery {
-		if err := r.v.CheckSpace(); err != nil {
+		if err := r.V.CheckSpace(); err != nil {
 			return 0, err
 		}
 		r.since = 0

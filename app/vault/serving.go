@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"deedkeep/app/txn"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -13,7 +14,7 @@ import (
 // is in doubt (leap.go). One that cannot be read is as one that is not there.
 //
 //	serving.json  {"started_at":"…","stopped_at":"…","cut_at":"…","leapt_at":"…"}   cut_at: the last start after one that did not stop
-const servingFile = "serving.json"
+const ServingFile = "serving.json"
 
 type serving struct {
 	StartedAt time.Time `json:"started_at"`
@@ -24,16 +25,16 @@ type serving struct {
 
 // cutAt is since when it is known that a server did not stop by itself: the next one
 // has started, or, when none runs, its own start. Zero: never.
-func (v *Vault) cutAt() time.Time {
+func (v *Vault) CutAt() time.Time {
 	s := readServing(v.Dir)
-	if !v.serving && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
+	if !v.Serving && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
 		return s.StartedAt
 	}
 	return s.CutAt
 }
 
 func readServing(dir string) (s serving) {
-	text, err := os.ReadFile(filepath.Join(dir, servingFile))
+	text, err := os.ReadFile(filepath.Join(dir, ServingFile))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
@@ -44,19 +45,19 @@ func readServing(dir string) (s serving) {
 }
 
 // noteStart is told when a server begins on the vault.
-func (v *Vault) noteStart() {
+func (v *Vault) NoteStart() {
 	before, now := readServing(v.Dir), v.Now()
 	s := serving{StartedAt: now, CutAt: before.CutAt, LeaptAt: before.LeaptAt}
 	if !before.StartedAt.IsZero() && before.StoppedAt.IsZero() {
 		s.CutAt = now
 	}
 	v.writeServing(s)
-	v.serving = true
+	v.Serving = true
 }
 
 // noteStop is told when the vault is closed in order.
-func (v *Vault) noteStop() {
-	if !v.serving {
+func (v *Vault) NoteStop() {
+	if !v.Serving {
 		return
 	}
 	s := readServing(v.Dir)
@@ -70,7 +71,7 @@ func (v *Vault) writeServing(s serving) {
 		err = v.Store.CheckFile()
 	}
 	if err == nil {
-		err = writeNote(v.Dir, servingFile, text)
+		err = txn.WriteNote(v.Dir, ServingFile, text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
 		v.Log.Warn("note of start and stop", "error", err)

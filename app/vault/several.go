@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Left is a document that was left where it is, and why.
@@ -48,7 +49,7 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 		now := old
 		now.FolderID = folder
 		now.Version++
-		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed", Record: RecordRef(fileNoun.name, old.ID), Changes: old.Changes(now)}))
+		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileNoun.Name, old.ID), Changes: old.Changes(now)}))
 	})
 }
 
@@ -61,7 +62,7 @@ func (f *Files) TrashSeveral(ctx context.Context, actor model.Actor, ids []uint6
 		if err != nil {
 			return err
 		}
-		return f.v.AddEvent(t, at, actor, "file.trashed", RecordRef(fileNoun.name, live.ID), detail)
+		return f.v.AddEvent(t, at, actor, "file.trashed", txn.RecordRef(FileNoun.Name, live.ID), detail)
 	})
 }
 
@@ -78,7 +79,7 @@ func (f *Files) several(ctx context.Context, actor model.Actor, ids []uint64, ch
 			}
 		}
 		if found, err = choose(t, ids, judge); err == nil && len(found.some) == 0 {
-			err = errSame
+			err = txn.ErrSame
 		}
 		return err
 	}, func(t *store.Tx) error {
@@ -94,7 +95,7 @@ func (f *Files) several(ctx context.Context, actor model.Actor, ids []uint64, ch
 		}
 		return nil
 	})
-	if errors.Is(err, errSame) {
+	if errors.Is(err, txn.ErrSame) {
 		err = nil
 	}
 	if err != nil {

@@ -72,7 +72,7 @@ func wayTo(all []model.Folder, folder model.Folder) (way []model.Folder) {
 func branches(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []model.Folder, here uint64) []Branch {
 	list := make([]Branch, 0, len(in[parent]))
 	for _, folder := range in[parent] {
-		b := Branch{Folder: folder, Count: t.CountBy(fileNoun.name, store.ColumnFolder, fmt.Sprint(folder.ID)), Here: folder.ID == here}
+		b := Branch{Folder: folder, Count: t.CountBy(FileNoun.Name, store.ColumnFolder, fmt.Sprint(folder.ID)), Here: folder.ID == here}
 		if len(way) > 0 && way[0].ID == folder.ID {
 			b.Inside = branches(t, in, folder.ID, way[1:], here)
 		}
@@ -205,7 +205,7 @@ func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64
 	if err != nil {
 		return nil, err
 	}
-	order := numbers(list)
+	order := Numbers(list)
 	if len(order) >= largeFolder {
 		f.v.orders.put(key, turn, order)
 	}

@@ -18,9 +18,9 @@ type StatusCount struct {
 
 // orderStatuses are those of the workspace in their order, then what orders have
 // besides.
-func orderStatuses(t *store.Tx) ([]StatusCount, error) {
+func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
-	list := counted(t.ValueCounts(orderNoun.name, store.ColumnStatus), names)
+	list := counted(t.ValueCounts(OrderNoun.Name, store.ColumnStatus), names)
 	for i := range list {
 		list[i].Open = model.IsOpenStatus(list[i].Status)
 	}
@@ -32,14 +32,14 @@ func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 // besides, written as a retired template writes it.
 func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
-		list, err = abstractStatuses(t)
+		list, err = AbstractStatuses(t)
 		return err
 	})
 	return list, err
 }
 
 // abstractStatuses is Abstracts.Statuses.
-func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
+func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	templates, err := t.Templates()
 	var names []string
 	retired := map[string]string{}
@@ -53,7 +53,7 @@ func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 			}
 		}
 	}
-	list := counted(t.ValueCounts(abstractNoun.name, store.ColumnStatus), names)
+	list := counted(t.ValueCounts(AbstractNoun.Name, store.ColumnStatus), names)
 	for i := range list[len(names):] {
 		c := &list[len(names)+i]
 		c.Status = cmp.Or(retired[c.Status], c.Status)

@@ -45,7 +45,7 @@ func (s *storage) succeeded() {
 }
 
 // problem is Closing while the disk keeps failing.
-func (s *storage) problem(now time.Time) error {
+func (s *storage) Problem(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.row < storageErrors || now.Sub(s.last) >= storageQuiet {

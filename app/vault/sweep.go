@@ -10,13 +10,14 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // sweeper removes the bytes that no record names: at the start, when a crash may
 // have left some, then in regular turns, and soon after a request that failed
 // with its bytes already kept.
 type Sweeper struct {
-	*DB
+	*txn.DB
 	vault *Vault
 	held  atomic.Int64 // snapshots in progress, whose documents may not be removed
 }
@@ -35,7 +36,7 @@ func (s *Sweeper) Hold() (release func()) {
 // walk over all documents and not one each.
 const sweepPause = time.Second
 
-func (s *Sweeper) run(ctx context.Context, every time.Duration) {
+func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -61,11 +62,11 @@ func (s *Sweeper) run(ctx context.Context, every time.Duration) {
 // sweeps nothing: its last commit failed, and nobody knows which records the disk
 // will show at the next start. It returns Closing then.
 func (s *Sweeper) Sweep(ctx context.Context) error {
-	_, err := s.sweep(ctx)
+	_, err := s.SweepBlobs(ctx)
 	return err
 }
 
-func (s *Sweeper) sweep(ctx context.Context) (result blobstore.SweepResult, err error) {
+func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult, err error) {
 	orphans, err := s.orphans(ctx)
 	if err != nil {
 		return result, fmt.Errorf("sweep: %w", err)
@@ -73,7 +74,7 @@ func (s *Sweeper) sweep(ctx context.Context) (result blobstore.SweepResult, err 
 	if len(orphans) == 0 {
 		return result, nil
 	}
-	result, err = s.vault.blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
+	result, err = s.vault.Blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
 		if !orphans[d] {
 			return true, nil
 		}
@@ -81,8 +82,8 @@ func (s *Sweeper) sweep(ctx context.Context) (result blobstore.SweepResult, err 
 		if err == nil && !used {
 			// Before the bytes: after a crash in between they are still an orphan, and
 			// nobody's text stays behind for good.
-			err = s.vault.previews.Remove(d.String())
-			s.vault.damages.drop(d)
+			err = s.vault.Previews.Remove(d.String())
+			s.vault.Damages.drop(d)
 		}
 		return used, err
 	})
@@ -99,7 +100,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used boo
 	// Each time: a commit may fail while the sweep is on its way, and its pins
 	// are given back only after the store has said so.
 	if s.Store.Failure() != nil {
-		return false, ReadOnlyError(s.Store.Failure())
+		return false, txn.ReadOnlyError(s.Store.Failure())
 	}
 	if s.held.Load() > 0 {
 		return true, nil
@@ -115,7 +116,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used boo
 // alone is no proof: a flipped bit in it must not cost a document.
 func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
 	found := map[blobstore.Digest]bool{}
-	err := s.vault.blobs.Walk(ctx, func(e blobstore.Entry) error {
+	err := s.vault.Blobs.Walk(ctx, func(e blobstore.Entry) error {
 		used, err := s.digestInUse(ctx, e.Digest)
 		if !used {
 			found[e.Digest] = true

@@ -9,6 +9,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/txn"
 )
 
 // Templates are the verbs on abstract templates.
@@ -227,7 +228,7 @@ func (s *Templates) put(t *store.Tx, actor model.Actor, changed []Changed) error
 				return err
 			}
 		}
-		if err := t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: RecordRef("template", c.Template.ID), Changes: c.Changes}); err != nil {
+		if err := t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: txn.RecordRef("template", c.Template.ID), Changes: c.Changes}); err != nil {
 			return err
 		}
 	}

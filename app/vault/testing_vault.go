@@ -10,7 +10,7 @@ import (
 )
 
 // Enforce changes a rule of a vault that nobody else uses now.
-func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required }
+func (v *Vault) Enforce(required bool) { v.Set.Rules.EnforceRequired = required }
 
 // Kept reads a slot, however old its answer is.
 func (v *Vault) Kept(slot [32]byte) (r model.StoredResponse, found bool, err error) {

@@ -59,12 +59,12 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 // trashed reads the record of an entry. When it is damaged, the item has what the entry
 // says.
 func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
-	item = Trashed{Noun: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.set.TrashKeep)}
+	item = Trashed{Noun: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.Set.TrashKeep)}
 	var in *model.Trashed
 	switch e.Type {
-	case abstractNoun.name:
+	case AbstractNoun.Name:
 		in, err = v.trashedAbstract(t, &item)
-	case orderNoun.name:
+	case OrderNoun.Name:
 		o, failed := t.OrderIncludingTrash(e.ID)
 		item.Heading, in, err = o.Number, o.Trashed, failed
 	default:
@@ -81,7 +81,7 @@ func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed, err
 	if err != nil {
 		return nil, err
 	}
-	item.Heading = v.heading(t, a)
+	item.Heading = v.HeadingIn(t, a)
 	item.Retained, err = v.abstractRetained(t, a)
 	return a.Trashed, err
 }
@@ -101,16 +101,16 @@ func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) 
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 		return f.Trashed, nil // it is named without its heading
 	case err == nil:
-		item.Abstract.Heading, item.Abstract.Live = v.heading(t, a), a.Trashed == nil
+		item.Abstract.Heading, item.Abstract.Live = v.HeadingIn(t, a), a.Trashed == nil
 	}
 	return f.Trashed, err
 }
 
 // Keep is how long what is in the trash stays there, where no retention covers it.
-func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }
+func (s *Trash) Keep() time.Duration { return s.v.Set.TrashKeep }
 
 // Retention is how long what belongs to an abstract stays there.
-func (s *Trash) Retention() Retention { return s.v.set.Retention }
+func (s *Trash) Retention() Retention { return s.v.Set.Retention }
 
 // Trashed reads a document that is in the trash; NotFound when there is none there.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {

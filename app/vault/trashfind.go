@@ -29,13 +29,13 @@ func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
 	var in *model.Trashed
 	var err error
 	switch noun {
-	case abstractNoun.name:
+	case AbstractNoun.Name:
 		a, failed := t.AbstractIncludingTrash(id)
 		in, err = a.Trashed, failed
-	case orderNoun.name:
+	case OrderNoun.Name:
 		o, failed := t.OrderIncludingTrash(id)
 		in, err = o.Trashed, failed
-	case fileNoun.name:
+	case FileNoun.Name:
 		f, failed := t.FileIncludingTrash(id)
 		in, err = f.Trashed, failed
 	}

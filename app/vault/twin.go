@@ -44,7 +44,7 @@ func (f *Files) Twins(ctx context.Context, file model.File, most int) (twins []T
 		}
 		all := slices.Concat(near, far)
 		for _, one := range all[:min(most, len(all))] {
-			heading, err := f.v.place(t, one)
+			heading, err := f.v.Place(t, one)
 			if err != nil {
 				return err
 			}

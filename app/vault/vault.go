@@ -19,11 +19,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/audit"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
+	"deedkeep/app/txn"
 )
 
 // Reader opens documents. In production it is the pool of worker processes in
@@ -52,7 +54,7 @@ type VaultSettings struct {
 // Vault holds the records and documents of a data directory. It is safe for concurrent
 // use.
 type Vault struct {
-	*DB
+	*txn.DB
 	Abstracts *Abstracts
 	Orders    *Orders
 	Files     *Files
@@ -62,22 +64,22 @@ type Vault struct {
 	Purger    *Purger
 	Sweeper   *Sweeper
 
-	set      VaultSettings
+	Set      VaultSettings
 	secrets  *secret.Keys
-	events   *Events
-	blobs    *blobstore.Store
-	previews *blobstore.Previews
-	reader   Reader
+	events   *audit.Events
+	Blobs    *blobstore.Store
+	Previews *blobstore.Previews
+	Reader   Reader
 	trays    atomic.Uint64 // made so far; each is an owner of its own
-	storage  storage
+	Storage  storage
 	orders   orders
-	counts   counts
-	damages  damages
-	serving  bool // noteStart was called
+	Counts   counts
+	Damages  damages
+	Serving  bool // noteStart was called
 
-	scrub interface { // the scrubber, once it is known
-		ask(blobstore.Digest)
-		save()
+	Scrub interface { // the scrubber, once it is known
+		Ask(blobstore.Digest)
+		Save()
 	}
 }
 
@@ -85,17 +87,17 @@ type Vault struct {
 type VaultOptions struct {
 	Settings VaultSettings
 	Secrets  *secret.Keys
-	Events   *Events
+	Events   *audit.Events
 	Blobs    *blobstore.Store
 	Previews *blobstore.Previews
 	Reader   Reader
 }
 
 // NewVault returns the vault of an open database.
-func NewVault(db *DB, opts VaultOptions) *Vault {
+func NewVault(db *txn.DB, opts VaultOptions) *Vault {
 	v := &Vault{
-		DB: db, set: opts.Settings, secrets: opts.Secrets, events: opts.Events,
-		blobs: opts.Blobs, previews: opts.Previews, reader: opts.Reader,
+		DB: db, Set: opts.Settings, secrets: opts.Secrets, events: opts.Events,
+		Blobs: opts.Blobs, Previews: opts.Previews, Reader: opts.Reader,
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
@@ -106,11 +108,11 @@ func NewVault(db *DB, opts VaultOptions) *Vault {
 
 // counts are the counters of uploads since the vault was opened.
 type counts struct {
-	filed, filedBytes, rejected atomic.Uint64
+	Filed, FiledBytes, Rejected atomic.Uint64
 }
 
 // checkLater has a document verified soon.
-func (v *Vault) checkLater(digest blobstore.Digest) { v.scrub.ask(digest) }
+func (v *Vault) CheckLater(digest blobstore.Digest) { v.Scrub.Ask(digest) }
 
 // saveDamages writes which documents are known to be damaged.
-func (v *Vault) saveDamages() { v.scrub.save() }
+func (v *Vault) saveDamages() { v.Scrub.Save() }

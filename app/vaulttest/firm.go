@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/vault"
 )
 
 // Firm is how much a generated vault holds: what a busy firm has after ten years.
@@ -59,7 +59,7 @@ func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total in
 
 func found(ctx context.Context, dir string) error {
 	settings := Settings()
-	v, err := vault.Open(ctx, vault.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Rand: rand.Reader, Log: quiet()})
+	v, err := instance.Open(ctx, instance.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Rand: rand.Reader, Log: quiet()})
 	if err != nil {
 		return err
 	}

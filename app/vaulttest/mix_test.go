@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -50,7 +50,7 @@ func TestMixFills(t *testing.T) {
 	}
 }
 
-func text(ctx context.Context, v *vault.Instance, id uint64, into *[]string) error {
+func text(ctx context.Context, v *instance.Instance, id uint64, into *[]string) error {
 	return v.Previews.Text(ctx, model.Actor{Kind: model.ActorKey, ID: 1}, id, func(_ int, text string) error {
 		*into = append(*into, text)
 		return nil

@@ -14,11 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/document"
+	"deedkeep/app/instance"
 	"deedkeep/app/pdf"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/search"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
 )
 
 // Clock is a time that tests move. It is safe for many goroutines.
@@ -65,16 +67,16 @@ func (c *chance) Read(p []byte) (int, error) {
 // Settings are those of config.example.yaml, without the reserve and the spare file of
 // the disk and without a retention, and with more time for a search than a machine under
 // load takes for one.
-func Settings() vault.Settings {
-	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
-		Users: vault.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}
+func Settings() instance.Settings {
+	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
+		Users: auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: search.SearchSettings{Deadline: 20 * time.Second}}
 }
 
 // Options of a vault for tests in a directory of its own, with a clock, chance,
 // passwords that cost next to nothing, and a reader that starts no child.
-func Options(t testing.TB) vault.Options {
+func Options(t testing.TB) instance.Options {
 	t.Helper()
-	return vault.Options{
+	return instance.Options{
 		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Rand: Chance(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: quiet(),
 	}
@@ -82,9 +84,9 @@ func Options(t testing.TB) vault.Options {
 
 // Open opens a vault that is closed at the end of the test, after a verification
 // that must find nothing.
-func Open(t testing.TB, opts vault.Options) *vault.Instance {
+func Open(t testing.TB, opts instance.Options) *instance.Instance {
 	t.Helper()
-	v, err := vault.Open(context.Background(), opts)
+	v, err := instance.Open(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func Open(t testing.TB, opts vault.Options) *vault.Instance {
 }
 
 // Verify fails the test for every finding.
-func Verify(t testing.TB, v *vault.Instance) {
+func Verify(t testing.TB, v *instance.Instance) {
 	t.Helper()
 	report, err := v.Integrity.Verify(context.Background(), func(int, int) {})
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // invitationPage shows the form of a one-time link. GET requests don't use up the link, because
@@ -37,7 +37,7 @@ func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.
 	if form.Get("password") != form.Get("again") {
 		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
 	}
-	user, err := p.Vault.Users.Accept(r.Context(), token, vault.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
+	user, err := p.Vault.Users.Accept(r.Context(), token, auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
 		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(domainErr.Fields))
 	}
@@ -51,8 +51,8 @@ func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.
 // signInAfterInvitation signs the user in with the new password. If that fails, it shows the
 // sign-in page with the username filled in.
 func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, name, password string) error {
-	in, err := p.Vault.Users.SignIn(r.Context(), vault.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
-	if errors.As(err, new(*vault.SignInError)) {
+	in, err := p.Vault.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
+	if errors.As(err, new(*auth.SignInError)) {
 		return p.RedirectWithNotice(w, r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, na
 // showInvitation shows the form for the user whom the link is for, even if another user is signed
 // in.
 func (p *Pages) showInvitation(
-	w http.ResponseWriter, r *http.Request, status int, in vault.Invitation, name string, problems map[string]string,
+	w http.ResponseWriter, r *http.Request, status int, in auth.Invitation, name string, problems map[string]string,
 ) error {
 	heading, text := "Choose a password", "This link works once."
 	switch {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/http"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // challengeCookie holds the token of a sign-in that waits for its verification code.
@@ -40,7 +40,7 @@ func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, visitor page.
 // signIn checks username and password.
 func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
-	return p.startSession(w, r, visitor, vault.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
+	return p.startSession(w, r, visitor, auth.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
 }
 
 func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
@@ -59,28 +59,28 @@ func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, visitor page.
 		page.Redirect(w, r, page.SignInPath(page.LocalAddress(r.PostForm.Get("to"))))
 		return nil
 	}
-	return p.startSession(w, r, visitor, vault.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
+	return p.startSession(w, r, visitor, auth.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
 }
 
 // startSession signs the user in, asks for the verification code, or shows the problem.
-func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor, draft vault.SignInDraft) error {
+func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor, draft auth.SignInDraft) error {
 	draft.Address, draft.Device = p.Address(r), r.UserAgent()
 	to := page.LocalAddress(r.PostForm.Get("to"))
 	in, err := p.Vault.Users.SignIn(r.Context(), draft)
 	if err == nil {
 		return p.finishSignIn(w, r, in, to)
 	}
-	var rejected *vault.SignInError
+	var rejected *auth.SignInError
 	if !errors.As(err, &rejected) {
 		return err
 	}
 	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(), Wait: int(rejected.Wait.Seconds()), Code: draft.Step != ""}
 	switch rejected.Reason {
-	case vault.CodeNeeded:
-		p.SetCookie(w, r, challengeCookie, rejected.Step, vault.StepLife, http.SameSiteStrictMode)
+	case auth.CodeNeeded:
+		p.SetCookie(w, r, challengeCookie, rejected.Step, auth.StepLife, http.SameSiteStrictMode)
 		page.Redirect(w, r, page.WithReturnTo("/sign-in/code", to))
 		return nil
-	case vault.StepEnded, vault.WrongPassword:
+	case auth.StepEnded, auth.WrongPassword:
 		again.Code = false
 		p.clearChallenge(w, r)
 	}
@@ -90,7 +90,7 @@ func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor pag
 
 // finishSignIn sets the cookie of the new session. It ends the session that the browser had before,
 // which prevents session fixation.
-func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in vault.SignedIn, to string) error {
+func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in auth.SignedIn, to string) error {
 	if before := p.SessionToken(r); before != "" {
 		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r)); err != nil {
 			return err

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/audit"
 	"deedkeep/app/model"
+	"deedkeep/app/txn"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // csvBatchBytes is an upper estimate of the size of one batch of entries.
@@ -94,7 +95,7 @@ func (p *Pages) abortResponse(r *http.Request, err error) error {
 
 // auditVerification is the progress or the result of a verification of the audit log.
 type auditVerification struct {
-	vault.Progress[vault.LogReport]
+	txn.Progress[audit.LogReport]
 	Known bool // one is running or has finished
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // maxRecordChoices is the maximum number of records that the filter offers.
@@ -96,10 +96,10 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 // searchRecords returns the records that a search finds. It returns none if there is no search
 // index or the text is too long.
 func (p *Pages) searchRecords(ctx context.Context, visitor page.Visitor, text string) (list []matchedRecord, err error) {
-	if text = vault.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
+	if text = search.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Search.Records(ctx, visitor.Actor, vault.SearchQuery{Text: text, Limit: maxRecordChoices})
+	answer, err := p.Search.Records(ctx, visitor.Actor, search.SearchQuery{Text: text, Limit: maxRecordChoices})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil

@@ -5,16 +5,20 @@ import (
 	"net/http"
 	"slices"
 
+	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/integrity"
+	"deedkeep/app/txn"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
 
 // backupPage is the data of the backups page.
 type backupPage struct {
-	vault.BackupPlace
-	Health  vault.BackupHealth
+	backup.BackupPlace
+	Health  instance.BackupHealth
 	Warning string
 	Age     string // of the last good backup
 	Settled string // path of the settings file
@@ -26,7 +30,7 @@ type backupPage struct {
 
 // scrubStatus is the state of the stored documents.
 type scrubStatus struct {
-	vault.ScrubState
+	integrity.ScrubState
 	Damaged []vault.Damage // the first maxDamagedShown
 	More    int
 	Percent int // progress of the current scrub
@@ -45,14 +49,14 @@ func (p *Pages) scrubStatus() scrubStatus {
 
 // backupRun is the running backup, or the result of the last one that was started here.
 type backupRun struct {
-	vault.Progress[vault.Backup]
+	txn.Progress[backup.Backup]
 	Settled bool // the settings name a backup directory
 	Failed  string
 }
 
 // backupVerification is the running verification, or the result of the last one.
 type backupVerification struct {
-	vault.Progress[archive.VerifyReport]
+	txn.Progress[archive.VerifyReport]
 	Failed string
 }
 

@@ -11,15 +11,15 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // settingPage is the data of the settings page. It is read-only: settings are loaded when the
 // server starts.
 type settingPage struct {
 	Version, Home, File string
-	vault.Health
+	instance.Health
 	Database int64 // bytes
 	Problem  string
 	Groups   []settingGroup

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // thumbnail sends a small image of a document's first page, or an icon with its type if there is no
@@ -49,8 +49,8 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, visitor page.V
 // A thumbnail is readable if the page is less than this many pixels or points wide, because it is
 // hardly reduced then.
 const (
-	readablePixels = 2 * vault.ThumbnailWidth
-	readablePoints = 72 * vault.ThumbnailWidth / 100
+	readablePixels = 2 * jobs.ThumbnailWidth
+	readablePoints = 72 * jobs.ThumbnailWidth / 100
 )
 
 // thumbnailIsReadable reports whether the page can be read in its thumbnail. If the size is

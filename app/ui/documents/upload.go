@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
+	"deedkeep/app/upload"
 )
 
 // uploadsPath is the address of resumable uploads by tus 1.0.0 (https://tus.io/protocols/resumable-upload:
@@ -116,7 +116,7 @@ func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err erro
 		status, message = protocol.Status, protocol.Message
 	case errors.As(err, &form):
 		status, message = form.Status, form.Text
-	case errors.Is(err, vault.ErrUploadBusy):
+	case errors.Is(err, upload.ErrUploadBusy):
 		status, message = http.StatusLocked, errorMessage(err)
 	case errors.Is(err, httpx.ErrTooSlow):
 		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
@@ -168,7 +168,7 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page
 	if err != nil {
 		return err
 	}
-	plan := vault.UploadPlan{Filename: decode.Filename(meta["filename"]), Size: length}
+	plan := upload.UploadPlan{Filename: decode.Filename(meta["filename"]), Size: length}
 	to, ok := p.ParsePlace(meta["to"])
 	if !ok {
 		return placeError(errs.RecordNotFound("place", meta["to"]))
@@ -208,7 +208,7 @@ func errorMessage(err error) string {
 	return ""
 }
 
-func setProgressHeaders(w http.ResponseWriter, up vault.Upload) {
+func setProgressHeaders(w http.ResponseWriter, up upload.Upload) {
 	for name, value := range tus.ProgressHeaders(up.Offset, up.Until) {
 		w.Header().Set(name, value)
 	}

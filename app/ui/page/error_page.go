@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
@@ -54,7 +55,7 @@ func errorPageFor(err error) errorPage {
 	var (
 		domainErr *errs.Error
 		form      *HTTPError
-		busy      *vault.SignInError
+		busy      *auth.SignInError
 		bad       *vault.DamagedError
 	)
 	switch {
@@ -65,7 +66,7 @@ func errorPageFor(err error) errorPage {
 		return errorPage{form.Status, form.heading, form.Text}
 	case errors.Is(err, errNotSetUp):
 		return errorPage{http.StatusServiceUnavailable, "deedkeep is not set up yet", "Nobody can sign in yet. The address of the first administrator's page was printed where deedkeep was started."}
-	case errors.As(err, &busy) && busy.Reason == vault.TooBusy:
+	case errors.As(err, &busy) && busy.Reason == auth.TooBusy:
 		return errorPage{http.StatusServiceUnavailable, "One moment, please", busy.Error()}
 	case errors.As(err, &busy):
 		return errorPage{http.StatusTooManyRequests, "One moment, please", busy.Error()}
@@ -113,7 +114,7 @@ func (p *Site) showError(w http.ResponseWriter, r *http.Request, visitor Visitor
 
 // RetryAfter sets the header Retry-After if the error says how long to wait.
 func RetryAfter(w http.ResponseWriter, err error) {
-	var rejected *vault.SignInError
+	var rejected *auth.SignInError
 	switch {
 	case errors.As(err, &rejected) && rejected.Wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(rejected.Wait/time.Second)))

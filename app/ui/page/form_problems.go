@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"deedkeep/app/auth"
 	"deedkeep/app/errs"
-	"deedkeep/app/vault"
 )
 
 func FieldProblems(fields errs.Fields) map[string]string {
@@ -20,7 +20,7 @@ func FieldProblems(fields errs.Fields) map[string]string {
 // FormProblems returns the problems to show in a form by field, under "" those of the complete
 // form. It returns nil for other errors.
 func FormProblems(err error) (status int, problems map[string]string) {
-	var busy *vault.SignInError
+	var busy *auth.SignInError
 	if errors.As(err, &busy) {
 		return SignInErrorStatus(busy), map[string]string{"": busy.Error()}
 	}
@@ -37,11 +37,11 @@ func FormProblems(err error) (status int, problems map[string]string) {
 
 // SignInErrorStatus returns 429 or 503 if the user should try again later, else 422: as with 401,
 // browsers don't offer to save the password then.
-func SignInErrorStatus(rejected *vault.SignInError) int {
+func SignInErrorStatus(rejected *auth.SignInError) int {
 	switch rejected.Reason {
-	case vault.TooManyTries:
+	case auth.TooManyTries:
 		return http.StatusTooManyRequests
-	case vault.TooBusy:
+	case auth.TooBusy:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusUnprocessableEntity

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
 )
 
 // FormatDate formats a date as Jan 2, 2006. Text that is not of the form YYYY-MM-DD is returned
@@ -186,7 +186,7 @@ func dueLabelOn(o model.Order, today string) dueLabel {
 		return dueLabel{"Due today", "warn"}
 	case days == 1:
 		return dueLabel{"Due tomorrow", "warn"}
-	case days <= vault.DueDays:
+	case days <= instance.DueDays:
 		return dueLabel{"Due in " + Plural(days, "day", "days"), ""}
 	}
 	return dueLabel{}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/vault"
+	"deedkeep/app/search"
 )
 
 func (p *Site) AbstractPath(id uint64) string { return "/abstracts/" + p.AbstractIDs.Encode(id) }
@@ -143,7 +143,7 @@ func filterAddress(r *http.Request) string {
 }
 
 // HitPath returns the address of the page of a hit.
-func (p *Site) HitPath(h vault.Hit) string {
+func (p *Site) HitPath(h search.Hit) string {
 	if h.Noun == "order" {
 		return p.OrderPath(h.ID)
 	}

@@ -7,12 +7,12 @@ import (
 	"unicode"
 
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
+	"deedkeep/app/search"
 )
 
 // SearchIndexStatus is the status of the search index.
 type SearchIndexStatus struct {
-	vault.SearchState
+	search.SearchState
 	Problem string // why the status is unknown
 }
 
@@ -107,5 +107,5 @@ func TooShortToSearch(text string) bool {
 
 // searcher searches the fields and texts of all records.
 type searcher interface {
-	Records(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+	Records(ctx context.Context, actor model.Actor, q search.SearchQuery) (search.SearchPage, error)
 }

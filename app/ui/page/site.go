@@ -12,15 +12,15 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/vault"
 	"deedkeep/web"
 )
 
 // Options configure New. Sizes are in bytes.
 type Options struct {
-	Vault        *vault.Instance
+	Vault        *instance.Instance
 	Links        *secret.Links                                  // signs the links of downloads
 	Address      func(*http.Request) string                     // of the client
 	Origin       func(*http.Request) (string, error)            // the address of this server as the request names it

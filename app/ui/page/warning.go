@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"deedkeep/app/errs"
-	"deedkeep/app/vault"
+	"deedkeep/app/instance"
 )
 
 // Warning is a problem that administrators see on every page until it is fixed. Path is the page to
@@ -63,7 +63,7 @@ func (h *warningCache) reset() {
 	h.at = time.Time{}
 }
 
-func HealthWarnings(h vault.Health, now time.Time) (list []Warning) {
+func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 	if text := BackupWarning(h.Backup, now); text != "" {
 		list = append(list, Warning{text, "/admin/backups", "Backups"})
 	}
@@ -77,7 +77,7 @@ func HealthWarnings(h vault.Health, now time.Time) (list []Warning) {
 }
 
 // BackupWarning returns what is wrong with the backups, "" if nothing is.
-func BackupWarning(b vault.BackupHealth, now time.Time) string {
+func BackupWarning(b instance.BackupHealth, now time.Time) string {
 	switch {
 	case b.Failed != nil:
 		return fmt.Sprintf("The backup of %s was not made: %s", ClockTime(b.Failed.At.In(now.Location())), b.Failed.Reason)
@@ -90,14 +90,14 @@ func BackupWarning(b vault.BackupHealth, now time.Time) string {
 }
 
 // damageWarning returns how many documents are damaged on the disk, "" if none are.
-func damageWarning(s vault.Status) string {
+func damageWarning(s instance.Status) string {
 	if s.Damaged == 0 {
 		return ""
 	}
 	return Plural(int(s.Damaged), "stored document is", "stored documents are") + " damaged and can't be opened. Upload the same file again, or restore it from a backup."
 }
 
-func DiskWarning(h vault.Health) string {
+func DiskWarning(h instance.Health) string {
 	s := h.Status
 	switch {
 	case s.ReadOnly:

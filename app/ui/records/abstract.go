@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -21,7 +22,7 @@ type abstractView struct {
 	Before                       string         // the status that Undo restores
 	Missing                      []missingField // required fields without a value
 	Groups                       []fieldGroup
-	Related                      vault.Found   // records of the same property
+	Related                      search.Found  // records of the same property
 	Same                         []abstractRow // abstracts with the same file number
 	SameMore                     bool
 	Documents                    documentList

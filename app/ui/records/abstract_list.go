@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -87,7 +88,7 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
 			return p.Vault.Abstracts.Called(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
-			return p.searchAbstracts(r, visitor, vault.Searching(text, q))
+			return p.searchAbstracts(r, visitor, search.Searching(text, q))
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)
@@ -111,7 +112,7 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 }
 
 // searchAbstracts runs a full-text search.
-func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
+func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q search.SearchQuery) (list []model.Abstract, more bool, err error) {
 	found, err := p.Vault.Search.Abstracts(r.Context(), visitor.Actor, q)
 	for _, one := range found.Items {
 		list = append(list, one.Abstract)

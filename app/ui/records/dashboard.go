@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
 
 // dashboardView is the data of the dashboard: open work and recent results.
 type dashboardView struct {
-	vault.Desk
+	instance.Desk
 	Warnings []page.Warning
 	DueDays  int         // how many days ahead due orders are shown
 	New      bool        // the vault is empty
@@ -44,7 +45,7 @@ func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, visitor pa
 	if err != nil {
 		return err
 	}
-	view := dashboardView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
+	view := dashboardView{Desk: d, DueDays: instance.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = dashboardWarnings(d, visitor, p.LocalNow())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
 	if view.New {
@@ -71,11 +72,11 @@ func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visi
 
 // dashboardWarnings returns all warnings for administrators, and for other users those that keep
 // them from working.
-func dashboardWarnings(d vault.Desk, visitor page.Visitor, now time.Time) []page.Warning {
+func dashboardWarnings(d instance.Desk, visitor page.Visitor, now time.Time) []page.Warning {
 	const contact = " Please tell whoever runs this service."
 	switch {
 	case visitor.MayAdminister():
-		return page.HealthWarnings(vault.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
+		return page.HealthWarnings(instance.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
 	case d.Status.ReadOnly:
 		return []page.Warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + contact}}
 	case d.Status.Denied != nil && errs.KindOf(d.Status.Denied) != errs.InsufficientStorage:
@@ -87,7 +88,7 @@ func dashboardWarnings(d vault.Desk, visitor page.Visitor, now time.Time) []page
 }
 
 // setupSteps returns the steps that the visitor can do.
-func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d vault.Desk) (steps []setupStep, err error) {
+func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d instance.Desk) (steps []setupStep, err error) {
 	if !visitor.MayWrite() {
 		return nil, nil
 	}

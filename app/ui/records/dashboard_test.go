@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 func TestDeskWarnings(t *testing.T) {
@@ -15,25 +15,25 @@ func TestDeskWarnings(t *testing.T) {
 	as := func(role model.Role) page.Visitor {
 		return page.Visitor{Actor: model.Actor{Kind: model.ActorUser, Role: role}}
 	}
-	roomy := vault.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
-	full := vault.Status{DiskFree: 1, DiskReserve: 1 << 30}
+	roomy := instance.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
+	full := instance.Status{DiskFree: 1, DiskReserve: 1 << 30}
 	stuck := roomy
 	stuck.ReadOnly = true
 	gone := roomy
 	gone.Denied = &errs.Error{Kind: errs.Unavailable, Message: "The data directory is gone."}
-	missing := vault.BackupHealth{Missing: true}
+	missing := instance.BackupHealth{Missing: true}
 	for _, row := range []struct {
 		name         string
-		desk         vault.Desk
+		desk         instance.Desk
 		admin, staff int
 	}{
-		{"all is well", vault.Desk{Status: roomy}, 0, 0},
-		{"no backup", vault.Desk{Status: roomy, Backup: missing}, 1, 0},
-		{"little room", vault.Desk{Status: roomy, LowDisk: true}, 1, 0},
-		{"no room", vault.Desk{Status: full, LowDisk: true}, 1, 1},
-		{"read-only", vault.Desk{Status: stuck}, 1, 1},
-		{"data directory gone", vault.Desk{Status: gone}, 1, 1},
-		{"no room, no backup", vault.Desk{Status: full, Backup: missing}, 2, 1},
+		{"all is well", instance.Desk{Status: roomy}, 0, 0},
+		{"no backup", instance.Desk{Status: roomy, Backup: missing}, 1, 0},
+		{"little room", instance.Desk{Status: roomy, LowDisk: true}, 1, 0},
+		{"no room", instance.Desk{Status: full, LowDisk: true}, 1, 1},
+		{"read-only", instance.Desk{Status: stuck}, 1, 1},
+		{"data directory gone", instance.Desk{Status: gone}, 1, 1},
+		{"no room, no backup", instance.Desk{Status: full, Backup: missing}, 2, 1},
 	} {
 		if got := dashboardWarnings(row.desk, as(model.RoleAdmin), time.Now()); len(got) != row.admin {
 			t.Errorf("%s: an administrator sees %+v", row.name, got)

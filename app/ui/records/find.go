@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
 
 const (
 	resultsPerPage = 20
-	maxResultPage  = vault.MostSearched / resultsPerPage
+	maxResultPage  = search.MostSearched / resultsPerPage
 )
 
 // findPage is the data of the search page. Its address contains all filters.
@@ -49,7 +50,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	if err != nil {
 		return err
 	}
-	var only vault.Hit
+	var only search.Hit
 	if only, list.exactNumber = known.Only(); only.By == "address" {
 		list.exactNumber = false
 	}
@@ -80,7 +81,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 }
 
 // unsearchableNotice says on the first page of results how many documents have no searchable text.
-func (p *Pages) unsearchableNotice(ctx context.Context, q vault.SearchQuery) (string, error) {
+func (p *Pages) unsearchableNotice(ctx context.Context, q search.SearchQuery) (string, error) {
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
 	}
@@ -184,8 +185,8 @@ func (l *findPage) listAddress(path string, names ...string) string {
 }
 
 // query returns the search query. Invalid filters are removed.
-func (l *findPage) query(zone *time.Location) vault.SearchQuery {
-	q := vault.SearchQuery{Text: vault.TrimSearch(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
+func (l *findPage) query(zone *time.Location) search.SearchQuery {
+	q := search.SearchQuery{Text: search.TrimSearch(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
 	for _, tab := range kindTabs {
 		if tab.kind == l.Asked.Get("kind") {
 			q.Kind = tab.kind

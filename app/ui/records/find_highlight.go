@@ -9,35 +9,35 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
-	"deedkeep/app/vault"
 )
 
 // matchingValues returns the snippet of a hit. For records other than documents, it drops the
 // values without a match.
-func matchingValues(hit vault.SearchHit) []vault.SnippetPiece {
+func matchingValues(hit search.SearchHit) []search.SnippetPiece {
 	if hit.Kind == "file" {
 		return hit.Snippet
 	}
-	var kept, value []vault.SnippetPiece
+	var kept, value []search.SnippetPiece
 	has := false
 	end := func() {
 		if has {
 			if len(kept) > 0 {
-				kept = append(kept, vault.SnippetPiece{Text: vault.SnippetBetween})
+				kept = append(kept, search.SnippetPiece{Text: search.SnippetBetween})
 			}
 			kept = append(kept, value...)
 		}
 		value, has = nil, false
 	}
 	for _, piece := range hit.Snippet {
-		for i, text := range strings.Split(piece.Text, vault.SnippetBetween) {
+		for i, text := range strings.Split(piece.Text, search.SnippetBetween) {
 			if i > 0 {
 				end()
 			}
 			if text != "" {
-				value = append(value, vault.SnippetPiece{Text: text, Marked: piece.Marked})
+				value = append(value, search.SnippetPiece{Text: text, Marked: piece.Marked})
 				has = has || piece.Marked
 			}
 		}
@@ -55,7 +55,7 @@ var (
 
 // singleLine returns a snippet as one line with visible breaks, since adjacent names of a list
 // would read as one. In most documents line breaks depend on the paper width only and are dropped.
-func singleLine(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.SnippetPiece {
+func singleLine(hit search.SearchHit, snippet []search.SnippetPiece) []search.SnippetPiece {
 	at, cells := lineBreak, false
 	if hit.File != nil {
 		cells = page.IsSpreadsheet(hit.File.MIME)
@@ -67,7 +67,7 @@ func singleLine(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.Snipp
 	for i := range shown {
 		text := at.ReplaceAllString(shown[i].Text, " / ")
 		if cells {
-			text = cellBreak.ReplaceAllString(text, vault.SnippetBetween)
+			text = cellBreak.ReplaceAllString(text, search.SnippetBetween)
 		}
 		shown[i].Text = text
 	}

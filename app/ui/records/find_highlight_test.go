@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
-	"deedkeep/app/vault"
+	"deedkeep/app/search"
 )
 
 func TestWithout(t *testing.T) {
@@ -28,22 +28,24 @@ func TestWithout(t *testing.T) {
 // Text of separate lines must not read as one.
 func TestBroken(t *testing.T) {
 	t.Parallel()
-	of := func(mime string) vault.SearchHit { return vault.SearchHit{Kind: "file", File: &model.File{MIME: mime}} }
+	of := func(mime string) search.SearchHit {
+		return search.SearchHit{Kind: "file", File: &model.File{MIME: mime}}
+	}
 	for _, row := range []struct {
 		name      string
-		hit       vault.SearchHit
+		hit       search.SearchHit
 		in, wants string
 	}{
-		{"names of a record", vault.SearchHit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
-		{"at a mark", vault.SearchHit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
+		{"names of a record", search.SearchHit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
+		{"at a mark", search.SearchHit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
 		{"lines of a page", of(model.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
 		{"paragraphs of a page", of(model.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
 		{"a letter", of("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},
 		{"a sheet", of("application/vnd.ms-excel"), "Hébert\t*O'Neal*\nLot\t14", "Hébert · *O'Neal* / Lot · 14"},
 	} {
-		var pieces []vault.SnippetPiece
+		var pieces []search.SnippetPiece
 		for i, text := range strings.Split(row.in, "*") {
-			pieces = append(pieces, vault.SnippetPiece{Text: text, Marked: i%2 == 1})
+			pieces = append(pieces, search.SnippetPiece{Text: text, Marked: i%2 == 1})
 		}
 		var got []string
 		for _, piece := range singleLine(row.hit, pieces) {

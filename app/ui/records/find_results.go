@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"deedkeep/app/document/phrase"
+	"deedkeep/app/search"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,12 +40,12 @@ type findResults struct {
 
 // resultRow is a result with its matches highlighted.
 type resultRow struct {
-	vault.SearchHit
+	search.SearchHit
 	Number   int // on this page, from 1
 	Path     string
 	Name     []query.Piece
 	Below    []query.Piece
-	Snippet  []vault.SnippetPiece // nil if Name and Below show the match already
+	Snippet  []search.SnippetPiece // nil if Name and Below show the match already
 	KindName string
 }
 
@@ -68,7 +69,7 @@ func (f resultRow) Paged() bool {
 // runFind runs a search. Problems with the query are added to problems. While the search index is
 // unavailable, it finds records by number and says so. Documents link back to the address from.
 func (p *Pages) runFind(
-	ctx context.Context, visitor page.Visitor, q vault.SearchQuery, from string, problems map[string]string) (f findResults, err error,
+	ctx context.Context, visitor page.Visitor, q search.SearchQuery, from string, problems map[string]string) (f findResults, err error,
 ) {
 	f.returnTo = from
 	if f.Text = strings.TrimSpace(q.Text); f.Text == "" || len(problems) > 0 {
@@ -113,7 +114,7 @@ func (p *Pages) runFind(
 }
 
 // findByNumber finds records whose number or address starts with the text.
-func (p *Pages) findByNumber(ctx context.Context, q vault.SearchQuery, f *findResults) error {
+func (p *Pages) findByNumber(ctx context.Context, q search.SearchQuery, f *findResults) error {
 	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.Since.IsZero() || !q.Until.IsZero() {
 		return nil // numbers can't be combined with these filters
 	}
@@ -129,7 +130,7 @@ func (p *Pages) findByNumber(ctx context.Context, q vault.SearchQuery, f *findRe
 	return err
 }
 
-func (f *findResults) add(p *Pages, hit vault.SearchHit) {
+func (f *findResults) add(p *Pages, hit search.SearchHit) {
 	row := resultRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
 	row.Name, row.Below = f.marker.Highlight(hit.Heading), f.marker.Highlight(hit.Under)
 	if hit.Page > 0 || !alreadyShown(hit.Snippet, row.Name, row.Below) {
@@ -148,7 +149,7 @@ func (f *findResults) add(p *Pages, hit vault.SearchHit) {
 }
 
 // alreadyShown reports whether all marked text of a snippet is also marked in one of the lines.
-func alreadyShown(snippet []vault.SnippetPiece, lines ...[]query.Piece) bool {
+func alreadyShown(snippet []search.SnippetPiece, lines ...[]query.Piece) bool {
 	var shown strings.Builder
 	for _, line := range lines {
 		for _, part := range line {
@@ -167,7 +168,7 @@ func alreadyShown(snippet []vault.SnippetPiece, lines ...[]query.Piece) bool {
 
 // documentAddress returns the address of the document at the match, with the search text to
 // highlight.
-func (f *findResults) documentAddress(hit vault.SearchHit) string {
+func (f *findResults) documentAddress(hit search.SearchHit) string {
 	query := url.Values{}
 	if f.returnTo != "" {
 		query.Set("from", f.returnTo)
@@ -188,7 +189,7 @@ func (f *findResults) documentAddress(hit vault.SearchHit) string {
 
 // spellingInDocument returns the search text as the document spells it, if its snippet shows
 // another spelling.
-func (f *findResults) spellingInDocument(hit vault.SearchHit) string {
+func (f *findResults) spellingInDocument(hit search.SearchHit) string {
 	typed := phrase.New(strings.Join(phrase.Split(f.Text), " "))
 	var there []string
 	other := false
@@ -244,13 +245,13 @@ const findBoxRows = 12
 
 // findBox renders the results that the search box shows while the user types.
 func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	text := vault.TrimSearch(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
+	text := search.TrimSearch(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, page.WithQuery("/find", url.Values{"q": {text}}))
 		return nil
 	}
 	problems := map[string]string{}
-	f, err := p.runFind(r.Context(), visitor, vault.SearchQuery{Text: text, Limit: findBoxRows}, "", problems)
+	f, err := p.runFind(r.Context(), visitor, search.SearchQuery{Text: text, Limit: findBoxRows}, "", problems)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -26,7 +27,7 @@ type orderView struct {
 	Missing  []page.Input  // required fields without a value
 	Same     []model.Order // orders with the same number
 	SameMore bool
-	Related  vault.Found // records of the same property
+	Related  search.Found // records of the same property
 	History  []historyLine
 	Earlier  bool // there is an earlier history
 }
@@ -36,7 +37,7 @@ func (s orderView) Many() bool { return len(s.Statuses) > 8 }
 
 // MoreAbstracts reports whether the property has more abstracts than shown.
 func (s orderView) MoreAbstracts() bool {
-	return slices.ContainsFunc(s.Related.Groups, func(g vault.HitGroup) bool { return g.Noun == "abstract" && g.More })
+	return slices.ContainsFunc(s.Related.Groups, func(g search.HitGroup) bool { return g.Noun == "abstract" && g.More })
 }
 
 // Placed reports whether the order identifies a property.

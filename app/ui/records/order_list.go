@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -83,7 +84,7 @@ func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderLis
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // full-text search has no such filters
 			}
-			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, vault.Searching(text, q))
+			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, search.Searching(text, q))
 			return found.Items, found.Next > 0, err
 		})
 		return err

@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"strings"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// Keys are the verbs on API keys.
+type Keys struct{ auth *Auth }
+
+// Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
+// The record is read each time, so that a revoked key is refused at once.
+func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor, error) {
+	hash, ok := secret.HashAPIKey(presented)
+	if !ok {
+		return model.Actor{}, txn.ErrUnauthenticated
+	}
+	var key model.Key
+	err := k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		key, ok, err = t.KeyByHash(hash)
+		return err
+	})
+	if err != nil {
+		return model.Actor{}, err
+	}
+	now := k.auth.Now()
+	if !ok || !key.Active(now) {
+		return model.Actor{}, txn.ErrUnauthenticated
+	}
+	k.auth.usage.note(key.ID, now)
+	return model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
+}
+
+// Create makes a key and gives its text, which is shown once and kept nowhere.
+func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDraft) (text string, key model.Key, err error) {
+	key, refused := draft.Check(k.auth.Now())
+	if err := refused.Err(); err != nil {
+		return "", key, err
+	}
+	if text, err = k.mint(&key); err != nil {
+		return "", key, err
+	}
+	if err := k.auth.CheckSpace(); err != nil {
+		return "", key, err
+	}
+	err = k.auth.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
+	return text, key, err
+}
+
+// mint draws the text of a key and keeps what recognizes it.
+func (k *Keys) mint(key *model.Key) (string, error) {
+	text, err := secret.NewAPIKey(k.auth.Rand)
+	if err != nil {
+		return "", err
+	}
+	hash, ok := secret.HashAPIKey(text)
+	if !ok {
+		return "", errors.New("a new key does not parse")
+	}
+	key.Hash, key.Prefix = hex.EncodeToString(hash[:]), secret.APIKeyPrefix(text)
+	return text, nil
+}
+
+func (k *Keys) put(t *store.Tx, actor model.Actor, key *model.Key, kind string, detail map[string]string) (err error) {
+	if key.ID, err = t.NewKeyID(); err != nil {
+		return err
+	}
+	if err := t.PutKey(*key); err != nil {
+		return err
+	}
+	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, txn.RecordRef("key", key.ID), keyDetail(*key, detail))
+}
+
+// keyDetail is what the log says of a key besides its number.
+func keyDetail(key model.Key, besides map[string]string) map[string]string {
+	said := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
+	maps.Copy(said, besides)
+	return said
+}
+
+// List gives every key, revoked and expired ones too, in order of their numbers.
+func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
+	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // such a vault still shows its keys
+		return nil, err
+	}
+	err = k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.Keys()
+		return err
+	})
+	return list, err
+}
+
+// Revoke ends a key now, for ever. A key that is revoked already stays as it is.
+func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key model.Key, err error) {
+	err = k.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
+		key, err = t.Key(id)
+		return err
+	}, func(t *store.Tx) error {
+		if key.RevokedAt != nil {
+			return nil
+		}
+		now := k.auth.Now()
+		key.RevokedAt = &now
+		if err := t.PutKey(key); err != nil {
+			return err
+		}
+		return k.auth.AddEvent(t, now, actor, "key.revoked", txn.RecordRef("key", id), nil)
+	})
+	return key, err
+}
+
+// Rotate makes a new key with the name, abilities and expiry of another, which
+// ends after the overlap; at once when that is 0. Conflict when it ended already.
+// Like Revoke it goes on below the disk's reserve: a key that leaked cannot wait.
+func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap time.Duration) (text string, fresh model.Key, err error) {
+	var minted model.Key
+	if text, err = k.mint(&minted); err != nil {
+		return "", fresh, err
+	}
+	var old model.Key
+	err = k.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
+		if old, err = t.Key(id); err != nil {
+			return err
+		}
+		if !old.Active(k.auth.Now()) {
+			return &errs.Error{Kind: errs.Conflict, Message: "The key has ended already; create a new one."}
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		now := k.auth.Now()
+		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
+		if err := k.put(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
+			return err
+		}
+		if end := now.Add(overlap); overlap <= 0 {
+			old.RevokedAt = &now
+		} else if old.ExpiresAt == nil || end.Before(*old.ExpiresAt) {
+			old.ExpiresAt = &end
+		}
+		return t.PutKey(old)
+	})
+	return text, fresh, err
+}

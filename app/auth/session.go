@@ -1,0 +1,336 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// Sessions are the verbs on who is signed in, and where. When each was last seen is
+// gathered, so that no page costs a sync; a crash loses at most the last minute.
+type Sessions struct {
+	auth *Auth
+	mu   sync.Mutex
+	seen map[string]time.Time // hash of a session → last seen, not written yet
+}
+
+// seenEvery is how exactly it is kept when a session was last seen.
+const seenEvery = time.Minute
+
+// mostSessions of one user; the one that was seen longest ago makes room.
+const mostSessions = 50
+
+// Authenticate gives the actor that a session's token speaks for, or
+// Unauthenticated. Session and user are read each time, so that signing out,
+// disabling and another role count from the next request on. Actor.Role is "" while
+// the settings want a second factor that the user does not have yet.
+func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor, error) {
+	actor, session, err := s.speaks(ctx, token)
+	if err == nil {
+		s.note(session, s.auth.Now())
+	}
+	return actor, err
+}
+
+// Glance is Authenticate for what a page asks by itself, which nobody may be looking at:
+// the session was not seen by that.
+func (s *Sessions) Glance(ctx context.Context, token string) (model.Actor, error) {
+	actor, _, err := s.speaks(ctx, token)
+	return actor, err
+}
+
+func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model.Session, error) {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return model.Actor{}, model.Session{}, txn.ErrUnauthenticated
+	}
+	var user model.User
+	var session model.Session
+	err := s.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		user, session, err = s.auth.LiveSession(t, hash[:])
+		return err
+	})
+	if err != nil {
+		return model.Actor{}, session, err
+	}
+	actor := userActor(user)
+	actor.Session = session.Hash
+	if !s.auth.MustEnroll(user) {
+		actor.Role = user.Role
+	}
+	return actor, session, nil
+}
+
+func userActor(user model.User) model.Actor {
+	return model.Actor{Kind: model.ActorUser, ID: user.ID, Name: user.Name}
+}
+
+func orUnauthenticated(err error) error {
+	if err == nil {
+		return txn.ErrUnauthenticated
+	}
+	return err
+}
+
+// last is when the session was seen, as far as is known here.
+func (s *Sessions) last(session model.Session) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.seen[session.Hash]; ok && at.After(session.LastSeenAt) {
+		return at
+	}
+	return session.LastSeenAt
+}
+
+// note gathers a sight; those within a minute after another are none.
+func (s *Sessions) note(session model.Session, now time.Time) {
+	if now.Sub(session.LastSeenAt) < seenEvery {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[session.Hash] = now
+}
+
+// List gives the sessions of the user who acts, the one that was seen last first.
+func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Session, err error) {
+	err = s.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		if _, err := s.auth.CurrentUser(t, actor); err != nil {
+			return err
+		}
+		list = s.of(t, actor.ID)
+		return nil
+	})
+	return list, err
+}
+
+// of are the live sessions of a user, the one that was seen last first.
+func (s *Sessions) of(t *store.Tx, user uint64) []model.Session {
+	all := t.SessionsOfUser(user)
+	list := make([]model.Session, 0, len(all))
+	for _, session := range all {
+		if session.LastSeenAt = s.last(session); session.Active(s.auth.Now(), s.auth.SessionLimits) {
+			list = append(list, session)
+		}
+	}
+	slices.SortFunc(list, func(a, b model.Session) int {
+		if order := b.LastSeenAt.Compare(a.LastSeenAt); order != 0 {
+			return order
+		}
+		return strings.Compare(a.Hash, b.Hash)
+	})
+	return list
+}
+
+// SignOut ends the session of a token, wherever it was copied to. One that has ended
+// already, or never was, is no error.
+func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return nil
+	}
+	var session model.Session
+	var user model.User
+	err := s.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+		var found bool
+		if session, found, err = t.Session(hash[:]); err == nil && !found {
+			err = txn.ErrSame
+		}
+		if err == nil {
+			user, err = t.User(session.UserID)
+		}
+		return err
+	}, func(t *store.Tx) error {
+		actor := userActor(user)
+		actor.Address = address
+		return s.end(t, actor, []model.Session{session}, "signed out")
+	})
+	if errors.Is(err, txn.ErrSame) {
+		err = nil
+	}
+	return err
+}
+
+// End ends one session of the user who acts, by Session.ID; NotFound when there is none.
+func (s *Sessions) End(ctx context.Context, actor model.Actor, id string) error {
+	return s.endSome(ctx, actor, func(session model.Session) bool { return session.ID() == id }, true)
+}
+
+// EndOthers ends every session of the user who acts but the one that speaks.
+func (s *Sessions) EndOthers(ctx context.Context, actor model.Actor) error {
+	return s.endSome(ctx, actor, func(session model.Session) bool { return session.Hash != actor.Session }, false)
+}
+
+// EndAll signs the user who acts out everywhere.
+func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
+	return s.endSome(ctx, actor, func(model.Session) bool { return true }, false)
+}
+
+func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(model.Session) bool, must bool) error {
+	var ending []model.Session
+	return s.auth.Store.Update(ctx, func(t *store.Tx) error {
+		if _, err := s.auth.CurrentUser(t, actor); err != nil {
+			return err
+		}
+		ending = slices.DeleteFunc(t.SessionsOfUser(actor.ID), func(session model.Session) bool { return !which(session) })
+		if must && len(ending) == 0 {
+			return errs.RecordNotFound("session of user", actor.ID)
+		}
+		return nil
+	}, func(t *store.Tx) error { return s.end(t, actor, ending, "ended by the user") })
+}
+
+func (s *Sessions) end(t *store.Tx, actor model.Actor, list []model.Session, why string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	for _, session := range list {
+		if err := t.RemoveSession(session); err != nil {
+			return err
+		}
+	}
+	detail := map[string]string{"why": why, "sessions": strconv.Itoa(len(list))}
+	if len(list) == 1 {
+		detail["session"] = list[0].ID()
+	}
+	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", txn.RecordRef("user", list[0].UserID), detail)
+}
+
+// endAll removes the sessions of a user but one, as a part of another change.
+func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err error) {
+	for _, session := range t.SessionsOfUser(user) {
+		if session.Hash == but {
+			continue
+		}
+		if err := t.RemoveSession(session); err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+// start adds a session for a user, whose ended and surplus ones make room.
+func (s *Sessions) start(t *store.Tx, fresh model.Session) error {
+	live := s.of(t, fresh.UserID)
+	live = live[:min(len(live), mostSessions-1)]
+	for _, session := range t.SessionsOfUser(fresh.UserID) {
+		kept := slices.ContainsFunc(live, func(l model.Session) bool { return l.Hash == session.Hash })
+		if kept {
+			continue
+		}
+		if err := t.RemoveSession(session); err != nil {
+			return err
+		}
+	}
+	return t.PutSession(fresh)
+}
+
+// flush writes what was gathered; what could not be written is kept for the next.
+func (s *Sessions) flush(ctx context.Context) error {
+	s.mu.Lock()
+	seen := s.seen
+	s.seen = map[string]time.Time{}
+	s.mu.Unlock()
+	if len(seen) == 0 {
+		return nil
+	}
+	err := s.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
+		for hash, at := range seen {
+			if err := s.saw(t, hash, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for hash, at := range seen {
+			if later, ok := s.seen[hash]; !ok || at.After(later) {
+				s.seen[hash] = at
+			}
+		}
+	}
+	return err
+}
+
+// saw writes one sight; a session or user that is gone or damaged has none.
+func (s *Sessions) saw(t *store.Tx, text string, at time.Time) error {
+	hash, err := hex.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	session, found, err := t.Session(hash)
+	if txn.Passes(err) || err == nil && !found {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if at.After(session.LastSeenAt) {
+		session.LastSeenAt = at
+	}
+	if err := t.PutSession(session); err != nil {
+		return err
+	}
+	user, err := t.User(session.UserID)
+	if txn.Passes(err) || err == nil && user.LastSeenAt != nil && !at.After(*user.LastSeenAt) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	user.LastSeenAt = &at
+	return t.PutUser(user)
+}
+
+// endedAtOnce is how many ended sessions one commit removes.
+const endedAtOnce = 256
+
+// prune removes sessions that ended by themselves.
+func (s *Sessions) prune(ctx context.Context) error {
+	for {
+		var ended []model.Session
+		err := s.auth.Store.View(ctx, func(t *store.Tx) error {
+			ended = s.ended(t)
+			return nil
+		})
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		err = s.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
+			for _, session := range ended {
+				if err := t.RemoveSession(session); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Sessions) ended(t *store.Tx) (list []model.Session) {
+	now, limits := s.auth.Now(), s.auth.SessionLimits
+	t.EachSession(func(session model.Session) bool {
+		if session.LastSeenAt = s.last(session); !session.Active(now, limits) {
+			list = append(list, session)
+		}
+		return len(list) < endedAtOnce
+	})
+	return list
+}

@@ -1,0 +1,315 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// SignInDraft is what somebody shows to get in. Code is of the second factor: six
+// digits or a recovery code; "" until it was asked for. Step is what SignInError gave
+// when it asked, in the place of Name and Password. Device is what the browser calls
+// itself.
+type SignInDraft struct{ Name, Password, Code, Step, Address, Device string }
+
+// SignedIn is a session that began. Token is told here and kept nowhere.
+type SignedIn struct {
+	Token   string
+	User    model.User
+	Session model.Session
+	Enroll  bool // the settings want a second factor, which the user has to set up first
+}
+
+// Reason is why somebody was not let in.
+type Reason string
+
+// The reasons.
+const (
+	WrongPassword Reason = "password" // or no such user, or disabled, or no password yet
+	CodeNeeded    Reason = "code needed"
+	WrongCode     Reason = "code" // or one that was used already
+	TooManyTries  Reason = "wait"
+	TooBusy       Reason = "busy"
+	StepEnded     Reason = "step" // more than StepLife went by, or the server was started anew
+)
+
+// SignInError is SignIn's refusal, of kind Unauthenticated.
+type SignInError struct {
+	Reason Reason
+	Wait   time.Duration // whole seconds after which to come again; 0 but for TooManyTries and TooBusy
+	Step   string        // for SignInDraft.Step; "" but for CodeNeeded. As secret as a password for as long as StepLife
+}
+
+// Error is the sentence for whoever tries.
+func (r *SignInError) Error() string {
+	switch r.Reason {
+	case CodeNeeded:
+		return "The code of your second factor is needed."
+	case WrongCode:
+		return "This code is wrong or was used already."
+	case TooManyTries:
+		return fmt.Sprintf("Too many tries. Try again in %s.", inWords(r.Wait))
+	case TooBusy:
+		return "Too many people are signing in at this moment. Try again in a few seconds."
+	case StepEnded:
+		return "The code came too late. Enter your name and password again."
+	}
+	return "The name or the password is wrong."
+}
+
+// Unwrap gives the kind.
+func (r *SignInError) Unwrap() error {
+	return &errs.Error{Kind: errs.Unauthenticated, Message: r.Error()}
+}
+
+// busyWait is after how long one who found everything busy may come again.
+const busyWait = 3 * time.Second
+
+func seconds(d time.Duration) time.Duration {
+	return time.Duration(math.Ceil(d.Seconds())) * time.Second
+}
+
+// SignIn begins a session, or refuses with *SignInError. An unknown name costs the same
+// as a known one; nothing waits here but for its turn at argon2.
+func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
+	in, err := u.signIn(ctx, draft)
+	u.auth.countSignIn(err)
+	return in, err
+}
+
+func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
+	now := u.auth.Now()
+	waiting, waits := u.steps.find(draft.Step, now)
+	switch {
+	case waits:
+		draft.Name = waiting.user.Name
+	case draft.Step != "":
+		return SignedIn{}, &SignInError{Reason: StepEnded}
+	}
+	admitted, wait, err := u.admit(ctx, now, draft)
+	switch {
+	case err != nil:
+		return SignedIn{}, err
+	case wait == 0 && waits && admitted.crowd > 0 && !u.isKnown(waiting.user, draft.Address, now):
+		wait = admitted.crowd // the password was right before the address had its tries
+	}
+	if wait > 0 {
+		return SignedIn{}, u.refuse(ctx, draft, TooManyTries, wait)
+	}
+	if !waits {
+		waiting, err = u.check(ctx, draft, now, admitted.crowd > 0)
+	}
+	var in SignedIn
+	if err == nil {
+		in, err = u.enter(ctx, draft, waiting, now)
+	}
+	return in, u.settle(now, draft, admitted, err)
+}
+
+// settle counts what became of a try, and gives its error as the one who tried sees it.
+func (u *Users) settle(now time.Time, draft SignInDraft, admitted admission, err error) error {
+	var refused *SignInError
+	switch {
+	case err == nil:
+		u.tries.giveBack(now, admitted.counted...)
+		u.tries.forget(byAccount(draft.Name, draft.Address))
+		u.steps.forget(draft.Step)
+	case !errors.As(err, &refused), refused.Reason == CodeNeeded, refused.Reason == TooBusy:
+		u.tries.giveBack(now, admitted.counted...) // nothing was guessed
+	case refused.Reason == WrongPassword:
+		u.steps.forget(draft.Step)
+		if admitted.crowd > 0 {
+			return &SignInError{Reason: TooManyTries, Wait: seconds(admitted.crowd)}
+		}
+	}
+	return err
+}
+
+// refuse notes a refusal for the log of events and gives it.
+func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wait time.Duration) error {
+	id := uint64(0)
+	if user, err := u.Named(ctx, draft.Name); err == nil {
+		id = user.ID
+	}
+	u.refused.note(id, draft.Address, reason)
+	return &SignInError{Reason: reason, Wait: seconds(wait)}
+}
+
+// check is the first step of SignIn: the password. From a crowded address only that of
+// a person known there fits.
+func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (step, error) {
+	user, err := u.Named(ctx, draft.Name)
+	if err != nil && errs.KindOf(err) != errs.NotFound {
+		return step{}, err
+	}
+	hash := ""
+	if err == nil && user.Enabled() && (!crowded || u.isKnown(user, draft.Address, now)) {
+		hash = user.Password // "" when none was chosen yet
+	}
+	known := draft.Password
+	if len(known) > model.MaxPasswordLength {
+		known, hash = "", ""
+	}
+	fits, stale, err := u.passwords.Verify(ctx, network(draft.Address), hash, known)
+	switch {
+	case errors.Is(err, secret.ErrBusy):
+		return step{}, &SignInError{Reason: TooBusy, Wait: busyWait}
+	case err != nil:
+		return step{}, err
+	case !fits:
+		return step{}, u.refuse(ctx, draft, WrongPassword, 0)
+	}
+	checked := step{user: user}
+	if stale {
+		checked.rehashed, err = u.rehash(ctx, draft.Address, draft.Password)
+	}
+	return checked, err
+}
+
+// enter is SignIn once the password was right.
+func (u *Users) enter(ctx context.Context, draft SignInDraft, checked step, now time.Time) (SignedIn, error) {
+	if checked.user.TwoFactor != nil {
+		if err := u.askCode(ctx, draft, checked, now); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	return u.begin(ctx, draft, checked.user, checked.rehashed)
+}
+
+// rehash is the form that passwords have now; "" when everything is busy: the old one
+// has just let somebody in, and does so next time.
+func (u *Users) rehash(ctx context.Context, address, password string) (string, error) {
+	hash, err := u.passwords.Hash(ctx, network(address), password)
+	if errors.Is(err, secret.ErrBusy) {
+		return "", nil
+	}
+	return hash, err
+}
+
+// askCode wants a code, and counts those of six digits for the account as a whole.
+func (u *Users) askCode(ctx context.Context, draft SignInDraft, checked step, now time.Time) (err error) {
+	if draft.Code == "" {
+		refused := &SignInError{Reason: CodeNeeded, Step: draft.Step}
+		if refused.Step == "" {
+			refused.Step, err = u.steps.add(u.auth.Rand, now, checked)
+		}
+		if err != nil {
+			return err
+		}
+		return refused
+	}
+	if !secret.IsTOTPCode(draft.Code) {
+		return nil
+	}
+	if wait := u.tries.take(now, byCode(checked.user.ID)); wait > 0 {
+		return u.refuse(ctx, draft, TooManyTries, wait)
+	}
+	return nil
+}
+
+var errChanged = errors.New("the user has changed since the password was checked")
+
+// begin writes the session, and uses the code up, in one transaction. The password
+// that was checked must still be the user's.
+func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
+	if in.Token, err = secret.NewToken(u.auth.Rand); err != nil {
+		return SignedIn{}, err
+	}
+	var user model.User
+	var spent string
+	var ahead bool
+	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
+		user, err = t.User(checked.ID)
+		if err == nil && (!user.CanSignIn() || user.Password != checked.Password || user.Name != checked.Name) {
+			err = errChanged
+		}
+		if err == nil {
+			ahead = user.TwoFactor != nil && secret.TOTPStepInFuture(u.auth.Now(), user.TwoFactor.LastStep)
+			spent, err = u.spend(&user, draft.Code)
+		}
+		return err
+	}, func(t *store.Tx) error {
+		now := u.auth.Now()
+		if rehashed != "" {
+			user.Password = rehashed
+		}
+		user.LastSeenAt = &now
+		u.remember(&user, draft.Address, now)
+		in.Session = model.Session{
+			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.SanitizeDevice(draft.Device),
+		}
+		if err := errors.Join(t.PutUser(user), u.auth.Sessions.start(t, in.Session)); err != nil {
+			return err
+		}
+		actor := userActor(user)
+		actor.Address = draft.Address
+		detail := map[string]string{"session": in.Session.ID()}
+		if spent == "recovery" {
+			detail["recovery_codes_left"] = strconv.Itoa(len(user.TwoFactor.RecoveryHashes))
+		}
+		if ahead && spent == "code" {
+			if err := u.event(t, actor, user, "user.second_factor_clock_reset", nil); err != nil {
+				return err
+			}
+		}
+		return u.event(t, actor, user, "session.started", detail)
+	})
+	switch {
+	case errors.Is(err, errChanged):
+		return SignedIn{}, u.refuse(ctx, draft, WrongPassword, 0)
+	case errors.Is(err, errWrongCode):
+		return SignedIn{}, u.refuse(ctx, draft, WrongCode, 0)
+	case err != nil:
+		return SignedIn{}, err
+	}
+	if spent == "code" {
+		u.tries.forget(byCode(user.ID))
+	}
+	in.User, in.Enroll = user, u.auth.MustEnroll(user)
+	return in, nil
+}
+
+var errWrongCode = errors.New("the code is wrong")
+
+// spend uses a code up in the user's record, and says which kind it was; "" where no
+// second factor is set up.
+func (u *Users) spend(user *model.User, code string) (kind string, err error) {
+	if user.TwoFactor == nil {
+		return "", nil
+	}
+	factor := *user.TwoFactor // the record may be shared
+	if secret.IsTOTPCode(code) {
+		plain, err := u.auth.secrets.Decrypt(factorPurpose, txn.RecordRef("user", user.ID), factor.EncryptedSecret)
+		if err != nil {
+			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
+		}
+		now, last := u.auth.Now(), factor.LastStep
+		if secret.TOTPStepInFuture(now, last) {
+			last = 0 // and begin tells the log
+		}
+		step, ok := secret.VerifyTOTP(plain, code, now, last)
+		if !ok {
+			return "", errWrongCode
+		}
+		factor.LastStep, user.TwoFactor = step, &factor
+		return "code", nil
+	}
+	hash, ok := u.auth.secrets.HashRecoveryCode(code)
+	at := slices.Index(factor.RecoveryHashes, hash)
+	if !ok || at < 0 {
+		return "", errWrongCode
+	}
+	factor.RecoveryHashes = slices.Delete(slices.Clone(factor.RecoveryHashes), at, at+1)
+	user.TwoFactor = &factor
+	return "recovery", nil
+}

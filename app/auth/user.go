@@ -1,0 +1,287 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// Users are the verbs on the people who may sign in. What an administrator does is
+// here; what one does for oneself is in signin.go, join.go and factor.go.
+type Users struct {
+	auth      *Auth
+	passwords *secret.Passwords
+	tries     *tries
+	refused   *refusals
+	first     firstLink
+	steps     steps
+}
+
+// UserRules are the settings about users and their sessions.
+type UserRules struct {
+	Session             model.SessionLimits // 12 hours and 14 days where they are 0
+	RequireSecondFactor bool
+	KnownAddress        time.Duration      // how long an address is known from which a user signed in; 0: not at all
+	Queue               secret.QueueLimits // of sign-ins whose password has to be checked
+	Host                string             // of public_url: the firm's name may be in it, which a password must not rest on
+}
+
+func (r UserRules) Limits() model.SessionLimits {
+	limits := r.Session
+	if limits.Idle == 0 {
+		limits.Idle = 12 * time.Hour
+	}
+	if limits.Max == 0 {
+		limits.Max = 14 * 24 * time.Hour
+	}
+	return limits
+}
+
+var (
+	errLastAdmin = &errs.Error{Kind: errs.Conflict, Message: "This is the last administrator; make another one first."}
+	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
+)
+
+// Create makes a user. Without a password in the draft it gives the token of a
+// one-time link, which is told once and kept nowhere. Invalid names the fields.
+func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserDraft) (token string, user model.User, err error) {
+	user, refused := draft.Check(u.auth.Now())
+	err = refused.Err()
+	if draft.Password != nil {
+		err = u.judge(refused, draft.Name, *draft.Password)
+	}
+	if err != nil {
+		return "", user, err
+	}
+	if draft.Password != nil {
+		user.Password, err = u.hash(ctx, actor.Address, *draft.Password)
+	} else {
+		token, user.PasswordLink, err = u.mint(false)
+	}
+	if err != nil {
+		return "", user, err
+	}
+	if err := u.auth.CheckSpace(); err != nil {
+		return "", user, err
+	}
+	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) error {
+		return u.free(t, user.Name, 0)
+	}, func(t *store.Tx) (err error) {
+		if user.ID, err = t.NewUserID(); err != nil {
+			return err
+		}
+		if err := t.PutUser(user); err != nil {
+			return err
+		}
+		return u.event(t, actor, user, "user.created", map[string]string{"name": user.Name, "role": string(user.Role)})
+	})
+	return token, user, err
+}
+
+// free is Invalid when the name is another's.
+func (u *Users) free(t *store.Tx, name string, but uint64) error {
+	other, taken, err := t.UserByName(name)
+	if err == nil && taken && other.ID != but {
+		return errs.InvalidField("name", model.MsgTaken("name"))
+	}
+	return err
+}
+
+// mint draws a one-time link; only its hash is kept.
+func (u *Users) mint(reset bool) (token string, link *model.PasswordLink, err error) {
+	if token, err = secret.NewToken(u.auth.Rand); err != nil {
+		return "", nil, err
+	}
+	return token, &model.PasswordLink{Hash: hashOf(token), Reset: reset, ExpiresAt: u.auth.Now().Add(model.PasswordLinkTTL)}, nil
+}
+
+// hashOf is the hash of a token in hex, "" for what is none.
+func hashOf(token string) string {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return ""
+	}
+	return hex.EncodeToString(hash[:])
+}
+
+func (u *Users) event(t *store.Tx, actor model.Actor, user model.User, kind string, detail map[string]string) error {
+	return u.auth.AddEvent(t, u.auth.Now(), actor, kind, txn.RecordRef("user", user.ID), detail)
+}
+
+// List gives every user, disabled ones too, in order of their numbers.
+func (u *Users) List(ctx context.Context) (list []model.User, err error) {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.Users()
+		return err
+	})
+	return list, err
+}
+
+// Get gives one user; NotFound when there is none.
+func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error) {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
+		user, err = t.User(id)
+		return err
+	})
+	return user, err
+}
+
+// Named gives the user who signs in with a name; NotFound when there is none.
+func (u *Users) Named(ctx context.Context, name string) (user model.User, err error) {
+	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
+		var found bool
+		if user, found, err = t.UserByName(name); err == nil && !found {
+			err = errs.RecordNotFound("user", strconv.Quote(name))
+		}
+		return err
+	})
+	return user, err
+}
+
+// change is what all changes of a user by an administrator have in common. Both
+// functions may run twice. A judge that says false leaves the user as it is.
+func (u *Users) change(ctx context.Context, actor model.Actor, id uint64,
+	judge func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
+) (user model.User, err error) {
+	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
+		if user, err = t.User(id); err != nil {
+			return err
+		}
+		wanted, err := judge(t, user)
+		if err == nil && !wanted {
+			err = txn.ErrSame
+		}
+		return err
+	}, func(t *store.Tx) error {
+		user.Version++
+		if err := apply(t, &user); err != nil {
+			return err
+		}
+		return t.PutUser(user)
+	})
+	if errors.Is(err, txn.ErrSame) {
+		err = nil
+	}
+	return user, err
+}
+
+// Rename gives a user another name to sign in with.
+func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name string) (model.User, error) {
+	name, refused := model.CheckUserName(name)
+	if err := refused.Err(); err != nil {
+		return model.User{}, err
+	}
+	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+		return user.Name != name, u.free(t, name, id)
+	}, func(t *store.Tx, user *model.User) error {
+		detail := map[string]string{"from": user.Name, "to": name}
+		user.Name = name
+		return u.event(t, actor, *user, "user.renamed", detail)
+	})
+}
+
+// SetRole gives a user another role, from the next request on. Conflict for the last administrator.
+func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {
+	if !role.Can(model.PermRead) {
+		return model.User{}, errs.InvalidField("role", "The selected role is invalid.")
+	}
+	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+		if role.Can(model.PermAdmin) {
+			return user.Role != role, nil
+		}
+		return user.Role != role, u.spare(t, user)
+	}, func(t *store.Tx, user *model.User) error {
+		detail := map[string]string{"from": string(user.Role), "to": string(role)}
+		user.Role = role
+		return u.event(t, actor, *user, "user.role_changed", detail)
+	})
+}
+
+// spare is Conflict for an administrator without whom there would be none, or none
+// who has a password.
+func (u *Users) spare(t *store.Tx, user model.User) error {
+	if !user.Enabled() || !user.Role.Can(model.PermAdmin) {
+		return nil
+	}
+	list, err := t.Users()
+	if err != nil {
+		return err
+	}
+	enabled, joined := 0, 0
+	for _, other := range list {
+		if other.ID == user.ID || !other.Enabled() || !other.Role.Can(model.PermAdmin) {
+			continue
+		}
+		enabled++
+		if other.CanSignIn() {
+			joined++
+		}
+	}
+	if enabled == 0 || joined == 0 && user.CanSignIn() {
+		return errLastAdmin
+	}
+	return nil
+}
+
+// Disable ends the sessions and the link of a user, who then signs in no more.
+// Conflict for the last administrator. Twice is as once.
+func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
+	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+		return user.Enabled(), u.spare(t, user)
+	}, func(t *store.Tx, user *model.User) error {
+		now := u.auth.Now()
+		user.DisabledAt, user.PasswordLink, user.PendingTwoFactor = &now, nil, nil
+		ended, err := u.auth.Sessions.endAll(t, id, "")
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.disabled", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+}
+
+// Enable lets a user sign in again, with the password and second factor as they were.
+func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
+	return u.change(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
+		return !user.Enabled(), nil
+	}, func(t *store.Tx, user *model.User) error {
+		user.DisabledAt = nil
+		return u.event(t, actor, *user, "user.enabled", nil)
+	})
+}
+
+// Reset takes a user's password and second factor away, ends the sessions, and gives
+// the token of a one-time link under which a new password is chosen; the link before
+// it ends. Conflict while the user is disabled.
+func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token string, user model.User, err error) {
+	token, link, err := u.mint(true)
+	if err != nil {
+		return "", user, err
+	}
+	user, err = u.change(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
+		if !user.Enabled() {
+			return false, errDisabled
+		}
+		return true, nil
+	}, func(t *store.Tx, user *model.User) error {
+		fresh := *link
+		fresh.Reset = user.Password != "" || user.PasswordLink != nil && user.PasswordLink.Reset
+		user.Password, user.TwoFactor, user.PendingTwoFactor, user.PasswordLink = "", nil, nil, &fresh
+		ended, err := u.auth.Sessions.endAll(t, id, "")
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.reset", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+	if err != nil {
+		return "", user, err
+	}
+	return token, user, nil
+}

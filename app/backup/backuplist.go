@@ -1,0 +1,113 @@
+package backup
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/txn"
+)
+
+// Listed is a snapshot in the directory of the settings. Problem says why it cannot be
+// read, and is "" for one that can.
+type Listed struct {
+	Snapshot string
+	At       time.Time
+	Files    uint64
+	Bytes    int64 // of documents, each once
+	Problem  string
+}
+
+// BackupPlace is what the settings say of where snapshots go, and what is there.
+type BackupPlace struct {
+	To        string        // "": nowhere
+	Every     time.Duration // 0: not by themselves
+	Encrypted bool          // those that are there, or would be made
+	Snapshots []Listed      // newest first
+	More      int           // older ones that are not listed
+	Problem   string        // why the directory cannot be read; "" when it can, or is not there yet
+}
+
+// Place lists the newest snapshots in the directory of the settings.
+func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p BackupPlace, err error) {
+	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
+		return p, err
+	}
+	set := b.set
+	p = BackupPlace{To: set.To, Every: set.Every, Encrypted: len(set.Recipients) > 0 || set.Passphrase != "" || set.PassphraseFile != ""}
+	if set.To == "" {
+		return p, nil
+	}
+	a, err := b.open(set.To)
+	if errs.KindOf(err) == errs.NotFound {
+		return p, nil // nothing was made there yet
+	}
+	if err != nil {
+		p.Problem = txn.SentenceOf(err)
+		return p, nil
+	}
+	p.Encrypted = a.Encrypted()
+	names, err := a.Snapshots()
+	if err != nil {
+		p.Problem = err.Error()
+		return p, nil //nolint:nilerr // it is a finding about the place, and told as one
+	}
+	slices.Reverse(names)
+	if len(names) > most {
+		p.More, names = len(names)-most, names[:most]
+	}
+	for _, name := range names {
+		listed := Listed{Snapshot: name}
+		if info, err := a.Info(name); err != nil {
+			listed.Problem = err.Error()
+		} else {
+			listed.At, listed.Files, listed.Bytes = info.CreatedAt, info.Files, info.Bytes
+		}
+		p.Snapshots = append(p.Snapshots, listed)
+	}
+	return p, ctx.Err()
+}
+
+// open opens the archive in a directory with what the vault has to open it.
+func (b *Backups) open(to string) (*archive.Archive, error) {
+	opts, err := ArchiveOptions(b.secrets, b.set, "")
+	if err != nil {
+		return nil, err
+	}
+	opts.Now = b.Now
+	a, err := archive.Open(to, opts)
+	return a, BackupError(err)
+}
+
+// BeginVerify reads every byte of one snapshot in the directory of the settings, or of
+// all where the name is "", behind whoever asks for it. Locked while one goes on,
+// Invalid without a directory, NotFound where there is no such snapshot.
+func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot string) error {
+	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
+		return err
+	}
+	to, err := b.target("")
+	if err != nil {
+		return err
+	}
+	a, err := b.open(to)
+	if err != nil {
+		return err
+	}
+	if names, err := a.Snapshots(); err != nil {
+		return err
+	} else if snapshot != "" && !slices.Contains(names, snapshot) {
+		return errs.RecordNotFound("snapshot", snapshot)
+	}
+	return b.verified.Start(actor, func(ctx context.Context, report func(done, total int64)) (archive.VerifyReport, error) {
+		found, err := a.Verify(ctx, snapshot, report)
+		return found, BackupError(err)
+	})
+}
+
+// Verified is how far a verification that BeginVerify started has come, in bytes, and
+// what the last one found since the vault was opened.
+func (b *Backups) Verified() txn.Progress[archive.VerifyReport] { return b.verified.Progress() }

@@ -1,0 +1,138 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/durable"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// RestoreFile writes one document of a snapshot to path, which must not exist; nothing
+// is there before all of it was held against its digest. NotFound where the snapshot
+// has no such file.
+func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (model.File, error) {
+	file, err := restoreFileTo(ctx, from, snapshot, opts, id, path)
+	return file, BackupError(err)
+}
+
+func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (file model.File, err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return file, errors.Join(Conflict("%s is there already: choose another name with -o", path), err)
+	}
+	a, err := archive.Open(from, opts)
+	if err != nil {
+		return file, err
+	}
+	if err := a.Unlock(); err != nil {
+		return file, err
+	}
+	release, err := a.LockForReading()
+	if err != nil {
+		return file, err
+	}
+	defer release()
+	entries := map[string]archive.Entry{}
+	info, err := a.Manifest(snapshot, func(e archive.Entry) error { entries[e.Digest] = e; return ctx.Err() })
+	if err != nil {
+		return file, err
+	}
+	if file, err = archivedFile(ctx, a, info, id); err != nil {
+		return file, err
+	}
+	e, ok := entries[file.Digest]
+	if !ok {
+		return file, Conflict("snapshot %s has the record of file %d, and not its bytes", info.Snapshot, id)
+	}
+	src, err := a.Blob(e)
+	if err != nil {
+		return file, err
+	}
+	return file, errors.Join(place(ctx, src, path), src.Close())
+}
+
+// archivedFile reads a record out of a snapshot's database, unpacked for a moment.
+func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file model.File, err error) {
+	dir, err := os.MkdirTemp("", "deedkeep-")
+	if err != nil {
+		return file, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "vault.db")
+	src, err := a.Database(info)
+	if err != nil {
+		return file, err
+	}
+	if err := errors.Join(Unpack(ctx, src, path), src.Close()); err != nil {
+		return file, err
+	}
+	records, err := store.OpenCopy(path)
+	if err != nil {
+		return file, err
+	}
+	defer func() { err = errors.Join(err, records.Close()) }()
+	err = records.View(func(t *store.Tx) (err error) {
+		file, err = t.File(id)
+		return err
+	})
+	if errs.KindOf(err) == errs.NotFound {
+		err = &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
+	}
+	return file, err
+}
+
+// place writes what src gives to path, whole or not at all, and over nothing that is
+// there: neither at path nor beside it.
+func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*.part")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, contextReader{ctx, src})
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	// The name is taken first: a rename alone would go over what came there meanwhile.
+	taken, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return errors.Join(Conflict("%s is there already: choose another name with -o", path), err, os.Remove(f.Name()))
+	}
+	if err := errors.Join(taken.Close(), os.Rename(f.Name(), path)); err != nil {
+		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))
+	}
+	return durable.SyncDir(filepath.Dir(path))
+}
+
+func Conflict(format string, args ...any) error {
+	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
+}
+
+func Unpack(ctx context.Context, src io.Reader, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, contextReader{ctx, src})
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
+}

@@ -1,0 +1,30 @@
+package instance_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deedkeep/app/backup"
+	"deedkeep/app/instance"
+	"deedkeep/app/vaulttest"
+)
+
+// A clock that was ahead once holds up no planned backup.
+func TestThePlanAfterAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock()
+	to := filepath.Join(t.TempDir(), "b")
+	v, _ := opened(t, func(o *instance.Options) {
+		o.Now = clock.Now
+		o.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour}
+	})
+	clock.Move(365 * 24 * time.Hour)
+	v.Backups.Turn(t.Context())
+	clock.Move(-365 * 24 * time.Hour)
+	now := clock.Now()
+	v.Backups.Turn(t.Context())
+	if s, err := v.Backups.State(); err != nil || s.Good == nil || s.Good.At.Sub(now).Abs() > time.Hour || s.Next.Sub(now) > 25*time.Hour {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

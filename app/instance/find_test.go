@@ -1,0 +1,172 @@
+package instance_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/vault"
+)
+
+// order makes one, with a parcel and an address.
+func order(t *testing.T, v *instance.Instance, number, due, parcel string, at model.PropertyDraft) model.Order {
+	t.Helper()
+	draft := model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}
+	if parcel != "" {
+		draft.Custom = custom("parcel_id", fmt.Sprintf("%q", parcel))
+	}
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func filedAbstract(t *testing.T, v *instance.Instance, number, parcel string, at model.PropertyDraft) model.Abstract {
+	t.Helper()
+	draft := model.AbstractDraft{PropertyDraft: at, TaxMap: model.StringInput(parcel)}
+	if number != "" {
+		draft.Custom = custom("file_number", fmt.Sprintf("%q", number))
+	}
+	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Abstract
+}
+
+func elm(city, county string) model.PropertyDraft {
+	return model.PropertyDraft{Address: model.StringInput("12 Elm St."), City: model.StringInput(city), County: model.StringInput(county), State: model.StringInput("NY")}
+}
+
+// said lists hits as "noun id by value|marked".
+func said(f search.Found) (list []string) {
+	for _, g := range f.Groups {
+		for _, h := range g.Hits {
+			exact := ""
+			if h.Exact {
+				exact = " exactly"
+			}
+			list = append(list, fmt.Sprintf("%s %d %s %s|%s%s", h.Noun, h.ID, h.By, h.Value[:h.Marked], h.Value[h.Marked:], exact))
+		}
+	}
+	return list
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	order(t, v, "26-100", "", "12.-3-45", elm("Troy", "Rensselaer"))
+	order(t, v, "26-1", "", "", model.PropertyDraft{})
+	filedAbstract(t, v, "26-1", "12.-3-4", elm("Troy", "Rensselaer"))
+	filedAbstract(t, v, "", "", model.PropertyDraft{})
+	for _, row := range []struct {
+		text string
+		want []string
+		only string
+	}{
+		{"", nil, ""},
+		{" - ", nil, ""},
+		{"elm", nil, ""},
+		{strings.Repeat("1", 600), nil, ""},
+		{"\xff1", nil, ""},
+		{" 26-100 ", []string{"order 1 order_number 26-100| exactly"}, "order 1"},
+		{"26-1", []string{"order 2 order_number 26-1| exactly", "order 1 order_number 26-1|00", "abstract 1 file_number 26-1| exactly"}, ""},
+		{"26", []string{"order 2 order_number 26|-1", "order 1 order_number 26|-100", "abstract 1 file_number 26|-1"}, ""},
+		{"12-34", []string{"order 1 parcel 12.-3-4|5", "abstract 1 parcel 12.-3-4| exactly"}, "abstract 1"},
+		{"12 elm st", []string{"order 1 address 12 Elm St|., Troy, NY exactly", "abstract 1 address 12 Elm St|., Troy, NY exactly"}, ""},
+		{"12 ELM ST, TR", []string{"order 1 address 12 Elm St., Tr|oy, NY", "abstract 1 address 12 Elm St., Tr|oy, NY"}, ""},
+	} {
+		f, err := v.Search.Find(t.Context(), row.text, 0)
+		if err != nil || !slices.Equal(said(f), row.want) {
+			t.Errorf("%q: %q, %v\nwant %q", row.text, said(f), err, row.want)
+		}
+		only, is := f.Only()
+		if name := fmt.Sprintf("%s %d", only.Noun, only.ID); is != (row.only != "") || is && name != row.only {
+			t.Errorf("%q: the only one is %s, %v", row.text, name, is)
+		}
+	}
+	if f, err := v.Search.Find(t.Context(), "26", 1); err != nil || len(f.Groups) != 2 || len(f.Groups[0].Hits) != 1 || !f.Groups[0].More || f.Groups[1].More {
+		t.Errorf("one of each: %+v, %v", f, err)
+	}
+	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
+	if f, err := v.Search.Find(t.Context(), "26-100", 0); err != nil || len(f.Groups) != 0 {
+		t.Errorf("in the trash: %+v, %v", f, err)
+	}
+}
+
+func TestHeadingOfAnAbstractWithoutAny(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	made := filedAbstract(t, v, "", "", model.PropertyDraft{})
+	other := filedAbstract(t, v, "26-1", "", model.PropertyDraft{})
+	headings, err := v.Abstracts.Headings(t.Context(), made, other)
+	if want := []string{"Abstract " + v.Secrets.IDs("abstracts").Encode(made.ID), "26-1"}; err != nil || !slices.Equal(headings, want) {
+		t.Fatalf("%q, %v, want %q", headings, err, want)
+	}
+	done(t, v.Abstracts.Trash(t.Context(), clerk, made.ID, vault.Match{}))
+	wantTrash(t, v, "abstract 1 "+headings[0])
+}
+
+func TestRelated(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	first := order(t, v, "26-1", "", "12.-3-4", elm("Troy", "Rensselaer"))
+	order(t, v, "26-2", "", "12-34", model.PropertyDraft{})              // the same parcel
+	order(t, v, "26-3", "", "12-34", elm("Troy", "Albany"))              // another county
+	order(t, v, "26-4", "", "12-345", model.PropertyDraft{})             // it only begins so
+	order(t, v, "12-34", "", "", model.PropertyDraft{})                  // that is its number
+	order(t, v, "26-6", "", "", elm("Utica", ""))                        // another city
+	parcel := filedAbstract(t, v, "26-7", "1234", model.PropertyDraft{}) // the same parcel
+	filedAbstract(t, v, "26-8", "9", elm("TROY", "Rensselaer"))          // the same address
+	filedAbstract(t, v, "26-9", "9", model.PropertyDraft{})              // nothing in common
+	done(t, v.Orders.Trash(t.Context(), clerk, order(t, v, "26-0", "", "12-34", model.PropertyDraft{}).ID, vault.Match{}))
+	f, err := v.Search.RelatedToOrder(t.Context(), first)
+	want := []string{"order 2 parcel |12-34 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly", "abstract 1 parcel |1234 exactly"}
+	if err != nil || !slices.Equal(said(f), want) {
+		t.Errorf("%q, %v\nwant %q", said(f), err, want)
+	}
+	filedAbstract(t, v, "27-1", "12.34", elm("Troy", "Albany")) // another county
+	filedAbstract(t, v, "27-2", "12.34", elm("", "ALBANY"))
+	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
+	want = []string{"order 3 parcel |12-34 exactly", "order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly", "abstract 5 parcel |12.34 exactly", "abstract 4 parcel |12.34 exactly"}
+	if err != nil || !slices.Equal(said(f), want) {
+		t.Errorf("of an abstract that names no county: %q, %v\nwant %q", said(f), err, want)
+	}
+	if f.Of("abstract")[0].Documents != 0 || f.Of("abstract")[0].CreatedAt.IsZero() || f.Of("folder") != nil {
+		t.Errorf("%+v", f)
+	}
+	parcel.County = "Rensselaer"
+	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
+	want = []string{"order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly"}
+	if err != nil || !slices.Equal(said(f), want) {
+		t.Errorf("of an abstract of a county: %q, %v\nwant %q", said(f), err, want)
+	}
+	if f, err := v.Search.RelatedToAbstract(t.Context(), model.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
+		t.Errorf("of nothing: %+v, %v", f, err)
+	}
+}
+
+func TestSameNumber(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	first := order(t, v, "A-1", "", "", model.PropertyDraft{})
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 0 {
+		t.Errorf("alone: %v, %v, %v", list, more, err)
+	}
+	order(t, v, "a-1", "", "", model.PropertyDraft{})
+	order(t, v, "A-10", "", "", model.PropertyDraft{})
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
+		t.Errorf("two: %v, %v, %v", list, more, err)
+	}
+	for range vault.MostFound {
+		order(t, v, "A-1", "", "", model.PropertyDraft{})
+	}
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MostFound {
+		t.Errorf("many: %d, %v, %v", len(list), more, err)
+	}
+}

@@ -1,0 +1,169 @@
+package instance_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+	"testing"
+
+	"deedkeep/app/document"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+func sum(body []byte) string {
+	digest := sha256.Sum256(body)
+	return hex.EncodeToString(digest[:])
+}
+
+// imported imports one document and wants no error.
+func imported(t *testing.T, v *instance.Instance, folder uint64, d doc) vault.Imported {
+	t.Helper()
+	done, err := v.Files.Import(t.Context(), clerk, vault.Place{Folder: folder, Name: d.name}, sum(d.body), tray(t, v, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// A document is there when its folder has its name and its bytes, and nothing else is.
+func TestImportOnce(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	deed := pdf("Cafe\u0301.pdf", "1")
+	first := imported(t, v, 1, deed)
+	if first.There || first.File.FolderID != 1 || first.Refusal != "" {
+		t.Fatalf("%+v", first)
+	}
+	for _, row := range []struct {
+		name   string
+		folder uint64
+		doc    doc
+		there  bool
+	}{
+		{"once more", 1, deed, true},
+		{"in the composed form", 1, doc{"Caf\u00e9.pdf", deed.body}, true},
+		{"in another folder", 2, deed, false},
+		{"in no folder", 0, deed, false},
+		{"under another name", 1, doc{"cafe.pdf", deed.body}, false},
+		{"in other letters", 1, doc{"CAFE\u0301.pdf", deed.body}, false},
+		{"with other bytes", 1, pdf("Cafe\u0301.pdf", "2"), false},
+	} {
+		found, there, err := v.Files.There(t.Context(), vault.Place{Folder: row.folder, Name: row.doc.name}, sum(row.doc.body))
+		if err != nil || there != row.there || there && found.ID != first.File.ID {
+			t.Errorf("%s: looked at: %v, %v", row.name, there, err)
+		}
+		if done := imported(t, v, row.folder, row.doc); done.There != row.there || done.There && done.File.ID != first.File.ID {
+			t.Errorf("%s: %+v", row.name, done)
+		}
+	}
+	// What is in the trash is not there, nor what is an abstract's.
+	if err := v.Files.Trash(t.Context(), clerk, first.File.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if done := imported(t, v, 1, deed); done.There {
+		t.Error("what is in the trash counts as there")
+	}
+	plat := pdf("Plat.pdf", "3")
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, plat), vault.Keep[vault.Filed]{}); err != nil {
+		t.Fatal(err)
+	}
+	if done := imported(t, v, 0, plat); done.There {
+		t.Error("an abstract's document counts as there")
+	}
+}
+
+// Two imports at the same time file a document once.
+func TestImportRace(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	for n := range 10 {
+		d := pdf("Deed.pdf", string(rune('a'+n)))
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		filed := 0
+		for range 8 {
+			tray := tray(t, v, d)
+			all.Go(func() {
+				done, err := v.Files.Import(t.Context(), clerk, vault.Place{Folder: 1, Name: d.name}, sum(d.body), tray)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Error(err)
+				}
+				if !done.There {
+					filed++
+				}
+			})
+		}
+		all.Wait()
+		if filed != 1 {
+			t.Fatalf("round %d: filed %d times", n, filed)
+		}
+	}
+}
+
+func TestImportRefuses(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	if done := imported(t, v, 0, doc{"x.pdf", []byte("no PDF at all")}); done.Refusal != "File content does not match its .pdf extension" || done.File.ID != 0 {
+		t.Errorf("%+v", done)
+	}
+	deed := pdf("Deed.pdf", "1")
+	_, err := v.Files.Import(t.Context(), clerk, vault.Place{Name: deed.name}, sum([]byte("others")), tray(t, v, deed))
+	kind(t, "other bytes than were read", err, errs.Conflict)
+	_, err = v.Files.Import(t.Context(), clerk, vault.Place{Folder: 99, Name: deed.name}, sum(deed.body), tray(t, v, deed))
+	kind(t, "no such folder", err, errs.NotFound)
+	_, _, err = v.Files.There(t.Context(), vault.Place{}, "zz")
+	kind(t, "no digest", err, errs.Invalid)
+	for name, want := range map[string]string{"a.pdf": "", "a.exe": document.ReasonUnsupportedType, "a": document.ReasonUnsupportedType} {
+		if got := v.Files.Foresee(name, 1); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := v.Files.Foresee("a.exe", 0); got != document.ReasonEmpty {
+		t.Error(got)
+	}
+	if got := v.Files.Foresee("a.exe", 100<<20+1); got != document.ReasonTooLarge(100<<20) {
+		t.Error(got)
+	}
+	if s := status(t, v); s.Files != 0 {
+		t.Errorf("%d files", s.Files)
+	}
+}
+
+func TestEnsure(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	inbox, made, err := v.Folders.Ensure(t.Context(), clerk, 0, 0, " INBOX ", false)
+	if err != nil || made || inbox.Name != "Inbox" {
+		t.Errorf("%+v, %v, %v", inbox, made, err)
+	}
+	none, made, err := v.Folders.Ensure(t.Context(), clerk, inbox.ID, 0, "2019", true)
+	if err != nil || made || none.ID != 0 {
+		t.Errorf("dry: %+v, %v, %v", none, made, err)
+	}
+	var all sync.WaitGroup
+	ids := make([]uint64, 8)
+	for n := range ids {
+		all.Go(func() {
+			one, _, err := v.Folders.Ensure(t.Context(), clerk, inbox.ID, 0, "2019", false)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[n] = one.ID
+		})
+	}
+	all.Wait()
+	for _, id := range ids {
+		if id == 0 || id != ids[0] {
+			t.Errorf("%v", ids)
+		}
+	}
+	_, _, err = v.Folders.Ensure(t.Context(), clerk, 99, 0, "x", false)
+	kind(t, "below none", err, errs.Invalid)
+	_, _, err = v.Folders.Ensure(t.Context(), clerk, 0, 0, " ", false)
+	kind(t, "no name", err, errs.Invalid)
+}

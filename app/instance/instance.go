@@ -1,0 +1,290 @@
+// Package instance opens a data directory and runs everything in it: it builds the
+// services in the order of their ranks, starts their background work, and closes them
+// in reverse. Servers and commands use it; it decides nothing about records.
+//
+// # The data directory
+//
+//	data/                 0700, one file system
+//	    config.yaml       the settings, if there are any (app/config)
+//	    vault.db          records (app/store), 0600
+//	    vault.db.clean    exists while no process has the database open, after a clean stop (app/store, clean.go)
+//	    secret.key        the key of IDs and links (app/secret), 0600
+//	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
+//	    previews/         page images and texts (app/blobstore): may be deleted, are rebuilt
+//	    search/           the search index (app/search): may be deleted
+//	    cache/            compiled engines (app/sandbox): may be deleted
+//	    tls/              the certificate that the server created (app/certificate)
+//	    spare             disk space for a purge on a full disk (app/txn): may be deleted, is created again
+//	    generation        detects that an older vault.db was put back (app/vault)
+//	    backup.json       the outcome of the last backups (app/backup)
+//	    scrub.json        the progress of the scrub, and which documents are damaged (app/integrity)
+//	    serving.json      whether the last server stopped cleanly (app/vault)
+//	    restore.json      exists while a restore is not finished (app/backup)
+//	    drill/            exists during a restore test (app/backup)
+//	    uploads/          resumable uploads in progress (app/blobstore)
+//	    tmp/              files being received; emptied at start
+//	    control.sock      exists while the server runs (app/control)
+//	    control.json      the same on Windows
+package instance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"deedkeep/app/audit"
+	"deedkeep/app/auth"
+	"deedkeep/app/backup"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
+	"deedkeep/app/errs"
+	"deedkeep/app/integrity"
+	"deedkeep/app/jobs"
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+	"deedkeep/app/upload"
+	"deedkeep/app/vault"
+)
+
+// Settings are the limits and rules of an instance; see config.example.yaml.
+type Settings struct {
+	FileSize          int64 // bytes
+	FilesPerRequest   int
+	FilesPerAbstract  int // 0: 2,000
+	Inspect           document.InspectLimits
+	Extract           document.ExtractLimits
+	PreviewSize       int64 // bytes of page images that are stored
+	Rules             model.Rules
+	UniqueOrderNumber bool
+	DiskReserve       uint64 // bytes; with less free disk space nothing is written
+	Backup            backup.BackupSettings
+	TrashKeep         time.Duration
+	Retention         vault.Retention
+	Spare             int64         // bytes of the reserve file for a full disk; 0: none
+	ReplayKeep        time.Duration // how long responses under an Idempotency-Key are stored
+	Users             auth.UserRules
+	Uploads           upload.UploadSettings
+	Search            search.SearchSettings
+	Scrub             integrity.ScrubSettings
+}
+
+// Options of Open.
+type Options struct {
+	Dir       string
+	Create    bool // create what is missing; otherwise NotFound if there is no vault
+	Existing  bool // with Create: create only what is missing of an existing vault, otherwise NotFound
+	Settings  Settings
+	Reader    vault.Reader
+	Now       func() time.Time
+	Rand      io.Reader
+	Passwords secret.Argon2Params // of password hashes; zero: secret.DefaultArgon2Params
+	Log       *slog.Logger
+	Disk      blobstore.Files // file operations on documents; nil: those of the operating system
+
+	restoring bool // set by Restore, which alone may open an incomplete vault
+}
+
+// Instance is an open data directory with all its services. It is safe for concurrent
+// use.
+type Instance struct {
+	*txn.DB
+	*vault.Vault
+	Users      *auth.Users
+	Sessions   *auth.Sessions
+	Keys       *auth.Keys
+	Events     *audit.Events
+	Search     *search.SearchService
+	Previews   *jobs.Previews
+	Processing *jobs.Processor
+	Uploads    *upload.Uploads
+	Integrity  *integrity.Checker
+	Backups    *backup.Backups
+	Secrets    *secret.Keys
+
+	set      Settings
+	auth     *auth.Auth
+	remaker  *jobs.Remaker
+	scrubber *integrity.Scrubber
+
+	stop    context.CancelFunc
+	workers sync.WaitGroup
+}
+
+// ErrNoVault is in the chain of Open's error if there is no vault and none was to be
+// created.
+var ErrNoVault = errors.New("there is no vault here")
+
+// ErrDamaged is in the chain of Open's error if the database cannot be read.
+var ErrDamaged = errors.New("the database is damaged")
+
+// Open opens the vault in a data directory. It returns an *errs.Error of kind Locked if
+// another process has it open.
+func Open(ctx context.Context, opts Options) (*Instance, error) {
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := restored(dir, opts.restoring); err != nil {
+		return nil, err
+	}
+	database := filepath.Join(dir, "vault.db")
+	if (!opts.Create || opts.Existing) && !Exists(dir) {
+		return nil, &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
+	}
+	if err := integrity.Survey(dir); err != nil {
+		return nil, err
+	}
+	readOnly := false // opened by a command that only reads
+	if err := integrity.Private(dir); err != nil {
+		if readOnly = !opts.Create && !integrity.Writable(dir); !readOnly {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
+	}
+	ring, err := openRing(dir, database, opts.Rand)
+	if err != nil {
+		return nil, err
+	}
+	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
+	openStore := store.Open
+	if readOnly {
+		openStore = store.OpenReadOnly
+	}
+	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: model.NewWorkspace()})
+	if sentence, damaged := store.DescribeDamage(err); damaged {
+		return nil, &errs.Error{
+			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// After the database is locked: opening the blobs empties tmp, which belongs to the
+	// process that serves.
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
+		ReadOnly: readOnly, Now: clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	previews := blobstore.OpenPreviewsReadOnly(filepath.Join(dir, "previews"), opts.Now)
+	if !readOnly {
+		if previews, err = blobstore.OpenPreviews(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	in := &Instance{Secrets: ring, set: opts.Settings, stop: func() {}}
+	in.DB = txn.NewDB(txn.DB{
+		Store: db, Dir: dir, Now: clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
+		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireSecondFactor,
+	}, opts.Settings.Spare)
+	in.assemble(opts, blobs, previews)
+	in.logReread()
+	return in, nil
+}
+
+// assemble builds the services, each on those of lower rank.
+func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blobstore.Previews) {
+	set := opts.Settings
+	in.Events = audit.NewEvents(in.DB)
+	in.auth = auth.NewAuth(in.DB, in.Secrets, set.Users, cmp.Or(opts.Passwords, secret.DefaultArgon2Params()), in.Events)
+	in.Users, in.Sessions, in.Keys = in.auth.Users, in.auth.Sessions, in.auth.Keys
+	in.Vault = vault.NewVault(in.DB, vault.VaultOptions{
+		Settings: vault.VaultSettings{
+			FileSize: set.FileSize, FilesPerRequest: set.FilesPerRequest, FilesPerAbstract: set.FilesPerAbstract,
+			Inspect: set.Inspect, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			TrashKeep: set.TrashKeep, Retention: set.Retention, ReplayKeep: set.ReplayKeep,
+		},
+		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, Reader: opts.Reader,
+	})
+	in.Search = search.NewSearchService(in.Vault, set.Search, previews, in.Events)
+	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.Search.Timeout())
+	in.Processing = jobs.NewProcessor(in.Previews)
+	in.remaker = &jobs.Remaker{DB: in.DB, Index: in.Search.Index}
+	in.Uploads = upload.NewUploads(in.Vault, set.Uploads)
+	in.scrubber = integrity.NewScrubber(in.Vault, set.Scrub.Every)
+	in.Integrity = &integrity.Checker{DB: in.DB, Vault: in.Vault, Search: in.Search, Scrubber: in.scrubber}
+	in.Backups = backup.NewBackups(in.Vault, in.Integrity, in.Secrets, set.Backup)
+}
+
+// logReread logs what the store found when it compared vault.db in memory and on disk.
+func (in *Instance) logReread() {
+	r := in.Store.CacheCheck()
+	if r.LostWrites != nil {
+		in.Log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged", "error", r.LostWrites)
+	}
+	if r.WriteError != nil {
+		in.Log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one", "error", r.WriteError)
+	}
+	switch {
+	case r.SkipReason != "":
+		in.Log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first", "reason", r.SkipReason)
+	case !r.Clean:
+		in.Log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Elapsed)
+	}
+}
+
+// Exists reports whether a directory holds, or may hold, the database of a vault.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "vault.db"))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// openRing reads the secret key, or creates it if there is no database yet: a lost key
+// of an existing database must be restored, not replaced.
+func openRing(dir, database string, rand io.Reader) (*secret.Keys, error) {
+	path := filepath.Join(dir, "secret.key")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(database); err == nil {
+			return nil, fmt.Errorf(`%s is missing, and every ID and link depends on it; "deedkeep restore latest --from DIR --data FOLDER" restores a backup into another folder: copy secret.key from there`, path)
+		}
+	}
+	ring, _, err := secret.LoadKeys(path, rand)
+	return ring, err
+}
+
+// Start starts the background work, which Close stops. Blobs are swept at start and
+// then at this interval.
+func (in *Instance) Start(sweepEvery time.Duration) {
+	in.NoteStart()
+	ctx, cancel := context.WithCancel(context.Background())
+	in.stop = cancel
+	work := []func(context.Context){in.Processing.Run, in.remaker.Run, in.Events.Run, in.Users.Run, in.Backups.Run, in.Uploads.Run, in.Search.Index.Run,
+		in.scrubber.Run, in.scrubber.Answer}
+	own := in.Begin(ctx)
+	in.Search.Index.Start(own)
+	in.Reserve.Fill(in.Log)
+	if own {
+		work = append(work, in.Purger.Run, func(ctx context.Context) { in.Sweeper.Run(ctx, sweepEvery) })
+	}
+	for _, work := range work {
+		in.workers.Add(1)
+		go func() {
+			defer in.workers.Done()
+			work(ctx)
+		}()
+	}
+}
+
+// Close stops the background work, writes what is buffered, and closes the files.
+func (in *Instance) Close() error {
+	in.stop()
+	in.Uploads.Close()
+	in.Backups.Close()
+	in.Tasks.Close()
+	in.workers.Wait()
+	in.Search.Index.Close()
+	err := errors.Join(in.Events.End(), in.Users.End())
+	err = errors.Join(err, in.Store.Close())
+	in.NoteStop()
+	return err
+}

@@ -1,0 +1,55 @@
+package instance
+
+import (
+	"context"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/stats"
+	"deedkeep/app/store"
+)
+
+// Numbers are what a monitor watches. What counts up does so since Open.
+type Numbers struct {
+	Health
+	DatabaseBytes int64
+	Oldest        time.Time         // since when the oldest of Status.Queue is due; zero: nothing waits
+	Filed         uint64            // documents
+	FiledBytes    uint64            // of them
+	Refused       uint64            // documents, by what they are
+	Processed     map[string]uint64 // processings that came to their end, by Outcomes
+	SignIns       map[string]uint64 // by SignInOutcomes
+	Verified      time.Time         // when a verification of backups that BeginVerify began ended; zero: none
+	VerifiedGood  bool              // it found nothing
+	Commits       store.CommitStats
+	Search        search.SearchState
+	Searches      map[string]uint64 // by SearchOutcomes
+	SearchSeconds stats.Read        // of those that were answered
+}
+
+// Numbers reads them; it walks nothing, and costs the same however much is stored.
+func (in *Instance) Numbers(ctx context.Context) (n Numbers, err error) {
+	if n.Health, err = in.Health(ctx); err != nil {
+		return n, err
+	}
+	err = in.Store.View(ctx, func(t *store.Tx) error {
+		var oldest []model.ProcessingTask
+		oldest, err = t.Tasks(1)
+		for _, task := range oldest {
+			n.Oldest = task.DueAt
+		}
+		return err
+	})
+	n.DatabaseBytes, n.Commits = in.Store.Size(), in.Store.CommitStats()
+	n.Filed, n.FiledBytes, n.Refused = in.Counts.Filed.Load(), in.Counts.FiledBytes.Load(), in.Counts.Rejected.Load()
+	n.Processed, n.SignIns = in.Processing.Processed(), in.auth.SignIns()
+	n.Searches, n.SearchSeconds = in.Search.Counts()
+	if err == nil {
+		n.Search, err = in.Search.State(ctx)
+	}
+	if last := in.Backups.Verified(); !last.Ended.IsZero() && last.Err == nil {
+		n.Verified, n.VerifiedGood = last.Ended, len(last.Result.Findings) == 0
+	}
+	return n, err
+}

@@ -1,0 +1,128 @@
+//go:build root && linux
+
+package instance_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"deedkeep/app/backup"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// small4M mounts a small disk of its own as the data directory.
+func small4M(t *testing.T, dir string) {
+	t.Helper()
+	done(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"))
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// readAll is what must work on a disk that takes no byte: a verification without
+// findings, and a backup to another disk.
+func readAll(t *testing.T, v *instance.Instance, to string) {
+	t.Helper()
+	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
+		t.Errorf("verify: got %+v, %v; want 1 document and no findings", r, err)
+	}
+	if made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {}); err != nil || made.Files != 1 {
+		t.Errorf("backup: got %+v, %v; want 1 document", made, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(to, "tmp", "*")); err != nil || len(left) > 0 {
+		t.Errorf("left in the backup's tmp: %v, %v", left, err)
+	}
+	if page, err := v.Events.List(t.Context(), store.Query{}); err != nil || len(page.Items) == 0 {
+		t.Errorf("events: got %d, %v; want some", len(page.Items), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "deedkeep-*.db")); err != nil || len(left) > 0 {
+		t.Errorf("copies of the database that stayed: %v, %v", left, err)
+	}
+}
+
+// A read-only disk can be verified and backed up, by a server that is running and by a
+// command, and refuses changes.
+func TestReadOnlyDisk(t *testing.T) {
+	opts := vaulttest.Options(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	small4M(t, opts.Dir)
+	v, err := instance.Open(t.Context(), opts)
+	done(t, err)
+	uploadDocs(t, v, pdf("1.pdf", "1"))
+	closed(t, v)
+	done(t, syscall.Mount("", opts.Dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	opts.Create = false
+	v, err = instance.Open(t.Context(), opts)
+	done(t, err)
+	defer closed(t, v)
+	readAll(t, v, t.TempDir())
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Keep[model.Order]{})
+	kind(t, "an order", err, errs.Unavailable)
+}
+
+// fillDisk leaves no byte free.
+func fillDisk(t *testing.T, dir string) {
+	t.Helper()
+	ballast, err := os.OpenFile(filepath.Join(dir, "tmp", "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	done(t, err)
+	for err == nil {
+		_, err = ballast.Write(make([]byte, 4096))
+	}
+	if done(t, ballast.Close()); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// At zero bytes free, too, where the temporary directory is on the same disk: served and
+// not, and damage is found.
+func TestFullDiskIsReadable(t *testing.T) {
+	opts := vaulttest.Options(t)
+	small4M(t, opts.Dir)
+	v, err := instance.Open(t.Context(), opts)
+	done(t, err)
+	aside := filepath.Join(opts.Dir, "aside")
+	done(t, os.Mkdir(aside, 0o700))
+	t.Setenv("TMPDIR", aside)
+	to := t.TempDir() // below TMPDIR: another disk of 64 MB
+	done(t, syscall.Mount("tmpfs", to, "tmpfs", 0, "size=64m"))
+	t.Cleanup(func() { done(t, syscall.Unmount(to, syscall.MNT_DETACH)) })
+	stored := uploadDocs(t, v, pdf("1.pdf", "1"))
+	fillDisk(t, opts.Dir)
+	readAll(t, v, filepath.Join(to, "served"))
+	closed(t, v)
+	fillDisk(t, opts.Dir)
+	opts.Create = false
+	v, err = instance.Open(t.Context(), opts)
+	done(t, err)
+	readAll(t, v, filepath.Join(to, "alone"))
+	closed(t, v)
+	// An encrypted archive gets no copy in clear.
+	opts.Settings.Backup.Passphrase = "a passphrase of some length"
+	v, err = instance.Open(t.Context(), opts)
+	done(t, err)
+	defer closed(t, v)
+	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(backup.BackupProgress) {})
+	kind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
+	t.Setenv("TMPDIR", to)
+	readAll(t, v, filepath.Join(to, "sealed"))
+	blob := filepath.Join(opts.Dir, "blobs", stored[0].Digest[:2], stored[0].Digest)
+	done(t, os.Chmod(blob, 0o600))
+	f, err := os.OpenFile(blob, os.O_WRONLY, 0)
+	done(t, err)
+	_, err = f.WriteAt([]byte("#"), 0)
+	done(t, errors.Join(err, f.Close()))
+	t.Setenv("TMPDIR", aside)
+	if r := verified(t, v); len(r.Findings) != 1 || r.Findings[0].Kind != "file" {
+		t.Errorf("a damaged document: got %+v, want one finding about it", r.Findings)
+	}
+}

@@ -1,0 +1,72 @@
+package instance_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/vault"
+)
+
+func TestReorder(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	filed := abstractCalled(t, v, "1", "", "", pdf("a.pdf", "a"), pdf("b.pdf", "b"), pdf("c.pdf", "c"), pdf("d.pdf", "d"))
+	other := abstractCalled(t, v, "2", "", "", pdf("z.pdf", "z"))
+	id, n := filed.Abstract.ID, func(i int) uint64 { return filed.Files[i].ID }
+	for _, c := range []struct {
+		name string
+		move vault.Move
+		want string
+	}{
+		{"down", vault.Move{File: n(0), By: 1}, "bacd"},
+		{"the first up stays", vault.Move{File: n(1), By: -1}, "bacd"},
+		{"to the end and beyond", vault.Move{File: n(1), To: 99}, "acdb"},
+		{"to the beginning", vault.Move{File: n(1), To: 1}, "bacd"},
+		{"before it", vault.Move{File: n(3), To: -5}, "dbac"},
+		{"of another abstract", vault.Move{File: other.Files[0].ID, To: 1}, "dbac"},
+		{"some of them", vault.Move{Named: []uint64{n(2), n(3), n(3), 999}}, "cbad"},
+		{"nothing", vault.Move{}, "cbad"},
+	} {
+		now, err := v.Abstracts.Reorder(t.Context(), clerk, id, c.move)
+		got := ""
+		for i, f := range now.Files {
+			got += f.Filename[:1]
+			if now.Abstract.Files[i] != f.ID {
+				t.Errorf("%s: numbers %v, documents %v", c.name, now.Abstract.Files, now.Files)
+			}
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
+		}
+	}
+	if _, err := v.Abstracts.Reorder(t.Context(), clerk, 99, vault.Move{}); errs.KindOf(err) != errs.NotFound {
+		t.Errorf("of none: %v", err)
+	}
+}
+
+// Moves at one time are all done: none is refused, none undoes another.
+func TestReorderAtOneTime(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	var docs []doc
+	for i := range 8 {
+		docs = append(docs, pdf(fmt.Sprintf("%d.pdf", i), fmt.Sprint(i)))
+	}
+	filed := abstractCalled(t, v, "1", "", "", docs...)
+	var all sync.WaitGroup
+	for _, f := range filed.Files[:6] {
+		all.Go(func() {
+			if _, err := v.Abstracts.Reorder(t.Context(), clerk, filed.Abstract.ID, vault.Move{File: f.ID, To: 99}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	now, err := v.Abstracts.Get(t.Context(), filed.Abstract.ID)
+	if err != nil || !slices.Equal(now.Abstract.Files[:2], filed.Abstract.Files[6:]) || now.Abstract.Version != filed.Abstract.Version+6 {
+		t.Errorf("%v, version %d, %v", now.Abstract.Files, now.Abstract.Version, err)
+	}
+}

@@ -1,0 +1,246 @@
+package instance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+const replayKeep = 24 * time.Hour
+
+func slot(n byte) [32]byte { return [32]byte{n} }
+
+// kept keeps an answer that says what it is the answer to.
+func kept[T any](n byte) vault.Keep[T] {
+	return vault.Keep[T]{Slot: slot(n), Request: fmt.Sprintf("request %d", n), Render: func(made T) (int, map[string]string, []byte, error) {
+		body, err := json.Marshal(made)
+		return 201, map[string]string{"Location": "/there"}, body, err
+	}}
+}
+
+func replay(t *testing.T, v *instance.Instance, n byte) (model.StoredResponse, bool) {
+	t.Helper()
+	r, found, err := v.Replay(t.Context(), slot(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, found
+}
+
+// Every verb that answers a POST keeps its answer with what it made.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	create(t, v, pdf("0.pdf", "0"))
+	ordered(t, v, "A-0")
+	trashed := uploadDocs(t, v, pdf("9.pdf", "9"))[0]
+	done(t, v.Files.Trash(t.Context(), clerk, trashed.ID, vault.Match{}))
+	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
+	for i, row := range []struct {
+		name string
+		verb func(n byte) (any, error)
+	}{
+		{"create an abstract", func(n byte) (any, error) {
+			return v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}), kept[vault.Filed](n))
+		}},
+		{"attach", func(n byte) (any, error) {
+			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), kept[vault.Filed](n))
+		}},
+		{"attach nothing good", func(n byte) (any, error) {
+			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
+		}},
+		{"upload", func(n byte) (any, error) {
+			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("3.pdf", "3")), kept[vault.Filed](n))
+		}},
+		{"upload nothing good", func(n byte) (any, error) {
+			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
+		}},
+		{"create an order", func(n byte) (any, error) {
+			return v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](n))
+		}},
+		{"create a folder", func(n byte) (any, error) {
+			return v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("Box")}, kept[model.Folder](n))
+		}},
+		{"restore a file", func(n byte) (any, error) { return v.Files.Restore(t.Context(), clerk, trashed.ID, kept[model.File](n)) }},
+		{"restore an order", func(n byte) (any, error) { return v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](n)) }},
+		{"restore what is live", func(n byte) (any, error) { return v.Abstracts.Restore(t.Context(), clerk, 1, kept[vault.Filed](n)) }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			n := byte(i + 1)
+			if _, found := replay(t, v, n); found {
+				t.Fatal("an answer before the question")
+			}
+			made, err := row.verb(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := json.Marshal(made)
+			done(t, err)
+			want := model.StoredResponse{RequestHash: fmt.Sprintf("request %d", n), Status: 201, Header: map[string]string{"Location": "/there"}, Body: body, At: opts.Now()}
+			if r, found := replay(t, v, n); !found || !reflect.DeepEqual(r, want) {
+				t.Errorf("kept %+v, %s\nwant %+v, %s", r, r.Body, want, want.Body)
+			}
+			before := status(t, v)
+			_, err = row.verb(n)
+			kind(t, "the same again", err, errs.Conflict)
+			if !errors.Is(err, vault.ErrKept) {
+				t.Errorf("the same again: %v", err)
+			}
+			after := status(t, v)
+			before.DiskFree, after.DiskFree = 0, 0
+			if before != after {
+				t.Errorf("the same again made something: %+v, then %+v", before, after)
+			}
+		})
+	}
+}
+
+// A request that was answered is not done once more, whatever became of its record
+// since.
+func TestKeepOutlastsTheRecord(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	ordered(t, v, "A-1")
+	toTrash := func() { done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{})) }
+	toTrash()
+	_, err := v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1))
+	done(t, err)
+	toTrash()
+	if _, err = v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1)); !errors.Is(err, vault.ErrKept) {
+		t.Error(err)
+	}
+	wantTrash(t, v, "order 1 A-1")
+}
+
+// The record and its answer are one: without the answer there is no record.
+func TestKeepFails(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	broken := errors.New("no answer can be made")
+	keep := kept[vault.Filed](1)
+	keep.Render = func(vault.Filed) (int, map[string]string, []byte, error) { return 0, nil, nil, broken }
+	tr := tray(t, v, pdf("1.pdf", "1"))
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, keep); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	tr.Discard()
+	done(t, v.Sweeper.Sweep(t.Context()))
+	nothingStays(t, opts.Dir)
+	if s := status(t, v); s.Abstracts != 0 || s.Files != 0 {
+		t.Errorf("%+v", s)
+	}
+	if _, found := replay(t, v, 1); found {
+		t.Error("an answer without a record")
+	}
+	// Nor is anything kept of a request that was refused.
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{}, kept[model.Order](2))
+	kind(t, "refused", err, errs.Invalid)
+	if _, found := replay(t, v, 2); found {
+		t.Error("a refusal was kept")
+	}
+}
+
+// A client that heard nothing asks again, from all sides: one record is made.
+func TestKeepFromAllSides(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	errs := make(chan error)
+	for range 8 {
+		go func() {
+			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](1))
+			errs <- err
+		}()
+	}
+	made := 0
+	for range 8 {
+		if err := <-errs; err == nil {
+			made++
+		} else if !errors.Is(err, vault.ErrKept) {
+			t.Error(err)
+		}
+	}
+	if n := status(t, v).Orders; made != 1 || n != 1 {
+		t.Errorf("%d made, %d there", made, n)
+	}
+}
+
+// An answer is given until its time is over, and is pruned then; the slot is free.
+func TestReplayEnds(t *testing.T) {
+	t.Parallel()
+	v, _, clock := timed(t)
+	make1 := func() error {
+		_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](1))
+		return err
+	}
+	done(t, make1())
+	clock.Move(replayKeep - time.Microsecond)
+	done(t, v.Purge(t.Context()))
+	if _, found := replay(t, v, 1); !found {
+		t.Error("gone early")
+	}
+	clock.Move(time.Microsecond)
+	if _, found := replay(t, v, 1); found {
+		t.Error("given too long")
+	}
+	done(t, make1()) // over the one that is not pruned yet
+	clock.Move(replayKeep)
+	vaulttest.Verify(t, v)
+	done(t, v.Purge(t.Context()))
+	if _, found, err := v.Kept(slot(1)); err != nil || found {
+		t.Errorf("pruned: %v, %v", found, err)
+	}
+	if n := status(t, v).Orders; n != 2 {
+		t.Errorf("%d orders", n)
+	}
+}
+
+// Looking for answers whose time is over costs no commit when there are none.
+func TestPruningNothingWritesNothing(t *testing.T) {
+	t.Parallel()
+	v, opts, clock := timed(t)
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](1))
+	done(t, err)
+	purged := func() (changed bool) {
+		t.Helper()
+		before, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
+		done(t, err)
+		done(t, v.Purge(t.Context()))
+		after, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
+		done(t, err)
+		return !bytes.Equal(before, after)
+	}
+	if purged() {
+		t.Error("it wrote to the database for nothing")
+	}
+	clock.Move(replayKeep)
+	if !purged() {
+		t.Error("what is due was not pruned")
+	}
+}
+
+// What is kept survives a restart, as its record does.
+func TestReplayAfterARestart(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := instance.Open(t.Context(), opts)
+	done(t, err)
+	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), kept[vault.Filed](1))
+	done(t, err)
+	closed(t, v)
+	v = vaulttest.Open(t, opts)
+	if r, found := replay(t, v, 1); !found || r.Status != 201 {
+		t.Errorf("%+v, %v", r, found)
+	}
+}

@@ -1,0 +1,384 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"deedkeep/app/backup"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
+	"deedkeep/app/errs"
+	"deedkeep/app/integrity"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+type restoreMark struct {
+	Archive  string `json:"archive"`
+	Snapshot string `json:"snapshot"`
+	From     string `json:"from"`
+}
+
+// RestoreOptions of Restore. Vault is how the restored one is opened; its Dir is where
+// it goes to.
+type RestoreOptions struct {
+	From     string // the archive's directory
+	Snapshot string // a name, or archive.Latest
+	Archive  archive.Options
+	Vault    Options
+	Progress func(done, total int64) // bytes
+}
+
+// Restored is what came back.
+type Restored struct {
+	Info   archive.Info
+	Report integrity.Report // of the vault, opened and verified
+	Copied int64            // bytes of documents that were not there yet
+}
+
+// Restore brings a snapshot back into a data directory that is absent or empty, or in
+// which the same restore was cut off, and says done only after the vault was opened
+// and every byte of it verified. It returns Conflict for a directory that holds
+// anything else, Full, Locked, NotFound, or Conflict with what is wrong with the
+// backup; the archive is only read.
+func Restore(ctx context.Context, opts RestoreOptions) (r Restored, err error) {
+	a, err := archive.Open(opts.From, opts.Archive)
+	if err != nil {
+		return r, backup.BackupError(err)
+	}
+	if err := a.Unlock(); err != nil {
+		return r, backup.BackupError(err)
+	}
+	release, err := a.LockForReading()
+	if err != nil {
+		return r, backup.BackupError(err)
+	}
+	defer release()
+	w := &restorer{opts: opts, a: a}
+	if w.dir, err = filepath.Abs(opts.Vault.Dir); err != nil {
+		return r, err
+	}
+	w.opts.Vault.Dir = w.dir
+	// The whole manifest before anything is touched.
+	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error { w.entries = append(w.entries, e); return ctx.Err() })
+	if err != nil {
+		return r, backup.BackupError(err)
+	}
+	r.Info = w.info
+	unlock, err := w.claim()
+	if err != nil {
+		return r, err
+	}
+	defer unlock()
+	if err := w.bring(ctx); err != nil {
+		return r, backup.BackupError(err)
+	}
+	r.Copied = w.copied
+	r.Report, err = w.open(ctx)
+	return r, err
+}
+
+type restorer struct {
+	opts    RestoreOptions
+	a       *archive.Archive
+	dir     string
+	info    archive.Info
+	entries []archive.Entry
+	copied  int64
+}
+
+// claim marks the directory, or finds the mark of this very restore in it.
+func (w *restorer) claim() (unlock func(), err error) {
+	mark := restoreMark{w.a.ID(), w.info.Snapshot, w.a.Dir()}
+	if err := restorable(w.dir, mark); err != nil {
+		return nil, err
+	}
+	if err := integrity.Private(w.dir); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	lock := flock.New(filepath.Join(w.dir, integrity.RestoreNote+".lock"))
+	got, err := lock.TryLock()
+	if err == nil && !got {
+		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is working on " + w.dir + "."}
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	raw, err := json.Marshal(mark)
+	if err == nil {
+		err = txn.WriteNote(w.dir, integrity.RestoreNote, raw)
+	}
+	unlock = func() {
+		_ = os.Remove(lock.Path()) // Windows removes it only once it is closed, at the next start or never: it is empty.
+		_ = lock.Close()
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// besides are the files that may lie in a directory which counts as empty.
+var besides = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreNote + ".new", integrity.RestoreNote + ".lock"}
+
+// restorable refuses every directory that is neither absent, nor empty, nor marked by
+// this restore.
+func restorable(dir string, mark restoreMark) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if there, err := readMark(dir); err == nil {
+		if there.Archive == mark.Archive && there.Snapshot == mark.Snapshot {
+			return nil
+		}
+		return backup.Conflict("%s holds an unfinished restore of snapshot %s from %s: finish that one, or remove the directory", dir, there.Snapshot, there.From)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !slices.Contains(besides, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+			return backup.Conflict("%s is not empty (it holds %q): a restore goes only into an empty or absent directory, never over live data; choose another with --data", dir, e.Name())
+		}
+	}
+	return nil
+}
+
+func readMark(dir string) (mark restoreMark, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, integrity.RestoreNote))
+	if err == nil && json.Unmarshal(raw, &mark) != nil {
+		mark.Snapshot = "unknown"
+	}
+	return mark, err
+}
+
+// restored refuses to open what a restore has not finished.
+func restored(dir string, restoring bool) error {
+	if restoring {
+		return nil
+	}
+	mark, err := readMark(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return backup.Conflict(`%s is half restored: run "deedkeep restore %s --from %s" again, which goes on where it was cut off, or remove the directory`, dir, mark.Snapshot, mark.From)
+}
+
+// bring writes secret, documents and database, the database last.
+func (w *restorer) bring(ctx context.Context) error {
+	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
+	if err != nil {
+		return err
+	}
+	if err := w.room(blobs); err != nil {
+		return err
+	}
+	if err := txn.WriteNote(w.dir, "secret.key", []byte(w.info.Secret)); err != nil {
+		return err
+	}
+	if err := w.documents(ctx, blobs); err != nil {
+		return err
+	}
+	return w.database(ctx)
+}
+
+func (w *restorer) room(blobs *blobstore.Store) error {
+	need := saturating(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
+	for _, e := range w.entries {
+		d, err := blobstore.ParseDigest(e.Digest)
+		if err != nil {
+			return err
+		}
+		if size, err := blobs.Size(d); err != nil || size != e.Size {
+			need = saturating(need, uint64(e.Size))
+		}
+	}
+	free, err := blobstore.FreeSpace(w.dir)
+	if err != nil {
+		return err
+	}
+	if free < need {
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
+	}
+	return nil
+}
+
+// saturating adds; too much stays too much.
+func saturating(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
+}
+
+// A batch of documents is synced together; they come in the order of their folders.
+const (
+	batchFiles = 256
+	batchBytes = 64 << 20
+)
+
+func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
+	var batch []*blobstore.Staged
+	defer func() { err = errors.Join(err, discard(batch)) }() // empty when all went well
+	var bytes, done int64
+	flush := func() error {
+		release, err := blobs.Commit(ctx, batch...)
+		release()
+		batch, bytes = nil, 0
+		return err
+	}
+	for _, e := range w.entries {
+		w.opts.Progress(done, w.info.Bytes)
+		done += e.Size
+		there, err := w.there(ctx, blobs, e)
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		staged, err := w.stage(ctx, blobs, e)
+		if err != nil {
+			return err
+		}
+		w.copied += e.Size
+		batch = append(batch, staged)
+		if bytes += e.Size; len(batch) >= batchFiles || bytes >= batchBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	w.opts.Progress(done, w.info.Bytes)
+	return flush()
+}
+
+func discard(batch []*blobstore.Staged) (err error) {
+	for _, staged := range batch {
+		err = errors.Join(err, staged.Discard())
+	}
+	return err
+}
+
+// there reports whether an earlier run has brought the document, whole.
+func (w *restorer) there(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
+	d, err := blobstore.ParseDigest(e.Digest)
+	if err != nil {
+		return false, err
+	}
+	if size, err := blobs.Size(d); err != nil || size != e.Size {
+		return false, ctx.Err()
+	}
+	return blobs.Check(ctx, d) == nil, ctx.Err()
+}
+
+func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (*blobstore.Staged, error) {
+	src, err := w.a.Blob(e)
+	if err != nil {
+		return nil, fmt.Errorf("document %s: %w", e.Digest, err)
+	}
+	staged, err := blobs.Stage(ctx, src, e.Size)
+	if err = errors.Join(err, src.Close()); err != nil {
+		return nil, fmt.Errorf("document %s: %w", e.Digest, err)
+	}
+	return staged, nil
+}
+
+// database unpacks vault.db beside its place, whole and synced, before it gets its
+// name. One that an earlier run has put there may have been opened: it is replaced.
+func (w *restorer) database(ctx context.Context) error {
+	path := filepath.Join(w.dir, "vault.db")
+	src, err := w.a.Database(w.info)
+	if err != nil {
+		return fmt.Errorf("database: %w", err)
+	}
+	fresh := path + ".restore"
+	if err := errors.Join(backup.Unpack(ctx, src, fresh), src.Close()); err != nil {
+		return errors.Join(fmt.Errorf("database: %w", err), os.Remove(fresh))
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return err
+	}
+	return durable.SyncDir(w.dir)
+}
+
+// open opens the vault, which brings its database to this program's schema, verifies
+// every byte, and takes the mark away.
+func (w *restorer) open(ctx context.Context) (report integrity.Report, err error) {
+	w.opts.Vault.restoring, w.opts.Vault.Create = true, true
+	v, err := Open(ctx, w.opts.Vault)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	report, err = v.Integrity.Verify(ctx, func(int, int) {})
+	if err != nil {
+		return report, err
+	}
+	if problem := differs(w.info, report); problem != "" {
+		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
+			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
+	}
+	err = v.Store.Update(ctx, nil, func(t *store.Tx) error {
+		if err := forgetTimeline(t); err != nil {
+			return err
+		}
+		return v.AddEvent(t, v.Now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
+	})
+	if err != nil {
+		return report, err
+	}
+	if err := os.Remove(filepath.Join(w.dir, integrity.RestoreNote)); err != nil {
+		return report, err
+	}
+	return report, durable.SyncDir(w.dir)
+}
+
+// forgetTimeline ends every session, since one that was ended after the backup would
+// open the vault again, and drops the answers that are kept for requests sent twice,
+// since they tell of records that this vault may give other numbers.
+func forgetTimeline(t *store.Tx) error {
+	var open []model.Session
+	t.EachSession(func(s model.Session) bool { open = append(open, s); return true })
+	for _, s := range open {
+		if err := t.RemoveSession(s); err != nil {
+			return err
+		}
+	}
+	_, err := t.PruneStoredResponses(time.Unix(1<<40, 0), math.MaxInt)
+	return err
+}
+
+// differs says what a vault has otherwise than its snapshot; "" for nothing.
+func differs(info archive.Info, r integrity.Report) string {
+	switch {
+	case len(r.Findings) > 0:
+		f := r.Findings[0]
+		return fmt.Sprintf("%d findings, the first: %s %s: %s", len(r.Findings), f.Kind, f.Subject, f.Problem)
+	case uint64(r.Blobs) != info.Blobs || r.Bytes != info.Bytes:
+		return fmt.Sprintf("%d documents of %d bytes, %d of %d bytes were backed up", r.Blobs, r.Bytes, info.Blobs, info.Bytes)
+	case uint64(r.Files) != info.Files || uint64(r.Events) < info.Events:
+		return fmt.Sprintf("%d files and %d events, %d and %d were backed up", r.Files, r.Events, info.Files, info.Events)
+	}
+	return ""
+}

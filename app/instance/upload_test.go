@@ -1,0 +1,537 @@
+package instance_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/upload"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// begin makes room for a document.
+func begin(t *testing.T, v *instance.Instance, plan upload.UploadPlan) upload.Upload {
+	t.Helper()
+	up, err := v.Uploads.Begin(t.Context(), clerk, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+func write(t *testing.T, v *instance.Instance, id string, offset int64, part []byte) upload.Upload {
+	t.Helper()
+	up, err := v.Uploads.Write(t.Context(), clerk, id, offset, bytes.NewReader(part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+// big is a good document of several settlings.
+func big(n int) []byte {
+	return append(vaulttest.PDF(3, "big"), bytes.Repeat([]byte("0123456789abcdef"), n/16)...)
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	a := create(t, v)
+	deeds := folder(t, v, "Deeds", 0)
+	for i, row := range []struct {
+		name string
+		plan upload.UploadPlan
+	}{
+		{"with an abstract", upload.UploadPlan{Abstract: a.Abstract.ID}},
+		{"in a folder", upload.UploadPlan{Folder: deeds.ID}},
+		{"in none", upload.UploadPlan{}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			body := append(big(40_000), byte(i))
+			row.plan.Filename, row.plan.Size = "Deed.pdf", int64(len(body))
+			up := begin(t, v, row.plan)
+			if up.Offset != 0 || up.Size != row.plan.Size || up.Ended() || len(up.ID) != 43 {
+				t.Fatalf("%+v", up)
+			}
+			if up = write(t, v, up.ID, 0, body[:1000]); up.Offset != 1000 || up.Ended() {
+				t.Fatalf("%+v", up)
+			}
+			if up = write(t, v, up.ID, 1000, body[1000:]); up.Filed == nil || up.Offset != up.Size {
+				t.Fatalf("%+v", up)
+			}
+			if up.Filed.AbstractID != row.plan.Abstract || up.Filed.FolderID != row.plan.Folder || up.Filed.Filename != "Deed.pdf" || *up.Filed.Pages != 3 {
+				t.Errorf("%+v", up.Filed)
+			}
+			if !bytes.Equal(content(t, v, up.Filed.ID), body) {
+				t.Error("other bytes")
+			}
+			// The last answer was lost: the same is told, however it is asked, and nothing happens.
+			for _, ask := range []func() (upload.Upload, error){
+				func() (upload.Upload, error) { return v.Uploads.Get(t.Context(), clerk, up.ID) },
+				func() (upload.Upload, error) { return v.Uploads.Offset(t.Context(), clerk, up.ID) },
+				func() (upload.Upload, error) {
+					return v.Uploads.Write(t.Context(), clerk, up.ID, 1000, bytes.NewReader(body[1000:]))
+				},
+			} {
+				if again, err := ask(); err != nil || again.Filed == nil || again.Filed.ID != up.Filed.ID || again.Offset != up.Size {
+					t.Errorf("%+v, %v", again, err)
+				}
+			}
+			if err := v.Uploads.Cancel(t.Context(), clerk, up.ID); err != nil {
+				t.Error(err)
+			}
+			_, err := v.Uploads.Get(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
+			kind(t, "another user", err, errs.NotFound)
+		})
+	}
+	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 3 {
+		t.Errorf("%d files, %v", len(page.Items), err)
+	}
+	if got, err := v.Abstracts.Get(t.Context(), a.Abstract.ID); err != nil || len(got.Files) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if paths := under(t, opts.Dir, "uploads"); len(paths) > 0 {
+		t.Errorf("left %v", paths)
+	}
+}
+
+func TestUploadForesees(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, func(o *instance.Options) {
+		o.Settings.FileSize, o.Settings.FilesPerAbstract = 1000, 1
+	})
+	v := p.Instance
+	full := create(t, v, pdf("a.pdf", "a"))
+	gone := create(t, v)
+	done(t, v.Abstracts.Trash(t.Context(), clerk, gone.Abstract.ID, vault.Match{}))
+	p.user(t, "admin", model.RoleAdmin)
+	p.user(t, "vera", model.RoleViewer)
+	viewer := p.actor(t, "vera")
+	for _, row := range []struct {
+		name  string
+		actor model.Actor
+		plan  upload.UploadPlan
+		kind  errs.Kind
+		says  string
+	}{
+		{"an extension", clerk, upload.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, document.ReasonUnsupportedType},
+		{"nothing", clerk, upload.UploadPlan{Filename: "a.pdf"}, errs.Invalid, document.ReasonEmpty},
+		{"too large", clerk, upload.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, document.ReasonTooLarge(1000)},
+		{"a full abstract", clerk, upload.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, document.ReasonAbstractFull},
+		{"an abstract in the trash", clerk, upload.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"no abstract", clerk, upload.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"no folder", clerk, upload.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"a viewer", viewer, upload.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
+		{"nobody", model.Actor{Kind: model.ActorUser, ID: 1}, upload.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
+	} {
+		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
+		kind(t, row.name, err, row.kind)
+		if err != nil && !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+// The room on the disk is counted with what was promised to others.
+func TestUploadReservesRoom(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })
+	_, err := v.Uploads.Begin(t.Context(), clerk, upload.UploadPlan{Filename: "a.pdf", Size: 1 << 59})
+	kind(t, "more than there is", err, errs.InsufficientStorage)
+	status, err := v.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := int64(status.DiskFree) * 2 / 3
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: most})
+	_, err = v.Uploads.Begin(t.Context(), clerk, upload.UploadPlan{Filename: "b.pdf", Size: most})
+	kind(t, "as much again", err, errs.InsufficientStorage)
+	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
+	begin(t, v, upload.UploadPlan{Filename: "b.pdf", Size: most})
+}
+
+// What is found out with the bytes is a result, told as often as it is asked for.
+func TestUploadRefused(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 1 })
+	a, trashed, deeds := create(t, v), create(t, v), folder(t, v, "Deeds", 0)
+	for _, row := range []struct {
+		name  string
+		plan  upload.UploadPlan
+		body  []byte
+		after func() error
+		says  string
+	}{
+		{"a password", upload.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
+		{"other content", upload.UploadPlan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
+		{"the abstract is full by now", upload.UploadPlan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
+			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
+			return err
+		}, document.ReasonAbstractFull},
+		{"the abstract has gone", upload.UploadPlan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
+			return v.Abstracts.Trash(t.Context(), clerk, trashed.Abstract.ID, vault.Match{})
+		}, "The abstract is no longer there"},
+		{"the folder has gone", upload.UploadPlan{Folder: deeds.ID}, vaulttest.PDF(1, "x"), func() error {
+			return v.Folders.Remove(t.Context(), clerk, deeds.ID, vault.Match{})
+		}, "The folder is no longer there"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.plan.Filename, row.plan.Size = "a.pdf", int64(len(row.body))
+			up := begin(t, v, row.plan)
+			if row.after != nil {
+				done(t, row.after())
+			}
+			for range 2 {
+				if up = write(t, v, up.ID, 0, row.body); up.Refusal != row.says || up.Filed != nil {
+					t.Errorf("%+v", up)
+				}
+			}
+		})
+	}
+	if paths := under(t, opts.Dir, "uploads"); len(paths) > 0 {
+		t.Errorf("left %v", paths)
+	}
+}
+
+// A server that is killed in the middle goes on at an offset whose bytes are true, and
+// no zeros of a power cut get into the document.
+func TestUploadAfterAPowerCut(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	body := big(3_000_000)
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	broke := errors.New("broke off")
+	told, err := v.Uploads.Write(t.Context(), clerk, up.ID, 0, io.MultiReader(bytes.NewReader(body[:2_000_000]), iotest.ErrReader(broke)))
+	if !errors.Is(err, broke) || told.Offset != 2_000_000 {
+		t.Fatalf("%+v, %v", told, err)
+	}
+	parts, err := filepath.Glob(filepath.Join(opts.Dir, "uploads", "*.part"))
+	if err != nil || len(parts) != 1 || strings.Contains(parts[0], up.ID) {
+		t.Fatalf("%v, %v", parts, err)
+	}
+	closed(t, v)
+	// What came after the last sync is there in its length alone.
+	done(t, os.Truncate(parts[0], 2_500_000))
+
+	v = vaulttest.Open(t, opts)
+	if told, err = v.Uploads.Offset(t.Context(), clerk, up.ID); err != nil || told.Offset != 2_000_000 {
+		t.Fatalf("%+v, %v", told, err)
+	}
+	_, err = v.Uploads.Offset(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
+	kind(t, "another user", err, errs.NotFound)
+	if _, err = v.Uploads.Write(t.Context(), clerk, up.ID, 2_500_000, bytes.NewReader(body[2_500_000:])); !errors.Is(err, upload.ErrOffset) {
+		t.Errorf("another offset: %v", err)
+	}
+	told = write(t, v, up.ID, 2_000_000, body[2_000_000:])
+	if told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
+		t.Errorf("%+v", told)
+	}
+}
+
+// Two that send the same document do not mix.
+func TestUploadTwoWriters(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	body := big(10_000)
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	r, w := io.Pipe()
+	first := make(chan error, 1)
+	go func() {
+		_, err := v.Uploads.Write(context.Background(), clerk, up.ID, 0, r)
+		first <- err
+	}()
+	if _, err := w.Write(body[:1]); err != nil { // it reads
+		t.Fatal(err)
+	}
+	if _, err := v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader(body)); !errors.Is(err, upload.ErrUploadBusy) {
+		t.Errorf("the second: %v", err)
+	}
+	if told, err := v.Uploads.Get(t.Context(), clerk, up.ID); err != nil || told.Offset != 0 {
+		t.Errorf("meanwhile %+v, %v", told, err)
+	}
+	done(t, w.Close())
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if told := write(t, v, up.ID, 1, body[1:]); told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
+		t.Errorf("%+v", told)
+	}
+}
+
+func TestUploadCancel(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: 100})
+	write(t, v, up.ID, 0, []byte("abc"))
+	kind(t, "another user's", v.Uploads.Cancel(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID), errs.NotFound)
+	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
+	kind(t, "twice", v.Uploads.Cancel(t.Context(), clerk, up.ID), errs.NotFound)
+	kind(t, "no id", v.Uploads.Cancel(t.Context(), clerk, "x"), errs.NotFound)
+
+	up = begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: 100})
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := v.Uploads.Write(context.Background(), clerk, up.ID, 0, r)
+		ended <- err
+	}()
+	if _, err := w.Write([]byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID)) // under way
+	done(t, w.CloseWithError(io.ErrUnexpectedEOF))
+	if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("its writer: %v", err)
+	}
+	_, err := v.Uploads.Get(t.Context(), clerk, up.ID)
+	kind(t, "afterwards", err, errs.NotFound)
+	if paths := under(t, opts.Dir, "uploads"); len(paths) > 0 {
+		t.Errorf("left %v", paths)
+	}
+}
+
+func TestUploadExpires(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, func(o *instance.Options) { o.Settings.Uploads = upload.UploadSettings{Keep: time.Hour, PerUser: 2} })
+	v := p.Instance
+	plan := upload.UploadPlan{Filename: "a.pdf", Size: 10}
+	first := begin(t, v, plan)
+	p.clock.Move(40 * time.Minute)
+	write(t, v, first.ID, 0, []byte("abc"))
+	second := begin(t, v, plan)
+	_, err := v.Uploads.Begin(t.Context(), clerk, plan)
+	kind(t, "too many", err, errs.Conflict)
+	p.clock.Move(40 * time.Minute)
+	if told, err := v.Uploads.Offset(t.Context(), clerk, first.ID); err != nil || told.Offset != 3 || !told.Until.Equal(p.clock.Now().Add(20*time.Minute)) {
+		t.Errorf("%+v, %v", told, err)
+	}
+	write(t, v, second.ID, 0, []byte("abcd"))
+	begin(t, v, plan) // the first stood still and makes room
+	_, err = v.Uploads.Offset(t.Context(), clerk, first.ID)
+	kind(t, "the first", err, errs.NotFound)
+	p.clock.Move(time.Hour)
+	_, err = v.Uploads.Write(t.Context(), clerk, second.ID, 4, strings.NewReader("x"))
+	kind(t, "over", err, errs.NotFound)
+	done(t, v.Uploads.Expire())
+	if paths := under(t, v.Dir, "uploads"); len(paths) > 0 {
+		t.Errorf("left %v", paths)
+	}
+}
+
+// A server that stops ends what arrives, and waits until it is settled.
+func TestUploadPause(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: 100})
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		told, err := v.Uploads.Write(context.Background(), clerk, up.ID, 0, r)
+		if told.Offset != 3 {
+			err = errors.Join(err, errors.New("another offset"))
+		}
+		ended <- err
+	}()
+	if _, err := w.Write([]byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	v.Uploads.Pause()
+	<-v.Uploads.Pausing()
+	done(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as the voice does
+	closed(t, v)
+	kind(t, "what was under way", <-ended, errs.Unavailable)
+	_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 3, strings.NewReader("x"))
+	kind(t, "afterwards", err, errs.Unavailable)
+	v = vaulttest.Open(t, opts)
+	if told, err := v.Uploads.Offset(t.Context(), clerk, up.ID); err != nil || told.Offset != 3 {
+		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// A document that cannot be read just now is filed later, without its bytes again.
+func TestUploadFiledLater(t *testing.T) {
+	t.Parallel()
+	busy := &busyReader{}
+	opts := vaulttest.Options(t)
+	opts.Reader = busy
+	busy.fail.Store(true)
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := big(1000)
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	if told := write(t, v, up.ID, 0, body); told.Ended() || told.Offset != told.Size {
+		t.Fatalf("%+v", told)
+	}
+	_, err = v.Uploads.Get(t.Context(), clerk, up.ID)
+	kind(t, "still busy", err, errs.Unavailable)
+	closed(t, v)
+	v = vaulttest.Open(t, opts)
+	busy.fail.Store(false)
+	told, err := v.Uploads.Get(t.Context(), clerk, up.ID)
+	if err != nil || told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
+		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// All bytes are acknowledged only where they are durable: not after a sync that failed,
+// even where a later one succeeds.
+func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
+	t.Parallel()
+	for name, failing := range map[string]int32{"every sync fails": 1 << 30, "the first sync fails": 1, "no sync fails": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			busy, left := &busyReader{}, atomic.Int32{}
+			busy.fail.Store(true)
+			opts := vaulttest.Options(t)
+			opts.Reader = busy
+			opts.Disk = disk{blobstore.OSFiles(), func(step, path string) error {
+				if step == "sync" && strings.HasSuffix(path, ".part") && left.Add(-1) >= 0 {
+					return syscall.EIO
+				}
+				return nil
+			}}
+			v, err := instance.Open(t.Context(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closed(t, v)
+			body := big(1000)
+			up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+			left.Store(failing)
+			told, err := v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader(body))
+			if sound := failing == 0; (err == nil) != sound || (told.Offset == told.Size) != sound {
+				t.Errorf("got offset %d of %d, %v; want all of it: %v", told.Offset, told.Size, err, sound)
+			}
+			if err != nil {
+				kind(t, "the last part", err, errs.Unavailable)
+			}
+		})
+	}
+}
+
+// While a document is added to the vault, no offset is sent: none is right for long.
+func TestUploadOffsetWhileFiling(t *testing.T) {
+	t.Parallel()
+	looks, goOn := make(chan struct{}), make(chan struct{})
+	v, _ := opened(t, func(o *instance.Options) {
+		o.Reader = hooked(func(context.Context, string) error { close(looks); <-goOn; return nil })
+	})
+	body := big(1000)
+	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	ended := make(chan upload.Upload, 1)
+	go func() {
+		told, err := v.Uploads.Write(context.WithoutCancel(t.Context()), clerk, up.ID, 0, bytes.NewReader(body))
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- told
+	}()
+	<-looks
+	if _, err := v.Uploads.Offset(t.Context(), clerk, up.ID); !errors.Is(err, upload.ErrUploadBusy) {
+		t.Errorf("got %v, want ErrUploadBusy", err)
+	}
+	if told, err := v.Uploads.Get(t.Context(), clerk, up.ID); err != nil || !told.Arrived || told.Offset != 0 {
+		t.Errorf("got %+v, %v; want all arrived, and 0 durable bytes", told, err)
+	}
+	close(goOn)
+	if told := <-ended; told.Filed == nil || told.Offset != told.Size {
+		t.Errorf("got %+v, want it uploaded", told)
+	}
+}
+
+// busyReader has no time to look at anything while it fails.
+type busyReader struct {
+	vaulttest.Reader
+	fail atomic.Bool
+}
+
+func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
+	if b.fail.Load() {
+		return document.Report{}, sandbox.ErrBusy
+	}
+	return b.Reader.Inspect(ctx, doc, size, ext, lim)
+}
+
+// Documents that were chosen together stand in their order, whichever is there first,
+// behind those of another time.
+func TestUploadTurns(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	a := create(t, v, pdf("0.pdf", "0"))
+	names := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
+	for _, n := range []int{2, 0, 3, 1} {
+		body := vaulttest.PDF(1, names[n])
+		plan := upload.UploadPlan{Abstract: a.Abstract.ID, Filename: names[n], Size: int64(len(body)), Batch: "x", Turn: n}
+		if up := write(t, v, begin(t, v, plan).ID, 0, body); up.Filed == nil || up.Filed.Filename != names[n] {
+			t.Fatalf("%+v", up)
+		}
+	}
+	got, err := v.Abstracts.Get(t.Context(), a.Abstract.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := ""
+	for _, f := range got.Files {
+		order += f.Filename[:1]
+	}
+	if order != "0abcd" {
+		t.Errorf("in the order %s", order)
+	}
+}
+
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}
+	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("a.pdf", "same")), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deeds := folder(t, v, "Deeds", 0)
+	body := vaulttest.PDF(1, "same")
+	in := func(plan upload.UploadPlan) model.File {
+		plan.Filename, plan.Size = "b.pdf", int64(len(body))
+		return *write(t, v, begin(t, v, plan).ID, 0, body).Filed
+	}
+	inFolder := in(upload.UploadPlan{Folder: deeds.ID})
+	gone := in(upload.UploadPlan{})
+	done(t, v.Files.Trash(t.Context(), clerk, gone.ID, vault.Match{}))
+	again := in(upload.UploadPlan{Folder: deeds.ID})
+	twins, err := v.Files.Twins(t.Context(), again, 5)
+	if err != nil || len(twins) != 2 || twins[0].File.ID != inFolder.ID || twins[0].Heading != "Deeds" || twins[1].File.AbstractID != a.Abstract.ID || twins[1].Heading != "12 Oak St" {
+		t.Errorf("%+v, %v", twins, err)
+	}
+	if twins, err = v.Files.Twins(t.Context(), again, 1); err != nil || len(twins) != 1 {
+		t.Errorf("%+v, %v", twins, err)
+	}
+	other := uploadDocs(t, v, pdf("c.pdf", "other"))[0]
+	if twins, err = v.Files.Twins(t.Context(), other, 5); err != nil || len(twins) != 0 {
+		t.Errorf("%+v, %v", twins, err)
+	}
+}

@@ -1,0 +1,77 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+const retryAtOnce = 256 // files of one commit
+
+// Failed gives at most limit files whose processing failed, from number from on.
+func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
+	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.FailedFiles(from, limit)
+		return err
+	})
+	return list, err
+}
+
+// Retry puts files whose processing failed into the queue again: one, or all when
+// id is 0. It tells how many; NotFound when there is no such file, Conflict when
+// its processing did not fail.
+func (p *Processor) Retry(ctx context.Context, actor model.Actor, id uint64) (count int, err error) {
+	defer p.Queued.Notify()
+	for from := max(id, 1); ; {
+		var done int
+		var next uint64
+		err := p.Update(ctx, actor, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
+			done, next, err = p.retry(t, actor, id, from) // perhaps twice: from stays
+			return err
+		})
+		if err != nil {
+			return count, err
+		}
+		if count += done; id != 0 || done == 0 {
+			return count, nil
+		}
+		from = next
+	}
+}
+
+func retryable(t *store.Tx, id uint64) error {
+	if id == 0 {
+		return nil
+	}
+	file, err := t.File(id)
+	if err == nil && file.Failure == "" {
+		return &errs.Error{Kind: errs.Conflict, Message: "The processing of this file did not fail."}
+	}
+	return err
+}
+
+func (p *Processor) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int, next uint64, err error) {
+	limit := retryAtOnce
+	if id != 0 {
+		limit = 1
+	}
+	list, err := t.FailedFiles(from, limit)
+	if err != nil {
+		return 0, from, err
+	}
+	at := p.Now()
+	for _, file := range list {
+		file.Processing, file.Failure = true, ""
+		err := errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: file.ID, Owner: actor.Record(), DueAt: at}),
+			p.AddEvent(t, at, actor, "file.retried", txn.RecordRef("file", file.ID), nil))
+		if err != nil {
+			return 0, from, err
+		}
+		from = file.ID + 1
+	}
+	return len(list), from, nil
+}

@@ -1,0 +1,87 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+)
+
+// Matches are whole records of one kind that a text is found in, the best first; fewer
+// than were asked for as SearchPage tells, or where SearchQuery.Bytes ends.
+type Matches[T any] struct {
+	Items []T
+	From  int // SearchQuery.Offset of the first hit looked at
+	Next  int // SearchQuery.Offset that goes on; 0: there is no more
+	Bytes int // of the records as they are stored, an abstract's with those of its files
+	Cut   bool
+}
+
+// Search looks for abstracts, each with its documents, as Vault.Search does.
+func (s *SearchService) Abstracts(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[vault.Filed], error) {
+	q.Kind = vault.AbstractNoun.Name
+	asked := q
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (page vault.Page[vault.Filed], gone int, err error) {
+		found, gone, err := t.ListAbstractsByID(ids, q)
+		if err != nil {
+			return page, gone, err
+		}
+		found.Items = slices.DeleteFunc(found.Items, func(a model.Abstract) bool { return !asked.at(a.Property) })
+		page, err = vault.WithDocuments(ctx, t, found)
+		return page, gone, err
+	})
+}
+
+// Search looks for orders as Vault.Search does.
+func (s *SearchService) Orders(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.Order], error) {
+	q.Kind = vault.OrderNoun.Name
+	asked := q
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (vault.Page[model.Order], int, error) {
+		page, gone, err := t.ListOrdersByID(ids, q)
+		page.Items = slices.DeleteFunc(page.Items, func(o model.Order) bool { return !asked.at(o.Property) })
+		return page, gone, err
+	})
+}
+
+// Search looks for documents as Vault.Search does.
+func (s *SearchService) Files(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.File], error) {
+	q.Kind = vault.FileNoun.Name
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (vault.Page[model.File], int, error) {
+		q.Filters = nil // they have none of these themselves, but through their abstracts
+		return t.ListFilesByID(ids, q)
+	})
+}
+
+func matches[T any](ctx context.Context, s *SearchService, actor model.Actor, q SearchQuery, read func(*store.Tx, []uint64, vault.Query) (vault.Page[T], int, error)) (m Matches[T], err error) {
+	err = s.asking(ctx, actor, q, func(_ context.Context, f searched) error {
+		ids := make([]uint64, 0, len(f.answer.Hits))
+		for _, hit := range f.answer.Hits {
+			ids = append(ids, hit.ID)
+		}
+		return s.Store.View(ctx, func(t *store.Tx) error {
+			page, gone, err := read(t, ids, f.query.listed())
+			m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Truncated}
+			if gone < len(ids) || f.more() {
+				m.Next = f.query.Offset + gone
+			}
+			return err
+		})
+	})
+	return m, err
+}
+
+// listed is the query with which live records are judged once more, but for their place:
+// lists compare that letter by letter.
+func (q *SearchQuery) listed() vault.Query {
+	out := vault.Query{CreatedFrom: q.Since, CreatedTo: q.Until, Limit: q.Limit, MaxBytes: q.Bytes}
+	if q.Status != "" {
+		out.Filters = append(out.Filters, vault.Filter{Column: vault.ColumnStatus, Value: q.Status})
+	}
+	if q.Template != 0 {
+		out.Filters = append(out.Filters, vault.Filter{Column: vault.ColumnTemplate, Value: strconv.FormatUint(q.Template, 10)})
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package txn
+
+import (
+	"context"
+	"encoding/hex"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// Errors of an actor who may not do something.
+var (
+	ErrUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
+	ErrRole            = &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this."}
+	ErrMustEnroll      = &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
+	ErrKeyNotAllowed   = &errs.Error{Kind: errs.Forbidden, Message: "An API key does not allow this."}
+)
+
+// CheckActor returns an error if the key of an actor has expired or was revoked, or if
+// the user of its session may not write. Commands and the server itself may write.
+func (db *DB) CheckActor(t *store.Tx, actor model.Actor) error {
+	switch actor.Kind {
+	case model.ActorKey:
+	case model.ActorUser:
+		return db.Authorize(t, actor, model.PermWrite)
+	default:
+		return nil
+	}
+	key, err := t.Key(actor.ID)
+	if err == nil && !key.Active(db.Now()) {
+		return ErrUnauthenticated
+	}
+	return err
+}
+
+// Authorize returns an error unless the user has the right now, by the records of this
+// transaction: the session may have ended, the user may have been disabled, or the role
+// may have changed since the request began.
+func (db *DB) Authorize(t *store.Tx, actor model.Actor, right model.Permission) error {
+	user, err := db.CurrentUser(t, actor)
+	switch {
+	case err != nil:
+		return err
+	case db.MustEnroll(user):
+		return ErrMustEnroll
+	case !user.Role.Can(right):
+		return ErrRole
+	}
+	return nil
+}
+
+// CurrentUser returns the user who acts, or ErrUnauthenticated if the actor has no live
+// session.
+func (db *DB) CurrentUser(t *store.Tx, actor model.Actor) (user model.User, err error) {
+	hash, err := hex.DecodeString(actor.Session)
+	if err != nil || actor.Kind != model.ActorUser {
+		return user, ErrUnauthenticated
+	}
+	user, session, err := db.LiveSession(t, hash)
+	if err == nil && session.UserID != actor.ID {
+		err = ErrUnauthenticated
+	}
+	return user, err
+}
+
+// LiveSession returns the session with a token's hash and its user, or
+// ErrUnauthenticated if the session has expired or the user may not sign in.
+func (db *DB) LiveSession(t *store.Tx, hash []byte) (user model.User, session model.Session, err error) {
+	session, found, err := t.Session(hash)
+	if err != nil {
+		return user, session, err
+	}
+	if !found {
+		return user, session, ErrUnauthenticated
+	}
+	session.LastSeenAt = db.LastSeen(session)
+	if !session.Active(db.Now(), db.SessionLimits) {
+		return user, session, ErrUnauthenticated
+	}
+	user, err = t.User(session.UserID)
+	if errs.KindOf(err) == errs.NotFound || err == nil && !user.CanSignIn() {
+		err = ErrUnauthenticated
+	}
+	return user, session, err
+}
+
+// MustEnroll reports whether the settings require two-factor authentication that the
+// user has not set up.
+func (db *DB) MustEnroll(user model.User) bool {
+	return db.RequireTwoFactor && user.TwoFactor == nil
+}
+
+// AuthorizeAdmin returns an error unless the actor may administer the vault: commands,
+// the server itself, and users with that right.
+func (db *DB) AuthorizeAdmin(t *store.Tx, actor model.Actor) error {
+	switch actor.Kind {
+	case model.ActorUser:
+		return db.Authorize(t, actor, model.PermAdmin)
+	case model.ActorKey:
+		return ErrKeyNotAllowed
+	}
+	return nil
+}
+
+// UpdateAsAdmin is Update for an actor who may administer the vault.
+func (db *DB) UpdateAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
+	return db.Store.Update(ctx, func(t *store.Tx) error {
+		if err := db.AuthorizeAdmin(t, actor); err != nil || check == nil {
+			return err
+		}
+		return check(t)
+	}, write)
+}
+
+// WriteAsAdmin is Write for an actor who may administer the vault.
+func (db *DB) WriteAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
+	if err := db.CheckSpace(); err != nil {
+		return err
+	}
+	return db.UpdateAsAdmin(ctx, actor, check, write)
+}
+
+// ViewAsAdmin runs read in a transaction for an actor who may administer the vault.
+func (db *DB) ViewAsAdmin(ctx context.Context, actor model.Actor, read func(*store.Tx) error) error {
+	return db.Store.View(ctx, func(t *store.Tx) error {
+		if err := db.AuthorizeAdmin(t, actor); err != nil || read == nil {
+			return err
+		}
+		return read(t)
+	})
+}

@@ -1,0 +1,197 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// DB is the database of a vault with what every change of it needs: the check of the
+// actor within the transaction, the check of free disk space, and the audit log.
+type DB struct {
+	Store   *store.Store
+	Dir     string           // data directory, absolute
+	Now     func() time.Time // in UTC, truncated to microseconds
+	Rand    io.Reader
+	Log     *slog.Logger
+	MinFree uint64 // bytes; with less free disk space nothing is written
+
+	Reserve  *Reserve  // disk space for deletes on a full disk
+	Activity *Activity // uploads in progress, to which background work yields
+	Tasks    *Tasks    // long-running tasks, which Close stops
+
+	SessionLimits    model.SessionLimits
+	RequireTwoFactor bool
+	// LastSeen returns when a session was last seen, which may not be written yet.
+	LastSeen func(model.Session) time.Time
+
+	Queued  Signal // a document was queued for processing
+	Orphans Signal // blobs may have lost their last record
+	NoText  Signal // the search index misses the text of documents
+}
+
+// NewDB returns db with its tasks, signals, and the reserve file of a size in bytes (0:
+// none). The caller sets the other fields.
+func NewDB(db DB, reserveFile int64) *DB {
+	db.Activity, db.Tasks = &Activity{}, NewTasks()
+	db.Reserve = &Reserve{path: filepath.Join(db.Dir, SpareFile), Size: reserveFile, rand: db.Rand}
+	db.Queued, db.Orphans, db.NoText = NewSignal(), NewSignal(), NewSignal()
+	db.LastSeen = func(s model.Session) time.Time { return s.LastSeenAt }
+	return &db
+}
+
+// Signal wakes one goroutine. Notifications that nobody received yet count as one.
+type Signal chan struct{}
+
+// NewSignal returns a signal without a notification.
+func NewSignal() Signal { return make(Signal, 1) }
+
+// Notify wakes the receiver; it never blocks.
+func (s Signal) Notify() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// Ready returns nil if records can be written, else the reason why not.
+func (db *DB) Ready(ctx context.Context) error {
+	if err := db.Store.Failure(); err != nil {
+		return ReadOnlyError(err)
+	}
+	if err := db.Store.CheckFile(); err != nil {
+		return err
+	}
+	if err := db.Store.View(ctx, func(*store.Tx) error { return nil }); err != nil {
+		return err
+	}
+	return db.CheckSpace()
+}
+
+// ReadOnlyError returns the Unavailable error of a vault whose disk failed to sync.
+func ReadOnlyError(err error) error {
+	return &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+}
+
+// CheckSpace returns an InsufficientStorage error if the disk has less than MinFree.
+func (db *DB) CheckSpace() error {
+	if db.Store.ReadOnly() {
+		return db.Store.Failure()
+	}
+	if err := db.Store.CheckFile(); err != nil {
+		return err
+	}
+	free, err := blobstore.FreeSpace(db.Dir)
+	if err != nil {
+		return fmt.Errorf("free disk space: %w", err)
+	}
+	if free < db.MinFree {
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
+	}
+	return nil
+}
+
+// Write is Update for changes that need disk space: it first calls CheckSpace.
+func (db *DB) Write(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
+	if err := db.CheckSpace(); err != nil {
+		return err
+	}
+	return db.Update(ctx, actor, check, write)
+}
+
+// Update runs check and write in one transaction, as store.Store.Update does, for an
+// actor whose key or session is checked in the same transaction: it may have expired
+// while documents were uploaded. It ignores MinFree, so that deletes work on a full disk.
+func (db *DB) Update(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
+	return db.Store.Update(ctx, func(t *store.Tx) error {
+		if err := db.CheckActor(t, actor); err != nil || check == nil {
+			return err
+		}
+		return check(t)
+	}, write)
+}
+
+// UpdateFromReserve is Update for changes that free disk space or need very little: on
+// a full disk it uses the space of the reserve file.
+func (db *DB) UpdateFromReserve(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
+	err := db.Update(ctx, actor, check, write)
+	if errs.KindOf(err) != errs.InsufficientStorage || db.Reserve.Size == 0 {
+		return err
+	}
+	return db.Reserve.Lend(db.Log, func() error { return db.Update(ctx, actor, check, write) })
+}
+
+// AddEvent adds an audit entry to the transaction.
+func (db *DB) AddEvent(t *store.Tx, at time.Time, actor model.Actor, kind, record string, detail map[string]string) error {
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
+}
+
+// RecordRef returns the name of a record in the audit log: "order:7".
+func RecordRef(recordType string, id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }
+
+// ShouldContinue logs the error of one run of a background job and reports whether the
+// job may run again: it may not once the store is read-only until a restart. Errors that
+// mean a full disk or a closing vault are not logged.
+func (db *DB) ShouldContinue(ctx context.Context, job string, err error) bool {
+	if err != nil && !NotWritable(err) && ctx.Err() == nil {
+		db.Log.Error(job, "error", err)
+	}
+	return db.Store.Failure() == nil
+}
+
+// NotWritable reports whether an error means that the vault accepts no writes, for now
+// or until a restart: the disk is full, or the vault is closing or read-only.
+func NotWritable(err error) bool {
+	kind := errs.KindOf(err)
+	return kind == errs.Unavailable || kind == errs.InsufficientStorage
+}
+
+// problem is the sentence of an error for a finding.
+func Problem(err error) string {
+	if sentence, damaged := store.DescribeDamage(err); damaged {
+		return sentence
+	}
+	return err.Error()
+}
+
+// sentenceOf is what is kept of a failure for people.
+func SentenceOf(err error) string {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
+		return named.Message
+	}
+	return err.Error()
+}
+
+// passes reports a record that is gone or damaged: it opens nothing, and must not
+// keep the others waiting.
+func Passes(err error) bool {
+	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
+}
+
+// within reports whether less than a time has passed; not when the clock was set back.
+func Within(from, now time.Time, less time.Duration) bool {
+	passed := now.Sub(from)
+	return passed >= 0 && passed < less
+}
+
+func Stopped(err error) error {
+	if errors.Is(err, ErrStop) {
+		return nil
+	}
+	return err
+}
+
+// errStop ends a walk early without an error.
+var ErrStop = errors.New("that is enough")
+
+// errSame ends a transaction in which there is nothing to write.
+var ErrSame = errors.New("nothing to write")

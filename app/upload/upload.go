@@ -1,0 +1,497 @@
+package upload
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/document"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+)
+
+// Uploads are the verbs on documents that arrive in several requests, and go on after
+// a lost connection or a restart of the server. Only who began one goes on with it.
+//
+// A document is filed once, whatever is asked again: what became of it is kept under
+// the upload's own slot, in the transaction of its record, for as long as answers are.
+type Uploads struct {
+	vault  *vault.Vault
+	set    UploadSettings
+	ending chan struct{} // closed by Pause
+	pause  sync.Once
+	under  sync.WaitGroup // writes and filings
+
+	mu       sync.Mutex
+	partials *blobstore.Partials  // nil until the first use
+	all      map[string]*arriving // by the SHA-256 of the id, in hex
+
+	batches vault.Batches // has a lock of its own
+}
+
+// arriving is one upload. What is behind the first blank line is guarded by Uploads.mu.
+type arriving struct {
+	*blobstore.Partial
+	uploadNote
+
+	busy   bool
+	gone   bool               // canceled or over; who is at work removes it
+	cancel context.CancelFunc // of who is at work
+	filing bool               // its record is being written: too late to cancel
+}
+
+// uploadNote is what stands in the note of an upload (app/blobstore/note.go).
+type uploadNote struct {
+	Owner    string    `json:"owner"` // title.Actor.Record of who began it
+	Abstract uint64    `json:"abstract,omitempty"`
+	Folder   uint64    `json:"folder,omitempty"`
+	Path     []string  `json:"path,omitempty"`
+	Filename string    `json:"filename"`
+	Size     int64     `json:"size"`
+	Batch    string    `json:"batch,omitempty"`
+	Turn     int       `json:"turn,omitempty"`
+	Metadata string    `json:"metadata,omitempty"`
+	At       time.Time `json:"at"`
+}
+
+// UploadPlan is a document that is to arrive: with an abstract, in a folder, or, with
+// both 0, in none.
+type UploadPlan struct {
+	Abstract, Folder uint64
+	Path             []string // names of folders within one another, below Folder; they are created where they are missing
+	Filename         string   // a label, as body.Filename makes one
+	Size             int64    // bytes
+	// Documents of one Batch ("": none) that were chosen together stand in the order of
+	// their turns among an abstract's, whichever is there first.
+	Batch string
+	Turn  int
+	// Metadata is what the client said about it, for the client alone.
+	Metadata string
+}
+
+// Upload is how far one is, and, at its end, what became of it.
+type Upload struct {
+	ID      string // unguessable; told by Begin and kept nowhere
+	Size    int64
+	Offset  int64     // bytes that are there and durable
+	Arrived bool      // all bytes are there, durable or not
+	Until   time.Time // when it is over unless more bytes come
+	// Metadata is that of the plan; "" once it has ended.
+	Metadata string
+	Filed    *model.File
+	Refusal  string // why it was refused; "" unless it was
+}
+
+// Ended reports whether it was filed or refused.
+func (u Upload) Ended() bool { return u.Filed != nil || u.Refusal != "" }
+
+// UploadSettings are the settings uploads.* of config.example.yaml; 24 hours, 200, and
+// 20 GB where they are 0.
+type UploadSettings struct {
+	Keep         time.Duration // since the last byte
+	PerUser      int           // open at once, of a person or an API key
+	BytesPerUser int64         // of those together
+}
+
+func (s UploadSettings) keep() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
+func (s UploadSettings) perUser() int        { return cmp.Or(s.PerUser, 200) }
+func (s UploadSettings) bytesPerUser() int64 { return cmp.Or(s.BytesPerUser, 20<<30) }
+
+// idleUpload is how long an upload must have stood still to make room for another of
+// the same user.
+const idleUpload = 10 * time.Minute
+
+// In the chain of a Conflict of Write.
+var (
+	// ErrOffset: the bytes begin elsewhere than where those that are there end.
+	ErrOffset = errors.New("another offset")
+	// ErrUploadBusy: another request is writing it.
+	ErrUploadBusy = errors.New("the upload is being written")
+)
+
+func NewUploads(v *vault.Vault, set UploadSettings) *Uploads {
+	return &Uploads{vault: v, set: set, ending: make(chan struct{})}
+}
+
+// load reads what an earlier run left, once. Its caller holds the lock.
+func (u *Uploads) load() error {
+	if u.partials != nil {
+		return nil
+	}
+	partials, left, err := u.vault.Blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
+	if err != nil {
+		return u.vault.Disk(err)
+	}
+	u.all = map[string]*arriving{}
+	for _, x := range left {
+		one := &arriving{Partial: x}
+		if err := json.Unmarshal(x.OwnerData, &one.uploadNote); err != nil {
+			u.vault.Log.Warn("an upload that cannot go on is removed", "error", err)
+			if err := x.Remove(); err != nil {
+				return err
+			}
+			continue
+		}
+		u.all[x.Name()] = one
+	}
+	u.partials = partials
+	return nil
+}
+
+// Most is how many bytes a document may have.
+func (u *Uploads) Most() int64 { return u.vault.Set.FileSize }
+
+// TooLarge is the reason for which one with more is refused.
+func (u *Uploads) TooLarge() string { return document.ReasonTooLarge(u.vault.Set.FileSize) }
+
+// Begin makes room for a document. It refuses what is known beforehand: Invalid with
+// the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
+// Full, or Conflict with too many open at once.
+func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan UploadPlan) (Upload, error) {
+	if err := u.foresee(ctx, actor, plan); err != nil {
+		return Upload{}, err
+	}
+	if err := u.vault.Ready(ctx); err != nil {
+		return Upload{}, err
+	}
+	token, err := secret.NewToken(u.vault.Rand)
+	if err != nil {
+		return Upload{}, err
+	}
+	name := uploadName(token)
+	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, Metadata: plan.Metadata, At: u.vault.Now()}
+	raw, err := json.Marshal(note)
+	if err != nil {
+		return Upload{}, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over() {
+		return Upload{}, errPaused
+	}
+	if err := errors.Join(u.load(), u.expire()); err != nil {
+		return Upload{}, err
+	}
+	if err := u.makeRoom(note); err != nil {
+		return Upload{}, err
+	}
+	x, err := u.partials.Create(name, raw)
+	if err != nil {
+		return Upload{}, u.vault.Disk(err)
+	}
+	one := &arriving{Partial: x, uploadNote: note}
+	u.all[name] = one
+	return u.told(token, one), nil
+}
+
+// uploadName is what an upload is called on the disk: who reads it there cannot go on.
+func uploadName(token string) string {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return ""
+	}
+	return hex.EncodeToString(hash[:])
+}
+
+// foresee refuses what can be refused without the bytes.
+func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPlan) error {
+	if refusal := u.vault.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
+		return &errs.Error{Kind: errs.Invalid, Message: refusal}
+	}
+	return u.vault.Store.View(ctx, func(t *store.Tx) error {
+		if err := u.vault.CheckActor(t, actor); err != nil {
+			return err
+		}
+		if err := u.takes(t, plan.Abstract, plan.Folder); err != nil {
+			return err
+		}
+		if plan.Abstract != 0 && len(plan.Path) > 0 {
+			return errs.InvalidField("path", "An abstract has no folders.")
+		}
+		_, _, err := vault.Follow(t, plan.Folder, plan.Path)
+		return err
+	})
+}
+
+// takes is nil where the place is there and has room.
+func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
+	switch {
+	case abstract != 0:
+		a, err := t.Abstract(abstract)
+		if err == nil && len(a.Files) >= u.vault.MostPerAbstract() {
+			err = &errs.Error{Kind: errs.Invalid, Message: document.ReasonAbstractFull}
+		}
+		return err
+	case folder != 0 && !t.HasFolder(folder):
+		return errs.RecordNotFound("folder", folder)
+	}
+	return nil
+}
+
+// makeRoom refuses one more where the disk cannot take it besides what is on its way,
+// or its owner has too many, too many bytes, or too much of the room. Those that stood
+// still long make room.
+func (u *Uploads) makeRoom(note uploadNote) error {
+	var promised, share int64
+	var own []*arriving
+	for _, one := range u.all {
+		mine := one.Owner == note.Owner && !one.gone
+		if mine {
+			own = append(own, one)
+		}
+		// What stands still takes its chance when it goes on: roomReader looks again.
+		if one.busy || u.vault.Now().Sub(one.UpdatedAt()) < promiseUpload {
+			promised += one.Size - one.Offset()
+			if mine {
+				share += one.Size - one.Offset()
+			}
+		}
+	}
+	free, err := blobstore.FreeSpace(u.vault.Dir)
+	if err != nil {
+		return fmt.Errorf("free room: %w", err)
+	}
+	if err := u.fits(free, uint64(promised), uint64(share), uint64(note.Size)); err != nil { // #nosec G115 -- sizes are above 0
+		return err
+	}
+	return u.within(own, note.Size)
+}
+
+// within keeps the uploads that an owner has open, with another one of that size, within
+// the settings: it forgets the oldest that stood still long, and is Conflict where that
+// isn't enough. A document alone is always within them.
+func (u *Uploads) within(own []*arriving, size int64) error {
+	slices.SortFunc(own, func(a, b *arriving) int { return a.UpdatedAt().Compare(b.UpdatedAt()) })
+	count, bytes := len(own), size
+	for _, one := range own {
+		bytes += one.Size
+	}
+	var idle []*arriving
+	for _, one := range own {
+		if count < u.set.perUser() && bytes <= u.set.bytesPerUser() {
+			break
+		}
+		if !one.busy && u.vault.Now().Sub(one.UpdatedAt()) >= idleUpload {
+			idle = append(idle, one)
+			count, bytes = count-1, bytes-one.Size
+		}
+	}
+	switch {
+	case count >= u.set.perUser():
+		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
+	case count > 0 && bytes > u.set.bytesPerUser():
+		return &errs.Error{Kind: errs.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
+	}
+	var err error
+	for _, one := range idle {
+		err = errors.Join(err, u.forget(one))
+	}
+	return err
+}
+
+// promiseUpload is how long the room for an upload is kept free from others while
+// nobody goes on with it.
+const promiseUpload = 2 * time.Minute
+
+// fits is nil where a document of that size has room besides what was promised; the
+// share of one user beyond a single document is half of the room.
+func (u *Uploads) fits(free, promised, share, size uint64) error {
+	switch reserve := u.vault.MinFree; {
+	case free < reserve+size:
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
+	case free < reserve+promised+size:
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
+	case share > 0 && share+size > (free-reserve)/2:
+		return &errs.Error{Kind: errs.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
+	}
+	return nil
+}
+
+// forget removes one. Its caller holds the lock.
+func (u *Uploads) forget(one *arriving) error {
+	one.gone = true
+	if one.busy {
+		one.cancel()
+		return nil
+	}
+	delete(u.all, one.Name())
+	return one.Remove()
+}
+
+// told is what is told of one that has not ended.
+func (u *Uploads) told(id string, one *arriving) Upload {
+	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Arrived: one.Offset() == one.Size, Until: one.UpdatedAt().Add(u.set.keep()), Metadata: one.Metadata}
+}
+
+// Get tells how far an upload is; one whose bytes are all there is filed first, where
+// that did not succeed before. NotFound for one that never was, is over, or is another
+// user's.
+func (u *Uploads) Get(ctx context.Context, actor model.Actor, id string) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err
+	}
+	one, free, err := u.find(actor, id)
+	if err != nil || !free || one.Offset() < one.Size {
+		return u.toldOr(id, one, err)
+	}
+	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) { return u.finish(ctx, actor, id, one) })
+}
+
+func (u *Uploads) toldOr(id string, one *arriving, err error) (Upload, error) {
+	if err != nil {
+		return Upload{}, err
+	}
+	return u.told(id, one), nil
+}
+
+// Offset is Get for a client that only wants to know where to resume. While all bytes
+// are there and not yet durable it is Conflict with ErrUploadBusy: no offset would be
+// right for long.
+func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err
+	}
+	one, free, err := u.find(actor, id)
+	if err == nil && !free && one.Offset() == one.Size && one.FlushedOffset() < one.Size {
+		err = errUploadBusy
+	}
+	return u.toldOr(id, one, err)
+}
+
+var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
+
+// find gives an actor's own upload; free is whether nobody writes it.
+func (u *Uploads) find(actor model.Actor, id string) (one *arriving, free bool, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := u.load(); err != nil {
+		return nil, false, err
+	}
+	one = u.all[uploadName(id)]
+	if one == nil || one.gone || one.Owner != actor.Record() || u.isOver(one) {
+		return nil, false, errs.RecordNotFound("upload", "of "+actor.Record())
+	}
+	return one, !one.busy, nil
+}
+
+// Write goes on with an upload at an offset, to the end of r. What arrived counts,
+// also with an error: r's own as r said it, Full, Closing, or Invalid when r has more
+// than was promised. Conflict with ErrOffset or ErrUploadBusy where it cannot go on
+// here. With the last byte the document is filed or refused; where that does not
+// succeed now, the upload is as it was, all of it there, and Get tries again.
+func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offset int64, r io.Reader) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err
+	}
+	if err := u.vault.Ready(ctx); err != nil {
+		return Upload{}, err
+	}
+	one, _, err := u.find(actor, id)
+	if err != nil {
+		return Upload{}, err
+	}
+	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) {
+		if at := one.Offset(); at != offset {
+			return u.told(id, one), &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
+		}
+		if err := u.take(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
+			return u.told(id, one), err
+		}
+		up, err := u.finish(ctx, actor, id, one)
+		switch kind := errs.KindOf(err); {
+		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.FlushedOffset() < one.Size:
+			return u.told(id, one), err
+		case err != nil:
+			u.vault.Log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
+			return u.told(id, one), nil
+		}
+		return up, nil
+	})
+}
+
+// take lets the bytes arrive.
+func (u *Uploads) take(ctx context.Context, actor model.Actor, one *arriving, r io.Reader) error {
+	if err := u.vault.Store.View(ctx, func(t *store.Tx) error { return u.vault.CheckActor(t, actor) }); err != nil {
+		return err
+	}
+	u.vault.Activity.Begin()
+	defer u.vault.Activity.End()
+	err := one.Append(ctx, &vault.RoomReader{Reader: &pausing{r, u}, V: u.vault}, one.Size)
+	if errors.Is(err, blobstore.ErrTooLarge) {
+		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
+	}
+	return u.vault.Disk(err)
+}
+
+// work runs do on an upload that nobody else works on, in a time that ends with the
+// vault's, or with a Cancel.
+func (u *Uploads) work(ctx context.Context, id string, one *arriving, do func(context.Context) (Upload, error)) (Upload, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := u.occupy(one, cancel); err != nil {
+		return u.told(id, one), err
+	}
+	up, err := do(ctx)
+	return up, errors.Join(err, u.release(one, up.Ended()))
+}
+
+func (u *Uploads) occupy(one *arriving, cancel context.CancelFunc) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.over():
+		return errPaused
+	case one.gone:
+		return errs.RecordNotFound("upload", one.Name())
+	case one.busy:
+		return errUploadBusy
+	}
+	one.busy, one.cancel = true, cancel
+	u.under.Add(1)
+	return nil
+}
+
+func (u *Uploads) release(one *arriving, ended bool) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	defer u.under.Done()
+	one.busy, one.filing = false, false
+	if ended || one.gone {
+		return u.forget(one)
+	}
+	return nil
+}
+
+// Cancel forgets an upload; NotFound where there is none, Conflict with ErrUploadBusy
+// while its record is being written. What was filed stays filed; of what was forgotten
+// nothing is filed.
+func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) error {
+	if _, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return err
+	}
+	one, _, err := u.find(actor, id)
+	if err != nil {
+		return err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case one.gone:
+		return nil
+	case one.filing:
+		return &errs.Error{Kind: errs.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
+	}
+	return u.forget(one)
+}

@@ -1,0 +1,201 @@
+package upload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+)
+
+// uploadEnd is what is kept of an upload that has ended, as the body of a
+// title.Replay.
+type uploadEnd struct {
+	File    uint64 `json:"file,omitempty"`
+	Size    int64  `json:"size"`
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// uploadSlot is where that is kept: only who began it finds it.
+func uploadSlot(actor model.Actor, name string) [32]byte {
+	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
+}
+
+// ended gives what became of an upload; found is false where it has not ended, or
+// there is none.
+func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
+	name := uploadName(id)
+	if name == "" {
+		return up, false, errs.RecordNotFound("upload", "of "+actor.Record())
+	}
+	r, found, err := u.vault.Replay(ctx, uploadSlot(actor, name))
+	if err != nil || !found {
+		return up, false, err
+	}
+	var end uploadEnd
+	if err := json.Unmarshal(r.Body, &end); err != nil {
+		return up, false, err
+	}
+	up = Upload{ID: id, Size: end.Size, Offset: end.Size, Until: r.At.Add(u.vault.Set.ReplayKeep), Refusal: end.Refusal}
+	if end.File == 0 {
+		return up, true, nil
+	}
+	file, err := u.vault.Files.Get(ctx, end.File)
+	if errs.KindOf(err) == errs.NotFound {
+		file, err = model.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
+	}
+	up.Filed = &file
+	return up, true, err
+}
+
+// uploadFiling is how long it may take to file what has arrived: its inspection waits
+// for others.
+const uploadFiling = 2 * time.Minute
+
+// finish files a document whose bytes are all there, or refuses it, for good. Who
+// asked may leave: it goes on. With an error nothing came of it, and the bytes are
+// durable where they lie, as far as Settled says.
+func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *arriving) (Upload, error) {
+	up, found, err := u.ended(ctx, actor, id)
+	if err != nil {
+		return up, errors.Join(err, u.vault.Disk(one.Flush()))
+	}
+	if found {
+		return up, nil // an earlier try succeeded after all
+	}
+	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadFiling)
+	defer cancel()
+	if err := u.cancelBy(one, cancel); err != nil {
+		return Upload{}, err
+	}
+	err = u.file(filing, actor, one)
+	switch kind := errs.KindOf(err); {
+	case err != nil && u.isGone(one):
+		return Upload{}, errors.Join(errCanceled, err)
+	case errors.Is(err, vault.ErrKept):
+		err = nil
+	case kind == errs.NotFound && one.Abstract != 0:
+		err = u.refuse(filing, actor, one, "The abstract is no longer there")
+	case kind == errs.Invalid && len(one.Path) > 0:
+		err = u.refuse(filing, actor, one, reasonOf(err))
+	case kind == errs.NotFound, kind == errs.Invalid:
+		err = u.refuse(filing, actor, one, "The folder is no longer there")
+	}
+	if err != nil {
+		return Upload{}, errors.Join(err, u.vault.Disk(one.Flush()))
+	}
+	up, _, err = u.ended(filing, actor, id)
+	return up, err
+}
+
+// reasonOf is what is said of a refusal, without the full stop that reasons lack.
+func reasonOf(err error) string {
+	named, _ := errors.AsType[*errs.Error](err)
+	return strings.TrimSuffix(named.Message, ".")
+}
+
+// errCanceled: its user gave the upload up while it was being filed.
+var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
+
+// cancelBy lets Cancel end the filing, until its record is being written.
+func (u *Uploads) cancelBy(one *arriving, cancel context.CancelFunc) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one.gone {
+		return errCanceled
+	}
+	one.cancel = cancel
+	return nil
+}
+
+func (u *Uploads) isGone(one *arriving) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return one.gone
+}
+
+// lastWord is asked in the transaction: who has canceled by now files nothing, and
+// from here on nobody cancels.
+func (u *Uploads) lastWord(one *arriving) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one.gone {
+		return errCanceled
+	}
+	one.filing = true
+	return nil
+}
+
+// file is the way that every document takes into the vault.
+func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) error {
+	keep := u.keep(actor, one)
+	err := u.vault.Store.View(ctx, func(t *store.Tx) error {
+		// Before the bytes become a blob: whoever may not file leaves none behind.
+		if err := u.vault.CheckActor(t, actor); err != nil {
+			return err
+		}
+		if one.Abstract == 0 {
+			return u.takes(t, 0, one.Folder)
+		}
+		_, err := t.Abstract(one.Abstract) // a full one refuses the document, with its reason
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	tray, err := u.vault.Files.NewTray(ctx)
+	if err != nil {
+		return err
+	}
+	defer tray.Discard()
+	if err := tray.Adopt(one.Filename, one.Partial); err != nil {
+		return err
+	}
+	if one.Batch != "" {
+		tray.Turn = vault.NewTurn(&u.batches, one.Owner+"\n"+one.Batch, one.Turn)
+	}
+	if one.Abstract != 0 {
+		_, err = u.vault.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
+		return err
+	}
+	draft := model.UploadDraft{}
+	if one.Folder != 0 {
+		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(one.Folder)}
+	}
+	_, err = u.vault.Files.UploadInto(ctx, actor, draft, one.Path, tray, keep)
+	return err
+}
+
+// keep is how the end of an upload is kept in the transaction of its record.
+func (u *Uploads) keep(actor model.Actor, one *arriving) vault.Keep[vault.Filed] {
+	return vault.Keep[vault.Filed]{Slot: uploadSlot(actor, one.Name()), Request: one.Name(), Render: func(made vault.Filed) (int, map[string]string, []byte, error) {
+		end := uploadEnd{Size: one.Size}
+		switch {
+		case len(made.Failures) > 0:
+			end.Refusal = made.Failures[0].Reason
+		case len(made.Files) > 0:
+			end.File = slices.Max(vault.Numbers(made.Files)) // an abstract's others are older
+		}
+		body, err := json.Marshal(end)
+		return 0, nil, body, err
+	}, Last: func() error { return u.lastWord(one) }}
+}
+
+// refuse ends an upload whose place has gone.
+func (u *Uploads) refuse(ctx context.Context, actor model.Actor, one *arriving, reason string) error {
+	keep := u.keep(actor, one)
+	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return keep.Free(t, u.vault) }, func(t *store.Tx) error {
+		return keep.Put(t, u.vault.Now(), vault.Filed{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
+	})
+	if errors.Is(err, vault.ErrKept) {
+		return nil
+	}
+	return err
+}
