@@ -1,54 +1,62 @@
-// Package app is the map of the code: which packages there are, what each is for,
-// and what may import what. It has no code of its own.
+// Package app is the map of the code: which packages there are, what each is for, and
+// what may import what. It has no code of its own.
 //
-// An import goes to a strictly lower rank, or to a package's own subpackage; rank 0
-// imports nothing of the module. layout_test.go reads the table and fails for an
-// import that breaks it, for a package without a row, and for a row without a
-// package. A library or package in the last column may be imported only by the
-// packages that name it. Tests keep to the ranks too, but may import packages of
-// their own rank and those of rank "test", which shipped code never imports.
+// An import goes to a strictly lower rank, or to a package's own subpackage. Rank 0
+// imports nothing of the module. layout_test.go reads the table and fails for an import
+// that breaks it, for a package without a row, and for a row without a package. What
+// stands in the last column may be imported only by the packages that name it. Tests
+// may import packages of their own rank and those of rank "test"; tests that need a
+// complete instance are in app/instance.
 //
 //	rank  package        for                                                 alone may import
-//	14    .              os.Exit with the exit code of cmd                        -
-//	13    cmd            command line, one file per command                       github.com/spf13/cobra github.com/spf13/pflag
-//	12    app/server     listeners, TLS, routing, graceful shutdown               -
-//	12    app/doctor     diagnostics of an installation                           -
-//	11    app/api        the /v1 API                                              github.com/gin-gonic/gin
-//	11    app/ui         web pages, signed downloads                              -
-//	11    app/ui/records pages of abstracts, orders, folders, and search          -
-//	11    app/ui/documents pages of one document, uploads, downloads, trash       -
-//	11    app/ui/admin   pages for administrators                                 -
-//	11    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
-//	10    app/ui/page    what all pages share: layout, forms, sessions, errors    -
-//	11    app/control    control socket: listener, client, handlers              -
-//	11    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
-//	9     app/httpx      HTTP: request IDs, slow clients, memory budget, errors  -
-//	8     app/vault      operations on records and background work                github.com/gofrs/flock deedkeep/app/store
-//	7     app/client     typed client of /v1 and of the control socket            -
-//	5     app/search     search index kept in step with the database              deedkeep/app/store
+//	16    .              os.Exit with the exit code of cmd                        -
+//	15    cmd            command line, one file per command                       github.com/spf13/cobra github.com/spf13/pflag
+//	14    app/server     composition: listeners, TLS, routing, shutdown           -
+//	14    app/doctor     diagnostics of an installation                           -
+//	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
+//	13    app/ui         web pages: routes of all pages                           -
+//	13    app/ui/records pages of abstracts, orders, folders, and search          -
+//	13    app/ui/documents pages of one document, uploads, downloads, trash       -
+//	13    app/ui/admin   pages for administrators                                 -
+//	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
+//	13    app/control    control socket: listener, client, handlers               -
+//	13    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
+//	12    app/ui/page    what all pages share: layout, forms, sessions, errors    -
+//	11    app/httpx      HTTP: request IDs, slow clients, memory budget, errors   -
+//	11    app/instance   an open data directory and the services in it            github.com/gofrs/flock deedkeep/app/store
+//	10    app/backup     backups: create, list, schedule, prune                   deedkeep/app/store
+//	9     app/integrity  verify, repair, scrub, checks of the data directory      deedkeep/app/store
+//	8     app/jobs       processing of documents, previews, missing texts         deedkeep/app/store
+//	7     app/search     search service, and indexing of what changes             deedkeep/app/store
+//	7     app/upload     resumable uploads                                        deedkeep/app/store
+//	6     app/vault      orders, abstracts, documents, folders, templates, trash  deedkeep/app/store
+//	5     app/auth       users, sessions, API keys, sign-in throttling            deedkeep/app/store
+//	4     app/audit      audit log: buffered entries, reading, export             deedkeep/app/store
+//	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
-//	2     app/encode     domain types to JSON shapes of the API                  -
+//	2     app/encode     domain types to JSON shapes of the API                   -
 //	2     app/search/query query language, terms of documents, snippets           -
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
+//	2     app/document/phrase phrase and word matching in document text           -
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
 //	1     app/document/ooxml Office Open XML packages                             -
 //	1     app/document/tiff structure of TIFF files                               -
-//	0     app/document/docio reader of one untrusted document                     -
-//	2     app/document/phrase phrase and word matching in document text           -
 //	1     app/model      domain types and their validation                        -
-//	1     app/blobstore  document files by SHA-256, partial uploads, previews    -
+//	1     app/blobstore  document files by SHA-256, partial uploads, previews     -
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	1     app/search/index inverted index                                         -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
+//	1     app/client     typed client of /v1 and of the control socket            -
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/apitypes   JSON shapes of /v1                                       -
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
 //	0     app/stats      counters and histograms                                  -
 //	0     app/tus        headers of resumable uploads                             -
+//	0     app/document/docio reader of one untrusted document                     -
 //	0     app/search/index/segment segment files of the index: write, read, merge -
 //	0     app/importer   scan of a folder of existing documents                   -
 //	0     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
@@ -61,6 +69,33 @@
 //	test  app/vaulttest/description openapi.yaml for tests that check responses   -
 //	test  app/vaulttest/blockdev block devices that fail or record a power cut    github.com/hanwen/go-fuse/v2
 //
-// A domain type has one file name in every package: "ls app/*/abstract.go" lists
-// everything about abstracts. There is no package util, common, helpers, or manager.
+// A transport (api, ui, control, metrics, cmd) decodes, calls one service method, and
+// encodes; it decides nothing. A domain type has one file name in every package:
+// "ls app/*/abstract.go" lists everything about abstracts. There is no package util,
+// common, helpers, or manager.
+//
+// # POST /v1/abstracts
+//
+// httpx gives the request an ID, a memory budget, and protection from slow clients. api
+// authenticates the key and decodes the parts as a stream. For each file, vault writes
+// the bytes to a temporary file on the disk of the blobs while it hashes them, and a
+// sandbox worker inspects them at the same time. Then Abstracts.Create validates
+// everything first, commits the files (fsync, rename to the SHA-256, fsync of the
+// directory), and writes the abstract, its documents, index entries, audit entries,
+// processing tasks, and the stored response in one transaction of txn and store. A crash
+// leaves unreferenced files, which the sweeper removes, never a record without its bytes.
+//
+// # GET /v1/search
+//
+// api decodes the query and calls search, which waits for a slot, lets search/query turn
+// the text into a query of search/index, and gets the matching records. They are read
+// again in one transaction of the database, so that a result never shows what was changed
+// or deleted in the meantime. Snippets come from the stored texts in blobstore.
+//
+// # Upload in a browser
+//
+// ui/documents speaks the tus protocol. upload appends each chunk to a partial file and
+// confirms the offset after fsync. With the last byte, the partial file becomes a staged
+// upload of vault, which attaches it as above; the outcome is stored, so that a browser
+// that lost the response finds it.
 package app
