@@ -207,8 +207,8 @@ func TestNewAbstract(t *testing.T) {
 		"template": {number}, "once": {string(once[1])}, "county": {"Albany"}, "tax_map": {"1-2-3"}, "custom_fields.line": {"<b>x</b>"}, "custom_fields.long": {"one\r\ntwo"},
 		"custom_fields.day": {"2026-02-30"}, "custom_fields.few": {"C"}, "custom_fields.several": {"", "X", "Y"}, "custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
 	}
-	refused := h.fill(t, 422, cookie, "/abstracts", form)
-	refused.has(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo", "&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
+	rejected := h.fill(t, 422, cookie, "/abstracts", form)
+	rejected.has(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo", "&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
 	if again := h.fill(t, 200, cookie, "/abstracts/new", url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}); true {
 		again.has(t, `value="Albany"`, "search_type", `name="once" value="t"`)
 	}

@@ -115,8 +115,8 @@ func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *htt
 	return answer.Result()
 }
 
-// nobody is a visitor without a session, who is redirected to the sign-in page and from there back.
-func nobody(_, need string) (int, string) {
+// anonymous is a visitor without a session, who is redirected to the sign-in page and from there back.
+func anonymous(_, need string) (int, string) {
 	if need == "" || need == "invited" {
 		return ui.Reached, ""
 	}
@@ -166,15 +166,15 @@ func TestMatrix(t *testing.T) {
 		m.user(t, name, role)
 	}
 	askers := []asker{
-		{"nobody", nil, nobody},
+		{"nobody", nil, anonymous},
 		{"viewer", m.cookie(t, "viewer"), role(model.RoleViewer)},
 		{"staff", m.cookie(t, "staff"), role(model.RoleStaff)},
 		{"admin", m.cookie(t, "admin"), role(model.RoleAdmin)},
-		{"bad token", http.Header{"Cookie": {"deedkeep=" + strings.Repeat("0", 43)}}, nobody},
-		{"key as a cookie", http.Header{"Cookie": {"deedkeep=dk_live_x"}}, nobody},
-		{"key", http.Header{"Authorization": {"Bearer " + m.key(t)}}, nobody},
-		{"disabled", m.cookie(t, "gone"), nobody},
-		{"signed out", m.cookie(t, "ended"), nobody},
+		{"bad token", http.Header{"Cookie": {"deedkeep=" + strings.Repeat("0", 43)}}, anonymous},
+		{"key as a cookie", http.Header{"Cookie": {"deedkeep=dk_live_x"}}, anonymous},
+		{"key", http.Header{"Authorization": {"Bearer " + m.key(t)}}, anonymous},
+		{"disabled", m.cookie(t, "gone"), anonymous},
+		{"signed out", m.cookie(t, "ended"), anonymous},
 	}
 	for _, site := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}} {
 		from := m.cookie(t, "admin")
@@ -206,7 +206,7 @@ func TestMatrix(t *testing.T) {
 	m.hold(t, askers)
 	// And an expired session.
 	m.clock.Move(15 * 24 * 3600e9)
-	m.hold(t, []asker{{"admin of two weeks ago", askers[3].header, nobody}})
+	m.hold(t, []asker{{"admin of two weeks ago", askers[3].header, anonymous}})
 }
 
 // A user who must set up two-factor authentication can use the account page only.

@@ -51,7 +51,7 @@ func TestActivity(t *testing.T) {
 	admin.change(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
 	order := h.order(t, "26-7", 1, model.PropertyDraft{})
 	h.order(t, "26-8", 1, model.PropertyDraft{})
-	twin := h.order(t, "26-8", 1, model.PropertyDraft{})
+	duplicate := h.order(t, "26-8", 1, model.PropertyDraft{})
 	h.vault.Events.Note(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
@@ -71,7 +71,7 @@ func TestActivity(t *testing.T) {
 		{"about, by id", "record=" + strings.TrimPrefix(path, "/abstracts/"), []string{"made abstract <a", "Entries about abstract <a href=\"" + path}, []string{"filed document"}},
 		{"about, by address of the property", "record=12+mill+road", []string{"No record"}, nil},
 		{"about an order, by number", "record=26-7", []string{"made order <a", `Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"made abstract <a"}},
-		{"about one of several", "record=26-8", []string{"Several records match", "Records that match", `record=order%3A` + strings.TrimPrefix(h.orderPath(twin), "/orders/"), "made abstract <a"}, nil},
+		{"about one of several", "record=26-8", []string{"Several records match", "Records that match", `record=order%3A` + strings.TrimPrefix(h.orderPath(duplicate), "/orders/"), "made abstract <a"}, nil},
 		{"about a user, by name", "record=ADA", []string{"Entries about user <a href=", "added user"}, []string{"made abstract <a"}},
 		{"searched", "kind=search.asked", []string{"never records the words"}, nil},
 		{"from", "from=2026-05-30", []string{"made abstract <a"}, []string{"made the vault"}},

@@ -133,8 +133,8 @@ func TestDownloadConditions(t *testing.T) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// refused requests an error page, which must not show anything of the document.
-func (h *testServer) refused(t *testing.T, status int, method, target string, header ...string) reply {
+// rejected requests an error page, which must not show anything of the document.
+func (h *testServer) rejected(t *testing.T, status int, method, target string, header ...string) reply {
 	t.Helper()
 	got := h.status(t, status, method, target, header...)
 	got.same(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
@@ -167,7 +167,7 @@ func TestDownloadChanged(t *testing.T) {
 	}
 	for i, c := range []byte(link) {
 		if i >= len("/dl/") && c != '/' && c != '%' {
-			h.refused(t, 403, "GET", fmt.Sprintf("%s%%%02X%s", link[:i], c, link[i+1:]))
+			h.rejected(t, 403, "GET", fmt.Sprintf("%s%%%02X%s", link[:i], c, link[i+1:]))
 			break
 		}
 	}
@@ -179,11 +179,11 @@ func TestDownloadChanged(t *testing.T) {
 		"/dl/" + q[0] + "/" + p[1] + "/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + q[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/" + q[3],
 		"/dl/" + p[0] + "/9999999999/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/x/../" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "=/" + p[3],
 	} {
-		h.refused(t, 403, "GET", target)
-		h.refused(t, 403, "HEAD", target)
+		h.rejected(t, 403, "GET", target)
+		h.rejected(t, 403, "HEAD", target)
 	}
-	for _, elsewhere := range []string{"//dl/" + strings.Join(p, "/"), "/DL/" + strings.Join(p, "/"), "/x/..", "/%64l/" + strings.Join(p, "/"), "/dl", "/v2", "/favicon.ico"} {
-		h.refused(t, 404, "GET", elsewhere)
+	for _, otherHost := range []string{"//dl/" + strings.Join(p, "/"), "/DL/" + strings.Join(p, "/"), "/x/..", "/%64l/" + strings.Join(p, "/"), "/dl", "/v2", "/favicon.ico"} {
+		h.rejected(t, 404, "GET", otherHost)
 	}
 }
 
@@ -195,12 +195,12 @@ func TestDownloadLate(t *testing.T) {
 	h.clock.Move(5*time.Minute - time.Microsecond)
 	h.status(t, 200, "GET", link)
 	h.clock.Move(time.Microsecond)
-	got := h.refused(t, 403, "GET", link)
+	got := h.rejected(t, 403, "GET", link)
 	if !bytes.Contains(got.body, []byte("This link has ended")) {
 		t.Errorf("body %s", got.body)
 	}
 	h.clock.Move(time.Hour)
-	h.refused(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
+	h.rejected(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
 }
 
 func TestDownloadMethods(t *testing.T) {
@@ -209,11 +209,11 @@ func TestDownloadMethods(t *testing.T) {
 	link := h.link(h.put(t, "a.pdf", vaulttest.PDF(1, "a")))
 	for _, target := range []string{link, "/dl/x", "/"} {
 		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"} {
-			h.refused(t, 405, method, target, "Content-Length: 0").same(t, map[string]string{"Allow": "GET, HEAD"})
+			h.rejected(t, 405, method, target, "Content-Length: 0").same(t, map[string]string{"Allow": "GET, HEAD"})
 		}
 	}
-	h.refused(t, 200, "GET", "/sign-in")
-	h.refused(t, 200, "HEAD", "/sign-in")
+	h.rejected(t, 200, "GET", "/sign-in")
+	h.rejected(t, 200, "HEAD", "/sign-in")
 }
 
 // Links to a document that doesn't exist, and to one whose content is lost.
@@ -223,14 +223,14 @@ func TestDownloadGone(t *testing.T) {
 	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	never := file
 	never.ID = 99
-	h.refused(t, 404, "GET", h.link(never))
+	h.rejected(t, 404, "GET", h.link(never))
 	link := h.link(file)
 	content, err := os.ReadFile(h.blob(file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.lose(t, file)
-	got := h.refused(t, 500, "GET", link)
+	got := h.rejected(t, 500, "GET", link)
 	if bytes.Contains(got.body, []byte(file.Digest)) || bytes.Contains(got.body, []byte("blobs")) {
 		t.Errorf("the page shows the inside: %s", got.body)
 	}

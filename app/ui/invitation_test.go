@@ -150,10 +150,10 @@ func TestInvitationWithoutForm(t *testing.T) {
 	h := open(t)
 	path := h.invite(t)
 	for _, row := range []struct {
-		target string
-		header string
-		status int
-		least  time.Duration
+		target  string
+		header  string
+		status  int
+		minWait time.Duration
 	}{
 		{"/join/x", "Content-Type: application/x-www-form-urlencoded", 404, 0},
 		{path, "Content-Type: text/plain", 415, 0},
@@ -180,7 +180,7 @@ func TestInvitationWithoutForm(t *testing.T) {
 			}
 			defer response.Body.Close()
 			took := time.Since(began)
-			if response.StatusCode != row.status || !response.Close || took < row.least || took > row.least+8*time.Second {
+			if response.StatusCode != row.status || !response.Close || took < row.minWait || took > row.minWait+8*time.Second {
 				t.Errorf("status %d, close %v, after %s", response.StatusCode, response.Close, took)
 			}
 			if _, err := io.Copy(io.Discard, from); err != nil {

@@ -68,10 +68,11 @@ const chunk = "Content-Type: application/offset+octet-stream"
 
 // became returns the status of an upload.
 func (h *testServer) became(t *testing.T, cookie, path string) (answer struct {
-	State, Name, Path, Note, Refusal, Advice string
-	Offset, Size                             int64
-	Number                                   uint64
-	Other                                    string `json:"note_path"`
+	State, Name, Path, Note, Advice string
+	Offset, Size                    int64
+	Number                          uint64
+	Other                           string `json:"note_path"`
+	Rejection                       string `json:"refusal"`
 }) {
 	t.Helper()
 	got := h.status(t, 200, "GET", path, cookie)
@@ -185,13 +186,13 @@ func TestTusRejects(t *testing.T) {
 	}
 	h.sent(t, 422, "PATCH", path, "more than ten", admin, tus, offset(0), chunk)
 	h.sent(t, 204, "PATCH", path, "ten bytes.", admin, tus, offset(0), chunk)
-	if got := h.became(t, admin, path); got.State != "refused" || got.Refusal != document.ReasonMismatch("pdf") || got.Size != 10 {
+	if got := h.became(t, admin, path); got.State != "refused" || got.Rejection != document.ReasonMismatch("pdf") || got.Size != 10 {
 		t.Errorf("%+v", got)
 	}
 	secret := "%PDF-1.7 /Encrypt\n"
 	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, "Upload-Length: "+strconv.Itoa(len(secret)), meta("Payoff.pdf", "")).Header.Get("Location")
 	h.sent(t, 204, "PATCH", path, secret, admin, tus, offset(0), chunk)
-	if got := h.became(t, admin, path); got.Refusal != "PDF is password-protected" || !strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
+	if got := h.became(t, admin, path); got.Rejection != "PDF is password-protected" || !strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
 		t.Errorf("a PDF with a password: got %+v", got)
 	}
 	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "")).Header.Get("Location")

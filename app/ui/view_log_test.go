@@ -47,7 +47,7 @@ func TestViewsAreTakenDown(t *testing.T) {
 	}
 	h.status(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues
 	h.status(t, 200, "GET", link, "From: 1")                      // within the minute
-	h.refused(t, 403, "GET", link+"?")
+	h.rejected(t, 403, "GET", link+"?")
 	if got := h.views(t); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

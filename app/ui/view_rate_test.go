@@ -70,7 +70,7 @@ func TestReadingRateIsLimited(t *testing.T) {
 	g.get(t, 200, path(files[1], ""))
 }
 
-// measured gives each document the size in its name.
+// measured returns for each document the size in its name.
 type measured struct{ drawer }
 
 func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {

@@ -67,8 +67,8 @@ func TestZipEndsWithItsSession(t *testing.T) {
 				}
 				return
 			}
-			if most := row.at + 600<<10; !cut || taker.Body.Len() > most {
-				t.Errorf("cut %v; %d bytes went out, at most %d may", cut, taker.Body.Len(), most)
+			if maxBytes := row.at + 600<<10; !cut || taker.Body.Len() > maxBytes {
+				t.Errorf("cut %v; %d bytes went out, at most %d may", cut, taker.Body.Len(), maxBytes)
 			}
 			if left := time.Until(taker.until); left > 10*time.Minute {
 				t.Errorf("it may take %s more", left)

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// One formatter says what became of a field, in a record's history and in the activity.
+// Histories and the activity page describe a change with the same formatter.
 func TestChangeWords(t *testing.T) {
 	t.Parallel()
 	defs := []model.Field{{Key: "rush", Label: "Rush order", Type: model.Checkbox}, {Key: "number", Label: "Book", Type: model.Text}, {Key: "day", Label: "Effective", Type: model.Date}}

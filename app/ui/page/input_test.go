@@ -28,7 +28,7 @@ var everyField = []model.Field{
 	{Key: "web", Label: "Web", Type: model.URL},
 }
 
-// What a form holds becomes the JSON that the rules of app/model take, and back.
+// Submitted fields become the JSON that app/model validates, and the other way around.
 func TestSentCustom(t *testing.T) {
 	t.Parallel()
 	form := url.Values{
@@ -73,8 +73,8 @@ func TestDateText(t *testing.T) {
 	}
 }
 
-// A number is taken as people in the US write amounts, and shown so. What could be meant
-// in two ways is refused by the rules of the field.
+// Numbers can be typed as they are written in the US, and are shown that way. Validation rejects
+// ambiguous ones.
 func TestWrittenNumbers(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ typed, sent, shown string }{
@@ -100,8 +100,8 @@ func TestWrittenNumbers(t *testing.T) {
 	}
 }
 
-// Money is taken as people write it, and shown in dollars and cents; what is stored is a
-// plain decimal. What is refused stands there as it was typed.
+// Money can be typed as it is commonly written, is stored as a decimal, and is shown in dollars
+// and cents. Rejected text is shown as it was typed.
 func TestWrittenMoney(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ typed, sent, shown string }{

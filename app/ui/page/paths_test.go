@@ -20,7 +20,7 @@ func TestUnder(t *testing.T) {
 	}
 }
 
-// Nobody is sent elsewhere by a link to the page of signing in.
+// A link to the sign-in page must not lead to another site.
 func TestLocal(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/search"
 )
 
-// Who looks for something is told how the index is where that matters.
+// Users see the status of the search index where it affects their search.
 func TestSearchIndexSays(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
