@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// blanks are what may stand around the pieces of a header.
+// blanks are the characters that may surround the elements of a header.
 const blanks = " \t\r\n"
 
 // parameter is one "; key=value" of a header, the key in lower case.
@@ -15,11 +15,9 @@ type parameter struct {
 	bare bool
 }
 
-// cutParameter takes the first parameter off s, which may begin with semicolons; at
-// the end of s the key is empty. An unquoted value goes up to the next semicolon, with
-// whatever it holds. With escapes, \" and \\ in a quoted value stand for " and \; any
-// other backslash is itself always. ok is false for an unfinished quote and for text
-// behind a closing one.
+// cutParameter cuts the first parameter off s, which may start with semicolons. At the end of s the key is empty. An
+// unquoted value extends to the next semicolon. With escapes, \" and \\ in a quoted value mean " and \; any other
+// backslash is literal. ok is false for an unterminated quote and for text after a closing quote.
 func cutParameter(s string, escapes bool) (p parameter, tail string, ok bool) {
 	s = strings.TrimLeft(s, blanks+";")
 	end := strings.IndexAny(s, "=;")
@@ -42,7 +40,7 @@ func cutParameter(s string, escapes bool) (p parameter, tail string, ok bool) {
 	return p, tail, ok && (tail == "" || tail[0] == ';')
 }
 
-// cutQuoted reads up to the closing quote; the opening one is off already.
+// cutQuoted returns the text up to the closing quote; s starts after the opening one.
 func cutQuoted(s string, escapes bool) (value, tail string, ok bool) {
 	var out []byte
 	from := 0
@@ -62,18 +60,16 @@ func cutQuoted(s string, escapes bool) (value, tail string, ok bool) {
 	return "", "", false
 }
 
-// disposition is what a Content-Disposition says of a part. The filename is decoded
-// but not yet a label: that is made by [Filename].
+// disposition is a parsed Content-Disposition of a part. [Filename] turns its decoded filename into a label.
 type disposition struct {
 	name, filename string
 	hasFilename    bool
 }
 
-// parseDisposition reads a Content-Disposition of RFC 7578 as it is met in the wild.
-// Browsers and paths of Windows leave backslashes alone, older curl escapes quotes with
-// them: so they are first read as escapes, and as themselves if the header cannot be
-// read that way (filename="a\"). A parameter given twice must say the same twice; one
-// without an equals sign is unreadable, as it is mostly the rest of a filename.
+// parseDisposition parses a Content-Disposition of RFC 7578 as clients send it. Browsers and Windows paths contain
+// literal backslashes, older versions of curl escape quotes with them. So backslashes are first parsed as escapes, and
+// as literals if that fails (filename="a\"). A repeated parameter must have the same value. A parameter without an
+// equals sign is an error, because it is usually the rest of an unquoted filename.
 func parseDisposition(header string) (disposition, bool) {
 	if d, ok := readDisposition(header, true); ok {
 		return d, true
@@ -120,7 +116,7 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 	}, true
 }
 
-// given is the value of a parameter that may come once.
+// given is the value of a parameter that may occur once.
 type given struct {
 	value string
 	is    bool
@@ -134,8 +130,8 @@ func (g *given) set(value string) bool {
 	return true
 }
 
-// chooseFilename prefers filename*, complete or continued, unless it cannot be decoded
-// and filename is there (RFC 8187, section 3.2.1 ignores such a value).
+// chooseFilename prefers filename*, complete or continued, unless it can't be decoded and filename is present (RFC
+// 8187, section 3.2.1 ignores such a value).
 func chooseFilename(plain, extended given, continued pieces) string {
 	if name, ok := decodeExtended(extended.value); ok && extended.is {
 		return name
@@ -152,9 +148,8 @@ func chooseFilename(plain, extended given, continued pieces) string {
 	return joined
 }
 
-// decodePlain decodes encoded words. In a name without them, or with one that cannot be
-// decoded, it undoes what browsers do to a filename: %22 is a quote, %0D and %0A are
-// dropped, every other percent sign is one. Bytes that are not UTF-8 are Windows-1252.
+// decodePlain decodes encoded words. In a name without valid ones it reverts what browsers do to a filename: %22 is a
+// quote, %0D and %0A are dropped, any other percent sign is literal. Bytes that are not UTF-8 are Windows-1252.
 func decodePlain(s string) string {
 	if strings.Contains(s, "=?") {
 		if name, ok := decodeWords(s); ok {
@@ -169,8 +164,8 @@ func decodePlain(s string) string {
 
 var plainEscapes = strings.NewReplacer("%22", `"`, "%0D", "", "%0d", "", "%0A", "", "%0a", "")
 
-// decodeExtended reads charset'language'percent-encoded (RFC 8187). Of charsets it
-// knows UTF-8, and Windows-1252 also under the name ISO-8859-1, as browsers do.
+// decodeExtended decodes charset'language'percent-encoded (RFC 8187). It supports UTF-8 and Windows-1252, and like
+// browsers treats ISO-8859-1 as Windows-1252.
 func decodeExtended(s string) (string, bool) {
 	charset, rest, ok := strings.Cut(s, "'")
 	if !ok {

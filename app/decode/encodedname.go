@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// encodedWord is one encoded word of RFC 2047, with the blanks before another one,
-// which do not count.
+// encodedWord matches one encoded word of RFC 2047, with the blanks before another one, which are ignored.
 var encodedWord = regexp.MustCompile(`(=\?[^?\s]+\?[BbQq]\?[^?\s]*\?=)(?:\s+(=\?[^?\s]+\?[BbQq]\?))?`)
 
 var words = mime.WordDecoder{CharsetReader: func(charset string, input io.Reader) (io.Reader, error) {
@@ -23,9 +22,8 @@ var words = mime.WordDecoder{CharsetReader: func(charset string, input io.Reader
 	return nil, fmt.Errorf("unknown charset %q", charset)
 }}
 
-// decodeWords decodes the encoded words of RFC 2047 that some mail and .NET libraries
-// make of a filename. ok is false when there are none, or when one cannot be decoded: a
-// name that is decoded in part is worse than one as it was sent.
+// decodeWords decodes the encoded words of RFC 2047 that some mail and .NET libraries send as filenames. ok is false
+// if there are none or one can't be decoded, because a partly decoded name is worse than the original.
 func decodeWords(s string) (name string, ok bool) {
 	var out strings.Builder
 	rest := s
@@ -51,9 +49,8 @@ func decodeWords(s string) (name string, ok bool) {
 	return fromWindows1252(out.String() + rest), true
 }
 
-// mostPieces is how many pieces a continued filename may have; a header has no room for
-// as many with content.
-const mostPieces = 1000
+// maxPieces is the maximum number of pieces of a continued filename.
+const maxPieces = 1000
 
 // pieces are the parameters of a continued filename (RFC 2231, section 3), by number.
 type pieces map[int]piece
@@ -63,13 +60,13 @@ type piece struct {
 	encoded bool // percent-encoded; the first such piece names the charset
 }
 
-// set takes the parameter filename*N or filename*N*; others are left alone. ok is false
-// for one that was given before and says something else.
+// set adds the parameter filename*N or filename*N* and ignores all others. ok is false if the piece exists with
+// another value.
 func (p pieces) set(key, value string) (ok bool) {
 	digits, mine := strings.CutPrefix(key, "filename*")
 	digits, encoded := strings.CutSuffix(digits, "*")
 	n, err := strconv.Atoi(digits)
-	if !mine || err != nil || n < 0 || n >= mostPieces || strconv.Itoa(n) != digits {
+	if !mine || err != nil || n < 0 || n >= maxPieces || strconv.Itoa(n) != digits {
 		return true
 	}
 	is := piece{value, encoded}
@@ -80,8 +77,8 @@ func (p pieces) set(key, value string) (ok bool) {
 	return true
 }
 
-// join puts the pieces together. whole is false where one is missing or cannot be
-// decoded; the name is then what was sent, piece after piece.
+// join returns the joined pieces. whole is false if one is missing or can't be decoded; then name is the text of the
+// pieces as sent.
 func (p pieces) join() (name string, whole bool) {
 	var sent, extended strings.Builder
 	encoded, left := false, len(p)

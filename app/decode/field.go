@@ -7,18 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Role is what a part of a multipart body is; its name alone decides (API.md,
-// "Multipart bodies").
+// Role is the role of a part of a multipart body. Its name alone decides.
 type Role int
 
-// The roles of a part: neither known nor kept, a field of the endpoint's table, a file.
+// Roles of parts: unknown and ignored, a field of the endpoint, a file.
 const (
 	Ignored Role = iota
 	Field
 	File
 )
 
-// RoleOf gives the role of a part by its name and the fields of the endpoint's table.
+// RoleOf returns the role of a part by its name and the fields of the endpoint.
 func RoleOf(name string, fields []string) Role {
 	switch {
 	case IsFileField(name):
@@ -29,8 +28,7 @@ func RoleOf(name string, fields []string) Role {
 	return Ignored
 }
 
-// IsFileField says whether a part of that name is a file: files, files[] or files[N]
-// with decimal digits N.
+// IsFileField reports whether a part of that name is a file: files, files[], or files[N] with decimal digits N.
 func IsFileField(name string) bool {
 	rest, ok := strings.CutPrefix(name, "files")
 	if !ok || rest == "" {
@@ -42,8 +40,7 @@ func IsFileField(name string) bool {
 	return allDigits(rest[1 : len(rest)-1])
 }
 
-// Text trims the white space (Unicode's White_Space) around s; ok is false when s
-// holds a NUL or is not UTF-8. Empty means null (API.md, "strings in").
+// Text trims Unicode white space around s. ok is false if s contains a NUL or is not UTF-8. Callers treat "" as null.
 func Text(s string) (text string, ok bool) {
 	if !ValidText(s) {
 		return "", false
@@ -51,19 +48,17 @@ func Text(s string) (text string, ok bool) {
 	return strings.TrimSpace(s), true
 }
 
-// ValidText says whether s is UTF-8 without a NUL: what is asked of a paragraph,
-// which is kept as sent.
+// ValidText reports whether s is UTF-8 without a NUL, which is all that is required of a paragraph.
 func ValidText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// maxDigits is how many decimal digits an int64 holds whatever they are.
+// maxDigits is the number of decimal digits that always fit into an int64.
 const maxDigits = 18
 
-// Integer reads a form field by API.md's "integers in": decimal digits, a minus sign
-// before them or not, white space around; more than 18 of them are an integer that
-// names nothing, and come as 0. Empty is absent (present false, ok true). ok is false for anything else, of which API.md says "must be an integer".
-// Whether a number is a valid id is the caller's to say.
+// Integer parses a form field: decimal digits with an optional minus sign and white space around them. More than 18
+// digits are a valid integer that identifies nothing, returned as 0. Empty is absent (present false, ok true). ok is
+// false for anything else. The caller decides whether the number is a valid ID.
 func Integer(s string) (n int64, present, ok bool) {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -73,8 +68,8 @@ func Integer(s string) (n int64, present, ok bool) {
 	return n, true, ok
 }
 
-// IntegerJSON reads a member's value by the same rule: a JSON integer (3, not 3.0 nor
-// 3e0), or a string as [Integer] reads it; null, "" and a nil raw are absent.
+// IntegerJSON parses a JSON value by the same rules: an integer (3, not 3.0 or 3e0), or a string as [Integer] parses
+// it. null, "", and a nil raw are absent.
 func IntegerJSON(raw json.RawMessage) (n int64, present, ok bool) {
 	switch Kind(raw) {
 	case KindNull:

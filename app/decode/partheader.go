@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// header reads the header block of the part whose boundary line has just been used.
+// header parses the header block of the part whose boundary line was read last.
 func (r *Reader) header() (*Part, error) {
 	block, err := r.headerBlock()
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *Reader) header() (*Part, error) {
 	return p, nil
 }
 
-// headerBlock uses up the lines to the first empty one and gives them without it.
+// headerBlock consumes the lines up to the first empty one and returns them without it.
 func (r *Reader) headerBlock() ([]byte, error) {
 	limit := min(r.lim.Header, len(r.buf)/2)
 	lines, start, seen := 0, 0, 0 // start of the current line and what of it is seen
@@ -75,8 +75,8 @@ func (r *Reader) headerBlock() ([]byte, error) {
 	}
 }
 
-// cutHeader takes one field off a block of whole lines, with the lines that continue
-// it, and folds these to blanks (RFC 5322, section 2.2.3).
+// cutHeader cuts one field off a block of complete lines, with its continuation lines, which it unfolds (RFC 5322,
+// section 2.2.3).
 func cutHeader(block []byte) (name, value string, rest []byte, ok bool) {
 	end := bytes.IndexByte(block, '\n') + 1
 	for end < len(block) && (block[end] == ' ' || block[end] == '\t') {
@@ -90,5 +90,5 @@ func cutHeader(block []byte) (name, value string, rest []byte, ok bool) {
 	return strings.TrimRight(name, " \t"), strings.Trim(value, blanks), block[end:], ok && isToken(strings.TrimRight(name, " \t"))
 }
 
-// folds are the line breaks inside a field that goes on in the next line.
+// folds removes line breaks inside a folded field.
 var folds = strings.NewReplacer("\r\n", "", "\n", "")

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// quoted scans a JSON string that starts here and gives what stands between its
-// quotes, as it stands in the text, and whether that holds escapes.
+// quoted scans a JSON string that starts here. It returns the text between the quotes, still escaped, and whether it
+// has escapes.
 func (s *scanner) quoted() (inner []byte, escaped bool, f *fault) {
 	open := s.i
 	start := open + 1
@@ -38,8 +38,8 @@ func (s *scanner) quoted() (inner []byte, escaped bool, f *fault) {
 	return nil, false, &fault{open, "a string without its closing quote"}
 }
 
-// escape measures the escape sequence b starts with, or says what is wrong. A
-// surrogate counts only as one of a pair (RFC 8259, section 8.2).
+// escape returns the length of the escape sequence at the start of b, or what is wrong with it. A surrogate is valid
+// only in a pair (RFC 8259, section 8.2).
 func escape(b []byte) (n int, wrong string) {
 	if len(b) < 2 {
 		return 0, "an unfinished escape"
@@ -65,7 +65,7 @@ func escape(b []byte) (n int, wrong string) {
 	return 12, ""
 }
 
-// hex4 reads \uXXXX at the start of b.
+// hex4 parses \uXXXX at the start of b.
 func hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
@@ -93,7 +93,7 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// unescape decodes the inner text of a string that quoted has accepted.
+// unescape decodes text that quoted has accepted.
 func unescape(inner []byte) []byte {
 	out := make([]byte, 0, len(inner))
 	for {

@@ -8,30 +8,29 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how many objects and arrays may be open at once (API.md).
+// maxDepth is the maximum nesting depth of objects and arrays.
 const maxDepth = 32
 
-// maxMembers bounds the names and the elements one document may hold together, so
-// that 8 MiB of tiny ones do not become hundreds of megabytes of maps and slices.
+// maxMembers limits the names and elements of one document, so that 8 MiB of tiny ones don't become hundreds of
+// megabytes of maps and slices.
 const maxMembers = 65536
 
-// fewKeys is up to how many names of one object are compared pair by pair.
+// fewKeys is the number of names in one object up to which they are compared pairwise.
 const fewKeys = 16
 
-// fault is where a scan stopped and why; *MalformedError is made of it at the
-// package's edge, where the subject of the sentence is known.
+// fault is the position and reason of an error; the caller turns it into a *MalformedError.
 type fault struct {
 	at   int
 	text string
 }
 
-// key is a member name after unescaping, and where it stands.
+// key is an unescaped member name and its position.
 type key struct {
 	name []byte
 	at   int
 }
 
-// scanner walks one JSON text once, left to right.
+// scanner scans one JSON text from left to right.
 type scanner struct {
 	b     []byte
 	i     int
@@ -40,12 +39,12 @@ type scanner struct {
 	// keys are the names of all open objects, the innermost last.
 	keys []key
 
-	// found, if any, is told what the outermost object or array holds, in order; the
-	// elements of an array have no name.
+	// found, if not nil, is called for each member of the outermost object or array, in sequence; elements of an
+	// array have no name.
 	found func(name []byte, value json.RawMessage)
 }
 
-// document scans one value and the blanks around it, to the end of the text.
+// document scans one value with surrounding blanks, up to the end of the text.
 func (s *scanner) document() *fault {
 	s.blanks()
 	if f := s.value(); f != nil {
@@ -69,7 +68,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// peek is the next byte, 0 at the end (a NUL is nowhere allowed either).
+// peek returns the next byte, 0 at the end (a NUL is never valid).
 func (s *scanner) peek() byte {
 	if s.i < len(s.b) {
 		return s.b[s.i]
@@ -77,7 +76,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// unexpected is the fault of a byte that cannot stand here.
+// unexpected returns the fault of a byte that is not valid here.
 func (s *scanner) unexpected(wanted string) *fault {
 	if s.i >= len(s.b) {
 		return &fault{len(s.b), "the text ends where " + wanted + " is expected"}
@@ -258,8 +257,8 @@ func (s *scanner) member(base int) *fault {
 	return nil
 }
 
-// enter adds a name to the object whose names start at base. The first few are
-// compared at once, which needs no memory; distinct looks at larger objects.
+// enter adds a name to the object whose names start at base. It compares the first few immediately, without
+// allocating; distinct checks larger objects.
 func (s *scanner) enter(base int, k key) *fault {
 	if s.count++; s.count > maxMembers {
 		return &fault{k.at, fmt.Sprintf("more than %d members", maxMembers)}
@@ -278,8 +277,8 @@ func (s *scanner) enter(base int, k key) *fault {
 	return nil
 }
 
-// distinct finds the first repeat among the names of a larger object. It sorts
-// them, so that no choice of names makes it slow.
+// distinct returns a fault for the first repeated name of a larger object. It sorts the names, so no choice of names
+// makes it slow.
 func distinct(keys []key) *fault {
 	if len(keys) <= fewKeys {
 		return nil
