@@ -8,18 +8,16 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// maxFilename is the length of a file's label in bytes of UTF-8 (API.md).
+// maxFilename is the maximum length of a filename in bytes of UTF-8.
 const maxFilename = 255
 
-// unnamed is the label of a file whose name ends empty.
+// unnamed replaces an empty filename.
 const unnamed = "unnamed"
 
-// Filename makes the label of a file from the name that was sent: what follows the
-// last / or \, without control and bidi override, embedding and isolate characters,
-// at most 255 bytes cut at a character with the extension kept; "unnamed" when that
-// is empty, "." or "..". Blanks stay, and so does everything else (API.md, "Multipart
-// bodies"). Bytes that are not UTF-8 are read as Windows-1252. It is a label and never
-// a path.
+// Filename returns the label of a file for the name that was sent: the text after the last / or \, without control
+// characters and bidi overrides, embeddings, and isolates, truncated to 255 bytes at a character boundary with its
+// extension kept. It is "unnamed" if the result is empty, ".", or "..". Everything else stays, including blanks. Bytes
+// that are not UTF-8 are read as Windows-1252. The label must not be used as a path.
 func Filename(raw string) string {
 	name := fromWindows1252(raw[strings.LastIndexAny(raw, `/\`)+1:])
 	name = cutName(strings.Map(keepShown, name))
@@ -30,8 +28,8 @@ func Filename(raw string) string {
 	return name
 }
 
-// keepShown drops what could hide or reorder the rest of a name on a screen. The
-// plain direction marks (U+200E, U+200F, U+061C) belong to honest names and stay.
+// keepShown drops characters that could hide or reorder the rest of a name on a screen. The plain direction marks
+// (U+200E, U+200F, U+061C) occur in legitimate names and stay.
 func keepShown(r rune) rune {
 	switch {
 	case unicode.IsControl(r), 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
@@ -40,8 +38,8 @@ func keepShown(r rune) rune {
 	return r
 }
 
-// cutName shortens a name before its extension. An extension so long that not one
-// character of the name would fit before it is none.
+// cutName shortens a name before its extension. An extension that leaves no space for a single character of the name
+// is cut like other text.
 func cutName(name string) string {
 	if len(name) <= maxFilename {
 		return name
@@ -54,8 +52,7 @@ func cutName(name string) string {
 	return cutAtCharacter(name[:dot], maxFilename-len(extension)) + extension
 }
 
-// cutAtCharacter gives the longest prefix of s that has at most n bytes and ends
-// between two characters.
+// cutAtCharacter returns the longest prefix of s that has at most n bytes and ends between two characters.
 func cutAtCharacter(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -66,7 +63,7 @@ func cutAtCharacter(s string, n int) string {
 	return s[:n]
 }
 
-// fromWindows1252 keeps what is UTF-8 and reads every other byte as Windows-1252.
+// fromWindows1252 keeps valid UTF-8 and decodes every other byte as Windows-1252.
 func fromWindows1252(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -84,7 +81,7 @@ func fromWindows1252(s string) string {
 	return out.String()
 }
 
-// decodeWindows1252 reads every byte as Windows-1252.
+// decodeWindows1252 decodes every byte as Windows-1252.
 func decodeWindows1252(b []byte) string {
 	var out strings.Builder
 	out.Grow(len(b) + 8)

@@ -5,14 +5,13 @@ import (
 	"fmt"
 )
 
-// Pair is one name and value of a urlencoded form, decoded; the bytes are the
-// sender's and may not be UTF-8 (see [Text]).
+// Pair is one decoded name and value of a urlencoded form. The bytes are the client's and may not be UTF-8 (see
+// [Text]).
 type Pair struct{ Name, Value string }
 
-// ParseForm reads an application/x-www-form-urlencoded body into its pairs, in order;
-// of a repeated name the last counts (see [Last]). Pairs are parted by & alone, + is a
-// blank, a name without = has the empty value. A % without two hexadecimal digits is a
-// *MalformedError, more than 65,536 pairs a *LimitError.
+// ParseForm parses an application/x-www-form-urlencoded body into its pairs, in sequence; if a name is repeated, the
+// last one counts (see [Last]). Only & separates pairs, + is a space, and a name without = has an empty value. A %
+// without two hexadecimal digits is a *MalformedError, more than 65,536 pairs a *LimitError.
 func ParseForm(b []byte) ([]Pair, error) {
 	var pairs []Pair
 	for at := 0; at < len(b); {
@@ -37,7 +36,7 @@ func ParseForm(b []byte) ([]Pair, error) {
 	return pairs, nil
 }
 
-// Last gives the value of the last pair of that name.
+// Last returns the value of the last pair of that name.
 func Last(pairs []Pair, name string) (value string, present bool) {
 	for i := len(pairs) - 1; i >= 0; i-- {
 		if pairs[i].Name == name {
@@ -61,7 +60,7 @@ func pair(b []byte, at int) (Pair, error) {
 	return Pair{name, value}, err
 }
 
-// unplus decodes b from at to its end; at makes the place in an error one of the body.
+// unplus decodes b from at to its end; at is also the position in errors.
 func unplus(b []byte, at int) (string, error) {
 	if !bytes.ContainsAny(b[at:], "%+") {
 		return string(b[at:]), nil
@@ -86,7 +85,7 @@ func unplus(b []byte, at int) (string, error) {
 	return string(out), nil
 }
 
-// hexByte reads %XX at the start of b.
+// hexByte parses %XX at the start of b.
 func hexByte[T string | []byte](b T) (byte, bool) {
 	if len(b) < 3 || b[0] != '%' {
 		return 0, false

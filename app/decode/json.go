@@ -11,14 +11,14 @@ import (
 type Member struct {
 	// Name is unescaped.
 	Name string
-	// Value is a slice of the text it was read from, without blanks around it.
+	// Value is a slice of the source text, without surrounding blanks.
 	Value json.RawMessage
 }
 
-// ValueKind is which of JSON's six kinds a value is.
+// ValueKind is the type of a JSON value.
 type ValueKind int
 
-// The kinds of a JSON value; KindInvalid is what begins no JSON value.
+// Types of JSON values; KindInvalid is not a JSON value.
 const (
 	KindInvalid ValueKind = iota
 	KindNull
@@ -31,12 +31,10 @@ const (
 
 var bom = []byte("\xef\xbb\xbf")
 
-// Object reads the JSON body of a request and gives the members of the object at
-// its top; the values are slices of b. A leading byte order mark is skipped. A
-// body that is empty or blank, or has another kind of value at the top, gives the
-// empty map (API.md answers it as if empty). What is not JSON (RFC 8259), has text
-// after its end, a repeated key at any depth, invalid UTF-8 or a lone surrogate, or
-// is deeper than 32 or has more than 65,536 members is a *MalformedError.
+// Object parses the JSON body of a request and returns the members of its top-level object; the values are slices of
+// b. A leading byte order mark is skipped. An empty or blank body, or a top-level value of another type, returns the
+// empty map. Errors are a *MalformedError: text that is not JSON (RFC 8259), text after the end, a repeated key at any
+// depth, invalid UTF-8, a lone surrogate, more than 32 levels, or more than 65,536 members.
 func Object(b []byte) (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage)
 	s := scanner{b: bytes.TrimPrefix(b, bom)}
@@ -52,8 +50,8 @@ func Object(b []byte) (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// Valid says whether b is one JSON value of any kind, by the rules of [Object] but
-// without a byte order mark; if not, it is a *MalformedError.
+// Valid returns nil if b is one JSON value by the rules of [Object], but without a byte order mark. Otherwise it
+// returns a *MalformedError.
 func Valid(b []byte) error {
 	s := scanner{b: b}
 	if f := s.document(); f != nil {
@@ -62,7 +60,7 @@ func Valid(b []byte) error {
 	return nil
 }
 
-// Kind looks at the first character of a JSON value; it does not validate the rest.
+// Kind returns the type of a JSON value by its first character; it does not validate the rest.
 func Kind(raw json.RawMessage) ValueKind {
 	s := scanner{b: raw}
 	s.blanks()
@@ -103,8 +101,7 @@ func String(raw json.RawMessage) (string, error) {
 	return string(inner), nil
 }
 
-// Array gives the elements of a JSON array in order, each a slice of raw; anything
-// else is a *MalformedError.
+// Array returns the elements of a JSON array in sequence, each a slice of raw; anything else is a *MalformedError.
 func Array(raw json.RawMessage) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	err := collect(raw, '[', "an array", func(_ []byte, value json.RawMessage) { items = append(items, value) })
@@ -114,8 +111,8 @@ func Array(raw json.RawMessage) ([]json.RawMessage, error) {
 	return items, nil
 }
 
-// Members gives the members of a JSON object in the order they stand, each value a
-// slice of raw; anything else is a *MalformedError.
+// Members returns the members of a JSON object in sequence, each value a slice of raw; anything else is a
+// *MalformedError.
 func Members(raw json.RawMessage) ([]Member, error) {
 	var members []Member
 	err := collect(raw, '{', "an object", func(name []byte, value json.RawMessage) {
@@ -138,8 +135,7 @@ func collect(raw json.RawMessage, open byte, wanted string, found func([]byte, j
 	return nil
 }
 
-// malformed turns a fault into a sentence; lines and columns count from 1, columns
-// in characters.
+// malformed returns a fault as an error; lines and columns count from 1, columns in characters.
 func (s *scanner) malformed(subject string, f *fault) error {
 	before := s.b[:f.at]
 	line := bytes.Count(before, []byte("\n")) + 1

@@ -2,15 +2,13 @@ package decode
 
 import "strings"
 
-// maxBoundary is the longest boundary that is read; RFC 2046 allows 70 bytes.
+// maxBoundary is the longest boundary that is accepted; RFC 2046 allows 70 bytes.
 const maxBoundary = 256
 
-// Boundary reads a Content-Type: the media type in lower case, the boundary as sent,
-// the charset in lower case ("utf8" as "utf-8"). All are empty for an empty header.
-// Names count without regard to case, values may be quoted, other parameters are
-// ignored however they look (API.md, "media types"). A header that begins with no
-// type/subtype, and a multipart type without one usable boundary, is a
-// *MalformedError; the media type is given even then.
+// Boundary parses a Content-Type: the media type in lower case, the boundary as sent, and the charset in lower case
+// ("utf8" as "utf-8"). All are empty for an empty header. Names are case-insensitive, values may be quoted, and other
+// parameters are ignored even if malformed. A header that doesn't start with type/subtype, and a multipart type
+// without exactly one valid boundary, is a *MalformedError; the media type is returned even then.
 func Boundary(contentType string) (mediaType, boundary, charset string, err error) {
 	head, rest, _ := strings.Cut(contentType, ";")
 	mediaType = strings.ToLower(strings.Trim(head, blanks))
@@ -33,7 +31,7 @@ func Boundary(contentType string) (mediaType, boundary, charset string, err erro
 			}
 			boundary = p.value
 		case "charset":
-			// Of two the odd one counts: it is the one that may be refused.
+			// Of two charsets the one other than UTF-8 counts, so that the caller can reject it.
 			if c := normalCharset(p.value); charset == "" || charset == "utf-8" {
 				charset = c
 			}
@@ -46,8 +44,7 @@ func Boundary(contentType string) (mediaType, boundary, charset string, err erro
 	return mediaType, boundary, charset, nil
 }
 
-// IsJSON says whether a media type, in lower case, is application/json or
-// application/*+json.
+// IsJSON reports whether a media type, in lower case, is application/json or application/*+json.
 func IsJSON(mediaType string) bool {
 	sub, ok := strings.CutPrefix(mediaType, "application/")
 	if !ok {
@@ -76,7 +73,7 @@ func validBoundary(b string) bool {
 	return true
 }
 
-// isToken says whether s is a token of RFC 9110, section 5.6.2.
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?={}`, c) >= 0 {

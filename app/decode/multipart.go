@@ -8,27 +8,24 @@ import (
 	"sync"
 )
 
-// bufferSize is how much one read of a body may bring, and the largest slice that a
-// part hands out.
+// bufferSize is the maximum size of one read of a body, and of a slice that a part returns.
 const bufferSize = 256 << 10
 
-// buffers lends *[bufferSize]byte to readers between their first Next and Close.
+// buffers holds a *[bufferSize]byte for each reader between its first Next and Close.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// errClosed is what a Reader answers after Close.
+// errClosed is the error of a Reader after Close.
 var errClosed = errors.New("multipart reader is closed")
 
-// Limits bound what one body may make its reader keep or count; a zero field stands
-// for its default.
+// Limits limit the memory and work of reading one body; a zero field means its default.
 type Limits struct {
-	// Parts is how many parts there may be (1,000), whatever they are.
+	// Parts is the maximum number of parts of any role (1,000).
 	Parts int
-	// Header is the size of one part's header block in bytes (16 KiB), at most 64 KiB.
+	// Header is the maximum size of a part's header block in bytes (16 KiB), at most 64 KiB.
 	Header int
-	// Headers is how many header lines one part may have (64).
+	// Headers is the maximum number of header lines of a part (64).
 	Headers int
-	// Fields is how many bytes all parts that are no files may hold together (8 MiB);
-	// ignored parts count too.
+	// Fields is the maximum size of all parts other than files together (8 MiB), including ignored ones.
 	Fields int64
 }
 
@@ -48,28 +45,26 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Reader takes a multipart/form-data body apart, one part after the other, as it
-// arrives:
+// Reader reads a multipart/form-data body as a stream, one part after the other:
 //
 //	[preamble line CRLF]…
 //	--boundary [blanks] CRLF
 //	header CRLF … CRLF                 ← Next
 //	content                            ← Part.Chunk
 //	CRLF --boundary [blanks] CRLF …
-//	CRLF --boundary-- [blanks] [CRLF]  ← Next gives io.EOF
+//	CRLF --boundary-- [blanks] [CRLF]  ← Next returns io.EOF
 //	epilogue, never read
 //
-// Where the first boundary line ends in a bare LF, LF stands for CRLF in all of the
-// framing, as in mime/multipart. Transfer encodings are not decoded (RFC 7578,
-// section 4.7). It is for one goroutine.
+// If the first boundary line ends in a bare LF, all framing uses LF instead of CRLF, as in mime/multipart. Transfer
+// encodings are not decoded (RFC 7578, section 4.7). A Reader is not safe for concurrent use.
 type Reader struct {
 	src io.Reader
 	lim Limits
 
 	lent     *[bufferSize]byte
 	buf      []byte
-	pos, end int   // buf[pos:end] has been read and not yet used
-	readErr  error // of src; what stands in buf comes before it
+	pos, end int   // buf[pos:end] is read but not yet consumed
+	readErr  error // of src; it follows the bytes in buf
 
 	bareLF    bool
 	delimiter []byte // CRLF --boundary; its tails are the other forms
@@ -77,11 +72,10 @@ type Reader struct {
 	part   *Part
 	parts  int
 	fields int64
-	fail   error // the answer to every further Next
+	fail   error // returned by every further Next
 }
 
-// NewReader reads a body whose Content-Type gave that boundary. It takes a buffer of
-// 256 KiB at the first Next; Close gives it back.
+// NewReader returns a reader for a body with that boundary. The first Next takes a buffer of 256 KiB from a pool.
 func NewReader(r io.Reader, boundary string, lim Limits) *Reader {
 	mr := &Reader{src: r, lim: lim.orDefault(), delimiter: []byte("\r\n--" + boundary)}
 	if !validBoundary(boundary) {
@@ -90,8 +84,8 @@ func NewReader(r io.Reader, boundary string, lim Limits) *Reader {
 	return mr
 }
 
-// Close gives the buffer back; slices that Chunk gave are no longer valid. It does
-// not touch the underlying reader and always succeeds.
+// Close returns the buffer to the pool; slices from Chunk become invalid. It doesn't close the underlying reader and
+// always succeeds.
 func (r *Reader) Close() error {
 	if r.lent != nil {
 		buffers.Put(r.lent)
@@ -102,11 +96,10 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// Next skips what is left of the current part and gives the next one; io.EOF after
-// the final boundary, behind which nothing is read. Broken framing, an unreadable part
-// header and a body that ends before its final boundary are a *MalformedError, too
-// many parts or bytes of fields a *LimitError, and an error of the underlying reader
-// is in the chain as it is. An error is final.
+// Next skips the rest of the current part and returns the next one, or io.EOF after the final boundary; the epilogue
+// is not read. Broken framing, a malformed part header, and a body that ends before its final boundary are a
+// *MalformedError; too many parts or bytes of fields are a *LimitError; an error of the underlying reader is in the
+// chain. Errors are final.
 func (r *Reader) Next() (*Part, error) {
 	if r.fail != nil {
 		return nil, r.fail
@@ -145,7 +138,7 @@ func (r *Reader) next() (*Part, error) {
 	return p, nil
 }
 
-// newline and dashBoundary are pieces of the delimiter line in the body's own style.
+// newline returns the line break that this body uses.
 func (r *Reader) newline() []byte {
 	if r.bareLF {
 		return r.delimiter[1:2]
@@ -155,7 +148,7 @@ func (r *Reader) newline() []byte {
 
 func (r *Reader) dashBoundary() []byte { return r.delimiter[2:] }
 
-// boundaryLine uses up the next boundary line; io.EOF when that is the final one.
+// boundaryLine consumes the next boundary line; io.EOF if that is the final one.
 func (r *Reader) boundaryLine() error {
 	for skipped := false; ; {
 		line, err := r.line()
@@ -170,7 +163,7 @@ func (r *Reader) boundaryLine() error {
 			return nil
 		case r.parts == 0: // preamble
 		case !skipped && bytes.Equal(line, r.newline()):
-			// The line break before a boundary belongs to it.
+			// The line break before a boundary belongs to the boundary.
 			skipped = true
 		default:
 			return r.malformed("The boundary line after part %d cannot be read.", r.parts)
@@ -178,8 +171,7 @@ func (r *Reader) boundaryLine() error {
 	}
 }
 
-// isBoundary looks at a whole line. The last one of a body may lack its line break,
-// if it is final.
+// isBoundary reports whether a complete line is a boundary. The final boundary may lack its line break.
 func (r *Reader) isBoundary(line []byte) (final, is bool) {
 	rest, ok := bytes.CutPrefix(line, r.dashBoundary())
 	if !ok {
@@ -199,8 +191,8 @@ func (r *Reader) isBoundary(line []byte) (final, is bool) {
 	return true, len(after) == 0 || bytes.Equal(after, r.newline())
 }
 
-// line uses up one line with its line break, or what is left before the end of the
-// body when that is a final boundary. It is valid until the next read.
+// line consumes one line with its line break, or a final boundary without one at the end of the body. It is valid
+// until the next read.
 func (r *Reader) line() ([]byte, error) {
 	for seen := 0; ; {
 		if i := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); i >= 0 {
@@ -223,8 +215,8 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// fill reads once into the free end of the buffer, after moving what is unused to its
-// front: never much, as whoever calls wants more than a line or a boundary's beginning.
+// fill reads once into the free end of the buffer, after moving unconsumed bytes to its front. These are few, because
+// callers need at most one line or the start of a boundary.
 func (r *Reader) fill() error {
 	if r.readErr == nil {
 		if r.pos > 0 {
@@ -249,7 +241,7 @@ func (r *Reader) fill() error {
 	return fmt.Errorf("read multipart body at part %d: %w", r.parts, r.readErr)
 }
 
-// cut is the error of a body that ended before its final boundary.
+// cut returns the error of a body that ended before its final boundary.
 func (r *Reader) cut() error {
 	reason := "The request body ends before its first part."
 	if r.parts > 0 {

@@ -7,34 +7,33 @@ import (
 	"strings"
 )
 
-// errNotCurrent is what a part answers once the reader has gone on.
+// errNotCurrent is the error of a part after its reader has moved on.
 var errNotCurrent = errors.New("part is no longer the current one")
 
-// Part is one part of a multipart body: what its header says, and its content as a
-// stream. It is the reader's current part until the next call of Next or Close.
+// Part is one part of a multipart body: its header, and its content as a stream. It is the current part until the next
+// call of Next or Close.
 type Part struct {
 	// Number counts from 1.
 	Number int
 	// Name is the name of the form field, as sent, never empty.
 	Name string
-	// Filename is the name sent for a file, decoded by API.md's rules but not cut: it may
-	// be empty and may hold a path. [Filename] makes the label of it.
+	// Filename is the decoded filename. It may be empty and may contain a path; function [Filename] turns it into a label.
 	Filename string
-	// HasFilename tells an empty filename from none.
+	// HasFilename distinguishes an empty filename from a missing one.
 	HasFilename bool
-	// ContentType is the header of that name, as sent; empty when there is none.
+	// ContentType is the header of that name, as sent; "" if missing.
 	ContentType string
 
 	r      *Reader
 	isFile bool
 	begun  bool // some content has been seen
-	ended  bool // after the window the content ends
+	ended  bool // the content ends after the window
 	window int  // r.buf[r.pos:r.pos+window] is content
 }
 
-// Chunk gives the next slice of content, at least one byte and at most 256 KiB, without
-// copying it: it is valid until the next call on the part or its reader. At the end
-// of the content it gives io.EOF; errors are those of [Reader.Next].
+// Chunk returns the next slice of content, 1 byte to 256 KiB, without copying it. The slice is valid until the next
+// call on the part or its reader. At the end of the content it returns io.EOF; other errors are those of
+// [Reader.Next].
 func (p *Part) Chunk() ([]byte, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func (p *Part) Chunk() ([]byte, error) {
 	return p.take(p.window), nil
 }
 
-// Read is Chunk in pieces of the caller's size.
+// Read implements io.Reader.
 func (p *Part) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -53,7 +52,7 @@ func (p *Part) Read(b []byte) (int, error) {
 	return copy(b, p.take(min(len(b), p.window))), nil
 }
 
-// WriteTo writes what is left of the content in slices as large as they come.
+// WriteTo writes the rest of the content without copying it.
 func (p *Part) WriteTo(w io.Writer) (int64, error) {
 	var total int64
 	for {
@@ -82,8 +81,7 @@ func (p *Part) take(n int) []byte {
 	return b
 }
 
-// advance sees to it that the window is not empty, reading on where it must; io.EOF
-// at the end of the content.
+// advance reads until the window is not empty; io.EOF at the end of the content.
 func (p *Part) advance() error {
 	r := p.r
 	if r.part != p {
@@ -113,12 +111,12 @@ func (p *Part) advance() error {
 	return nil
 }
 
-// content measures how much of the buffer is content for certain, and whether the
-// content ends there. Neither means that more must be read.
+// content returns how many bytes at the start of the buffer are certainly content, and whether the content ends there.
+// If neither, more must be read.
 func (r *Reader) content(begun bool) (n int, ended bool) {
 	buf := r.buf[r.pos:r.end]
 	if !begun {
-		// The content may be empty to the point of having no line break of its own.
+		// Empty content may lack even the line break before the boundary.
 		switch delimits(buf, r.dashBoundary()) {
 		case yes:
 			return 0, true
@@ -146,8 +144,8 @@ func (r *Reader) content(begun bool) (n int, ended bool) {
 	}
 }
 
-// beginning is the length of the delimiter's beginning that buf ends with. Only its
-// first byte is looked for, as a boundary holds no line breaks.
+// beginning returns the length of the longest start of the delimiter at the end of buf. It searches only for the first
+// byte, because a boundary contains no line breaks.
 func beginning(buf, delimiter []byte) int {
 	tail := buf[max(0, len(buf)-len(delimiter)+1):]
 	i := bytes.LastIndexByte(tail, delimiter[0])
@@ -157,8 +155,7 @@ func beginning(buf, delimiter []byte) int {
 	return 0
 }
 
-// verdict is whether something is a delimiter: no, yes, or not to be told before
-// more has been read.
+// verdict says whether bytes are a delimiter; unsure means that more must be read to decide.
 type verdict int
 
 const (
@@ -167,8 +164,8 @@ const (
 	unsure
 )
 
-// delimits says whether b begins with the delimiter and with what may follow it: a
-// blank, a line break or two hyphens. "--foobar" does not delimit parts of "--foo".
+// delimits reports whether b starts with the delimiter followed by a blank, a line break, or two hyphens. "--foobar"
+// is not a delimiter of "--foo".
 func delimits(b, delimiter []byte) verdict {
 	if len(b) <= len(delimiter) {
 		if bytes.HasPrefix(delimiter, b) {
