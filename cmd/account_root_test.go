@@ -54,7 +54,7 @@ func TestAccountOfTheOwner(t *testing.T) {
 	run := func(want int, says string, args ...string) string {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), program, append(args, "--data", data)...)
-		c.Env = append(os.Environ(), "SUDO_USER=kim", "DEEDKEEP_READER_CACHE="+vaulttest.Cache())
+		c.Env = append(os.Environ(), "SUDO_USER=kim", "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
 		out, err := c.CombinedOutput()
 		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(string(out), says) {
 			t.Fatalf("%q: got %d, %v, want %d and %q\n%s", args, got, err, want, says, out)

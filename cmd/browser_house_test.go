@@ -65,7 +65,7 @@ func (on *bench) house(t *testing.T, settings ...string) *house {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // it lies with the temporary files
 	h := &house{t: t, program: on.built(t), dir: filepath.Join(dir, "d"), address: "127.0.0.1:0"}
-	h.env = append(h.env, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "DEEDKEEP_DISK_RESERVE=64 MB")
+	h.env = append(h.env, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=64 MB")
 	h.env = append(h.env, settings...)
 	h.start()
 	t.Cleanup(h.kill)

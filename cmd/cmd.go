@@ -177,7 +177,7 @@ func (s *shell) source() config.Source {
 		beside = filepath.Dir(program)
 	}
 	dir, _ := set["data"].(string)
-	return config.Source{DataDir: dir, File: s.file, BesideBinary: beside, Env: os.Environ(), Flags: set}
+	return config.Source{DataDir: dir, File: s.file, BinaryDir: beside, Env: os.Environ(), Flags: set}
 }
 
 // settingsFile is the settings file that is read. If there is none, it is the one to create, and exists is false.

@@ -70,9 +70,9 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 }
 
 func (s *shell) look(ctx context.Context, c config.Config, through, key string) (apitypes.Doctor, error) {
-	return doctor.Look(ctx, doctor.Options{
-		Config: c, Assets: s.assets, Network: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
-		Ask: s.ask, Explain: message, Through: through, Key: key,
+	return doctor.Run(ctx, doctor.Options{
+		Config: c, CheckAssets: s.assets, FileSystemType: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
+		WithClient: s.ask, Explain: message, ProbeURL: through, ProbeKey: key,
 	})
 }
 

@@ -63,7 +63,7 @@ func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context
 }
 
 func (s *shell) client(transport http.RoundTripper) *client.Client {
-	return client.New(client.DoorBase, "", transport).As(cmp.Or(s.operator, operatorName()))
+	return client.New(client.ControlBaseURL, "", transport).AsOperator(cmp.Or(s.operator, operatorName()))
 }
 
 // askAlone opens the vault and answers itself, in memory.

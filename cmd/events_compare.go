@@ -37,7 +37,7 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *api
 	if err := kept.next(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	err = c.EachEvent(ctx, max(kept.seq, 1), func(e apitypes.Event) error {
+	err = c.ExportEvents(ctx, max(kept.seq, 1), func(e apitypes.Event) error {
 		return kept.compare(report, e.Seq, &e)
 	}, func(f apitypes.Finding) error { // the verification has named it
 		seq, err := strconv.ParseInt(f.Subject, 10, 64)

@@ -49,7 +49,7 @@ An entry that cannot be read is left out and named, and the exit code is 3.`,
 
 func (s *shell) export(ctx context.Context, c *client.Client, from int64, out eventWriter) error {
 	damaged := false
-	err := c.EachEvent(ctx, from, out.write, func(f apitypes.Finding) error {
+	err := c.ExportEvents(ctx, from, out.write, func(f apitypes.Finding) error {
 		damaged = true
 		s.say("entry %s is left out: %s", f.Subject, f.Problem)
 		return nil

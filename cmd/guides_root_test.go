@@ -115,7 +115,7 @@ func TestGuidesAsRoot(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash")
 	cmd.Dir, cmd.Stdin = room, strings.NewReader(script.String())
-	cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.Cache(), "DEEDKEEP_READER_DEADLINE=2m")
+	cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.CacheDir(), "DEEDKEEP_READER_DEADLINE=2m")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {

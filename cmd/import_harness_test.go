@@ -53,7 +53,7 @@ func plant(t *testing.T) string {
 func (h *harness) importing(dir string) (cmd *exec.Cmd, out, said *bytes.Buffer) {
 	h.t.Helper()
 	cmd = exec.Command(h.program, "import", dir, "--folder", "Old/Files", "--data", h.dir, "--json")
-	cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.Cache())
+	cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
 	out, said = new(bytes.Buffer), new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, said
 	ownGroup(cmd)

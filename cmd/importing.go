@@ -156,7 +156,7 @@ func (i *importing) file(ctx context.Context, e importer.Entry) error {
 	}
 	defer i.step()
 	d := client.Import{Filename: e.Name, Size: e.Size, DryRun: i.dry}
-	seen, err := i.client.LookForImport(ctx, d)
+	seen, err := i.client.CheckImport(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (i *importing) settle(ctx context.Context, e importer.Entry, d *client.Impo
 		return seen, nil // a dry run: nothing is there yet
 	}
 	d.Folder = folder.id
-	return i.client.LookForImport(ctx, *d)
+	return i.client.CheckImport(ctx, *d)
 }
 
 func (i *importing) done(e importer.Entry, size int64, seen apitypes.Imported) error {

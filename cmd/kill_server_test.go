@@ -30,7 +30,7 @@ func (h *harness) spawn() *served {
 	h.t.Helper()
 	s := &served{said: &bytes.Buffer{}, address: make(chan string, 1), transport: &http.Transport{}}
 	s.cmd = exec.Command(h.program, "serve", "--data", h.dir, "--listen", "127.0.0.1:0", "--log-level", "warn")
-	s.cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "DEEDKEEP_DISK_RESERVE=64 MB")
+	s.cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=64 MB")
 	s.cmd.Stderr = s.said
 	ownGroup(s.cmd)
 	out, err := s.cmd.StdoutPipe()

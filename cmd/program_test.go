@@ -31,7 +31,7 @@ func startProgram(t *testing.T, data string) *program {
 	t.Helper()
 	p := &program{data: data, messages: new(bytes.Buffer), ended: make(chan struct{})}
 	p.process = exec.Command("deedkeep", "serve", "--data", data, "--listen", "127.0.0.1:0")
-	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
+	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+quickExit)
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()
 	if err != nil {

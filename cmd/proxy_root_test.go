@@ -106,7 +106,7 @@ deedkeep users create owner --role admin --password-stdin < password
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.Cache())
+			cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.CacheDir())
 			content, err := cmd.CombinedOutput()
 			out := string(content)
 			if err != nil {

@@ -61,7 +61,7 @@ func TestCommandsOnAnUnwritableDisk(t *testing.T) {
 	run := func(ctx context.Context, want int, says string, args ...string) {
 		t.Helper()
 		c := exec.CommandContext(ctx, program, append(args, "--data", data)...)
-		c.Env = append(os.Environ(), "TMPDIR="+aside, "DEEDKEEP_READER_CACHE="+vaulttest.Cache())
+		c.Env = append(os.Environ(), "TMPDIR="+aside, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		out, _ := c.CombinedOutput()
 		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(string(out), says) {

@@ -81,15 +81,15 @@ func (a *asked) fits(o *oracle, r record) bool {
 	}
 	s := o.said(r)
 	if r.kind == "file" {
-		s.County = o.Abstract(r.n / vaulttest.FilesAtOnce).County
-		if o.Loose(r.n) {
+		s.County = o.Abstract(r.n / vaulttest.FilesPerMoment).County
+		if o.InFolder(r.n) {
 			return false
 		}
 	}
 	return s.County == a.county && !s.At.Before(a.from) && s.At.Before(a.to.AddDate(0, 0, 1))
 }
 
-func (o *oracle) said(r record) vaulttest.Said {
+func (o *oracle) said(r record) vaulttest.MixRecord {
 	switch r.kind {
 	case "abstract":
 		return o.Abstract(r.n)

@@ -78,7 +78,7 @@ func scripts(t *testing.T, dir, mode string) {
 			env.Setenv("MODE", mode)
 			env.Setenv("DEEDKEEP_DATA", data)
 			env.Setenv("DEEDKEEP_LISTEN", "127.0.0.1:0")
-			env.Setenv("DEEDKEEP_READER_CACHE", vaulttest.Cache())
+			env.Setenv("DEEDKEEP_READER_CACHE", vaulttest.CacheDir())
 			// The engine is made ready at first use, which takes its time on a busy machine.
 			env.Setenv("DEEDKEEP_READER_DEADLINE", "2m")
 			if mode == "" {

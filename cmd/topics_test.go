@@ -157,7 +157,7 @@ func run(t *testing.T, name, script string) (room string) {
 	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "/usr/local/bin/", filepath.Join(room, "bin")+"/", "127.0.0.1:8080", address).Replace(script)
 	cmd := exec.CommandContext(t.Context(), "bash")
 	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+topicHost+begin+"set -v\n"+script)
-	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(room, "bin"), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(room, "bin"), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+quickExit)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {

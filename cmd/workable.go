@@ -21,7 +21,7 @@ func workable(c config.Config) error {
 	var problems config.Problems
 	refuse := func(key string, err error) {
 		if err != nil {
-			problems = append(problems, config.Problem{Where: c.Where(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
+			problems = append(problems, config.Problem{Source: c.SourceOf(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
 		}
 	}
 	if c.Backup.To != "" {

@@ -52,7 +52,7 @@ func TestAbstractWithFiles(t *testing.T) {
 
 	get := row{as: "read", method: "GET", path: "/v1/abstracts/" + made.Data.ID, status: 200, has: []string{`{"data":{"id":"ID","template_id":2,`, `"filename":"z.pdf"`}}
 	h.ask(t, get)
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	attach := row{as: "full", method: "POST", path: get.path + "/files", header: []string{asForm}, body: parts(file("files", "late.pdf", pdf(3)), file("files", "b.pdf", ""), field("city", "ignored")), status: 201,
 		has: []string{`"id":2,`, `"filename":"late.pdf"`, `"city":"Salem"`, `"updated_at":"2026-05-29T04:00:01.000000Z"},"errors":[{"filename":"b.pdf","error":"File is empty"}]}`}}
 	h.ask(t, attach)

@@ -43,9 +43,9 @@ func TestKeysEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.ask(t, row{as: "expired", method: "GET", path: "/v1/order-fields", status: 401})
-	h.clock.Move(-time.Hour - time.Microsecond)
+	h.clock.Advance(-time.Hour - time.Microsecond)
 	h.ask(t, row{as: "expired", method: "GET", path: "/v1/order-fields", status: 200})
-	h.clock.Move(time.Microsecond)
+	h.clock.Advance(time.Microsecond)
 	h.ask(t, row{as: "expired", method: "GET", path: "/v1/order-fields", status: 401})
 }
 
@@ -84,7 +84,7 @@ func TestFailingKeys(t *testing.T) {
 			get([]string{"bad", "revoked", "expired"}[i%3], 401)
 		}
 	}
-	h.clock.Move(20*time.Second + time.Millisecond)
+	h.clock.Advance(20*time.Second + time.Millisecond)
 	got := get("bad", 429)
 	if got.Header.Get("Retry-After") != "40" || got.Header.Get("X-Ratelimit-Limit") != "60" || got.Header.Get("X-Ratelimit-Remaining") != "0" {
 		t.Errorf("headers %v", got.Header)
@@ -93,7 +93,7 @@ func TestFailingKeys(t *testing.T) {
 	get("read", 200)
 	get("", 401)
 	get("bad", 429, "X-Forwarded-For: 192.0.2.7") // a stranger's word
-	h.clock.Move(40 * time.Second)
+	h.clock.Advance(40 * time.Second)
 	get("bad", 401)
 }
 
@@ -129,10 +129,10 @@ func TestRequestRate(t *testing.T) {
 	}
 	get("full", 200, "1")
 	get("full", 200, "0")
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	get("full", 429, "0")
 	get("other", 200, "1")
-	h.clock.Move(59 * time.Second)
+	h.clock.Advance(59 * time.Second)
 	get("full", 200, "1")
 }
 

@@ -24,7 +24,7 @@ import (
 // door asks the control door of the house.
 func (h *house) door(t *testing.T, method, path, body string) (status int, text string) {
 	t.Helper()
-	door := control.NewHandler(control.HandlerOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
+	door := control.NewHandler(control.HandlerOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(control.OperatorHeader, "ann")
@@ -215,7 +215,7 @@ func TestControlEventsRefused(t *testing.T) {
 // logged puts events into the log of a house that is about to be opened.
 func logged(t *testing.T, s *setup, events ...model.Event) {
 	t.Helper()
-	ring, _, err := secret.LoadKeys(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Chance())
+	ring, _, err := secret.LoadKeys(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Rand())
 	if err != nil {
 		t.Fatal(err)
 	}

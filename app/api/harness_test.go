@@ -29,7 +29,7 @@ import (
 
 // contract finds operations of openapi.yaml; it is read once.
 var contract = sync.OnceValues(func() (routers.Router, error) {
-	doc, err := closed.Closed("openapi.yaml")
+	doc, err := closed.LoadStrict("openapi.yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	t.Helper()
 	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s := setup{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Chance()}
+	s := setup{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Rand()}
 	s.vault.Now, s.vault.Log = h.clock.Now, log
 	s.api = api.Options{
 		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1}, Memory: httpx.NewMemoryBudget(64<<20, 10*time.Second),
@@ -88,7 +88,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	h.must(err)
 	h.router, err = contract()
 	h.must(err)
-	h.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Chance()))
+	h.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Rand()))
 	h.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	h.server.Start()
 	t.Cleanup(func() {
@@ -132,7 +132,7 @@ func (h *house) furnish(s setup) {
 
 func (h *house) makeKeys() {
 	h.Helper()
-	h.clock.Move(-2 * time.Hour)
+	h.clock.Advance(-2 * time.Hour)
 	later := h.clock.Now().Add(time.Hour)
 	actor := model.Actor{Kind: "operator"}
 	for _, k := range []struct {
@@ -154,7 +154,7 @@ func (h *house) makeKeys() {
 	stranger, err := secret.NewAPIKey(strings.NewReader(strings.Repeat("stranger", 8)))
 	h.must(err)
 	h.keys["bad"] = stranger
-	h.clock.Move(2 * time.Hour)
+	h.clock.Advance(2 * time.Hour)
 }
 
 // remember keeps what of a request must not be found in the log.

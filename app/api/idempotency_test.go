@@ -23,7 +23,7 @@ func (h *house) onceMore(t *testing.T, first, again row) reply {
 	if got.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("the first answer is replayed: %v", got.Header)
 	}
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	again.status, again.want, again.has = first.status, "", nil
 	again.headers = map[string]string{"Idempotent-Replayed": "true", "ETag": got.Header.Get("ETag")}
 	if second := h.ask(t, again); string(second.body) != string(got.body) {
@@ -152,10 +152,10 @@ func TestOnceSlots(t *testing.T) {
 	r.as = "full"
 	h.ask(t, row{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON, onceHeader}, body: `{"name":"x"}`, status: 201, headers: r.headers})
 	h.ask(t, row{as: "full", method: "GET", path: "/v1/orders", header: []string{onceHeader}, status: 200, headers: r.headers}) // looked at on a POST alone
-	h.clock.Move(24*time.Hour - 2*time.Second)
+	h.clock.Advance(24*time.Hour - 2*time.Second)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
 	h.ask(t, r)
-	h.clock.Move(2 * time.Second)
+	h.clock.Advance(2 * time.Second)
 	r.headers = map[string]string{"Idempotent-Replayed": ""}
 	h.ask(t, r)
 	h.counts(t, 0, 3, 0)

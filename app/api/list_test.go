@@ -136,10 +136,10 @@ func (h *house) furnishLists(t *testing.T) (abstract string) {
 		`{"order_number":"B-2","county":"Suffolk","state":"MA"}`,
 	} {
 		if i == 2 {
-			h.clock.Move(20 * time.Hour) // past midnight
+			h.clock.Advance(20 * time.Hour) // past midnight
 		}
 		h.ask(t, order(body, 201, ""))
-		h.clock.Move(time.Second)
+		h.clock.Advance(time.Second)
 	}
 	return decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstractRow())).Data.ID
 }

@@ -14,15 +14,15 @@ func TestListByUpdate(t *testing.T) {
 	ids := map[string]string{}
 	for _, n := range []string{"A", "B", "C", "D"} {
 		ids[n] = h.id(t, order(`{"order_number":"`+n+`","county":"Essex"}`, 201, ""))
-		h.clock.Move(time.Hour)
+		h.clock.Advance(time.Hour)
 	}
 	salem := h.id(t, abstract(201, "", field("city", "Salem"), field("county", "Essex")))
-	h.clock.Move(time.Hour)
+	h.clock.Advance(time.Hour)
 	h.ask(t, abstract(201, "", field("city", "Lynn")))
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	h.ask(t, patch("/v1/orders/"+ids["B"], `{"state":"NH"}`, 200, ""))
 	h.ask(t, patch("/v1/abstracts/"+salem, `{"tax_map":"1"}`, 200, ""))
-	h.clock.Move(time.Hour)
+	h.clock.Advance(time.Hour)
 	h.ask(t, patch("/v1/orders/"+ids["A"], `{"state":"MA"}`, 200, ""))
 	for _, c := range []struct {
 		query string
@@ -73,7 +73,7 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 	var ids []string
 	for i := range 30 {
 		ids = append(ids, h.id(t, order(fmt.Sprintf(`{"order_number":"%02d","city":"0"}`, i), 201, "")))
-		h.clock.Move(time.Second)
+		h.clock.Advance(time.Second)
 	}
 	seen := map[string]string{}
 	var again int
@@ -92,7 +92,7 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 		if changes <= 5 { // one that was seen and one that was not
 			for _, i := range []int{changes, 29 - changes} {
 				h.ask(t, patch("/v1/orders/"+ids[i], fmt.Sprintf(`{"city":"%d"}`, changes), 200, ""))
-				h.clock.Move(time.Second)
+				h.clock.Advance(time.Second)
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func (c *crowd) come(t *testing.T, n int, name, county string) {
 		moved := time.Duration(c.chance.IntN(2)) * time.Microsecond
 		c.came++
 		wait.Go(func() {
-			c.clock.Move(moved)
+			c.clock.Advance(moved)
 			got := c.direct(t, "full", http.MethodPost, "/v1/orders", fmt.Sprintf(`{"order_number":%q,"county":%q}`, number, county))
 			var made struct{ Data struct{ ID string } }
 			if err := json.Unmarshal(got.body, &made); err != nil {

@@ -20,7 +20,7 @@ import (
 
 func description(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := closed.Closed("openapi.yaml")
+	doc, err := closed.LoadStrict("openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

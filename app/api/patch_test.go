@@ -36,7 +36,7 @@ func TestPatchOrder(t *testing.T) {
 			`"custom_fields":` + custom + `,"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:` + updated + `Z"}}`
 	}
 	all := `{"client":"C","rush":"Rush"}`
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	h.ask(t, patch(path, `{}`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
 	h.ask(t, patch(path, `[1]`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
 	h.ask(t, row{as: "full", method: "PATCH", path: path, status: 200, want: text("T-1", "active", "null", `"Salem"`, all, "00.000000")})
@@ -265,7 +265,7 @@ func TestTrash(t *testing.T) {
 	h.ask(t, restore("/v1/abstracts/"+abstract1, 200))
 	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
 	h.ask(t, remove("/v1/orders/"+order1, 204))
-	h.clock.Move(30 * 24 * time.Hour)
+	h.clock.Advance(30 * 24 * time.Hour)
 	h.ask(t, restore("/v1/orders/"+order1, 404))
 }
 

@@ -18,7 +18,7 @@ func TestWhatWasReadCanBeSentBack(t *testing.T) {
 	h.ask(t, upload("full", 201, field("folder_id", "1"), file("files", "c d.PDF", pdf(1))))
 	inside := decode[struct{ Folder struct{ ID json.Number } }](t, h.ask(t, row{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON},
 		body: `{"name":"Deeds","parent_id":1}`, status: 201})).Folder.ID
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	for _, path := range []string{
 		"/abstracts/" + full, "/abstracts/" + plain, "/orders/" + placed, "/orders/" + bare,
 		"/file-vault/files/1", "/file-vault/files/3", "/file-vault/folders/1", "/file-vault/folders/" + inside.String(),

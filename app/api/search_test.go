@@ -57,9 +57,9 @@ func (h *house) finds(t testing.TB, query string, want ...string) {
 func (h *house) furnishSearch(t *testing.T) (abstractID string) {
 	t.Helper()
 	h.ask(t, order(`{"order_number":"T-77","county":"Essex","state":"MA","custom_fields":{"notes":"Quitclaim <script>alert(1)</script>"}}`, 201, ""))
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	h.ask(t, order(`{"order_number":"T-77-B","county":"Suffolk","state":"MA"}`, 201, ""))
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	abstractID = h.id(t, abstract(201, "", field("template_id", "2"), field("county", "Essex"), field("state", "NH"), field("tax_map", "T-77"),
 		file("files", "T-77 deed.txt", "Know all men by these presents\nthat <b>Quitclaim</b> & covenants")))
 	h.settle(t)

@@ -186,9 +186,9 @@ func TestResumableUploadEnds(t *testing.T) {
 	h.ask(t, row{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
 	h.ask(t, row{as: "full", method: "DELETE", path: fmt.Sprintf("/v1/file-vault/files/%d", file.ID), status: 204})
 	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"file":null,"error":"The document was deleted."`}})
-	h.clock.Move(24*time.Hour - time.Second)
+	h.clock.Advance(24*time.Hour - time.Second)
 	h.ask(t, row{as: "full", method: "GET", path: path, status: 200})
-	h.clock.Move(2 * time.Second)
+	h.clock.Advance(2 * time.Second)
 	h.ask(t, row{as: "full", method: "GET", path: path, status: 404})
 }
 
@@ -203,7 +203,7 @@ func TestResumableUploadsOfAKeyAreLimited(t *testing.T) {
 	h.run(t, []row{
 		begin("full", 600, 201), begin("full", 600, 409), begin("full", 200, 201), begin("full", 200, 201), begin("full", 1, 409), begin("other", 600, 201),
 	})
-	h.clock.Move(10 * time.Minute) // those that stood still make room
+	h.clock.Advance(10 * time.Minute) // those that stood still make room
 	h.run(t, []row{begin("full", 900, 201), begin("full", 200, 409)})
 	if n := h.count("uploads"); n != 2*2 {
 		t.Errorf("%d files lie in uploads, want two for each of two", n)

@@ -23,9 +23,9 @@ func TestOtherVersions(t *testing.T) {
 		label, name string
 		content     []byte
 	}{
-		{"text 1", blobstore.TextFile, vaulttest.OtherText(t, 1, "DEED")},
-		{"text 2", blobstore.TextFile, vaulttest.OtherText(t, 2, "DEED")},
-		{"text of a later version", blobstore.TextFile, vaulttest.OtherText(t, 4, "DEED")},
+		{"text 1", blobstore.TextFile, vaulttest.OldText(t, 1, "DEED")},
+		{"text 2", blobstore.TextFile, vaulttest.OldText(t, 2, "DEED")},
+		{"text of a later version", blobstore.TextFile, vaulttest.OldText(t, 4, "DEED")},
 		{"PNG without a head", blobstore.ThumbnailFile, []byte("\x89PNG\r\n\x1a\nand so on")},
 		{"JPEG without a head", blobstore.PageImageFile(3, 850), []byte("\xff\xd8\xff\xe0and so on")},
 		{"a short JPEG", blobstore.PageImageFile(3, 850), []byte("\xff\xd8\xff")},

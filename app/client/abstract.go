@@ -102,7 +102,7 @@ func (c *Client) TrashAbstract(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.drop(ctx, path)
+	return c.delete(ctx, path)
 }
 
 // RestoreAbstract takes an abstract and its documents out of the trash.
@@ -122,7 +122,7 @@ func (c *Client) DetachFile(ctx context.Context, id string, n int64) error {
 	if err != nil {
 		return err
 	}
-	return c.drop(ctx, path+"/files/"+strconv.FormatInt(n, 10))
+	return c.delete(ctx, path+"/files/"+strconv.FormatInt(n, 10))
 }
 
 // AddFiles attaches further documents to an abstract, at least one; the result

@@ -12,7 +12,7 @@ import (
 // stands against it is an *Error; an answer that was cut, io.ErrUnexpectedEOF. Door
 // only.
 func (c *Client) CreateBackup(ctx context.Context, asked apitypes.BackupCreate, progress func(apitypes.Progress)) (apitypes.Backup, error) {
-	return follow[apitypes.Backup](ctx, c, "/control/backup", asked, progress)
+	return followProgress[apitypes.Backup](ctx, c, "/control/backup", asked, progress)
 }
 
 // BackupsPruned has the log of events say which snapshots a command removed. Door only.

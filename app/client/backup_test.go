@@ -16,7 +16,7 @@ func TestCreateBackup(t *testing.T) {
 	const one = `{"progress":{"done":1,"total":3,"unit":"bytes"}}` + "\n"
 	const made = `{"result":{"snapshot":"20260529T040000Z","created_at":"2026-05-29T04:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5}}` + "\n"
 	var asked, path string
-	c := client.New(client.DoorBase, "", answers(func(r *http.Request) *http.Response {
+	c := client.New(client.ControlBaseURL, "", answers(func(r *http.Request) *http.Response {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)

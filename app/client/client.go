@@ -34,24 +34,24 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// DoorBase is the base of a client whose transport dials the control door.
-const DoorBase = "http://deedkeep"
+// ControlBaseURL is the base of a client whose transport dials the control door.
+const ControlBaseURL = "http://deedkeep"
 
 // OperatorHeader carries who runs a command; only the door believes it.
 const OperatorHeader = "X-Deedkeep-Operator"
 
 const (
-	maxAnswer  = 64 << 20 // bytes of a JSON answer
-	maxRefusal = 1 << 20  // bytes of the body of a failure
+	maxResponse  = 64 << 20 // bytes of a JSON answer
+	maxErrorBody = 1 << 20  // bytes of the body of a failure
 )
 
 // Client calls one installation. It is safe for use by several goroutines.
 type Client struct {
-	root     *url.URL
-	bad      error
+	base     *url.URL
+	baseErr  error
 	key      string
 	operator string
-	along    Call
+	options  CallOptions
 	http     *http.Client
 }
 
@@ -65,23 +65,23 @@ func New(base, key string, rt http.RoundTripper) *Client {
 		// A followed POST would lose its body, or carry the key elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	c.root, c.bad = url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
-	if c.bad == nil && (c.root.Host == "" || c.root.Scheme != "http" && c.root.Scheme != "https") {
-		c.bad = fmt.Errorf("base %q is not an http or https address", base)
+	c.base, c.baseErr = url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
+	if c.baseErr == nil && (c.base.Host == "" || c.base.Scheme != "http" && c.base.Scheme != "https") {
+		c.baseErr = fmt.Errorf("base %q is not an http or https address", base)
 	}
 	return c
 }
 
-// As returns a client that names the operator in OperatorHeader on every call,
+// AsOperator returns a client that names the operator in OperatorHeader on every call,
 // for the event log of the installation behind a door.
-func (c *Client) As(operator string) *Client {
+func (c *Client) AsOperator(operator string) *Client {
 	named := *c
 	named.operator = operator
 	return &named
 }
 
-// Call is what goes along with a call besides its content, and what comes back.
-type Call struct {
+// CallOptions is what goes along with a call besides its content, and what comes back.
+type CallOptions struct {
 	IdempotencyKey string  // of a POST: sent again with the same content, it has the same answer
 	IfMatch        string  // of a change: the ETag the record must have
 	ETag           *string // is set to that of the record, if the answer has one
@@ -93,9 +93,9 @@ type Call struct {
 //	var tag string
 //	order, err := vault.With(client.Call{ETag: &tag}).Order(ctx, id)
 //	order, err = vault.With(client.Call{IfMatch: tag}).PatchOrder(ctx, id, client.Patch{"city": nil})
-func (c *Client) With(call Call) *Client {
+func (c *Client) With(call CallOptions) *Client {
 	with := *c
-	with.along = call
+	with.options = call
 	return &with
 }
 
@@ -131,17 +131,17 @@ func (c *Client) exchange(ctx context.Context, method, path string, content io.R
 // send returns a good answer, whose body the caller closes; every other status
 // is an *Error.
 func (c *Client) send(ctx context.Context, method, path string, content io.Reader, contentType string) (*http.Response, error) {
-	if c.bad != nil {
-		return nil, c.bad
+	if c.baseErr != nil {
+		return nil, c.baseErr
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.root.String()+path, content)
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, content)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	c.along.send(req)
+	c.options.setHeaders(req)
 	if strings.HasPrefix(contentType, "multipart/") {
 		// A key that is refused should not cost the upload of a document.
 		req.Header.Set("Expect", "100-continue")
@@ -152,13 +152,13 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	}
 	if answer.StatusCode/100 != 2 {
 		defer answer.Body.Close() //nolint:errcheck // only read from
-		return nil, refusal(answer)
+		return nil, responseError(answer)
 	}
-	c.along.receive(answer)
+	c.options.readHeaders(answer)
 	return answer, nil
 }
 
-func (a Call) send(req *http.Request) {
+func (a CallOptions) setHeaders(req *http.Request) {
 	if a.IdempotencyKey != "" && req.Method == http.MethodPost {
 		req.Header.Set("Idempotency-Key", a.IdempotencyKey)
 	}
@@ -167,7 +167,7 @@ func (a Call) send(req *http.Request) {
 	}
 }
 
-func (a Call) receive(answer *http.Response) {
+func (a CallOptions) readHeaders(answer *http.Response) {
 	if a.ETag != nil {
 		*a.ETag = answer.Header.Get("ETag")
 	}
@@ -178,7 +178,7 @@ func (a Call) receive(answer *http.Response) {
 
 // do sends req, with the key and the operator only to our own installation.
 func (c *Client) do(req *http.Request) (*http.Response, error) {
-	if req.URL.Scheme == c.root.Scheme && req.URL.Host == c.root.Host {
+	if req.URL.Scheme == c.base.Scheme && req.URL.Host == c.base.Host {
 		if c.key != "" {
 			req.Header.Set("Authorization", "Bearer "+c.key)
 		}
@@ -201,8 +201,8 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 // changed. nil clears a value; CustomFields go under custom_fields, and are merged.
 type Patch map[string]any
 
-// drop sends a DELETE, whose good answer has no body.
-func (c *Client) drop(ctx context.Context, path string) error {
+// delete sends a DELETE, whose good answer has no body.
+func (c *Client) delete(ctx context.Context, path string) error {
 	answer, err := c.send(ctx, http.MethodDelete, path, nil, "")
 	if err != nil {
 		return err
@@ -211,12 +211,12 @@ func (c *Client) drop(ctx context.Context, path string) error {
 }
 
 func decode(body io.Reader, result any) error {
-	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(body, maxResponse+1))
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
 	}
-	if len(text) > maxAnswer {
-		return fmt.Errorf("read answer: over %d bytes", maxAnswer)
+	if len(text) > maxResponse {
+		return fmt.Errorf("read answer: over %d bytes", maxResponse)
 	}
 	if err := json.Unmarshal(text, result); err != nil {
 		return fmt.Errorf("read answer: %w", err)

@@ -115,7 +115,7 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv, got := serve(t, row.status, row.answer)
-			result, err := row.do(t.Context(), client.New(srv.URL+"/v1/", key, srv.Client().Transport).As("ann"))
+			result, err := row.do(t.Context(), client.New(srv.URL+"/v1/", key, srv.Client().Transport).AsOperator("ann"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestDoor(t *testing.T) {
 	}
 	door := &http.Transport{DialContext: dial}
 	defer door.CloseIdleConnections()
-	if _, err := client.New(client.DoorBase, "", door).Status(t.Context()); err != nil {
+	if _, err := client.New(client.ControlBaseURL, "", door).Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got.request.Host != "deedkeep" || got.request.RequestURI != "/control/status" {

@@ -36,10 +36,10 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 	return body.Data, err
 }
 
-// EachEvent calls each for every entry of the log from number from on, in order, and
+// ExportEvents calls each for every entry of the log from number from on, in order, and
 // damaged for those that cannot be read, until one of them returns an error. An
 // answer that was cut is io.ErrUnexpectedEOF. Door only.
-func (c *Client) EachEvent(ctx context.Context, from int64, each func(apitypes.Event) error, damaged func(apitypes.Finding) error) error {
+func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error, damaged func(apitypes.Finding) error) error {
 	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)
 	return c.lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
 		var line apitypes.EventLine
@@ -61,5 +61,5 @@ func (c *Client) EachEvent(ctx context.Context, from int64, each func(apitypes.E
 // VerifyEvents holds every entry of the log against its hash and the one before it.
 // Progress and result are as with Verify. Door only.
 func (c *Client) VerifyEvents(ctx context.Context, progress func(apitypes.Progress)) (apitypes.EventVerify, error) {
-	return follow[apitypes.EventVerify](ctx, c, "/control/events/verify", nil, progress)
+	return followProgress[apitypes.EventVerify](ctx, c, "/control/events/verify", nil, progress)
 }

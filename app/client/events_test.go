@@ -53,7 +53,7 @@ func TestEachEvent(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c, asked := saying(t, row.text)
 			var got []string
-			err := c.EachEvent(t.Context(), 7, func(e apitypes.Event) error { got = append(got, e.Hash); return nil },
+			err := c.ExportEvents(t.Context(), 7, func(e apitypes.Event) error { got = append(got, e.Hash); return nil },
 				func(f apitypes.Finding) error { got = append(got, "!"+f.Subject); return nil })
 			if strings.Join(got, " ") != row.got || *asked != "GET /control/events/export?from=7" {
 				t.Errorf("got %q from %s", got, *asked)
@@ -66,7 +66,7 @@ func TestEachEvent(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	c, _ := saying(t, eventLine(1)+damage+end)
-	if err := c.EachEvent(t.Context(), 1, func(apitypes.Event) error { return enough }, nil); !errors.Is(err, enough) {
+	if err := c.ExportEvents(t.Context(), 1, func(apitypes.Event) error { return enough }, nil); !errors.Is(err, enough) {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// maxHops is how many redirects a download may take: ours, and those of a proxy
+// maxRedirects is how many redirects a download may take: ours, and those of a proxy
 // in front of the link.
-const maxHops = 5
+const maxRedirects = 5
 
 // Upload stores documents in a folder, or in none when folder is nil. They are
 // streamed. The result names each file that was refused, and its Success is
@@ -59,7 +59,7 @@ func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (apitypes
 }
 
 // TrashFile moves a file to the trash.
-func (c *Client) TrashFile(ctx context.Context, n int64) error { return c.drop(ctx, filePath(n)) }
+func (c *Client) TrashFile(ctx context.Context, n int64) error { return c.delete(ctx, filePath(n)) }
 
 // RestoreFile takes a file out of the trash.
 func (c *Client) RestoreFile(ctx context.Context, n int64) (apitypes.File, error) {
@@ -72,14 +72,14 @@ func (c *Client) RestoreFile(ctx context.Context, n int64) (apitypes.File, error
 // whose Read fails when the connection breaks before the end. It follows the
 // redirect to the signed link; the key goes along on the same host only.
 func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
-	if c.bad != nil {
-		return nil, c.bad
+	if c.baseErr != nil {
+		return nil, c.baseErr
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.root.String()+filePath(n)+"/download", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+filePath(n)+"/download", http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("download file %d: %w", n, err)
 	}
-	for range maxHops {
+	for range maxRedirects {
 		answer, err := c.do(req)
 		if err != nil {
 			return nil, fmt.Errorf("download file %d: %w", n, err)
@@ -87,20 +87,20 @@ func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
 		if answer.StatusCode == http.StatusOK {
 			return answer.Body, nil
 		}
-		req, err = next(ctx, answer)
+		req, err = followRedirect(ctx, answer)
 		if err != nil {
 			return nil, fmt.Errorf("download file %d: %w", n, err)
 		}
 	}
-	return nil, fmt.Errorf("download file %d: more than %d redirects", n, maxHops)
+	return nil, fmt.Errorf("download file %d: more than %d redirects", n, maxRedirects)
 }
 
-// next closes a redirect and returns the request that it asks for; any other
+// followRedirect closes a redirect and returns the request that it asks for; any other
 // answer is an *Error.
-func next(ctx context.Context, answer *http.Response) (*http.Request, error) {
+func followRedirect(ctx context.Context, answer *http.Response) (*http.Request, error) {
 	defer answer.Body.Close() //nolint:errcheck // only read from
 	if answer.StatusCode/100 != 3 {
-		return nil, refusal(answer)
+		return nil, responseError(answer)
 	}
 	to, err := answer.Location()
 	if err != nil {

@@ -60,7 +60,7 @@ func TestDownloadKeepsTheKeyAtHome(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			to, away, home = row.to, nil, nil
-			body, err := client.New(srv.URL+"/v1", key, nil).As("ann").Download(t.Context(), 77)
+			body, err := client.New(srv.URL+"/v1", key, nil).AsOperator("ann").Download(t.Context(), 77)
 			if row.want == "" {
 				if err == nil {
 					t.Error("it was downloaded")

@@ -40,7 +40,9 @@ func (c *Client) PatchFolder(ctx context.Context, n int64, change Patch) (apityp
 	return body.Data, err
 }
 
-// RemoveFolder removes an empty folder for good.
-func (c *Client) RemoveFolder(ctx context.Context, n int64) error { return c.drop(ctx, folderPath(n)) }
+// DeleteFolder removes an empty folder for good.
+func (c *Client) DeleteFolder(ctx context.Context, n int64) error {
+	return c.delete(ctx, folderPath(n))
+}
 
 func folderPath(n int64) string { return "/v1/file-vault/folders/" + strconv.FormatInt(n, 10) }

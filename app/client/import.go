@@ -43,9 +43,9 @@ func (d Import) path() string {
 	return "/control/import/file?" + query.Encode()
 }
 
-// LookForImport says whether a document is in the vault already, or would be refused
+// CheckImport says whether a document is in the vault already, or would be refused
 // for its name or its size. Door only.
-func (c *Client) LookForImport(ctx context.Context, d Import) (apitypes.Imported, error) {
+func (c *Client) CheckImport(ctx context.Context, d Import) (apitypes.Imported, error) {
 	var body apitypes.Imported
 	err := c.call(ctx, http.MethodGet, d.path(), nil, &body)
 	return body, err

@@ -70,7 +70,7 @@ func (c *Client) TrashOrder(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.drop(ctx, path)
+	return c.delete(ctx, path)
 }
 
 // RestoreOrder takes an order out of the trash.

@@ -10,5 +10,5 @@ import (
 // progress, which may be nil, for each report, in this goroutine. A server goes on with
 // it when ctx ends. Door only.
 func (c *Client) Reindex(ctx context.Context, progress func(apitypes.Progress)) (apitypes.SearchIndex, error) {
-	return follow[apitypes.SearchIndex](ctx, c, "/control/reindex", nil, progress)
+	return followProgress[apitypes.SearchIndex](ctx, c, "/control/reindex", nil, progress)
 }

@@ -17,13 +17,13 @@ func (c *Client) Trash(ctx context.Context, l List) iter.Seq2[apitypes.Trashed, 
 	return all[apitypes.Trashed](ctx, c, "/v1/trash", l)
 }
 
-// LogPage reads one page of the log of who did what, by a key with the ability
+// AuditLogPage reads one page of the log of who did what, by a key with the ability
 // events.
-func (c *Client) LogPage(ctx context.Context, l List) (apitypes.Page[apitypes.Event], error) {
+func (c *Client) AuditLogPage(ctx context.Context, l List) (apitypes.Page[apitypes.Event], error) {
 	return page[apitypes.Event](ctx, c, "/v1/events", l)
 }
 
-// Log reads the log of who did what to its end, page by page.
-func (c *Client) Log(ctx context.Context, l List) iter.Seq2[apitypes.Event, error] {
+// AuditLog reads the log of who did what to its end, page by page.
+func (c *Client) AuditLog(ctx context.Context, l List) iter.Seq2[apitypes.Event, error] {
 	return all[apitypes.Event](ctx, c, "/v1/events", l)
 }

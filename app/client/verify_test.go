@@ -16,7 +16,7 @@ import (
 )
 
 func stream(body io.Reader) *client.Client {
-	return client.New(client.DoorBase, "", answers(func(r *http.Request) *http.Response {
+	return client.New(client.ControlBaseURL, "", answers(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: 200, Header: http.Header{"X-Request-Id": {"req-1"}}, Body: io.NopCloser(body), Request: r}
 	}))
 }

@@ -57,8 +57,8 @@ type TLS struct {
 	HSTS           time.Duration `mapstructure:"hsts"`            // 0: none; never with SelfSigned
 }
 
-// On says whether the public address speaks https.
-func (t TLS) On() bool { return t.SelfSigned || t.Cert != "" }
+// Enabled says whether the public address speaks https.
+func (t TLS) Enabled() bool { return t.SelfSigned || t.Cert != "" }
 
 // Log says how the log is written.
 type Log struct {
@@ -80,15 +80,15 @@ type Limits struct {
 	FormFields       Size `mapstructure:"form_fields"` // the non-file parts of one body together
 	Parts            int  `mapstructure:"parts"`
 	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // of all requests together
-	RequestBody      Size `mapstructure:"request_body"`     // 0: RequestBodyMax works it out
+	RequestBody      Size `mapstructure:"request_body"`     // 0: MaxRequestBody works it out
 	Page             Size `mapstructure:"page"`             // of the records on a page of a list
 	FilesPerAbstract int  `mapstructure:"files_per_abstract"`
 	Connections      int  `mapstructure:"connections"`
-	// PerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
-	PerAddress int `mapstructure:"connections_per_address"`
-	// Trusted are those of trusted proxies and of this machine together; 0: three quarters of Connections.
-	Trusted     int  `mapstructure:"connections_trusted"`
-	HeaderBytes Size `mapstructure:"header_bytes"`
+	// ConnectionsPerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
+	ConnectionsPerAddress int `mapstructure:"connections_per_address"`
+	// TrustedConnections are those of trusted proxies and of this machine together; 0: three quarters of Connections.
+	TrustedConnections int  `mapstructure:"connections_trusted"`
+	HeaderBytes        Size `mapstructure:"header_bytes"`
 }
 
 // Rate is how often somebody may ask, per minute.
@@ -104,12 +104,12 @@ type Links struct {
 
 // Users are the people who sign in.
 type Users struct {
-	SessionIdle         time.Duration `mapstructure:"session_idle"`          // without use
-	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
-	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
-	KnownAddress        time.Duration `mapstructure:"known_address"`         // since a person signed in from it; 0: not at all
-	SignInQueue         int           `mapstructure:"sign_in_queue"`         // sign-ins that wait for the check of their password
-	SignInWait          time.Duration `mapstructure:"sign_in_wait"`          // for it
+	SessionIdle      time.Duration `mapstructure:"session_idle"`          // without use
+	SessionMax       time.Duration `mapstructure:"session_max"`           // at all
+	RequireTwoFactor bool          `mapstructure:"require_second_factor"` // of everybody
+	KnownAddress     time.Duration `mapstructure:"known_address"`         // since a person signed in from it; 0: not at all
+	SignInQueue      int           `mapstructure:"sign_in_queue"`         // sign-ins that wait for the check of their password
+	SignInWait       time.Duration `mapstructure:"sign_in_wait"`          // for it
 }
 
 // Uploads are the documents that resume after a break: of pages, and of API clients.
@@ -152,11 +152,11 @@ type Previews struct {
 
 // Search is the index of words.
 type Search struct {
-	Deadline  time.Duration `mapstructure:"deadline"`   // of one search
-	CacheSize Size          `mapstructure:"cache_size"` // of the index, in memory
-	BatchSize Size          `mapstructure:"batch_size"` // of the text that goes into it at once
-	MostWords int           `mapstructure:"most_words"` // of one search
-	AtOnce    int           `mapstructure:"at_once"`    // searches; 0: two for each processor
+	Deadline      time.Duration `mapstructure:"deadline"`   // of one search
+	CacheSize     Size          `mapstructure:"cache_size"` // of the index, in memory
+	BatchSize     Size          `mapstructure:"batch_size"` // of the text that goes into it at once
+	MaxWords      int           `mapstructure:"most_words"` // of one search
+	MaxConcurrent int           `mapstructure:"at_once"`    // searches; 0: two for each processor
 }
 
 // Disk is what is asked of the data directory's file system.
@@ -230,7 +230,7 @@ func Default() Config {
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
 			PicturePixels: 80_000_000, PictureWidth: 5100, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
-			Page: 4 * MB, FilesPerAbstract: 2000, Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
+			Page: 4 * MB, FilesPerAbstract: 2000, Connections: 1024, ConnectionsPerAddress: 128, HeaderBytes: 64 * KB,
 		},
 		Rate:    Rate{FailingKeys: 60},
 		Links:   Links{TTL: 5 * time.Minute},
@@ -241,7 +241,7 @@ func Default() Config {
 		},
 		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
 		Previews:    Previews{Size: 2 * GB},
-		Search:      Search{Deadline: 2 * time.Second, CacheSize: 64 * MB, BatchSize: 4 * MB, MostWords: 32},
+		Search:      Search{Deadline: 2 * time.Second, CacheSize: 64 * MB, BatchSize: 4 * MB, MaxWords: 32},
 		Disk:        Disk{Reserve: 64 * MB, Spare: 16 * MB},
 		CORS:        CORS{Origins: []string{}},
 		Trash:       Trash{Keep: 30 * day},
@@ -254,19 +254,19 @@ func Default() Config {
 	}
 }
 
-// RequestBodyMax is the most bytes that a multipart body may have: the setting, or files × size per file + 64 MB.
-func (l Limits) RequestBodyMax() Size {
+// MaxRequestBody is the most bytes that a multipart body may have: the setting, or files × size per file + 64 MB.
+func (l Limits) MaxRequestBody() Size {
 	if l.RequestBody > 0 {
 		return l.RequestBody
 	}
-	return l.smallestBody()
+	return l.minRequestBody()
 }
 
-func (l Limits) smallestBody() Size { return Size(l.FilesPerRequest)*l.FileSize + bodySlack }
+func (l Limits) minRequestBody() Size { return Size(l.FilesPerRequest)*l.FileSize + bodySlack }
 
 // Location is the time zone in which people see days and times.
 func (c Config) Location() *time.Location {
-	if zone, err := location(c.TimeZone); err == nil {
+	if zone, err := loadTimeZone(c.TimeZone); err == nil {
 		return zone
 	}
 	return time.Local // Load has refused the name

@@ -48,7 +48,7 @@ func TestNothingSetIsDefault(t *testing.T) {
 
 // The example says for every key what Default says, and nothing else.
 func TestExampleIsDefault(t *testing.T) {
-	entries, problems, err := readFile("../../config.example.yaml", keys())
+	entries, problems, err := readFile("../../config.example.yaml", allKeys())
 	if err != nil || len(problems) != 0 {
 		t.Fatal(err, problems)
 	}
@@ -56,8 +56,8 @@ func TestExampleIsDefault(t *testing.T) {
 	for _, e := range entries {
 		order = append(order, e.key)
 	}
-	if !slices.Equal(order, keys()) {
-		t.Errorf("keys of the example\n%v\nof Config\n%v", order, keys())
+	if !slices.Equal(order, allKeys()) {
+		t.Errorf("keys of the example\n%v\nof Config\n%v", order, allKeys())
 	}
 	config, unreadable := merge(entries, nil, nil)
 	config.origins = nil
@@ -140,7 +140,7 @@ func everyConfig() Config {
 		TLS:            TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, PerAddress: 9, Trusted: 6, HeaderBytes: 32 * KB},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second}, Uploads: Uploads{2 * time.Hour, 7, 3 * GB},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 8 * time.Second, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
@@ -164,9 +164,9 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	var env []string
 	flags, texts := map[string]any{}, map[string]any{}
 	for _, f := range fields(&want) {
-		env = append(env, EnvName(f.key)+"="+show(f.value))
+		env = append(env, EnvName(f.key)+"="+formatValue(f.value))
 		flags[f.key] = f.value.Interface()
-		texts[f.key] = show(f.value)
+		texts[f.key] = formatValue(f.value)
 	}
 	flags["trusted_proxies"] = []string{"127.0.0.1", "10.0.0.0/8", "fd00::/8"}
 	for name, src := range map[string]Source{
@@ -239,7 +239,7 @@ func TestShowTellsTheSource(t *testing.T) {
 		shown[s.Key] = s
 		order = append(order, s.Key)
 	}
-	if !slices.Equal(order, keys()) {
+	if !slices.Equal(order, allKeys()) {
 		t.Errorf("order %v", order)
 	}
 	for _, want := range []Setting{
@@ -278,7 +278,7 @@ func TestSecretsAreMasked(t *testing.T) {
 
 func TestEnvironmentNamesAreDistinct(t *testing.T) {
 	names := map[string]string{}
-	for _, key := range keys() {
+	for _, key := range allKeys() {
 		name := EnvName(key)
 		if other, double := names[name]; double {
 			t.Errorf("%s and %s are both %s", key, other, name)
@@ -318,9 +318,9 @@ func TestWhereTheFileIsLookedFor(t *testing.T) {
 		"data directory, as a flag":   {Source{Flags: map[string]any{"data": "other"}}, ":2"},
 		"data directory, environment": {Source{Env: []string{"DEEDKEEP_DATA=other"}}, ":2"},
 		"flag before environment":     {Source{DataDir: "data", Env: []string{"DEEDKEEP_DATA=other"}}, ":1"},
-		"data directory first":        {Source{DataDir: "other", BesideBinary: "bin"}, ":2"},
-		"beside the program":          {Source{DataDir: "absent", BesideBinary: "bin"}, ":3"},
-		"explicit":                    {Source{DataDir: "other", BesideBinary: "bin", File: "my.yaml"}, ":4"},
+		"data directory first":        {Source{DataDir: "other", BinaryDir: "bin"}, ":2"},
+		"beside the program":          {Source{DataDir: "absent", BinaryDir: "bin"}, ":3"},
+		"explicit":                    {Source{DataDir: "other", BinaryDir: "bin", File: "my.yaml"}, ":4"},
 		"nowhere":                     {Source{DataDir: "absent"}, "127.0.0.1:8080"},
 	} {
 		if config, err := Load(row.src); err != nil || config.Listen != row.want {
@@ -331,11 +331,11 @@ func TestWhereTheFileIsLookedFor(t *testing.T) {
 
 func TestDerivedValues(t *testing.T) {
 	c := Default()
-	if got := c.Limits.RequestBodyMax(); got != 10064*MB {
+	if got := c.Limits.MaxRequestBody(); got != 10064*MB {
 		t.Errorf("request body %s", got)
 	}
 	c.Limits.RequestBody = 20 * GB
-	if got := c.Limits.RequestBodyMax(); got != 20*GB {
+	if got := c.Limits.MaxRequestBody(); got != 20*GB {
 		t.Errorf("request body as set %s", got)
 	}
 	if got := c.ReaderCache(); got != filepath.Join("data", "cache") {

@@ -12,11 +12,11 @@ const (
 	year = 365 * day
 )
 
-// mostYears keeps a duration within what time.Duration can say.
-const mostYears = 200
+// maxYears keeps a duration within what time.Duration can say.
+const maxYears = 200
 
-// mostDays is what ParseDuration reads.
-const mostDays = 1<<16 - 1
+// maxDays is what ParseDuration reads.
+const maxDays = 1<<16 - 1
 
 var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h, 7d or 20y")
 
@@ -29,7 +29,7 @@ func ParseDuration(text string) (time.Duration, error) {
 		return parseDays(text)
 	}
 	years, err := strconv.ParseUint(head, 10, 16)
-	if err != nil || years > mostYears {
+	if err != nil || years > maxYears {
 		return 0, errDuration
 	}
 	total := time.Duration(years) * year
@@ -70,10 +70,10 @@ func parseDays(text string) (time.Duration, error) {
 // FormatDuration is the shortest text that ParseDuration reads as d: `5m`, not `5m0s`; whole years are `20y`, two or more
 // whole days `30d`, and a single day stays `24h`.
 func FormatDuration(d time.Duration) string {
-	if d >= year && d%year == 0 && d/year <= mostYears {
+	if d >= year && d%year == 0 && d/year <= maxYears {
 		return strconv.FormatInt(int64(d/year), 10) + "y"
 	}
-	if d >= 2*day && d%day == 0 && d/day <= mostDays {
+	if d >= 2*day && d%day == 0 && d/day <= maxDays {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}
 	text := d.String()

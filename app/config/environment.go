@@ -33,13 +33,13 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 		key, ok := keys[upper]
 		switch {
 		case !ok:
-			problems = append(problems, Problem{Where: name, Reason: unknown(upper, names)})
+			problems = append(problems, Problem{Source: name, Reason: unknownSetting(upper, names)})
 		case value == "":
 		case seen[key]:
-			problems = append(problems, Problem{Where: name, Key: key, Reason: "is set twice in the environment"})
+			problems = append(problems, Problem{Source: name, Key: key, Reason: "is set twice in the environment"})
 		default:
 			seen[key] = true
-			entries = append(entries, entry{key: key, where: name, value: raw{text: value}})
+			entries = append(entries, entry{key: key, source: name, value: rawValue{text: value}})
 		}
 	}
 	return entries, problems
@@ -50,10 +50,10 @@ func readFlags(flags map[string]any, known []string) (entries []entry, problems 
 	for _, key := range sortedKeys(flags) {
 		where := "--" + strings.NewReplacer(".", "-", "_", "-").Replace(key)
 		if !slices.Contains(known, key) {
-			problems = append(problems, Problem{Where: where, Key: key, Reason: unknown(key, known)})
+			problems = append(problems, Problem{Source: where, Key: key, Reason: unknownSetting(key, known)})
 			continue
 		}
-		entries = append(entries, entry{key: key, where: where, value: flagText(flags[key])})
+		entries = append(entries, entry{key: key, source: where, value: flagValue(flags[key])})
 	}
 	return entries, problems
 }

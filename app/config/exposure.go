@@ -8,9 +8,9 @@ import (
 
 // Exposure is a file with a secret that other users of this machine can read.
 type Exposure struct {
-	Key  string // the setting that holds the secret or names the file; "" for a file that no setting names
-	Path string
-	Who  string // who can read it: "other users" or "its group"
+	Key     string // the setting that holds the secret or names the file; "" for a file that no setting names
+	Path    string
+	Readers string // who can read it: "other users" or "its group"
 }
 
 func (e Exposure) String() string {
@@ -18,7 +18,7 @@ func (e Exposure) String() string {
 	if e.Key != "" {
 		subject += ", the file of " + e.Key + ","
 	}
-	return fmt.Sprintf("%s can be read by %s of this machine; let only the service's user read it: chmod go= %s", subject, e.Who, e.Path)
+	return fmt.Sprintf("%s can be read by %s of this machine; let only the service's user read it: chmod go= %s", subject, e.Readers, e.Path)
 }
 
 // Exposures are the files of secret settings that other users can read: the settings file
@@ -27,16 +27,16 @@ func (e Exposure) String() string {
 // looked at.
 func (c Config) Exposures() (list []Exposure) {
 	add := func(key, path string, groups bool) {
-		if e, exposed := ExposureOf(key, path); exposed && !(groups && e.Who == groupReads) {
+		if e, exposed := ExposureOf(key, path); exposed && !(groups && e.Readers == groupReaders) {
 			list = append(list, e)
 		}
 	}
 	for _, f := range fields(&c) {
-		if !f.secret || show(f.value) == "" {
+		if !f.secret || formatValue(f.value) == "" {
 			continue
 		}
 		// A place in a file ends in its line; the environment and a flag have none.
-		if path, inFile := cutLine(c.origins[f.key]); inFile {
+		if path, inFile := cutLineNumber(c.origins[f.key]); inFile {
 			add(f.key, path, false)
 		}
 	}
@@ -52,16 +52,16 @@ func ExposureOf(key, path string) (e Exposure, exposed bool) {
 	if path == "" || err != nil {
 		return e, false
 	}
-	who := whoReads(info)
+	who := readersOf(info)
 	return Exposure{key, path, who}, who != ""
 }
 
 const (
-	othersRead = "other users"
-	groupReads = "its group"
+	otherReaders = "other users"
+	groupReaders = "its group"
 )
 
-func cutLine(where string) (path string, found bool) {
+func cutLineNumber(where string) (path string, found bool) {
 	at := strings.LastIndexByte(where, ':')
 	if at < 0 {
 		return "", false

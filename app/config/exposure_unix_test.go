@@ -13,7 +13,7 @@ import (
 // is a secret that no file holds.
 func TestExposures(t *testing.T) {
 	t.Parallel()
-	group := groupReads // of root's own file a group may be how the service reads it
+	group := groupReaders // of root's own file a group may be how the service reads it
 	if os.Geteuid() == 0 {
 		group = ""
 	}
@@ -26,15 +26,15 @@ func TestExposures(t *testing.T) {
 		env              string
 		key, path, reads string
 	}{
-		{"settings for all", phrase, 0o644, "", 0, "", "backup.passphrase", "config.yaml", othersRead},
+		{"settings for all", phrase, 0o644, "", 0, "", "backup.passphrase", "config.yaml", otherReaders},
 		{"settings for a group", phrase, 0o640, "", 0, "", "backup.passphrase", "config.yaml", group},
 		{"settings for the service", phrase, 0o600, "", 0, "", "", "", ""},
 		{"settings without a secret", "listen: 127.0.0.1:1\n", 0o644, "", 0, "", "", "", ""},
 		{"secret of the environment", "listen: 127.0.0.1:1\n", 0o644, "", 0, "DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery", "", "", ""},
-		{"passphrase for all", "", 0o600, "backup.passphrase_file", 0o604, "", "backup.passphrase_file", "secret", othersRead},
+		{"passphrase for all", "", 0o600, "backup.passphrase_file", 0o604, "", "backup.passphrase_file", "secret", otherReaders},
 		{"passphrase for a group", "", 0o600, "backup.passphrase_file", 0o640, "", "backup.passphrase_file", "secret", group},
 		{"passphrase for the service", "", 0o600, "backup.passphrase_file", 0o600, "", "", "", ""},
-		{"key for all", "", 0o600, "tls.key", 0o644, "", "tls.key", "secret", othersRead},
+		{"key for all", "", 0o600, "tls.key", 0o644, "", "tls.key", "secret", otherReaders},
 		{"key for a group", "", 0o600, "tls.key", 0o640, "", "", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -65,7 +65,7 @@ func TestFileFailures(t *testing.T) {
 		{"retention out of bounds", "retention: {templates: [3=101y]}\n", `config.yaml:1: retention.templates: "3=101y": must be between 0s and 100y`},
 		{"retention twice", "retention: {templates: [3=7y, 3=8y]}\n", "config.yaml:1: retention.templates: has template 3 twice"},
 		{"retention of centuries", "retention: {keep: 101y}\n", "config.yaml:1: retention.keep: must be between 0s and 100y, not 101y"},
-		{"too long", "# " + strings.Repeat("x", fileMax), "config.yaml: is longer than 1 MB and no settings file"},
+		{"too long", "# " + strings.Repeat("x", maxFileSize), "config.yaml: is longer than 1 MB and no settings file"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if strings.HasPrefix(row.name, "no data") || row.name == "data elsewhere" {
@@ -153,7 +153,7 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 
 // Every number has bounds; each bound is accepted and what lies beyond it is not.
 func TestBounds(t *testing.T) {
-	spans := bounds()
+	spans := allBounds()
 	var config Config
 	for i, f := range fields(&config) {
 		span, bounded := spans[f.key]
@@ -164,10 +164,10 @@ func TestBounds(t *testing.T) {
 		if !bounded {
 			continue
 		}
-		for value, want := range map[int64]bool{span.least: true, span.most: true, span.least - 1: false, span.most + 1: false} {
+		for value, want := range map[int64]bool{span.min: true, span.max: true, span.min - 1: false, span.max + 1: false} {
 			changed := Default()
 			fields(&changed)[i].value.SetInt(value)
-			if problems := changed.outOfBounds(); (len(problems) == 0) != want {
+			if problems := changed.invalidValues(); (len(problems) == 0) != want {
 				t.Errorf("%s = %d: %v", f.key, value, problems)
 			}
 		}
@@ -204,12 +204,12 @@ func TestTextValues(t *testing.T) {
 	}
 	for _, row := range rows {
 		for _, good := range row.good {
-			if got := withText(row.key, good).badText(row.key); got != "" {
+			if got := withText(row.key, good).checkText(row.key); got != "" {
 				t.Errorf("%s = %q: %s", row.key, good, got)
 			}
 		}
 		for _, bad := range row.bad {
-			if got, want := withText(row.key, bad).badText(row.key), `"`+bad+`"`+row.reason; got != want {
+			if got, want := withText(row.key, bad).checkText(row.key), `"`+bad+`"`+row.reason; got != want {
 				t.Errorf("%s = %q:\n%s\nwant\n%s", row.key, bad, got, want)
 			}
 		}
@@ -267,7 +267,7 @@ func FuzzFile(f *testing.F) {
 	f.Add("limits: &a {parts: *a}\n")
 	f.Add("listen: !!binary aGk=\n? {a: b}\n: c\n")
 	f.Add("a: {b: {c: [d, {e: f}]}}\n---\n...\n")
-	known := keys()
+	known := allKeys()
 	f.Fuzz(func(t *testing.T, text string) {
 		entries, problems := parseFile("config.yaml", []byte(text), known)
 		config, more := merge(entries, nil, nil)

@@ -19,10 +19,10 @@ type field struct {
 // fields lists what target, a pointer to a struct, has under mapstructure tags, in its order; keys are dotted. A field
 // tagged `secret:"true"` is never shown.
 func fields(target any) []field {
-	return collect(nil, "", reflect.ValueOf(target).Elem())
+	return appendFields(nil, "", reflect.ValueOf(target).Elem())
 }
 
-func collect(all []field, prefix string, section reflect.Value) []field {
+func appendFields(all []field, prefix string, section reflect.Value) []field {
 	for i := range section.NumField() {
 		about := section.Type().Field(i)
 		name := about.Tag.Get("mapstructure")
@@ -31,7 +31,7 @@ func collect(all []field, prefix string, section reflect.Value) []field {
 		}
 		value := section.Field(i)
 		if value.Kind() == reflect.Struct {
-			all = collect(all, prefix+name+".", value)
+			all = appendFields(all, prefix+name+".", value)
 			continue
 		}
 		all = append(all, field{key: prefix + name, value: value, secret: about.Tag.Get("secret") == "true"})
@@ -39,15 +39,15 @@ func collect(all []field, prefix string, section reflect.Value) []field {
 	return all
 }
 
-// raw is a value as a source has it: one text, or a list of them.
-type raw struct {
+// rawValue is a value as a source has it: one text, or a list of them.
+type rawValue struct {
 	text   string
 	list   []string
 	isList bool
 }
 
 // decode reads raw as a value of the type kind, one of those that Config has.
-func decode(kind reflect.Type, value raw) (any, error) {
+func decode(kind reflect.Type, value rawValue) (any, error) {
 	if kind.Kind() == reflect.Slice {
 		return decodeList(kind, value)
 	}
@@ -83,7 +83,7 @@ func decodeText(kind reflect.Type, text string) (any, error) {
 }
 
 // decodeList also splits one text at its commas, which is all that the environment can say.
-func decodeList(kind reflect.Type, value raw) (any, error) {
+func decodeList(kind reflect.Type, value rawValue) (any, error) {
 	list := value.list
 	if !value.isList {
 		list = strings.FieldsFunc(value.text, func(r rune) bool { return r == ',' })
@@ -122,8 +122,8 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, nil
 }
 
-// show is the text that decode reads as value, lists with commas.
-func show(value reflect.Value) string {
+// formatValue is the text that decode reads as value, lists with commas.
+func formatValue(value reflect.Value) string {
 	switch v := value.Interface().(type) {
 	case time.Duration:
 		return FormatDuration(v)

@@ -17,13 +17,13 @@ import (
 const FileName = "config.yaml"
 
 // A settings file is written by hand; more than this is another file.
-const fileMax = 1 << 20
+const maxFileSize = 1 << 20
 
 // entry is one key with its value, and the place that set it.
 type entry struct {
-	key   string
-	where string
-	value raw
+	key    string
+	source string
+	value  rawValue
 }
 
 // readFile reads the settings file at path; the error is that of opening or reading it.
@@ -33,12 +33,12 @@ func readFile(path string, known []string) ([]entry, Problems, error) {
 		return nil, nil, err
 	}
 	defer func() { _ = file.Close() }() // Nothing was written.
-	text, err := io.ReadAll(io.LimitReader(file, fileMax+1))
+	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(text) > fileMax {
-		return nil, Problems{{Where: path, Reason: "is longer than 1 MB and no settings file"}}, nil
+	if len(text) > maxFileSize {
+		return nil, Problems{{Source: path, Reason: "is longer than 1 MB and no settings file"}}, nil
 	}
 	entries, problems := parseFile(path, text, known)
 	return entries, problems, nil
@@ -46,7 +46,7 @@ func readFile(path string, known []string) ([]entry, Problems, error) {
 
 // parseFile works on YAML's nodes, because a decoded map has neither lines nor the repeated keys.
 func parseFile(path string, text []byte, known []string) ([]entry, Problems) {
-	walk := walker{path: path, known: known}
+	walk := yamlReader{path: path, known: known}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, second yaml.Node
 	switch err := decoder.Decode(&document); {
@@ -68,33 +68,33 @@ func parseFile(path string, text []byte, known []string) ([]entry, Problems) {
 	return walk.entries, walk.problems
 }
 
-type walker struct {
+type yamlReader struct {
 	path     string
 	known    []string
 	entries  []entry
 	problems Problems
 }
 
-func (w *walker) at(line int) string { return fmt.Sprintf("%s:%d", w.path, line) }
+func (w *yamlReader) source(line int) string { return fmt.Sprintf("%s:%d", w.path, line) }
 
-func (w *walker) report(node *yaml.Node, key, reason string) {
-	w.problems = append(w.problems, Problem{Where: w.at(node.Line), Key: key, Reason: reason})
+func (w *yamlReader) report(node *yaml.Node, key, reason string) {
+	w.problems = append(w.problems, Problem{Source: w.source(node.Line), Key: key, Reason: reason})
 }
 
 // notYAML takes the line out of the parser's sentence, `yaml: line 3: did not find …`.
-func (w *walker) notYAML(err error) {
+func (w *yamlReader) notYAML(err error) {
 	reason := strings.TrimPrefix(err.Error(), "yaml: ")
 	where := w.path
 	if found := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(reason); found != nil {
 		where, reason = w.path+":"+found[1], found[2]
 	}
-	w.problems = append(w.problems, Problem{Where: where, Reason: "is not valid YAML: " + reason})
+	w.problems = append(w.problems, Problem{Source: where, Reason: "is not valid YAML: " + reason})
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
 
 // section reads a mapping; one that has only comments is null and sets nothing.
-func (w *walker) section(node *yaml.Node, prefix string) {
+func (w *yamlReader) section(node *yaml.Node, prefix string) {
 	if isNull(node) {
 		return
 	}
@@ -115,7 +115,7 @@ func (w *walker) section(node *yaml.Node, prefix string) {
 	}
 }
 
-func (w *walker) pair(name, value *yaml.Node, key string) {
+func (w *yamlReader) pair(name, value *yaml.Node, key string) {
 	isPart := func(known string) bool { return strings.HasPrefix(known, key+".") }
 	switch {
 	case name.Kind != yaml.ScalarNode || strings.Contains(name.Value, ".") || name.Value == "":
@@ -125,12 +125,12 @@ func (w *walker) pair(name, value *yaml.Node, key string) {
 	case slices.ContainsFunc(w.known, isPart):
 		w.section(value, key+".")
 	default:
-		w.report(name, key, unknown(key, w.known))
+		w.report(name, key, unknownSetting(key, w.known))
 	}
 }
 
-func (w *walker) leaf(node *yaml.Node, key string) {
-	value := raw{text: node.Value, isList: node.Kind == yaml.SequenceNode}
+func (w *yamlReader) leaf(node *yaml.Node, key string) {
+	value := rawValue{text: node.Value, isList: node.Kind == yaml.SequenceNode}
 	switch {
 	case isNull(node):
 		w.report(node, key, "has no value; write one, or leave the line out for the default")
@@ -149,11 +149,11 @@ func (w *walker) leaf(node *yaml.Node, key string) {
 		}
 		value.list = append(value.list, item.Value)
 	}
-	w.entries = append(w.entries, entry{key: key, where: w.at(node.Line), value: value})
+	w.entries = append(w.entries, entry{key: key, source: w.source(node.Line), value: value})
 }
 
-func unknown(name string, known []string) string {
-	if near := nearest(name, known); near != "" {
+func unknownSetting(name string, known []string) string {
+	if near := closestName(name, known); near != "" {
 		return "is not a setting; did you mean " + near + "?"
 	}
 	return "is not a setting"

@@ -19,9 +19,9 @@ func TestFilesOfASource(t *testing.T) {
 		read   string
 		looked []string
 	}{
-		{"none", nil, Source{DataDir: data, BesideBinary: beside}, "", []string{inData, besideIt}},
-		{"beside the program", []string{besideIt}, Source{DataDir: data, BesideBinary: beside}, besideIt, []string{inData, besideIt}},
-		{"both", []string{inData, besideIt}, Source{DataDir: data, BesideBinary: beside}, inData, []string{inData, besideIt}},
+		{"none", nil, Source{DataDir: data, BinaryDir: beside}, "", []string{inData, besideIt}},
+		{"beside the program", []string{besideIt}, Source{DataDir: data, BinaryDir: beside}, besideIt, []string{inData, besideIt}},
+		{"both", []string{inData, besideIt}, Source{DataDir: data, BinaryDir: beside}, inData, []string{inData, besideIt}},
 		{"named", []string{inData, own}, Source{DataDir: data, File: own}, own, []string{own}},
 		{"data directory of the environment", []string{inData}, Source{Env: []string{"DEEDKEEP_DATA=" + data}}, inData, []string{inData}},
 	} {
@@ -44,7 +44,7 @@ func TestFilesOfASource(t *testing.T) {
 				t.Errorf("got %q of %q, %v; want %q of %q", read, looked, err, row.read, row.looked)
 			}
 			c, err := Load(row.src)
-			if where := c.Where("log.level"); err != nil || (where != "") != (row.read != "") || row.read != "" && where != row.read+":1" {
+			if where := c.SourceOf("log.level"); err != nil || (where != "") != (row.read != "") || row.read != "" && where != row.read+":1" {
 				t.Errorf("Load read %q, %v; want %q", where, err, row.read)
 			}
 		})

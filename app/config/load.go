@@ -16,32 +16,32 @@ import (
 
 // Source is where settings are read from; its zero value gives Default.
 type Source struct {
-	DataDir      string         // what --data says; the same as Flags["data"], which it yields to
-	File         string         // what --config says: this file and no other, and it must exist
-	BesideBinary string         // the directory of the program, searched after the data directory; "" for none
-	Env          []string       // as of os.Environ
-	Flags        map[string]any // the flags that were given, by dotted key: text, numbers, bools, lists, durations, Sizes
+	DataDir   string         // what --data says; the same as Flags["data"], which it yields to
+	File      string         // what --config says: this file and no other, and it must exist
+	BinaryDir string         // the directory of the program, searched after the data directory; "" for none
+	Env       []string       // as of os.Environ
+	Flags     map[string]any // the flags that were given, by dotted key: text, numbers, bools, lists, durations, Sizes
 }
 
 // Load reads the flags, the environment and one settings file (File, or else config.yaml in the data directory, or else
 // beside the program), each beating the next, over Default. The error is Problems: all that is wrong with any of them.
 func Load(src Source) (Config, error) {
-	known := keys()
+	known := allKeys()
 	fromFlags, flagProblems := readFlags(src.flags(), known)
 	fromEnv, envProblems := readEnv(src.Env, known)
-	dataDir := dataDirOf(fromFlags, fromEnv)
+	dataDir := findDataDir(fromFlags, fromEnv)
 	path, fromFile, problems := findFile(src, dataDir, known)
 	problems = slices.Concat(problems, envProblems, flagProblems)
 
 	config, unreadable := merge(fromFile, fromEnv, fromFlags)
 	problems = append(problems, unreadable...)
-	problems = append(problems, config.outOfBounds()...)
+	problems = append(problems, config.invalidValues()...)
 	if len(problems) == 0 { // What cannot be read has its default by now, so that combinations would be judged wrongly.
-		problems = append(config.unsafe(), config.dataElsewhere(path, dataDir)...)
+		problems = append(config.conflicts(), config.checkDataKey(path, dataDir)...)
 	}
 	for i, problem := range problems {
-		if problem.Where == "" {
-			problems[i].Where = config.origins[problem.Key]
+		if problem.Source == "" {
+			problems[i].Source = config.origins[problem.Key]
 		}
 	}
 	return config, problems.err()
@@ -50,9 +50,9 @@ func Load(src Source) (Config, error) {
 // Files are the settings files that Load looks for, in this order, as absolute paths. The first that exists is read, and
 // no other: read is its path, "" if there is none.
 func (src Source) Files() (read string, looked []string, err error) {
-	fromFlags, _ := readFlags(src.flags(), keys()) // Load reports their problems
-	fromEnv, _ := readEnv(src.Env, keys())
-	for _, path := range src.candidates(dataDirOf(fromFlags, fromEnv)) {
+	fromFlags, _ := readFlags(src.flags(), allKeys()) // Load reports their problems
+	fromEnv, _ := readEnv(src.Env, allKeys())
+	for _, path := range src.candidates(findDataDir(fromFlags, fromEnv)) {
 		if path, err = filepath.Abs(path); err != nil {
 			return "", nil, err
 		}
@@ -81,14 +81,14 @@ func (src Source) candidates(dataDir string) []string {
 		return []string{src.File}
 	}
 	list := []string{filepath.Join(dataDir, FileName)}
-	if src.BesideBinary != "" {
-		list = append(list, filepath.Join(src.BesideBinary, FileName))
+	if src.BinaryDir != "" {
+		list = append(list, filepath.Join(src.BinaryDir, FileName))
 	}
 	return list
 }
 
-// keys are all keys there are, in the order of Config.
-func keys() []string {
+// allKeys are all keys there are, in the order of Config.
+func allKeys() []string {
 	var all []string
 	for _, f := range fields(new(Config)) {
 		all = append(all, f.key)
@@ -96,8 +96,8 @@ func keys() []string {
 	return all
 }
 
-// dataDirOf is the data directory as far as it is known before a file is read, which is where the file is looked for.
-func dataDirOf(layers ...[]entry) string {
+// findDataDir is the data directory as far as it is known before a file is read, which is where the file is looked for.
+func findDataDir(layers ...[]entry) string {
 	for _, layer := range layers {
 		for _, e := range layer {
 			if e.key == "data" {
@@ -115,16 +115,16 @@ func findFile(src Source, dataDir string, known []string) (path string, entries 
 		case err == nil:
 			return path, entries, problems
 		case !errors.Is(err, fs.ErrNotExist):
-			return path, nil, Problems{{Where: path, Reason: "cannot be read: " + reasonOf(err)}}
+			return path, nil, Problems{{Source: path, Reason: "cannot be read: " + withoutPath(err)}}
 		case src.File != "":
-			return path, nil, Problems{{Where: path, Reason: "is not there"}}
+			return path, nil, Problems{{Source: path, Reason: "is not there"}}
 		}
 	}
 	return "", nil, nil
 }
 
-// reasonOf leaves out the path, which stands before it already.
-func reasonOf(err error) string {
+// withoutPath leaves out the path, which stands before it already.
+func withoutPath(err error) string {
 	var detailed *fs.PathError
 	if errors.As(err, &detailed) {
 		return detailed.Err.Error()
@@ -152,10 +152,10 @@ func merge(file, env, flags []entry) (Config, Problems) {
 				v.Set(e.key, value)
 			}
 			if err != nil {
-				problems = append(problems, Problem{Where: e.where, Key: e.key, Reason: err.Error()})
+				problems = append(problems, Problem{Source: e.source, Key: e.key, Reason: err.Error()})
 				continue
 			}
-			origins[e.key] = e.where
+			origins[e.key] = e.source
 		}
 	}
 	var merged Config
@@ -175,20 +175,24 @@ func nest(key string, value any) map[string]any {
 	return map[string]any{section: nest(rest, value)}
 }
 
-func flagText(value any) raw {
+func flagValue(value any) rawValue {
 	if list, ok := value.([]string); ok {
-		return raw{list: list, isList: true}
+		return rawValue{list: list, isList: true}
 	}
-	return raw{text: fmt.Sprint(value)}
+	return rawValue{text: fmt.Sprint(value)}
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// dataElsewhere refuses a settings file inside one data directory that names another: nobody would find it again.
-func (c Config) dataElsewhere(file, dataDir string) Problems {
+// checkDataKey refuses a settings file inside one data directory that names another: nobody would find it again.
+func (c Config) checkDataKey(file, dataDir string) Problems {
 	inside := filepath.Clean(file) == filepath.Join(dataDir, FileName)
 	if !inside || filepath.Clean(c.Data) == filepath.Clean(dataDir) {
 		return nil
 	}
 	return Problems{{Key: "data", Reason: fmt.Sprintf("this file lies in the data directory %s and cannot name another one; remove the line", dataDir)}}
 }
+
+// SourceOf tells where the value of a key came from, as a Problem has it: `data/config.yaml:12`, `DEEDKEEP_LISTEN`,
+// `--listen`; "" for a default.
+func (c Config) SourceOf(key string) string { return c.origins[key] }

@@ -4,7 +4,7 @@ import "strings"
 
 // Problem is one reason why a configuration is refused.
 type Problem struct {
-	Where  string // `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`; empty for a default or a Config made by hand
+	Source string // `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`; empty for a default or a Config made by hand
 	Key    string // dotted; empty when it is about the file as a whole
 	Reason string
 }
@@ -15,8 +15,8 @@ func (p Problem) String() string {
 	if p.Key != "" {
 		text = p.Key + ": " + text
 	}
-	if p.Where != "" {
-		text = p.Where + ": " + text
+	if p.Source != "" {
+		text = p.Source + ": " + text
 	}
 	return text
 }

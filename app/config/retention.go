@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// mostRetention bounds how long records can be kept.
-const mostRetention = 100 * year
+// maxRetention bounds how long records can be kept.
+const maxRetention = 100 * year
 
 // ByTemplate is what Templates says: by the ID of a template, how long its abstracts are kept.
 func (r Retention) ByTemplate() (map[uint64]time.Duration, error) {
 	all := make(map[uint64]time.Duration, len(r.Templates))
 	for _, text := range r.Templates {
-		id, keep, err := templateRetention(text)
+		id, keep, err := parseRetention(text)
 		if err != nil {
 			return nil, err
 		}
@@ -26,7 +26,7 @@ func (r Retention) ByTemplate() (map[uint64]time.Duration, error) {
 	return all, nil
 }
 
-func templateRetention(text string) (id uint64, keep time.Duration, err error) {
+func parseRetention(text string) (id uint64, keep time.Duration, err error) {
 	template, period, _ := strings.Cut(text, "=")
 	id, err = strconv.ParseUint(strings.TrimSpace(template), 10, 63)
 	if err != nil || id == 0 {
@@ -36,13 +36,13 @@ func templateRetention(text string) (id uint64, keep time.Duration, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("%q: %q %w", text, period, err)
 	}
-	if keep < 0 || keep > mostRetention {
-		return 0, 0, fmt.Errorf("%q: must be between 0s and %s", text, FormatDuration(mostRetention))
+	if keep < 0 || keep > maxRetention {
+		return 0, 0, fmt.Errorf("%q: must be between 0s and %s", text, FormatDuration(maxRetention))
 	}
 	return id, keep, nil
 }
 
-func badRetention(r Retention) string {
+func checkRetention(r Retention) string {
 	if _, err := r.ByTemplate(); err != nil {
 		return err.Error()
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unsafeTLS judges the settings of encryption together.
-func (c Config) unsafeTLS() (problems Problems) {
+// tlsConflicts judges the settings of encryption together.
+func (c Config) tlsConflicts() (problems Problems) {
 	t := c.TLS
 	refuse := func(key, reason string) { problems = append(problems, Problem{Key: key, Reason: reason}) }
 	switch {
@@ -18,13 +18,13 @@ func (c Config) unsafeTLS() (problems Problems) {
 	case t.Cert != "" && t.SelfSigned:
 		refuse("tls.self_signed", "there is a certificate in tls.cert already; set one of the two")
 	}
-	if !t.On() && t.RedirectListen != "" {
+	if !t.Enabled() && t.RedirectListen != "" {
 		refuse("tls.redirect_listen", "there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed")
 	}
-	if t.On() && t.RedirectListen == c.Listen {
+	if t.Enabled() && t.RedirectListen == c.Listen {
 		refuse("tls.redirect_listen", "is the address of listen, which does that already; leave it out")
 	}
-	if t.On() && strings.HasPrefix(c.PublicURL, "http://") {
+	if t.Enabled() && strings.HasPrefix(c.PublicURL, "http://") {
 		refuse("public_url", "must begin with https://, since tls is set")
 	}
 	return problems
@@ -32,7 +32,7 @@ func (c Config) unsafeTLS() (problems Problems) {
 
 // Warnings are what is allowed and dangerous, each a sentence with what to do.
 func (c Config) Warnings() (list []string) {
-	if c.TLS.On() || c.OnLoopback() {
+	if c.TLS.Enabled() || c.OnLoopback() {
 		return nil
 	}
 	if len(c.TrustedProxies) > 0 {

@@ -46,7 +46,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 					}
 				})
 			}
-			handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Chance()})
+			handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
 			var status apitypes.Status

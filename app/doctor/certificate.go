@@ -15,10 +15,10 @@ import (
 	"deedkeep/app/config"
 )
 
-// certificates looks at the one that the settings name, and at the one in use.
-func certificates(c config.Config, found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
-	if !c.TLS.On() {
-		return withoutTLS(c)
+// checkCertificate looks at the one that the settings name, and at the one in use.
+func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
+	if !c.TLS.Enabled() {
+		return diagnoseNoTLS(c)
 	}
 	if found != nil && found.Status.Running && found.Status.Certificate == nil {
 		return bad("certificate", "the settings ask for https, and the server that runs does not speak it", "restart it")
@@ -40,10 +40,10 @@ func certificates(c config.Config, found *apitypes.Checkup, now time.Time) apity
 	if found != nil && found.Status.Certificate != nil {
 		inUse = found.Status.Certificate.Fingerprint
 	}
-	return judgeCertificate(facts, inUse, c.PublicURL, now)
+	return diagnoseCertificate(facts, inUse, c.PublicURL, now)
 }
 
-func withoutTLS(c config.Config) apitypes.Diagnosis {
+func diagnoseNoTLS(c config.Config) apitypes.Diagnosis {
 	const do = `see the settings tls.* ("deedkeep config example" explains them)`
 	warnings := strings.Join(c.Warnings(), "; ")
 	switch {
@@ -55,7 +55,7 @@ func withoutTLS(c config.Config) apitypes.Diagnosis {
 	return bad("certificate", warnings, do)
 }
 
-func judgeCertificate(f certificate.Info, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
+func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
 	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
 	renew := "get a new one and put it in the place of the old; it is read without a restart"
 	if f.SelfSigned {

@@ -15,8 +15,8 @@ const (
 	lastYear  = 2100
 )
 
-// clock holds this machine's time against the newest things in the vault.
-func clock(data string, now time.Time, found *apitypes.Checkup) apitypes.Diagnosis {
+// checkClock holds this machine's time against the newest things in the vault.
+func checkClock(data string, now time.Time, found *apitypes.Checkup) apitypes.Diagnosis {
 	var newest time.Time
 	for _, name := range []string{"vault.db", "tmp", "secret.key"} {
 		if info, err := os.Stat(filepath.Join(data, name)); err == nil && info.ModTime().After(newest) {
@@ -26,10 +26,10 @@ func clock(data string, now time.Time, found *apitypes.Checkup) apitypes.Diagnos
 	if found != nil && found.NewestEventAt != nil && found.NewestEventAt.After(newest) {
 		newest = found.NewestEventAt.Time
 	}
-	return judgeClock(now, newest)
+	return diagnoseClock(now, newest)
 }
 
-func judgeClock(now, newest time.Time) apitypes.Diagnosis {
+func diagnoseClock(now, newest time.Time) apitypes.Diagnosis {
 	says := "it is " + now.Format("2006-01-02 15:04:05 MST")
 	const do = "set the clock, and let it be kept by NTP (timedatectl, or Windows' Date and time settings)"
 	switch {

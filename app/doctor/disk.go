@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/config"
 )
 
-func network(c config.Config, look func(string) (string, bool, error)) apitypes.Diagnosis {
+func checkFileSystem(c config.Config, look func(string) (string, bool, error)) apitypes.Diagnosis {
 	kind, isNetwork, err := look(c.Data)
 	switch {
 	case err != nil:
@@ -25,8 +25,8 @@ func network(c config.Config, look func(string) (string, bool, error)) apitypes.
 	return ok("file system", kind+", of this machine")
 }
 
-// room holds what is free against the reserve and against what comes in.
-func room(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
+// checkFreeSpace holds what is free against the reserve and against what comes in.
+func checkFreeSpace(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
 	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", apitypes.HumanSize(free), apitypes.HumanSize(reserve), apitypes.HumanSize(found.MonthBytes))
 	left := free - reserve
@@ -45,43 +45,43 @@ func room(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 }
 
 const (
-	syncTries = 9   // at least
-	syncMost  = 500 // at most
-	syncTime  = 50 * time.Millisecond
-	slowSync  = 100 * time.Millisecond
+	minSyncs = 9   // at least
+	maxSyncs = 500 // at most
+	syncTime = 50 * time.Millisecond
+	slowSync = 100 * time.Millisecond
 	// No disk keeps anything in less: what answers so quickly has not written.
-	noSync = 15 * time.Microsecond
+	minSync = 15 * time.Microsecond
 )
 
-// syncs measures how long the disk takes to keep four kilobytes.
-func syncs(data string) apitypes.Diagnosis {
-	took, err := measureSyncs(data)
+// checkSyncSpeed measures how long the disk takes to keep four kilobytes.
+func checkSyncSpeed(data string) apitypes.Diagnosis {
+	took, err := measureSync(data)
 	if err != nil {
 		return bad("speed of sync", "nothing can be written in the data directory: "+err.Error(), "see to its permissions and its disk")
 	}
-	return judgeSync(took)
+	return diagnoseSyncSpeed(took)
 }
 
-func judgeSync(took time.Duration) apitypes.Diagnosis {
-	says := fmt.Sprintf("a small write is on the disk after %s", round(took))
+func diagnoseSyncSpeed(took time.Duration) apitypes.Diagnosis {
+	says := fmt.Sprintf("a small write is on the disk after %s", roundDuration(took))
 	switch {
 	case took >= slowSync:
 		return warn("speed of sync", says+": every upload waits for a few of them", "use a faster disk (an SSD), or see what else keeps this one busy")
-	case took < noSync:
+	case took < minSync:
 		return warn("speed of sync", says+": that is quicker than any disk, so a power cut may lose what was acknowledged",
 			"do not keep the vault in memory; where a virtual machine's disk promises more than it does, switch its write cache off")
 	}
 	return ok("speed of sync", says)
 }
 
-func round(d time.Duration) time.Duration {
+func roundDuration(d time.Duration) time.Duration {
 	if d > time.Millisecond {
 		return d.Round(100 * time.Microsecond)
 	}
 	return d.Round(time.Microsecond)
 }
 
-func measureSyncs(data string) (median time.Duration, err error) {
+func measureSync(data string) (median time.Duration, err error) {
 	dir := filepath.Join(data, "tmp")
 	if _, err := os.Stat(dir); err != nil {
 		dir = data // a vault that is not made yet
@@ -97,7 +97,7 @@ func measureSyncs(data string) (median time.Duration, err error) {
 	block := make([]byte, 4096)
 	var all []time.Duration
 	started := time.Now()
-	for i := 0; i < syncTries || time.Since(started) < syncTime && i < syncMost; i++ {
+	for i := 0; i < minSyncs || time.Since(started) < syncTime && i < maxSyncs; i++ {
 		block[0] = byte(i)
 		begun := time.Now()
 		if _, err := file.Write(block); err != nil {

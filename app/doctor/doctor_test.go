@@ -32,12 +32,12 @@ func check(t *testing.T, name string, got apitypes.Diagnosis, state, words strin
 }
 
 func TestClock(t *testing.T) {
-	check(t, "right", judgeClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
-	check(t, "never changed", judgeClock(noon, time.Time{}), OK, "")
-	check(t, "a little behind", judgeClock(noon, noon.Add(time.Minute)), OK, "")
-	check(t, "set back", judgeClock(noon, noon.Add(time.Hour)), Bad, "one of the two was wrong")
-	check(t, "no battery", judgeClock(time.Unix(0, 0), time.Time{}), Bad, "NTP")
-	check(t, "far ahead", judgeClock(noon.AddDate(100, 0, 0), time.Time{}), Bad, "NTP")
+	check(t, "right", diagnoseClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
+	check(t, "never changed", diagnoseClock(noon, time.Time{}), OK, "")
+	check(t, "a little behind", diagnoseClock(noon, noon.Add(time.Minute)), OK, "")
+	check(t, "set back", diagnoseClock(noon, noon.Add(time.Hour)), Bad, "one of the two was wrong")
+	check(t, "no battery", diagnoseClock(time.Unix(0, 0), time.Time{}), Bad, "NTP")
+	check(t, "far ahead", diagnoseClock(noon.AddDate(100, 0, 0), time.Time{}), Bad, "NTP")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "vault.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -46,16 +46,16 @@ func TestClock(t *testing.T) {
 	if err := os.Chtimes(path, noon, noon.AddDate(0, 1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "file of the future", clock(dir, noon, nil), Bad, "2026-06-01")
+	check(t, "file of the future", checkClock(dir, noon, nil), Bad, "2026-06-01")
 	event := apitypes.At(noon.AddDate(0, 2, 0))
-	check(t, "event of the future", clock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
+	check(t, "event of the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
 }
 
 // The engine is compiled into the cache only where that takes no space from uploads.
 func TestEngineCacheNearTheReserve(t *testing.T) {
 	dir := t.TempDir()
 	free, err := blobstore.FreeSpace(dir)
-	if err != nil || free < 2*roomForEngine {
+	if err != nil || free < 2*engineCacheSize {
 		t.Fatalf("%d bytes are free, %v", free, err)
 	}
 	for _, row := range []struct {
@@ -64,13 +64,13 @@ func TestEngineCacheNearTheReserve(t *testing.T) {
 		want       bool
 	}{
 		{"space enough", dir, 0, true},
-		{"near the reserve", dir, free - roomForEngine/2, false},
+		{"near the reserve", dir, free - engineCacheSize/2, false},
 		{"below the reserve", dir, 2 * free, false},
 		{"no data directory", filepath.Join(dir, "none"), 0, false},
 	} {
 		c := config.Config{Data: row.data}
 		c.Disk.Reserve = config.Size(row.reserve)
-		got, said := engineCache(c)
+		got, said := engineCacheDir(c)
 		if (got != "") != row.want {
 			t.Errorf("%s: got %q, want one: %v", row.name, got, row.want)
 		}
@@ -95,22 +95,22 @@ func TestRoom(t *testing.T) {
 		{"full soon", 20*gb + 64*mb, 64 * mb, 10 * gb, Warn, "full in 60 days"},
 	} {
 		found := &apitypes.Checkup{Status: apitypes.Status{DiskFree: row.free, DiskReserve: row.reserve}, MonthBytes: row.month}
-		check(t, row.name, room(found, config.Default()), row.state, row.words)
+		check(t, row.name, checkFreeSpace(found, config.Default()), row.state, row.words)
 	}
 }
 
 func TestSync(t *testing.T) {
-	check(t, "SSD", judgeSync(2*time.Millisecond), OK, "2ms")
-	check(t, "old disk", judgeSync(120*time.Millisecond), Warn, "faster disk")
-	check(t, "memory", judgeSync(2*time.Microsecond), Warn, "power cut")
+	check(t, "SSD", diagnoseSyncSpeed(2*time.Millisecond), OK, "2ms")
+	check(t, "old disk", diagnoseSyncSpeed(120*time.Millisecond), Warn, "faster disk")
+	check(t, "memory", diagnoseSyncSpeed(2*time.Microsecond), Warn, "power cut")
 	dir := t.TempDir()
-	if got := syncs(dir); got.State == Bad {
+	if got := checkSyncSpeed(dir); got.State == Bad {
 		t.Errorf("%+v", got)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("it left %v, %v", left, err)
 	}
-	check(t, "not there yet", syncs(filepath.Join(dir, "absent")), syncs(dir).State, "small write")
+	check(t, "not there yet", checkSyncSpeed(filepath.Join(dir, "absent")), checkSyncSpeed(dir).State, "small write")
 }
 
 func TestNetwork(t *testing.T) {
@@ -129,7 +129,7 @@ func TestNetwork(t *testing.T) {
 		{"share, allowed", allowed, true, nil, Warn},
 		{"unknown", c, false, errors.New("no answer"), Warn},
 	} {
-		check(t, row.name, network(row.c, func(string) (string, bool, error) { return "nfs", row.network, row.err }), row.state, "")
+		check(t, row.name, checkFileSystem(row.c, func(string) (string, bool, error) { return "nfs", row.network, row.err }), row.state, "")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestPermissions(t *testing.T) {
 	}
 	one := func(name, state, words string) {
 		t.Helper()
-		all := permissions(c)
+		all := checkPermissions(c)
 		if len(all) != 1 {
 			t.Fatalf("%s: %+v", name, all)
 		}
@@ -198,27 +198,27 @@ func TestBackupAge(t *testing.T) {
 		{"planned, a week left out", apitypes.Status{LastBackupAt: ago(8 * day)}, planned, Bad, "8 days"},
 		{"failed", apitypes.Status{LastBackupAt: ago(time.Hour), BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
 	} {
-		check(t, row.name, backup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
+		check(t, row.name, checkBackup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
 	}
 }
 
 func TestVaultFindings(t *testing.T) {
 	cut := apitypes.At(noon.Add(-day))
 	long := apitypes.At(noon.Add(-60 * day))
-	check(t, "clean", past(&apitypes.Checkup{}, noon), OK, "")
-	check(t, "killed", past(&apitypes.Checkup{CutAt: &cut}, noon), Warn, "verify")
-	check(t, "killed long ago", past(&apitypes.Checkup{CutAt: &long}, noon), OK, "")
-	check(t, "ended cleanly", database(&apitypes.Checkup{Clean: true}), OK, "cleanly")
-	check(t, "read again", database(&apitypes.Checkup{}), OK, "read from the disk again")
-	check(t, "not to be checked", database(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
-	check(t, "a failing disk", database(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad, "copy the data directory")
-	check(t, "read-only", writes(&apitypes.Checkup{Status: apitypes.Status{ReadOnly: true}}), Bad, "restart")
-	check(t, "denied", writes(&apitypes.Checkup{Status: apitypes.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
-	check(t, "writes", writes(&apitypes.Checkup{}), OK, "taken")
-	check(t, "failed", failures(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 have no preview")
-	check(t, "none failed", failures(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
-	check(t, "little memory", judgeMemory(1<<30, 2<<30), Warn, "reader.memory")
-	check(t, "memory", judgeMemory(4<<30, 2<<30), OK, "4 GB")
+	check(t, "clean", checkShutdown(&apitypes.Checkup{}, noon), OK, "")
+	check(t, "killed", checkShutdown(&apitypes.Checkup{CutAt: &cut}, noon), Warn, "verify")
+	check(t, "killed long ago", checkShutdown(&apitypes.Checkup{CutAt: &long}, noon), OK, "")
+	check(t, "ended cleanly", checkDatabase(&apitypes.Checkup{Clean: true}), OK, "cleanly")
+	check(t, "read again", checkDatabase(&apitypes.Checkup{}), OK, "read from the disk again")
+	check(t, "not to be checked", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
+	check(t, "a failing disk", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad, "copy the data directory")
+	check(t, "read-only", checkWrites(&apitypes.Checkup{Status: apitypes.Status{ReadOnly: true}}), Bad, "restart")
+	check(t, "denied", checkWrites(&apitypes.Checkup{Status: apitypes.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
+	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "taken")
+	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 have no preview")
+	check(t, "none failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
+	check(t, "little memory", diagnoseMemory(1<<30, 2<<30), Warn, "reader.memory")
+	check(t, "memory", diagnoseMemory(4<<30, 2<<30), OK, "4 GB")
 	if has, err := machineMemory(); err != nil || has < 64<<20 {
 		t.Errorf("memory %d, %v", has, err)
 	}
@@ -229,24 +229,24 @@ func TestCertificates(t *testing.T) {
 	made := facts
 	made.SelfSigned = true
 	const url = "https://vault.example.com:8443"
-	check(t, "good", judgeCertificate(facts, "AB:CD", url, noon), OK, "until 2026-11-01, SHA-256 AB:CD")
-	check(t, "no server", judgeCertificate(facts, "", url, noon), OK, "")
-	check(t, "made here", judgeCertificate(made, "", "", noon), OK, "vault.example.com")
-	check(t, "ended", judgeCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "has ended")
-	check(t, "made here, ended", judgeCertificate(made, "", url, noon.AddDate(0, 7, 0)), Bad, "restart")
-	check(t, "to come", judgeCertificate(facts, "", url, noon.AddDate(0, -2, 0)), Bad, "clock")
-	check(t, "ends soon", judgeCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "ends soon")
-	check(t, "another's", judgeCertificate(facts, "", "https://other.example.com", noon), Bad, "not for other.example.com")
-	check(t, "not in use", judgeCertificate(facts, "EF", url, noon), Warn, "still has another")
+	check(t, "good", diagnoseCertificate(facts, "AB:CD", url, noon), OK, "until 2026-11-01, SHA-256 AB:CD")
+	check(t, "no server", diagnoseCertificate(facts, "", url, noon), OK, "")
+	check(t, "made here", diagnoseCertificate(made, "", "", noon), OK, "vault.example.com")
+	check(t, "ended", diagnoseCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "has ended")
+	check(t, "made here, ended", diagnoseCertificate(made, "", url, noon.AddDate(0, 7, 0)), Bad, "restart")
+	check(t, "to come", diagnoseCertificate(facts, "", url, noon.AddDate(0, -2, 0)), Bad, "clock")
+	check(t, "ends soon", diagnoseCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "ends soon")
+	check(t, "another's", diagnoseCertificate(facts, "", "https://other.example.com", noon), Bad, "not for other.example.com")
+	check(t, "not in use", diagnoseCertificate(facts, "EF", url, noon), Warn, "still has another")
 	c := config.Default()
-	check(t, "none, loopback", certificates(c, nil, noon), OK, "this machine alone")
+	check(t, "none, loopback", checkCertificate(c, nil, noon), OK, "this machine alone")
 	c.Listen = ":8080"
-	check(t, "none, open", certificates(c, nil, noon), Bad, "without TLS")
+	check(t, "none, open", checkCertificate(c, nil, noon), Bad, "without TLS")
 	c.TLS.SelfSigned, c.Data = true, t.TempDir()
-	check(t, "not made yet", certificates(c, nil, noon), OK, "next start")
-	check(t, "not in force", certificates(c, &apitypes.Checkup{Status: apitypes.Status{Running: true}}, noon), Bad, "restart")
+	check(t, "not made yet", checkCertificate(c, nil, noon), OK, "next start")
+	check(t, "not in force", checkCertificate(c, &apitypes.Checkup{Status: apitypes.Status{Running: true}}, noon), Bad, "restart")
 	c.TLS = config.TLS{Cert: "absent.pem", Key: "absent.pem"}
-	check(t, "absent", certificates(c, nil, noon), Bad, "absent.pem")
+	check(t, "absent", checkCertificate(c, nil, noon), Bad, "absent.pem")
 }
 
 func TestBrokenProbes(t *testing.T) {
@@ -272,7 +272,7 @@ func TestBrokenProbes(t *testing.T) {
 		{"cut", errors.New("connection reset by peer"), 5, "client_max_body_size"},
 		{"not reached", errors.New("no such host"), 0, "DNS"},
 	} {
-		check(t, row.name, judgeBroken(row.err, Options{Through: "https://vault.example.com", Size: 2 << 20, Patience: time.Second}, row.sent, time.Second), Bad, row.words)
+		check(t, row.name, diagnoseFailedProbe(row.err, Options{ProbeURL: "https://vault.example.com", ProbeSize: 2 << 20, ProbeTimeout: time.Second}, row.sent, time.Second), Bad, row.words)
 	}
 }
 
@@ -287,19 +287,19 @@ func TestUnreachedProbes(t *testing.T) {
 		"an unknown authority":  {x509.UnknownAuthorityError{}, "complete chain"},
 		"an unknown one, inner": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
 	} {
-		check(t, name, judgeBroken(fmt.Errorf("POST: %w", row.err), Options{Through: "https://vault.example.com"}, 0, time.Second), Warn, row.words)
+		check(t, name, diagnoseFailedProbe(fmt.Errorf("POST: %w", row.err), Options{ProbeURL: "https://vault.example.com"}, 0, time.Second), Warn, row.words)
 	}
 }
 
 func TestProbeFindings(t *testing.T) {
 	const size = 1000
-	check(t, "streamed", judgeProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK, "as it was sent")
-	check(t, "gathered", judgeProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn, "proxy_request_buffering off")
-	check(t, "cut", judgeProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
-	https := Options{Through: "https://vault.example.com"}
+	check(t, "streamed", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK, "as it was sent")
+	check(t, "gathered", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn, "proxy_request_buffering off")
+	check(t, "cut", diagnoseProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
+	https := Options{ProbeURL: "https://vault.example.com"}
 	named := https
 	named.Config.PublicURL = "https://vault.example.com"
-	plain := Options{Through: "http://vault.example.com"}
+	plain := Options{ProbeURL: "http://vault.example.com"}
 	for _, row := range []struct {
 		name  string
 		opts  Options
@@ -320,11 +320,11 @@ func TestProbeFindings(t *testing.T) {
 		{"links of these settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "https://vault.example.com"}, OK, ""},
 		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
 	} {
-		check(t, row.name, judgeForwarding(row.got, row.opts), row.state, row.words)
+		check(t, row.name, diagnoseForwarding(row.got, row.opts), row.state, row.words)
 	}
-	check(t, "key", judgeKey(apitypes.Probe{Authorization: true}, nil), OK, "")
-	check(t, "key refused", judgeKey(apitypes.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
-	check(t, "key taken off", judgeKey(apitypes.Probe{}, nil), Bad, "Authorization")
+	check(t, "key", diagnoseKey(apitypes.Probe{Authorization: true}, nil), OK, "")
+	check(t, "key refused", diagnoseKey(apitypes.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
+	check(t, "key taken off", diagnoseKey(apitypes.Probe{}, nil), Bad, "Authorization")
 }
 
 // Without its secret a vault can't be opened, and only a backup has it.
@@ -348,7 +348,7 @@ func TestLostSecret(t *testing.T) {
 		failed := errors.New("no answer")
 		_, trouble := Options{
 			Config: c, Explain: error.Error,
-			Ask: func(context.Context, func(context.Context, *client.Client) error) error { return failed },
+			WithClient: func(context.Context, func(context.Context, *client.Client) error) error { return failed },
 		}.checkup(t.Context())
 		if trouble == nil {
 			t.Fatalf("%s: got nothing, want a finding", row.name)
@@ -377,6 +377,6 @@ func TestSearch(t *testing.T) {
 		{"none, nobody serves", false, apitypes.SearchIndex{}, OK, "no index yet"},
 		{"stopped", true, apitypes.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
 	} {
-		check(t, row.name, searches(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}), row.state, row.words)
+		check(t, row.name, checkSearchIndex(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}), row.state, row.words)
 	}
 }

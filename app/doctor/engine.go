@@ -17,41 +17,41 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// roomForEngine is more than the compiled engine takes in the cache.
-const roomForEngine = 64 << 20
+// engineCacheSize is more than the compiled engine takes in the cache.
+const engineCacheSize = 64 << 20
 
-// engine opens a document of one page, in a process of its own as the server does, and
+// checkEngine opens a document of one page, in a process of its own as the server does, and
 // looks at the sandbox of that process.
-func engine(ctx context.Context, opts Options) []apitypes.Diagnosis {
-	if err := opts.Assets(); err != nil {
-		return rows(bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one"))
+func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
+	if err := opts.CheckAssets(); err != nil {
+		return listOf(bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one"))
 	}
 	c := opts.Config
-	cache, left := engineCache(c)
+	cache, left := engineCacheDir(c)
 	begun := time.Now()
 	pool := sandbox.Open(sandbox.Options{
 		CacheDir: cache, Workers: 1, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
-	sample := onePage()
+	sample := onePagePDF()
 	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())
 	const do = "see that the folder of reader.cache can be written, and that nothing (antivirus, memory limits) ends the program's child processes"
 	if err != nil {
-		return rows(bad("engine", "a document cannot be opened: "+err.Error(), do))
+		return listOf(bad("engine", "a document cannot be opened: "+err.Error(), do))
 	}
 	if report.Pages == nil || *report.Pages != 1 {
-		return rows(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
+		return listOf(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
 	}
 	gaps, _ := pool.MissingProtections()
-	return rows(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), sandboxCheck(gaps))
+	return listOf(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), diagnoseSandbox(gaps))
 }
 
-func rows(found ...apitypes.Diagnosis) []apitypes.Diagnosis { return found }
+func listOf(found ...apitypes.Diagnosis) []apitypes.Diagnosis { return found }
 
-// engineCache is where the compiled engine goes; "" where it is not kept, and then what
+// engineCacheDir is where the compiled engine goes; "" where it is not kept, and then what
 // is to be said of that.
-func engineCache(c config.Config) (dir, left string) {
+func engineCacheDir(c config.Config) (dir, left string) {
 	if _, err := os.Stat(c.Data); err != nil {
 		return "", "" // nothing is created where nothing is
 	}
@@ -60,15 +60,15 @@ func engineCache(c config.Config) (dir, left string) {
 	if err != nil {
 		return "", "; it wasn't kept in the cache, since the free disk space is unknown: " + err.Error()
 	}
-	if reserve := uint64(c.Disk.Reserve); free < roomForEngine || free-roomForEngine < reserve {
+	if reserve := uint64(c.Disk.Reserve); free < engineCacheSize || free-engineCacheSize < reserve {
 		return "", fmt.Sprintf("; the compiled engine wasn't kept in the cache, since the disk has %s free and %s are kept in reserve",
 			apitypes.HumanSize(int64(min(free, math.MaxInt64))), apitypes.HumanSize(int64(min(reserve, math.MaxInt64))))
 	}
 	return c.ReaderCache(), ""
 }
 
-// onePage is the smallest PDF that every reader opens.
-func onePage() []byte {
+// onePagePDF is the smallest PDF that every reader opens.
+func onePagePDF() []byte {
 	var b bytes.Buffer
 	at := []int{}
 	object := func(text string) {
@@ -88,23 +88,23 @@ func onePage() []byte {
 	return b.Bytes()
 }
 
-// serving is what the server itself takes beside its children, generously.
-const serving = 256 << 20
+// serverMemory is what the server itself takes beside its children, generously.
+const serverMemory = 256 << 20
 
-func memory(c config.Config) apitypes.Diagnosis {
+func checkMemory(c config.Config) apitypes.Diagnosis {
 	children := c.Reader.Processes
 	if children == 0 {
 		children = min(2, runtime.NumCPU())
 	}
-	need := int64(serving) + int64(children)*int64(c.Reader.Memory)
+	need := int64(serverMemory) + int64(children)*int64(c.Reader.Memory)
 	has, err := machineMemory()
 	if err != nil {
 		return warn("memory", "it cannot be told how much there is: "+err.Error(), fmt.Sprintf("see that the service may take %s", apitypes.HumanSize(need)))
 	}
-	return judgeMemory(has, need)
+	return diagnoseMemory(has, need)
 }
 
-func judgeMemory(has, need int64) apitypes.Diagnosis {
+func diagnoseMemory(has, need int64) apitypes.Diagnosis {
 	says := fmt.Sprintf("%s for this program; with large documents it takes up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
 	if has < need {
 		return warn("memory", says+": documents may stay without picture and text, or the system ends the program", "give it more, or lower reader.processes or reader.memory")

@@ -7,23 +7,23 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// mostPeers is how many addresses a finding names.
-const mostPeers = 3
+// maxPeers is how many addresses a finding names.
+const maxPeers = 3
 
-// forwarded looks at the forwarding headers that the server got and could not use.
-func forwarded(found *apitypes.Checkup) []apitypes.Diagnosis {
+// checkForwardedHeaders looks at the forwarding headers that the server got and could not use.
+func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	if !found.Status.Running {
 		return nil
 	}
 	var all []apitypes.Diagnosis
-	if peers, requests := sums(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Untrusted }); requests > 0 {
+	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Untrusted }); requests > 0 {
 		first, _, _ := strings.Cut(peers, ",")
 		all = append(all, warn("forwarded", fmt.Sprintf("the server ignored the forwarding headers of %s since it started: they came from %s, which is not in trusted_proxies; everyone behind it counts as one client", apitypes.Count(requests, "request", "requests"), peers),
 			fmt.Sprintf("if this is your reverse proxy, set trusted_proxies: [%s]; if you don't know the address, change nothing", first)))
 	}
-	if peers, requests := sums(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Unreadable }); requests > 0 {
+	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Unreadable }); requests > 0 {
 		all = append(all, warn("forwarded", fmt.Sprintf("the server could not read who sent %s since it started: they came from %s, which is in trusted_proxies, with %q for example; everyone behind it counts as one client",
-			apitypes.Count(requests, "request", "requests"), peers, example(found.Forwarded)),
+			apitypes.Count(requests, "request", "requests"), peers, firstExample(found.Forwarded)),
 			"let the proxy send X-Forwarded-For with the client's address, with or without a port (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for); an address that is no proxy does not belong in trusted_proxies"))
 	}
 	if len(all) == 0 {
@@ -32,22 +32,22 @@ func forwarded(found *apitypes.Checkup) []apitypes.Diagnosis {
 	return all
 }
 
-// sums gives the addresses with a count, and all counts together.
-func sums(list []apitypes.Forwarded, count func(apitypes.Forwarded) int64) (peers string, total int64) {
+// sumByPeer gives the addresses with a count, and all counts together.
+func sumByPeer(list []apitypes.Forwarded, count func(apitypes.Forwarded) int64) (peers string, total int64) {
 	var names []string
 	for _, f := range list {
 		if n := count(f); n > 0 {
 			names, total = append(names, f.Peer), total+n
 		}
 	}
-	if more := len(names) - mostPeers; more > 0 {
-		names = append(names[:mostPeers], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxPeers; more > 0 {
+		names = append(names[:maxPeers], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", "), total
 }
 
-// example is what could not be read of the address with the most such requests.
-func example(list []apitypes.Forwarded) string {
+// firstExample is what could not be read of the address with the most such requests.
+func firstExample(list []apitypes.Forwarded) string {
 	for _, f := range list {
 		if f.Unreadable > 0 {
 			return f.Example

@@ -22,7 +22,7 @@ func TestForwarded(t *testing.T) {
 		{"very many", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4}, {Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
 			[]string{"15 requests since it started: they came from 1.1.1.1, 2.2.2.2, 3.3.3.3, 2 more,"}},
 	} {
-		got := forwarded(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})
+		got := checkForwardedHeaders(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})
 		if len(row.words) == 0 {
 			row.words = []string{"no request"}
 		}
@@ -38,7 +38,7 @@ func TestForwarded(t *testing.T) {
 			check(t, row.name, got[i], state, words)
 		}
 	}
-	if got := forwarded(&apitypes.Checkup{}); len(got) != 0 {
+	if got := checkForwardedHeaders(&apitypes.Checkup{}); len(got) != 0 {
 		t.Errorf("no server runs: got %+v, want nothing", got)
 	}
 }
@@ -55,6 +55,6 @@ func TestPublicURL(t *testing.T) {
 	} {
 		c := config.Default()
 		c.Listen, c.PublicURL = row.listen, row.url
-		check(t, row.name, publicURL(c), row.state, row.words)
+		check(t, row.name, checkPublicURL(c), row.state, row.words)
 	}
 }

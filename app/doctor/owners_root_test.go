@@ -15,7 +15,7 @@ func TestOwners(t *testing.T) {
 	const nobody = 65534
 	c := config.Default()
 	c.Data = t.TempDir()
-	check(t, "no vault", owners(c), OK, "no vault yet")
+	check(t, "no vault", checkOwners(c), OK, "no vault yet")
 	files := []string{"vault.db", "serving.json", "blobs/00/00ab", "blobs/ff/ffab", "search/1/segment", "previews/ab/text", "lost+found/x"}
 	for _, name := range files {
 		path := filepath.Join(c.Data, name)
@@ -38,20 +38,20 @@ func TestOwners(t *testing.T) {
 		}
 	}
 	own(0)
-	check(t, "all root's", owners(c), OK, "all 15 files")
+	check(t, "all root's", checkOwners(c), OK, "all 15 files")
 	own(nobody)
-	check(t, "all another's", owners(c), OK, "all 15 files")
+	check(t, "all another's", checkOwners(c), OK, "all 15 files")
 	for _, name := range append(files[1:6:6], "search", "blobs/00") {
 		own(nobody)
 		if err := os.Chown(filepath.Join(c.Data, name), 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		check(t, name, owners(c), Bad, filepath.Join(c.Data, name))
-		check(t, name, owners(c), Bad, "chown -R")
+		check(t, name, checkOwners(c), Bad, filepath.Join(c.Data, name))
+		check(t, name, checkOwners(c), Bad, "chown -R")
 	}
 	own(nobody)
 	if err := os.Chown(filepath.Join(c.Data, "lost+found"), 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "lost+found", owners(c), OK, "all 15 files")
+	check(t, "lost+found", checkOwners(c), OK, "all 15 files")
 }

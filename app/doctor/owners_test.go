@@ -13,16 +13,16 @@ import (
 func TestOwnersOfOneUser(t *testing.T) {
 	c := config.Default()
 	c.Data = filepath.Join(t.TempDir(), "data")
-	check(t, "no vault", owners(c), OK, "no vault yet")
+	check(t, "no vault", checkOwners(c), OK, "no vault yet")
 	if err := os.Mkdir(c.Data, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(c.Data, "vault.db"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "one user", owners(c), OK, "all 2 files")
-	s := sample{owner: os.Getuid() + 1}
-	s.look(c.Data, ownersDeep)
+	check(t, "one user", checkOwners(c), OK, "all 2 files")
+	s := ownerSample{owner: os.Getuid() + 1}
+	s.walk(c.Data, maxOwnerDepth)
 	if s.seen != 2 || s.foreign != 2 || s.first != c.Data {
 		t.Errorf("got %+v, want both of another user, the folder first", s)
 	}

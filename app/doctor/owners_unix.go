@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	ownersDeep   = 3  // folders that are looked into: data, blobs, blobs/ab
-	ownersSample = 16 // entries looked at in each folder below the data directory
+	maxOwnerDepth   = 3  // folders that are looked into: data, blobs, blobs/ab
+	maxOwnerEntries = 16 // entries looked at in each folder below the data directory
 )
 
-// owners looks at everything in the data directory and at some of each folder in it: a
+// checkOwners looks at everything in the data directory and at some of each folder in it: a
 // file that root left there can't be opened by the server.
-func owners(c config.Config) apitypes.Diagnosis {
+func checkOwners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
 	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,49 +33,49 @@ func owners(c config.Config) apitypes.Diagnosis {
 	if err != nil {
 		return warn(check, "the owner of vault.db can't be read: "+err.Error(), "run the doctor as the service's own user")
 	}
-	s := sample{owner: owner}
-	s.look(c.Data, ownersDeep)
+	s := ownerSample{owner: owner}
+	s.walk(c.Data, maxOwnerDepth)
 	switch {
 	case s.foreign > 0:
 		return bad(check, fmt.Sprintf("%d of %d files looked at belong to another user than vault.db (%s), like %s: the server may not be able to open them", s.foreign, s.seen, userName(owner), s.first),
 			fmt.Sprintf("stop the server, then: chown -R %s: %s", userName(owner), c.Data))
-	case s.closed != nil:
-		return warn(check, "not all files can be looked at: "+s.closed.Error(), "run the doctor as root or as "+userName(owner))
+	case s.err != nil:
+		return warn(check, "not all files can be looked at: "+s.err.Error(), "run the doctor as root or as "+userName(owner))
 	}
 	return ok(check, fmt.Sprintf("all %d files looked at belong to %s", s.seen, userName(owner)))
 }
 
-type sample struct {
+type ownerSample struct {
 	owner         int
 	seen, foreign int
 	first         string
-	closed        error // a folder that can't be read
+	err           error // a folder that can't be read
 }
 
-// look goes deep folders down from here. What disappears in the meantime is no finding.
-func (s *sample) look(path string, deep int) {
+// walk goes deep folders down from here. What disappears in the meantime is no finding.
+func (s *ownerSample) walk(path string, deep int) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	if err == nil {
-		s.count(path, info)
+		s.add(path, info)
 	}
 	if err == nil && info.IsDir() && deep > 0 && info.Name() != "lost+found" { // root's on every new file system
 		var names []string
-		if names, err = entries(path, deep == ownersDeep); err == nil {
+		if names, err = readEntries(path, deep == maxOwnerDepth); err == nil {
 			for _, name := range names {
-				s.look(filepath.Join(path, name), deep-1)
+				s.walk(filepath.Join(path, name), deep-1)
 			}
 			return
 		}
 	}
-	if err != nil && s.closed == nil && !errors.Is(err, fs.ErrNotExist) {
-		s.closed = err
+	if err != nil && s.err == nil && !errors.Is(err, fs.ErrNotExist) {
+		s.err = err
 	}
 }
 
-func (s *sample) count(path string, info os.FileInfo) {
+func (s *ownerSample) add(path string, info os.FileInfo) {
 	s.seen++
 	at, known := info.Sys().(*syscall.Stat_t)
 	if !known || int(at.Uid) == s.owner || info.Name() == "lost+found" {
@@ -86,14 +86,14 @@ func (s *sample) count(path string, info os.FileInfo) {
 	}
 }
 
-// entries are the first of a folder in the order of the file system, or all; always all
+// readEntries are the first of a folder in the order of the file system, or all; always all
 // of blobs, which has 256 folders.
-func entries(path string, all bool) ([]string, error) {
+func readEntries(path string, all bool) ([]string, error) {
 	dir, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	n := ownersSample
+	n := maxOwnerEntries
 	if all || filepath.Base(path) == "blobs" {
 		n = -1
 	}

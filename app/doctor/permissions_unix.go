@@ -14,15 +14,15 @@ import (
 	"deedkeep/app/config"
 )
 
-// permissions looks whether anybody else on this machine can read what is secret.
-func permissions(c config.Config) (all []apitypes.Diagnosis) {
+// checkPermissions looks whether anybody else on this machine can read what is secret.
+func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
-		if f := openTo(filepath.Join(c.Data, name), 0o077); f != nil {
+		if f := checkMode(filepath.Join(c.Data, name), 0o077); f != nil {
 			all = append(all, *f)
 		}
 	}
 	if c.TLS.Key != "" { // which a group for certificates may read
-		if f := openTo(c.TLS.Key, 0o007); f != nil {
+		if f := checkMode(c.TLS.Key, 0o007); f != nil {
 			all = append(all, *f)
 		}
 	}
@@ -32,8 +32,8 @@ func permissions(c config.Config) (all []apitypes.Diagnosis) {
 	return all
 }
 
-// openTo finds a file that is open to others than mask allows, or is another user's.
-func openTo(path string, mask fs.FileMode) *apitypes.Diagnosis {
+// checkMode finds a file that is open to others than mask allows, or is another user's.
+func checkMode(path string, mask fs.FileMode) *apitypes.Diagnosis {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

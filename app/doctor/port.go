@@ -15,10 +15,10 @@ import (
 	"deedkeep/app/config"
 )
 
-// port asks the server that runs, or tries whether one could listen.
-func port(ctx context.Context, c config.Config, found *apitypes.Checkup) apitypes.Diagnosis {
+// checkPort asks the server that runs, or tries whether one could listen.
+func checkPort(ctx context.Context, c config.Config, found *apitypes.Checkup) apitypes.Diagnosis {
 	if found != nil && found.Status.Running && found.Status.Listen != nil {
-		return reached(ctx, *found.Status.Listen, found.Status.Certificate)
+		return checkHealth(ctx, *found.Status.Listen, found.Status.Certificate)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err == nil {
@@ -30,8 +30,8 @@ func port(ctx context.Context, c config.Config, found *apitypes.Checkup) apitype
 	return ok("port", c.Listen+" is free; no server runs")
 }
 
-// reached asks the public address as a caller on this machine does.
-func reached(ctx context.Context, listen string, cert *apitypes.Certificate) apitypes.Diagnosis {
+// checkHealth asks the public address as a caller on this machine does.
+func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate) apitypes.Diagnosis {
 	host, number, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		host = "localhost"
@@ -41,7 +41,7 @@ func reached(ctx context.Context, listen string, cert *apitypes.Certificate) api
 	defer transport.CloseIdleConnections()
 	if cert != nil {
 		url = "https" + strings.TrimPrefix(url, "http")
-		transport.TLSClientConfig = pinned(cert.Fingerprint)
+		transport.TLSClientConfig = pinCertificate(cert.Fingerprint)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -61,8 +61,8 @@ func reached(ctx context.Context, listen string, cert *apitypes.Certificate) api
 	return ok("port", url+" answers")
 }
 
-// pinned trusts one certificate, by its fingerprint: what the door has told.
-func pinned(fingerprint string) *tls.Config {
+// pinCertificate trusts one certificate, by its fingerprint: what the door has told.
+func pinCertificate(fingerprint string) *tls.Config {
 	return &tls.Config{
 		InsecureSkipVerify: true, // #nosec G402 -- held against the fingerprint instead
 		VerifyConnection: func(s tls.ConnectionState) error {

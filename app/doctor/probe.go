@@ -24,71 +24,71 @@ import (
 )
 
 const (
-	probeSize     = 100 << 20 // bytes: the largest file that SPEC.md allows
-	probePause    = 2 * time.Second
-	probePatience = 10 * time.Minute
+	probeSize    = 100 << 20 // bytes: the largest file that SPEC.md allows
+	probePause   = 2 * time.Second
+	probeTimeout = 10 * time.Minute
 
 	// The same of public_url, which is always tried: more than nginx takes
 	// by default, and over in a second.
-	publicSize     = 2 << 20
-	publicPause    = 500 * time.Millisecond
-	publicPatience = 10 * time.Second
+	publicSize    = 2 << 20
+	publicPause   = 500 * time.Millisecond
+	publicTimeout = 10 * time.Second
 )
 
-// through tries the address that was asked for, or else public_url.
-func through(ctx context.Context, opts Options, found *apitypes.Checkup) []apitypes.Diagnosis {
-	size, pause, patience := int64(probeSize), probePause, probePatience
-	if opts.Through == "" {
+// checkProxy tries the address that was asked for, or else public_url.
+func checkProxy(ctx context.Context, opts Options, found *apitypes.Checkup) []apitypes.Diagnosis {
+	size, pause, patience := int64(probeSize), probePause, probeTimeout
+	if opts.ProbeURL == "" {
 		if opts.Config.PublicURL == "" || found == nil || !found.Status.Running {
 			return nil
 		}
-		opts.Through, size, pause, patience = opts.Config.PublicURL, publicSize, publicPause, publicPatience
+		opts.ProbeURL, size, pause, patience = opts.Config.PublicURL, publicSize, publicPause, publicTimeout
 	}
-	opts.Size, opts.Pause, opts.Patience = cmp.Or(opts.Size, size), cmp.Or(opts.Pause, pause), cmp.Or(opts.Patience, patience)
-	ctx, cancel := context.WithTimeout(ctx, opts.Patience)
+	opts.ProbeSize, opts.ProbePause, opts.ProbeTimeout = cmp.Or(opts.ProbeSize, size), cmp.Or(opts.ProbePause, pause), cmp.Or(opts.ProbeTimeout, patience)
+	ctx, cancel := context.WithTimeout(ctx, opts.ProbeTimeout)
 	defer cancel()
-	return probe(ctx, opts)
+	return runProbe(ctx, opts)
 }
 
-// probe sends a body through whatever stands in front of the service, as a program
+// runProbe sends a body through whatever stands in front of the service, as a program
 // would send a document, and judges what arrived.
-func probe(ctx context.Context, opts Options) []apitypes.Diagnosis {
+func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	path := ""
-	err := opts.Ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
+	err := opts.WithClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		path, err = c.OpenProbe(ctx)
 		return err
 	})
 	if err != nil {
 		return []apitypes.Diagnosis{bad("through", "no probe was made: "+opts.Explain(err), `start the server ("deedkeep serve"), then ask again`)}
 	}
-	transport := opts.Transport
+	transport := opts.ProbeTransport
 	if transport == nil {
 		own := &http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: 2 * time.Minute,
-			TLSClientConfig: &tls.Config{RootCAs: roots(opts.Config.Data), MinVersion: tls.VersionTLS12},
+			TLSClientConfig: &tls.Config{RootCAs: rootCAs(opts.Config.Data), MinVersion: tls.VersionTLS12},
 		}
 		defer own.CloseIdleConnections()
 		transport = own
 	}
-	body := &paused{Reader: io.LimitReader(rand.NewChaCha8([32]byte{}), opts.Size), at: opts.Size / 2, pause: opts.Pause}
+	body := &pausingReader{Reader: io.LimitReader(rand.NewChaCha8([32]byte{}), opts.ProbeSize), at: opts.ProbeSize / 2, pause: opts.ProbePause}
 	begun := time.Now()
-	c := client.New(opts.Through, opts.Key, transport)
+	c := client.New(opts.ProbeURL, opts.ProbeKey, transport)
 	got, err := c.SendProbe(ctx, path, body)
 	took := time.Since(begun)
 	if err != nil {
-		return []apitypes.Diagnosis{judgeBroken(err, opts, body.sent.Load(), took)}
+		return []apitypes.Diagnosis{diagnoseFailedProbe(err, opts, body.sent.Load(), took)}
 	}
-	all := []apitypes.Diagnosis{judgeProbe(got, opts.Size, took, opts.Pause)}
-	all = append(all, judgeForwarding(got, opts))
-	if opts.Key != "" {
+	all := []apitypes.Diagnosis{diagnoseProbe(got, opts.ProbeSize, took, opts.ProbePause)}
+	all = append(all, diagnoseForwarding(got, opts))
+	if opts.ProbeKey != "" {
 		_, err := c.OrderFields(ctx)
-		all = append(all, judgeKey(got, err))
+		all = append(all, diagnoseKey(got, err))
 	}
 	return all
 }
 
-// roots are whom this machine trusts, and the certificate that was made here.
-func roots(data string) *x509.CertPool {
+// rootCAs are whom this machine trusts, and the certificate that was made here.
+func rootCAs(data string) *x509.CertPool {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
@@ -99,16 +99,16 @@ func roots(data string) *x509.CertPool {
 	return pool
 }
 
-// paused stands still once in the middle, which shows whether somebody gathers the
+// pausingReader stands still once in the middle, which shows whether somebody gathers the
 // body before he hands it on.
-type paused struct {
+type pausingReader struct {
 	io.Reader
 	sent  atomic.Int64 // an answer may come while it is still read
 	at    int64
 	pause time.Duration
 }
 
-func (p *paused) Read(b []byte) (int, error) {
+func (p *pausingReader) Read(b []byte) (int, error) {
 	if p.at > 0 && p.sent.Load() >= p.at {
 		p.at = 0
 		time.Sleep(p.pause)
@@ -118,11 +118,11 @@ func (p *paused) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// judgeBroken says what a refusal on the way means.
-func judgeBroken(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
+// diagnoseFailedProbe says what a refusal on the way means.
+func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
 	says := fmt.Sprintf("%s did not get through %s: after %s and %s: %v",
-		apitypes.HumanSize(opts.Size), opts.Through, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
-	if found, ok := judgeConnection(err, opts.Through); ok {
+		apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
+	if found, ok := diagnoseConnection(err, opts.ProbeURL); ok {
 		return found
 	}
 	const room = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
@@ -144,7 +144,7 @@ func judgeBroken(err error, opts Options, sent int64, took time.Duration) apityp
 	case isAnswer:
 		return bad("through", says, "see the proxy's log for this answer")
 	case errors.Is(err, context.DeadlineExceeded):
-		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", apitypes.HumanSize(opts.Size), opts.Through, opts.Patience, apitypes.HumanSize(sent)),
+		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, opts.ProbeTimeout, apitypes.HumanSize(sent)),
 			"see whether the proxy reaches the server (its upstream), and its log; "+patience)
 	case sent > 0:
 		return bad("through", says, room+"; and "+patience)
@@ -152,10 +152,10 @@ func judgeBroken(err error, opts Options, sent int64, took time.Duration) apityp
 	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
 }
 
-// judgeConnection says why no request was made at all; false where one may have been.
+// diagnoseConnection says why no request was made at all; false where one may have been.
 // What this machine can't reach or doesn't trust may work for others: a name of the
 // public DNS leads outside and not back in, or the office has an authority of its own.
-func judgeConnection(err error, address string) (apitypes.Diagnosis, bool) {
+func diagnoseConnection(err error, address string) (apitypes.Diagnosis, bool) {
 	var (
 		name    *net.DNSError
 		dial    *net.OpError
@@ -183,7 +183,7 @@ func judgeConnection(err error, address string) (apitypes.Diagnosis, bool) {
 	return apitypes.Diagnosis{}, false
 }
 
-func judgeProbe(got apitypes.Probe, size int64, took, pause time.Duration) apitypes.Diagnosis {
+func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) apitypes.Diagnosis {
 	span := time.Duration(got.SpanMillis) * time.Millisecond
 	says := fmt.Sprintf("%s got through in %s", apitypes.HumanSize(size), took.Round(100*time.Millisecond))
 	switch {
@@ -196,9 +196,9 @@ func judgeProbe(got apitypes.Probe, size int64, took, pause time.Duration) apity
 	return ok("through", says+", as it was sent")
 }
 
-// judgeForwarding sees whether callers keep their addresses, and links their scheme.
-func judgeForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
-	through, err := url.Parse(opts.Through)
+// diagnoseForwarding sees whether callers keep their addresses, and links their scheme.
+func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
+	through, err := url.Parse(opts.ProbeURL)
 	secure := err == nil && through.Scheme == "https"
 	forwarded := got.ForwardedFor != "" || got.Proto != "" || got.ForwardedHost != ""
 	hidden := secure && !got.TLS // somebody took the encryption off
@@ -220,7 +220,7 @@ func judgeForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	return ok("proxy", "none in between that shows")
 }
 
-func judgeKey(got apitypes.Probe, err error) apitypes.Diagnosis {
+func diagnoseKey(got apitypes.Probe, err error) apitypes.Diagnosis {
 	switch {
 	case !got.Authorization:
 		return bad("key", "the Authorization header is taken off on the way", "let the proxy pass it on; its own password would have to go")

@@ -5,8 +5,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// publicURL looks at what links begin with where other machines reach the server.
-func publicURL(c config.Config) apitypes.Diagnosis {
+// checkPublicURL looks at what links begin with where other machines reach the server.
+func checkPublicURL(c config.Config) apitypes.Diagnosis {
 	switch {
 	case c.PublicURL != "":
 		return ok("public_url", c.PublicURL)

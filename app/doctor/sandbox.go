@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// lacking says what it means that the sandbox of the processes that open documents lacks
+// protectionAdvice says what it means that the sandbox of the processes that open documents lacks
 // a protection, and what to do.
-var lacking = map[string]struct{ means, do string }{
+var protectionAdvice = map[string]struct{ means, do string }{
 	sandbox.ProtectionNoNewPrivs:      {"it could gain privileges by starting a program", "allow the system call prctl to the service or its container"},
 	sandbox.ProtectionLandlock:        {"only the filter of system calls keeps it from files", "use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
 	sandbox.ProtectionSeccomp:         {"it could reach the network and start programs", "allow the system call seccomp to the service or its container"},
@@ -22,8 +22,8 @@ var lacking = map[string]struct{ means, do string }{
 	sandbox.ProtectionAll:             {"it could do all that the service's user can", "run deedkeep on Linux where documents come from people you don't know"},
 }
 
-// enclosed is what a sandbox without a gap denies.
-func enclosed() string {
+// completeSandbox is what a sandbox without a gap denies.
+func completeSandbox() string {
 	const says = "a process that opens documents can't open files, reach the network, or start programs"
 	if runtime.GOOS == "windows" {
 		return "a process that opens documents can't write files or start programs; unlike on Linux, it can read files and reach the network"
@@ -31,19 +31,19 @@ func enclosed() string {
 	return says
 }
 
-// sandboxCheck judges what a document could do that took the process over in which it was opened.
-func sandboxCheck(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
+// diagnoseSandbox judges what a document could do that took the process over in which it was opened.
+func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 	const check = "sandbox"
 	if len(gaps) == 0 {
-		return ok(check, enclosed())
+		return ok(check, completeSandbox())
 	}
 	var lacks, means, do []string
 	files, calls := false, false // both are missing: worse than either
 	for _, g := range gaps {
 		files, calls = files || g.Protection == sandbox.ProtectionLandlock, calls || g.Protection == sandbox.ProtectionSeccomp
 		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Protection, cmp.Or(g.Reason, "not available")))
-		means = append(means, lacking[g.Protection].means)
-		do = append(do, lacking[g.Protection].do)
+		means = append(means, protectionAdvice[g.Protection].means)
+		do = append(do, protectionAdvice[g.Protection].do)
 	}
 	if files && calls {
 		means = []string{"it could read the vault's files, reach the network, and start programs"}

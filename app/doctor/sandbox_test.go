@@ -24,14 +24,14 @@ func TestSandbox(t *testing.T) {
 		"other system": {[]sandbox.MissingProtection{gap(sandbox.ProtectionAll)}, Warn, "all that the service's user can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := sandboxCheck(c.gaps)
+			got := diagnoseSandbox(c.gaps)
 			if got.Check != "sandbox" || got.State != c.state || !strings.Contains(got.Message, c.says) || !strings.Contains(got.Action, c.do) {
 				t.Errorf("got %+v, want state %s, says %q, do %q", got, c.state, c.says, c.do)
 			}
 		})
 	}
 	for _, p := range sandbox.Protections {
-		if lacking[p].means == "" || lacking[p].do == "" {
+		if protectionAdvice[p].means == "" || protectionAdvice[p].do == "" {
 			t.Errorf("%s: no words for a sandbox that lacks it", p)
 		}
 	}

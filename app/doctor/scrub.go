@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// damage names documents that are damaged on the disk.
-func damage(found *apitypes.Checkup) apitypes.Diagnosis {
+// checkDamage names documents that are damaged on the disk.
+func checkDamage(found *apitypes.Checkup) apitypes.Diagnosis {
 	list := found.Status.Damaged
 	if len(list) == 0 {
 		return ok("damage", "no stored document is known to be damaged")
@@ -17,8 +17,8 @@ func damage(found *apitypes.Checkup) apitypes.Diagnosis {
 		`upload the same files again, or get them from a backup with "deedkeep restore latest --file N" and upload them; check the disk's health`)
 }
 
-// scrub looks at how long ago every document was read.
-func scrub(found *apitypes.Checkup) apitypes.Diagnosis {
+// checkScrub looks at how long ago every document was read.
+func checkScrub(found *apitypes.Checkup) apitypes.Diagnosis {
 	s := found.Status.Scrub
 	age := time.Duration(s.AgeSeconds) * time.Second
 	switch {
@@ -27,11 +27,11 @@ func scrub(found *apitypes.Checkup) apitypes.Diagnosis {
 	case s.StartedAt == nil:
 		return ok("scrub", "not started: the server reads every document while it runs")
 	case s.Overdue && s.CompletedAt == nil:
-		return warn("scrub", fmt.Sprintf("the first one started %s ago and isn't complete", days(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
+		return warn("scrub", fmt.Sprintf("the first one started %s ago and isn't complete", formatAge(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
 	case s.Overdue:
-		return warn("scrub", fmt.Sprintf("the last one was completed %s ago", days(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
+		return warn("scrub", fmt.Sprintf("the last one was completed %s ago", formatAge(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
 	case s.CompletedAt == nil:
 		return ok("scrub", fmt.Sprintf("the first one has read %.0f%% of the documents", 100*s.Progress))
 	}
-	return ok("scrub", fmt.Sprintf("every document was read, the last one %s ago", days(age)))
+	return ok("scrub", fmt.Sprintf("every document was read, the last one %s ago", formatAge(age)))
 }

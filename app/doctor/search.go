@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/search"
 )
 
-// searches looks at the index of words, which a server makes and keeps by itself.
-func searches(found *apitypes.Checkup) apitypes.Diagnosis {
+// checkSearchIndex looks at the index of words, which a server makes and keeps by itself.
+func checkSearchIndex(found *apitypes.Checkup) apitypes.Diagnosis {
 	s := found.Status
 	i := s.Search
 	far := ""

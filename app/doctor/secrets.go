@@ -7,14 +7,14 @@ import (
 	"deedkeep/app/config"
 )
 
-// secrets looks whether other users can read a file with a secret that a setting names, or
+// checkSecrets looks whether other users can read a file with a secret that a setting names, or
 // the settings file where it holds one. permissions has the key of the certificate.
-func secrets(c config.Config) apitypes.Diagnosis {
+func checkSecrets(c config.Config) apitypes.Diagnosis {
 	const check = "secrets"
 	var says, do []string
 	for _, e := range c.Exposures() {
 		if e.Key != "tls.key" {
-			says = append(says, e.Path+" ("+e.Key+") can be read by "+e.Who+" of this machine")
+			says = append(says, e.Path+" ("+e.Key+") can be read by "+e.Readers+" of this machine")
 			do = append(do, "chmod go= "+e.Path)
 		}
 	}

@@ -52,7 +52,7 @@ func TestBrokenPage(t *testing.T) {
 	if err != nil {
 		t.Fatalf("web.PDFium: %v", err)
 	}
-	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache(), MemoryPages: 640})
+	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.CacheDir(), MemoryPages: 640})
 	if err != nil {
 		t.Fatalf("pdf.New: %v", err)
 	}

@@ -106,8 +106,8 @@ func TestSamples(t *testing.T) {
 }
 
 func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
-	engine := &fakePDF{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
-	switch s.Refusal {
+	engine := &fakePDF{pages: s.Pages, heavy: strings.HasPrefix(s.Rejection, "Image-heavy")}
+	switch s.Rejection {
 	case document.ReasonPDFPassword:
 		engine.openErr = pdf.ErrPassword
 	case document.ReasonPDFUnreadable:
@@ -118,8 +118,8 @@ func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
 	if err != nil {
 		t.Fatalf("document.Inspect: %v", err)
 	}
-	if report.Rejection != s.Refusal || (report.Rejection == "") != s.Accept {
-		t.Errorf("rejection %q, want %q (accepted: %v)", report.Rejection, s.Refusal, s.Accept)
+	if report.Rejection != s.Rejection || (report.Rejection == "") != s.Accept {
+		t.Errorf("rejection %q, want %q (accepted: %v)", report.Rejection, s.Rejection, s.Accept)
 	}
 	if !s.Accept {
 		return

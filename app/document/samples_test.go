@@ -37,7 +37,7 @@ func engine(t testing.TB) pdfium {
 	if err != nil {
 		t.Fatalf("web.PDFium: %v", err)
 	}
-	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache()})
+	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.CacheDir()})
 	if err != nil {
 		t.Fatalf("pdf.New: %v", err)
 	}

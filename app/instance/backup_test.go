@@ -185,7 +185,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 	_, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {
 		if !purged {
 			purged = true
-			clock.Move(2 * time.Hour)
+			clock.Advance(2 * time.Hour)
 			if err := errors.Join(v.Purge(t.Context()), v.Sweeper.Sweep(t.Context())); err != nil {
 				t.Error(err)
 			}
@@ -387,13 +387,13 @@ func TestBackupPlan(t *testing.T) {
 	if n := snapshots(); n != 0 {
 		t.Errorf("%d before its time", n)
 	}
-	clock.Move(15 * time.Minute)
+	clock.Advance(15 * time.Minute)
 	v.Backups.Turn(t.Context())
 	if s := state(); s.Good == nil || s.Failed != nil || !s.Next.Equal(clock.Now().Add(24*time.Hour)) || snapshots() != 1 {
 		t.Errorf("after the first: %+v", s)
 	}
 	for range 4 {
-		clock.Move(24 * time.Hour)
+		clock.Advance(24 * time.Hour)
 		v.Backups.Turn(t.Context())
 		v.Backups.Turn(t.Context())
 	}
@@ -503,10 +503,10 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 		}
 	}
 	state("the plan's", to, false, planned.Add(24*time.Hour))
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	taken(t, v, elsewhere)
 	state("made elsewhere", elsewhere, false, planned.Add(24*time.Hour))
-	clock.Move(23*time.Hour - time.Minute)
+	clock.Advance(23*time.Hour - time.Minute)
 	if _, err := v.Backups.Create(t.Context(), clerk, blocked, func(backup.BackupProgress) {}); err == nil {
 		t.Fatal("it was made where a file is")
 	}

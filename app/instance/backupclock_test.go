@@ -19,9 +19,9 @@ func TestThePlanAfterAClockThatWasAhead(t *testing.T) {
 		o.Now = clock.Now
 		o.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour}
 	})
-	clock.Move(365 * 24 * time.Hour)
+	clock.Advance(365 * 24 * time.Hour)
 	v.Backups.Turn(t.Context())
-	clock.Move(-365 * 24 * time.Hour)
+	clock.Advance(-365 * 24 * time.Hour)
 	now := clock.Now()
 	v.Backups.Turn(t.Context())
 	if s, err := v.Backups.State(); err != nil || s.Good == nil || s.Good.At.Sub(now).Abs() > time.Hour || s.Next.Sub(now) > 25*time.Hour {

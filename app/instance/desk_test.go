@@ -138,7 +138,7 @@ func TestDeskBackup(t *testing.T) {
 			if b := desk(t, v).Backup; !well(b) || b.Good == nil {
 				t.Errorf("after it: %+v", b)
 			}
-			clock.Move(row.old)
+			clock.Advance(row.old)
 			if b := desk(t, v).Backup; b.TooOld != row.tooOld || well(b) == row.tooOld {
 				t.Errorf("%s later: %+v", row.old, b)
 			}

@@ -207,7 +207,7 @@ func TestAPurgeIsFollowed(t *testing.T) {
 	if err := v.Files.Trash(t.Context(), clerk, f[0].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	clock.Move(2 * time.Hour)
+	clock.Advance(2 * time.Hour)
 	if err := v.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func TestBeginBackup(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	clock.Move(time.Minute)
+	clock.Advance(time.Minute)
 	if err := v.Backups.Begin(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	again, err := v.Keys.Revoke(t.Context(), clerk, key.ID)
 	if err != nil || !again.RevokedAt.Equal(*first.RevokedAt) {
 		t.Errorf("%v, %v", again.RevokedAt, err)
@@ -94,9 +94,9 @@ func TestKeyExpiresToTheSecond(t *testing.T) {
 	v, clock := clocked(t)
 	end := clock.Now().Add(time.Hour)
 	text, _ := makeKey(t, v, model.KeyDraft{ExpiresAt: &end})
-	clock.Move(time.Hour - time.Microsecond)
+	clock.Advance(time.Hour - time.Microsecond)
 	opens(t, v, text, true)
-	clock.Move(time.Microsecond)
+	clock.Advance(time.Microsecond)
 	opens(t, v, text, false)
 }
 
@@ -110,7 +110,7 @@ func TestKeyRotate(t *testing.T) {
 	}
 	opens(t, v, text, true)
 	opens(t, v, next, true)
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	opens(t, v, text, false)
 	opens(t, v, next, true)
 	_, _, err = v.Keys.Rotate(t.Context(), clerk, key.ID, 0)
@@ -135,7 +135,7 @@ func TestKeyRotateKeepsTheExpiry(t *testing.T) {
 	if err != nil || fresh.ExpiresAt == nil || !fresh.ExpiresAt.Equal(end) {
 		t.Fatalf("%+v, %v", fresh, err)
 	}
-	clock.Move(time.Minute)
+	clock.Advance(time.Minute)
 	opens(t, v, text, false)
 	opens(t, v, next, false)
 }
@@ -157,7 +157,7 @@ func TestKeyLastUse(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	for range 3 {
-		clock.Move(time.Second)
+		clock.Advance(time.Second)
 		opens(t, v, text, true)
 	}
 	last := clock.Now()
@@ -171,12 +171,12 @@ func TestKeyLastUse(t *testing.T) {
 	if _, err := v.Keys.List(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	clock.Move(time.Second)
+	clock.Advance(time.Second)
 	opens(t, v, text, true)
 	if k := used(t, v, key.ID); k.UseCount != 5 || !k.LastUsedAt.Equal(clock.Now()) {
 		t.Errorf("%+v", k)
 	}
-	clock.Move(-time.Hour) // a clock that is set back
+	clock.Advance(-time.Hour) // a clock that is set back
 	opens(t, v, text, true)
 	if k := used(t, v, key.ID); k.UseCount != 6 {
 		t.Errorf("%+v", k)

@@ -56,7 +56,7 @@ func TestSignInFromKnownAddress(t *testing.T) {
 	if ran := p.Users.Runs() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times for a name that has to wait, want 0", ran)
 	}
-	p.clock.Move(time.Second)
+	p.clock.Advance(time.Second)
 	p.in(t, "owner", office)
 	p.in(t, "other", "192.0.2.1")
 }
@@ -74,7 +74,7 @@ func TestKnownNamesStaySecret(t *testing.T) {
 	p.in(t, "known", office)
 	p.in(t, "elsewhere", "192.0.2.1")
 	p.exhaust(t, office)
-	p.clock.Move(time.Minute)
+	p.clock.Advance(time.Minute)
 	type seen struct {
 		text string
 		wait time.Duration
@@ -106,7 +106,7 @@ func TestTwoFactorFromKnownAddress(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "owner", model.RoleAdmin)
 	plain, _ := p.factor(t, p.actor(t, "owner")) // from 192.0.2.1
-	p.clock.Move(time.Minute)
+	p.clock.Advance(time.Minute)
 	p.exhaust(t, "192.0.2.1")
 	_, err := p.try(t, "owner", goodPassword, "", "192.0.2.1")
 	refused(t, "the password alone", err, auth.CodeNeeded)
@@ -163,7 +163,7 @@ func TestKnownAddressEnds(t *testing.T) {
 			p := &people{v, clock}
 			p.user(t, "owner", model.RoleAdmin)
 			p.in(t, "owner", office)
-			p.clock.Move(row.later)
+			p.clock.Advance(row.later)
 			if row.reopen {
 				closed(t, p.Instance)
 				if p.Instance, err = instance.Open(t.Context(), opts); err != nil {
@@ -187,7 +187,7 @@ func TestKnownAddressesAreFew(t *testing.T) {
 	for i := range 30 {
 		p.in(t, "owner", fmt.Sprintf("203.0.113.%d", i))
 		p.in(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // once more is no second entry
-		p.clock.Move(time.Minute)
+		p.clock.Advance(time.Minute)
 	}
 	kept, err := p.Users.Get(t.Context(), user.ID)
 	if err != nil {

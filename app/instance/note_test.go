@@ -53,18 +53,18 @@ func TestViewsCountOnceAMinute(t *testing.T) {
 	look(1, "b")
 	look(1, "a")
 	expect("others by themselves, the same not again", "file:2 a", "file:1 b")
-	clock.Move(time.Minute - time.Microsecond)
+	clock.Advance(time.Minute - time.Microsecond)
 	expect("the minute is not over")
-	clock.Move(time.Microsecond)
+	clock.Advance(time.Microsecond)
 	expect("the minute is over", "file:1 a 2")
 	look(1, "a")
 	expect("a new one", "file:1 a")
 	look(1, "a")
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	look(1, "a")
 	expect("late", "file:1 a 1", "file:1 a")
 	look(1, "a")
-	clock.Move(-time.Hour)
+	clock.Advance(-time.Hour)
 	look(1, "a")
 	expect("a clock that is set back", "file:1 a 1", "file:1 a")
 
@@ -82,14 +82,14 @@ func TestRangesBelongToAView(t *testing.T) {
 	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
 	for range 20 {
 		v.Events.GoesOn(follower("a"), "file.opened", "file:1")
-		clock.Move(9 * time.Minute)
+		clock.Advance(9 * time.Minute)
 	}
 	if got := views(t, v); !slices.Equal(got, []string{"file:1 a"}) {
 		t.Errorf("%q", got)
 	}
 	v.Events.GoesOn(follower("b"), "file.opened", "file:1")
 	v.Events.GoesOn(follower("b"), "file.opened", "file:1")
-	clock.Move(10 * time.Minute)
+	clock.Advance(10 * time.Minute)
 	v.Events.GoesOn(follower("a"), "file.opened", "file:1")
 	if got := views(t, v); !slices.Equal(got, []string{"file:1 a", "file:1 b", "file:1 a"}) {
 		t.Errorf("%q", got)
@@ -102,7 +102,7 @@ func TestViewsKeepTheOrderOfTime(t *testing.T) {
 	v, clock := clocked(t)
 	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
 	begun := clock.Now()
-	clock.Move(500 * time.Millisecond)
+	clock.Advance(500 * time.Millisecond)
 	makeKey(t, v, model.KeyDraft{})
 	v.Events.Note(clerk, "file.downloaded", "file:2", nil)
 	list := seqs(t, v, 2)
@@ -209,7 +209,7 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 		if got := len(seqs(t, v, 1)); got != 2 {
 			t.Errorf("%d entries", got)
 		}
-		clock.Move(20 * time.Second)
+		clock.Advance(20 * time.Second)
 	}
 	if k := used(t, v, key.ID); k.UseCount != 0 {
 		t.Errorf("%+v", k)
@@ -299,7 +299,7 @@ func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 		v.Events.Note(kim, "file.downloaded", "file:1", nil)
 		v.Events.Note(kim, "file.downloaded", "file:1", map[string]string{"as": "zip"})
 	}
-	clock.Move(time.Minute)
+	clock.Advance(time.Minute)
 	var got []string
 	for _, e := range seqs(t, v, 2) {
 		got = append(got, fmt.Sprint(e.Kind, e.Detail))
@@ -327,7 +327,7 @@ func TestReadingHasAPace(t *testing.T) {
 	if !v.Events.Fast(kim) || v.Events.Fast(lee) || v.Events.Fast(clerk) {
 		t.Errorf("%v, %v", v.Events.Fast(kim), v.Events.Fast(lee))
 	}
-	clock.Move(time.Minute)
+	clock.Advance(time.Minute)
 	if v.Events.Fast(kim) {
 		t.Error("still")
 	}

@@ -164,7 +164,7 @@ func TestPicturesAreTrimmed(t *testing.T) {
 		if body(t, picture, err) == "" {
 			t.Errorf("page %d is empty", page)
 		}
-		clock.Move(time.Minute)
+		clock.Advance(time.Minute)
 	}
 	for page := 1; page <= 5; page++ {
 		get(page)

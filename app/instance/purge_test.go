@@ -24,10 +24,10 @@ func TestRestoreTooLate(t *testing.T) {
 	v, _, clock := timed(t)
 	ordered(t, v, "A-1")
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-	clock.Move(trashKeep - time.Microsecond)
+	clock.Advance(trashKeep - time.Microsecond)
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v, "order 1 A-1")
-	clock.Move(time.Microsecond)
+	clock.Advance(time.Microsecond)
 	_, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
 	kind(t, "too late", err, errs.NotFound)
 	done(t, v.Purge(t.Context()))
@@ -44,10 +44,10 @@ func TestPurge(t *testing.T) {
 	live := uploadDocs(t, v, pdf("copy of 1.pdf", "1"))[0]
 	trashed := uploadDocs(t, v, pdf("copy of 2.pdf", "2"))[0]
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	done(t, v.Files.Trash(t.Context(), clerk, trashed.ID, vault.Match{}))
 	vaulttest.Verify(t, v)
-	clock.Move(trashKeep - time.Hour)
+	clock.Advance(trashKeep - time.Hour)
 	done(t, v.Purge(t.Context()))
 	vaulttest.Verify(t, v)
 	wantTrash(t, v, fmt.Sprintf("file %d copy of 2.pdf", trashed.ID))
@@ -72,7 +72,7 @@ func TestPurge(t *testing.T) {
 	done(t, bytesOf(live))
 	done(t, bytesOf(trashed))
 	vaulttest.Verify(t, v)
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	done(t, v.Purge(t.Context()))
 	done(t, v.Sweeper.Sweep(t.Context()))
 	if err := bytesOf(trashed); !os.IsNotExist(err) {
@@ -91,7 +91,7 @@ func TestPurgeInTheBackground(t *testing.T) {
 	v, opts, clock := timed(t)
 	file := uploadDocs(t, v, pdf("1.pdf", "1"))[0]
 	done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	ordered(t, v, "the vault is in use")
 	v.Start(1 << 40)
 	eventually(t, "the purge and the sweep", func() bool { return len(under(t, opts.Dir, "blobs")) == 0 })
@@ -117,7 +117,7 @@ func TestPurgeMany(t *testing.T) {
 		done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
 	}
 	stays := ordered(t, v, "stays")
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v)
 	if s := status(t, v); s.Orders != 1 || s.Files != 0 || s.Abstracts != 0 || s.Queue != 0 {
@@ -139,7 +139,7 @@ func TestPurgePassesOverTheDamaged(t *testing.T) {
 	for _, number := range []string{"A-1", "A-2"} {
 		order := ordered(t, v, number)
 		done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
-		clock.Move(time.Second)
+		clock.Advance(time.Second)
 	}
 	closed(t, v)
 	vaulttest.FlipBit(t, opts.Dir+"/vault.db", "orders", 200, false)
@@ -147,7 +147,7 @@ func TestPurgePassesOverTheDamaged(t *testing.T) {
 	done(t, err)
 	defer closed(t, v)
 	wantTrash(t, v, "order 1 ", "order 2 A-2")
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	if err := v.Purge(t.Context()); err == nil {
 		t.Error("nobody is told of a damaged record")
 	}
@@ -168,7 +168,7 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	done(t, err)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	done(t, v.Folders.Remove(t.Context(), clerk, inbox.ID, vault.Match{}))
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v)
 }
@@ -207,7 +207,7 @@ func TestPurgedWhileProcessed(t *testing.T) {
 			file := uploadDocs(t, v, pdf("1.pdf", "1"))[0]
 			f.replies(onceDone(func() error {
 				done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
-				clock.Move(trashKeep)
+				clock.Advance(trashKeep)
 				done(t, v.Purge(t.Context()))
 				done(t, v.Sweeper.Sweep(t.Context()))
 				return row.trouble
@@ -263,7 +263,7 @@ func TestTrashThousandsOfDocuments(t *testing.T) {
 	}
 	restored := time.Since(began)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	began = time.Now()
 	done(t, v.Purge(t.Context()))
 	purged := time.Since(began)

@@ -78,7 +78,7 @@ func TestPurgeByHand(t *testing.T) {
 			}
 		}
 	}
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	if live := content(t, v, loose[1].ID); len(live) == 0 {
 		t.Error("the live document is empty")
 	}

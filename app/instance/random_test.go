@@ -181,7 +181,7 @@ func otherVerbs() []verb {
 			return fails(p.v.Orders.Restore(p.Context(), clerk, p.number(), vault.Keep[model.Order]{}))
 		}},
 		{"time passes", func(p *player) error {
-			p.clock.Move(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))
+			p.clock.Advance(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))
 			return nil
 		}},
 		{"purge", func(p *player) error { return p.v.Purge(p.Context()) }},
@@ -214,7 +214,7 @@ func (p *player) end(dir string) {
 		}
 	}
 	vaulttest.Verify(p.T, p.v)
-	p.clock.Move(trashKeep)
+	p.clock.Advance(trashKeep)
 	done(p.T, p.v.Purge(p.Context()))
 	vaulttest.Verify(p.T, p.v)
 	done(p.T, p.v.Sweeper.Sweep(p.Context()))

@@ -67,8 +67,8 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 			texts, thumbnails := derivedFiles(t, opts, blobstore.TextFile), derivedFiles(t, opts, blobstore.ThumbnailFile)
 			sound, err := os.ReadFile(texts[0])
 			err = errors.Join(err, index(opts.Dir),
-				os.WriteFile(texts[0], vaulttest.OtherText(t, 1, "walrus"), 0o600),
-				os.WriteFile(texts[1], vaulttest.OtherText(t, 2, "walrus"), 0o600),
+				os.WriteFile(texts[0], vaulttest.OldText(t, 1, "walrus"), 0o600),
+				os.WriteFile(texts[1], vaulttest.OldText(t, 2, "walrus"), 0o600),
 				os.WriteFile(texts[2], append(sound[:10:10], make([]byte, 200)...), 0o600), // a power cut
 				os.WriteFile(thumbnails[3], []byte("\x89PNG\r\n\x1a\n of an earlier version"), 0o600),
 				flipByte(0.9)(thumbnails[0]))

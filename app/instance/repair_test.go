@@ -53,14 +53,14 @@ func TestRepairMendsWhatFollowsFromRecords(t *testing.T) {
 		spoil          func(database string)
 		added, removed int // tasks
 	}{
-		"a task lost":    {func(db string) { vaulttest.Lose(t, db, "tasks"); vaulttest.Lose(t, db, "counters") }, 1, 0},
+		"a task lost":    {func(db string) { vaulttest.DeleteFirst(t, db, "tasks"); vaulttest.DeleteFirst(t, db, "counters") }, 1, 0},
 		"a task damaged": {func(db string) { vaulttest.FlipBit(t, db, "tasks", 200, false) }, 1, 1},
 	}
 	for _, bucket := range []string{
 		"order_index", "order_sorted", "abstract_index", "abstract_sorted", "file_index", "event_index", "trash", "folder_names", "file_digests", "key_hashes", "counts",
 	} {
 		for how, spoil := range map[string]func(string){
-			" loses an entry":  func(db string) { vaulttest.Lose(t, db, bucket) },
+			" loses an entry":  func(db string) { vaulttest.DeleteFirst(t, db, bucket) },
 			" has a wrong key": func(db string) { vaulttest.FlipBit(t, db, bucket, 3, true) },
 		} {
 			row := rows[bucket+how]
@@ -103,10 +103,10 @@ func TestRepairLeavesDamageAlone(t *testing.T) {
 		says  string
 	}{
 		"a damaged file": {func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) }, true, "file 1: "},
-		"a lost file":    {func(db string) { vaulttest.Lose(t, db, "files") }, false, "database repair: nothing was repaired: the record of file 1 is gone"},
+		"a lost file":    {func(db string) { vaulttest.DeleteFirst(t, db, "files") }, false, "database repair: nothing was repaired: the record of file 1 is gone"},
 		"a file lost without trace": {func(db string) {
-			vaulttest.Lose(t, db, "files")
-			vaulttest.LoseEnding(t, db, "file_digests", []byte{0, 0, 0, 0, 0, 0, 0, 1})
+			vaulttest.DeleteFirst(t, db, "files")
+			vaulttest.DeleteBySuffix(t, db, "file_digests", []byte{0, 0, 0, 0, 0, 0, 0, 1})
 		}, false, "database repair: nothing was repaired: 2 records of files are there, 3 were counted, and 2 documents have no record"},
 		"a damaged order": {func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) }, true, "order 1: "},
 	} {

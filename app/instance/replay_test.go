@@ -185,17 +185,17 @@ func TestReplayEnds(t *testing.T) {
 		return err
 	}
 	done(t, make1())
-	clock.Move(replayKeep - time.Microsecond)
+	clock.Advance(replayKeep - time.Microsecond)
 	done(t, v.Purge(t.Context()))
 	if _, found := replay(t, v, 1); !found {
 		t.Error("gone early")
 	}
-	clock.Move(time.Microsecond)
+	clock.Advance(time.Microsecond)
 	if _, found := replay(t, v, 1); found {
 		t.Error("given too long")
 	}
 	done(t, make1()) // over the one that is not pruned yet
-	clock.Move(replayKeep)
+	clock.Advance(replayKeep)
 	vaulttest.Verify(t, v)
 	done(t, v.Purge(t.Context()))
 	if _, found, err := v.Kept(slot(1)); err != nil || found {
@@ -224,7 +224,7 @@ func TestPruningNothingWritesNothing(t *testing.T) {
 	if purged() {
 		t.Error("it wrote to the database for nothing")
 	}
-	clock.Move(replayKeep)
+	clock.Advance(replayKeep)
 	if !purged() {
 		t.Error("what is due was not pruned")
 	}

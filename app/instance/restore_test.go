@@ -285,7 +285,7 @@ func TestMakeBackupFixture(t *testing.T) {
 // older makes an archive of schema 1 out of one of schema 2.
 func older(t *testing.T, from, to string) {
 	t.Helper()
-	opts := archive.Options{Now: vaulttest.NewClock().Now, Rand: vaulttest.Chance()}
+	opts := archive.Options{Now: vaulttest.NewClock().Now, Rand: vaulttest.Rand()}
 	a, err := archive.Open(from, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func TestRetention(t *testing.T) {
 		}, years(7)},
 		{"an abstract with a later document", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
-			clock.Move(48 * time.Hour)
+			clock.Advance(48 * time.Hour)
 			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
 			done(t, err)
 			done(t, v.Abstracts.Trash(t.Context(), clerk, a.Abstract.ID, vault.Match{}))
@@ -84,12 +84,12 @@ func TestRetention(t *testing.T) {
 		}, years(20).Add(48 * time.Hour)},
 		{"a document removed after 30 days", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
-			clock.Move(30*calendarDay + time.Microsecond)
+			clock.Advance(30*calendarDay + time.Microsecond)
 			return detach(t, v, a)
 		}, years(20)},
 		{"a document removed within 30 days", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
-			clock.Move(30 * calendarDay)
+			clock.Advance(30 * calendarDay)
 			return detach(t, v, a)
 		}, time.Time{}},
 		{"a document removed early, restored, removed late", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
@@ -97,18 +97,18 @@ func TestRetention(t *testing.T) {
 			detach(t, v, a)
 			_, err := v.Files.Restore(t.Context(), clerk, a.Files[0].ID, vault.Keep[model.File]{})
 			done(t, err)
-			clock.Move(31 * calendarDay)
+			clock.Advance(31 * calendarDay)
 			return detach(t, v, a)
 		}, years(20)},
 		{"a document that was uploaded in a future that is none", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
-			clock.Move(365 * calendarDay)
+			clock.Advance(365 * calendarDay)
 			a := create(t, v, pdf("1.pdf", "1"))
-			clock.Move(-365 * calendarDay)
+			clock.Advance(-365 * calendarDay)
 			return detach(t, v, a)
 		}, years(21)},
 		{"a document on no abstract", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			f := uploadDocs(t, v, pdf("1.pdf", "1"))[0]
-			clock.Move(90 * calendarDay)
+			clock.Advance(90 * calendarDay)
 			done(t, v.Files.Trash(t.Context(), clerk, f.ID, vault.Match{}))
 			return "file", f.ID
 		}, time.Time{}},
@@ -134,7 +134,7 @@ func TestRetention(t *testing.T) {
 			if !is.Until.Equal(until) {
 				t.Errorf("kept until %v, want %v", is.Until, until)
 			}
-			clock.Move(until.Sub(clock.Now()) - time.Microsecond)
+			clock.Advance(until.Sub(clock.Now()) - time.Microsecond)
 			done(t, v.Purge(t.Context()))
 			if found, err := v.Trash.Find(t.Context(), noun, id); err != nil || found.ID != id {
 				t.Errorf("just before: %+v, %v", found, err)
@@ -142,7 +142,7 @@ func TestRetention(t *testing.T) {
 			if _, err := v.Trash.Purge(t.Context(), clerk, noun, id, ""); (errs.KindOf(err) == errs.Conflict) == tt.want.IsZero() {
 				t.Errorf("purged by hand just before: %v", err)
 			}
-			clock.Move(time.Microsecond)
+			clock.Advance(time.Microsecond)
 			done(t, v.Purge(t.Context()))
 			wantTrash(t, v)
 			vaulttest.Verify(t, v)
@@ -165,7 +165,7 @@ func TestRetentionRestoresLate(t *testing.T) {
 	}
 	ordered(t, v, "A-1")
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-	clock.Move(19 * keepYear)
+	clock.Advance(19 * keepYear)
 	_, err := v.Files.Restore(t.Context(), clerk, before.Files[0].ID, vault.Keep[model.File]{})
 	kind(t, "one of its documents", err, errs.Conflict)
 	done(t, v.Purge(t.Context()))
@@ -193,7 +193,7 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 	done(t, err)
 	late, early := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2")), create(t, v, pdf("3.pdf", "3"))
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 2, early.Files[0].ID, vault.Match{}))
-	clock.Move(31 * calendarDay)
+	clock.Advance(31 * calendarDay)
 	file := late.Files[0]
 	want := file.CreatedAt.AddDate(20, 0, 0)
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID, vault.Match{}))
@@ -247,7 +247,7 @@ func TestRetentionOfSharedBytes(t *testing.T) {
 	filed := create(t, v, pdf("1.pdf", "1"))
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	done(t, v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}))
-	clock.Move(trashKeep)
+	clock.Advance(trashKeep)
 	done(t, v.Purge(t.Context()))
 	done(t, v.Sweeper.Sweep(t.Context()))
 	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
@@ -270,10 +270,10 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	v, err := instance.Open(t.Context(), opts)
 	done(t, err)
 	create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
-	clock.Move(31 * calendarDay)
+	clock.Advance(31 * calendarDay)
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, 1, vault.Match{}))
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
-	clock.Move(10 * trashKeep)
+	clock.Advance(10 * trashKeep)
 	_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
 	kind(t, "before", err, errs.NotFound)
 	closed(t, v)
@@ -311,7 +311,7 @@ func TestRetentionAndAClockFarAhead(t *testing.T) {
 	ordered(t, v, "A-1")
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-	clock.Move(21 * keepYear)
+	clock.Advance(21 * keepYear)
 	done(t, v.PurgeTurn(t.Context()))
 	_, err := v.Trash.Purge(t.Context(), clerk, "abstract", 1, "")
 	kind(t, "right after the leap", err, errs.Conflict)
@@ -319,7 +319,7 @@ func TestRetentionAndAClockFarAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
-	clock.Move(calendarDay)
+	clock.Advance(calendarDay)
 	if gone, err := v.Trash.Purge(t.Context(), clerk, "abstract", 1, ""); err != nil || gone.Records != 1 {
 		t.Errorf("a day later: %+v, %v", gone, err)
 	}
@@ -343,7 +343,7 @@ func TestRetentionWithADamagedDocument(t *testing.T) {
 	v, err = instance.Open(t.Context(), opts)
 	done(t, err)
 	defer closed(t, v)
-	clock.Move(2 * keepYear)
+	clock.Advance(2 * keepYear)
 	if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("purge: %v", err)
 	}
@@ -365,14 +365,14 @@ func TestRetentionWithALostDocument(t *testing.T) {
 			defer closed(t, v)
 			filed := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
 			done(t, v.Abstracts.Trash(t.Context(), clerk, filed.Abstract.ID, vault.Match{}))
-			clock.Move(time.Second)
+			clock.Advance(time.Second)
 			ordered(t, v, "A-1")
 			done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
 			done(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(filed.Files[lost].ID) }))
 			if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100}); err != nil || len(page.Items) != 2 {
 				t.Errorf("got %d records, %v, want 2", len(page.Items), err)
 			}
-			clock.Move(366 * calendarDay) // past the retention too
+			clock.Advance(366 * calendarDay) // past the retention too
 			if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
 				t.Errorf("purge: got %v, want %v", err, store.ErrDamaged)
 			}

@@ -162,7 +162,7 @@ func TestDamageIsReportedOnceUntilHealed(t *testing.T) {
 			if got := content(t, v, file.ID); !bytes.Equal(got, row.doc.body) {
 				t.Errorf("after the upload: got %d bytes, want %d", len(got), len(row.doc.body))
 			}
-			clock.Move(time.Hour)
+			clock.Advance(time.Hour)
 			rot(t, opts.Dir, file, flip)
 			v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // its finding is looked at
 			if got, want := damageEvents(t, v), []string{"file:1", "file:1"}; !slices.Equal(got, want) {
@@ -183,7 +183,7 @@ func TestPutBackByHandHeals(t *testing.T) {
 			t.Fatalf("got %d damaged, want 1", s.Damaged)
 		}
 		rot(t, opts.Dir, file, func([]byte) []byte { return d.body })
-		clock.Move(time.Hour)
+		clock.Advance(time.Hour)
 		if got := content(t, v, file.ID); !bytes.Equal(got, d.body) {
 			t.Errorf("got %d bytes, want %d", len(got), len(d.body))
 		}
@@ -219,7 +219,7 @@ func TestDamageOfPurgedDocumentIsForgotten(t *testing.T) {
 	if err := v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	clock.Move(31 * scrubDay)
+	clock.Advance(31 * scrubDay)
 	if err := v.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestPartsAreVerifiedBehind(t *testing.T) {
 	if err := part(); err != nil || v.Integrity.ScrubAsked(t.Context()) != 0 {
 		t.Errorf("just uploaded: %v, or it was verified again", err)
 	}
-	clock.Move(25 * time.Hour)
+	clock.Advance(25 * time.Hour)
 	for range 3 {
 		if err := part(); err != nil {
 			t.Error(err)
@@ -276,7 +276,7 @@ func TestPartsAreVerifiedBehind(t *testing.T) {
 	if got := v.Integrity.ScrubAsked(t.Context()); got != 0 {
 		t.Errorf("known: verified %d times, want 0", got)
 	}
-	clock.Move(time.Hour)
+	clock.Advance(time.Hour)
 	if err := part(); !isDamaged(err) || v.Integrity.ScrubAsked(t.Context()) != 1 {
 		t.Errorf("an hour later: %v, or it was not verified again", err)
 	}
@@ -302,7 +302,7 @@ func TestScrubReadsEverything(t *testing.T) {
 		if err != nil || wait < 0 || wait > 20*scrubDay {
 			t.Fatalf("wait %v, %v", wait, err)
 		}
-		clock.Move(wait)
+		clock.Advance(wait)
 		took += wait
 		return ended
 	}
@@ -326,7 +326,7 @@ func TestScrubReadsEverything(t *testing.T) {
 		if wait, ended, err := v.Integrity.ScrubStep(t.Context()); ended || err != nil {
 			t.Fatalf("step %d: ended %t, %v", i, ended, err)
 		} else {
-			clock.Move(wait)
+			clock.Advance(wait)
 			took += wait
 		}
 	}
@@ -370,10 +370,10 @@ func TestScrubAndTheClock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				clock.Move(wait)
+				clock.Advance(wait)
 			}
 			v.Integrity.ScrubStep(t.Context()) //nolint:errcheck // the next one is looked at
-			clock.Move(row.jump)
+			clock.Advance(row.jump)
 			if got := v.Integrity.State(); got.Overdue != row.overdue || got.Age < 0 {
 				t.Errorf("after the jump: %+v", got)
 			}

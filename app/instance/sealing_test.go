@@ -31,7 +31,7 @@ func TestBackupSettingsAgree(t *testing.T) {
 			opts := vaulttest.Options(t)
 			opts.Settings.Backup = row.own
 			v := vaulttest.Open(t, opts)
-			asked, err := row.asks.Sealing(vaulttest.Chance())
+			asked, err := row.asks.Sealing(vaulttest.Rand())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,16 +53,16 @@ func TestSessionLimits(t *testing.T) {
 			p.user(t, "kim", model.RoleAdmin)
 			idle, used := p.signIn(t, "kim"), p.signIn(t, "kim")
 			began := p.clock.Now()
-			p.clock.Move(row.idle - time.Second)
+			p.clock.Advance(row.idle - time.Second)
 			p.speaks(t, used.Token)
-			p.clock.Move(time.Second)
+			p.clock.Advance(time.Second)
 			p.silent(t, "idle", idle.Token)
 			p.speaks(t, used.Token)
 			for p.clock.Now().Sub(began) < row.max-row.idle/2 {
-				p.clock.Move(row.idle / 2)
+				p.clock.Advance(row.idle / 2)
 				p.speaks(t, used.Token)
 			}
-			p.clock.Move(row.max - p.clock.Now().Sub(began))
+			p.clock.Advance(row.max - p.clock.Now().Sub(began))
 			p.silent(t, "over the whole time", used.Token)
 		})
 	}
@@ -84,13 +84,13 @@ func TestSessionLastSeen(t *testing.T) {
 	size := func() int64 { return p.Store.Size() }
 	before, began := size(), clock.Now()
 	for range 1000 {
-		clock.Move(59 * time.Millisecond)
+		clock.Advance(59 * time.Millisecond)
 		p.speaks(t, in.Token)
 	}
 	if size() != before {
 		t.Error("looking at pages writes")
 	}
-	clock.Move(11 * time.Hour)
+	clock.Advance(11 * time.Hour)
 	p.speaks(t, in.Token)
 	seen := clock.Now()
 	list, err := p.Sessions.List(t.Context(), p.speaks(t, in.Token))
@@ -99,7 +99,7 @@ func TestSessionLastSeen(t *testing.T) {
 	}
 	closed(t, v)
 	p = &people{vaulttest.Open(t, opts), clock}
-	clock.Move(11 * time.Hour)
+	clock.Advance(11 * time.Hour)
 	p.speaks(t, in.Token)
 	if err := p.Users.Gathered(t.Context()); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestSessionsOfOneUser(t *testing.T) {
 	lee := p.signIn(t, "lee")
 	var all []auth.SignedIn
 	for range 4 {
-		p.clock.Move(time.Minute)
+		p.clock.Advance(time.Minute)
 		all = append(all, p.signIn(t, "kim"))
 	}
 	actor := p.speaks(t, all[0].Token)
@@ -152,7 +152,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	p.put(t, user)
 	first := p.signIn(t, "kim")
 	for range 50 {
-		p.clock.Move(time.Second)
+		p.clock.Advance(time.Second)
 		p.signIn(t, "kim")
 	}
 	p.silent(t, "the longest unused", first.Token)
@@ -160,7 +160,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if err != nil || len(list) != 50 {
 		t.Errorf("%d, %v", len(list), err)
 	}
-	p.clock.Move(13 * time.Hour)
+	p.clock.Advance(13 * time.Hour)
 	if err := p.Sessions.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -201,9 +201,9 @@ func TestTriesAreBounded(t *testing.T) {
 	}
 	_, err := p.try(t, "kim", goodPassword, "", "203.0.113.9")
 	refused(t, "still waiting", err, auth.TooManyTries)
-	p.clock.Move(time.Hour)
+	p.clock.Advance(time.Hour)
 	p.Users.Tried("later", "10.0.0.1")
-	p.clock.Move(-2 * time.Hour) // a clock that is set back holds nobody up
+	p.clock.Advance(-2 * time.Hour) // a clock that is set back holds nobody up
 	if _, err := p.try(t, "kim", goodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)
 	}
@@ -216,7 +216,7 @@ func TestSessionLastSeenIsWrittenByItself(t *testing.T) {
 	kim := p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	p.Start(time.Hour)
-	p.clock.Move(2 * time.Minute)
+	p.clock.Advance(2 * time.Minute)
 	p.speaks(t, in.Token)
 	eventually(t, "the sight", func() bool {
 		user, err := p.Users.Get(t.Context(), kim.ID)

@@ -65,7 +65,7 @@ func TestSignInResistsGuessing(t *testing.T) {
 				t.Fatalf("wait %s", wait)
 			}
 			waits = append(waits, wait)
-			p.clock.Move(wait)
+			p.clock.Advance(wait)
 			continue
 		}
 		refused(t, "a wrong password", err, auth.WrongPassword)
@@ -97,7 +97,7 @@ func TestSignInWhileWaiting(t *testing.T) {
 	}
 	_, err := p.try(t, "owner", goodPassword, "", "203.0.113.9")
 	refused(t, "right, too early", err, auth.TooManyTries)
-	p.clock.Move(tooMany(err))
+	p.clock.Advance(tooMany(err))
 	if _, err := p.try(t, "owner", goodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestSecondFactor(t *testing.T) {
 	}
 	refused(t, "no code", in(""), auth.CodeNeeded)
 	refused(t, "the code that confirmed", in(p.code(t, offer.Secret)), auth.WrongCode)
-	p.clock.Move(30 * time.Second)
+	p.clock.Advance(30 * time.Second)
 	code := p.code(t, offer.Secret)
 	if err := in(code[:3] + " " + code[3:]); err != nil {
 		t.Errorf("a good code: %v", err)
@@ -214,7 +214,7 @@ func TestCodeIsUsedOnce(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
-	p.clock.Move(time.Minute)
+	p.clock.Advance(time.Minute)
 	for what, code := range map[string]string{"code": p.code(t, plain), "recovery code": codes[0]} {
 		done := make(chan error)
 		for i := range 4 {
@@ -242,7 +242,7 @@ func TestCodesAreCountedForTheAccount(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
-	p.clock.Move(time.Minute)
+	p.clock.Advance(time.Minute)
 	for i := range 20 {
 		_, err := p.try(t, "kim", goodPassword, "000000", fmt.Sprintf("198.51.100.%d", i))
 		refused(t, "a guess", err, auth.WrongCode)
@@ -252,7 +252,7 @@ func TestCodesAreCountedForTheAccount(t *testing.T) {
 	if _, err := p.try(t, "kim", goodPassword, codes[0], "192.0.2.2"); err != nil {
 		t.Error(err)
 	}
-	p.clock.Move(time.Hour)
+	p.clock.Advance(time.Hour)
 	if _, err := p.try(t, "kim", goodPassword, p.code(t, plain), "192.0.2.1"); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ func TestSignInInTwoSteps(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
-	p.clock.Move(time.Minute)
+	p.clock.Advance(time.Minute)
 	step, before := p.step(t, "kim", "192.0.2.1"), p.Users.Runs()
 	_, err := p.goOn(t, step, "", "192.0.2.1")
 	refused(t, "no code", err, auth.CodeNeeded)
@@ -50,7 +50,7 @@ func TestSignInInTwoSteps(t *testing.T) {
 		refused(t, "no step", err, auth.StepEnded)
 	}
 	late := p.step(t, "kim", "192.0.2.1")
-	p.clock.Move(auth.StepLife)
+	p.clock.Advance(auth.StepLife)
 	_, err = p.goOn(t, late, codes[0], "192.0.2.1")
 	refused(t, "a step of five minutes ago", err, auth.StepEnded)
 }
@@ -91,7 +91,7 @@ func TestStepResistsGuessing(t *testing.T) {
 		_, err := p.goOn(t, step, "000000", "203.0.113.9")
 		switch wait := tooMany(err); {
 		case wait > 0:
-			p.clock.Move(wait)
+			p.clock.Advance(wait)
 		case refusedFor(err) == auth.StepEnded:
 			step = p.step(t, "kim", "192.0.2.1") // elsewhere, to be sure that it works
 		default:
@@ -120,7 +120,7 @@ func TestStepsAreBounded(t *testing.T) {
 	first := p.step(t, "kim", "192.0.2.1")
 	last := ""
 	for range 5 {
-		p.clock.Move(time.Second)
+		p.clock.Advance(time.Second)
 		last = p.step(t, "kim", "192.0.2.1")
 	}
 	_, err := p.goOn(t, first, codes[0], "192.0.2.1")

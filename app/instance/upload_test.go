@@ -316,12 +316,12 @@ func TestUploadExpires(t *testing.T) {
 	v := p.Instance
 	plan := upload.UploadPlan{Filename: "a.pdf", Size: 10}
 	first := begin(t, v, plan)
-	p.clock.Move(40 * time.Minute)
+	p.clock.Advance(40 * time.Minute)
 	write(t, v, first.ID, 0, []byte("abc"))
 	second := begin(t, v, plan)
 	_, err := v.Uploads.Begin(t.Context(), clerk, plan)
 	kind(t, "too many", err, errs.Conflict)
-	p.clock.Move(40 * time.Minute)
+	p.clock.Advance(40 * time.Minute)
 	if told, err := v.Uploads.Offset(t.Context(), clerk, first.ID); err != nil || told.Offset != 3 || !told.Until.Equal(p.clock.Now().Add(20*time.Minute)) {
 		t.Errorf("%+v, %v", told, err)
 	}
@@ -329,7 +329,7 @@ func TestUploadExpires(t *testing.T) {
 	begin(t, v, plan) // the first stood still and makes room
 	_, err = v.Uploads.Offset(t.Context(), clerk, first.ID)
 	kind(t, "the first", err, errs.NotFound)
-	p.clock.Move(time.Hour)
+	p.clock.Advance(time.Hour)
 	_, err = v.Uploads.Write(t.Context(), clerk, second.ID, 4, strings.NewReader("x"))
 	kind(t, "over", err, errs.NotFound)
 	done(t, v.Uploads.Expire())

@@ -97,7 +97,7 @@ func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	kind(t, "more than one's share", err, errs.Conflict)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))
 	kind(t, "what was just promised", err, errs.InsufficientStorage)
-	p.clock.Move(3 * time.Minute)
+	p.clock.Advance(3 * time.Minute)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))
 	done(t, err)
 }

@@ -213,9 +213,9 @@ func TestUserLinkEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	works("after another", token, false)
-	p.clock.Move(24*time.Hour - time.Second)
+	p.clock.Advance(24*time.Hour - time.Second)
 	works("just in time", second, true)
-	p.clock.Move(time.Second)
+	p.clock.Advance(time.Second)
 	works("too late", second, false)
 	third, _, err := p.Users.Reset(t.Context(), clerk, user.ID)
 	if err != nil {
@@ -430,7 +430,7 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	}
 	kind(t, "signed out", order(actor), errs.Unauthenticated)
 	actor = p.actor(t, "kim")
-	p.clock.Move(12 * time.Hour)
+	p.clock.Advance(12 * time.Hour)
 	kind(t, "idle", order(actor), errs.Unauthenticated)
 	actor = p.actor(t, "kim")
 	actor.ID = admin.ID

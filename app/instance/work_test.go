@@ -128,7 +128,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 			t.Fatalf("after attempt %d: due after %v, want %v; asked %d times", attempt, task.DueAt.Sub(begun), due, f.count(ofIt))
 		}
 		// A moment too early nothing happens: another file overtakes it.
-		clock.Move(task.DueAt.Sub(clock.Now()) - time.Millisecond)
+		clock.Advance(task.DueAt.Sub(clock.Now()) - time.Millisecond)
 		f.replies(func(_ context.Context, a ask) error {
 			if strings.Contains(a.body, "other") {
 				return nil
@@ -141,7 +141,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 		if got := only(t, v); got != task {
 			t.Fatalf("before it was due: %+v, was %+v", got, task)
 		}
-		clock.Move(time.Millisecond)
+		clock.Advance(time.Millisecond)
 		v.Queued.Notify()
 	}
 	const sentence = "It could not be opened here; it can be tried again."

@@ -28,13 +28,13 @@ import (
 // MediaType is that of what Text gives.
 const MediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-// fresh is how old an answer may be.
-const fresh = time.Second
+// maxAge is how old an answer may be.
+const maxAge = time.Second
 
 // Options of New.
 type Options struct {
 	Vault           *instance.Instance
-	Readers         func() sandbox.Stats // nil: there are none
+	Sandbox         func() sandbox.Stats // nil: there are none
 	Version, Commit string               // of this program
 
 	// Forwarded counts requests whose forwarding headers could not be used; nil: no one does.
@@ -48,28 +48,28 @@ type Options struct {
 type Metrics struct {
 	opts     Options
 	registry *prometheus.Registry
-	http     *traffic
+	http     *httpCollector
 
-	turn chan struct{} // room for one; who puts something in has text and at
+	lock chan struct{} // room for one; who puts something in has text and at
 	text []byte
 	at   time.Time
 }
 
 // New registers everything that is told.
 func New(opts Options) *Metrics {
-	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newTraffic(), turn: make(chan struct{}, 1)}
+	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newHTTPCollector(), lock: make(chan struct{}, 1)}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		buildInfo(opts),
-		&stored{opts.Vault.Numbers, opts.Now, opts.Log},
+		&vaultCollector{opts.Vault.Numbers, opts.Now, opts.Log},
 		m.http,
 	)
-	if opts.Readers != nil {
-		m.registry.MustRegister(&readers{opts.Readers})
+	if opts.Sandbox != nil {
+		m.registry.MustRegister(&sandboxCollector{opts.Sandbox})
 	}
 	if opts.Forwarded != nil {
-		m.registry.MustRegister(&forwarded{opts.Forwarded})
+		m.registry.MustRegister(&forwardedCollector{opts.Forwarded})
 	}
 	return m
 }
@@ -79,13 +79,13 @@ func New(opts Options) *Metrics {
 // vault takes to tell, waits until ctx ends; its error then comes back.
 func (m *Metrics) Text(ctx context.Context) ([]byte, error) {
 	select {
-	case m.turn <- struct{}{}:
-		defer func() { <-m.turn }()
+	case m.lock <- struct{}{}:
+		defer func() { <-m.lock }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	now := m.opts.Now()
-	if m.text != nil && now.Sub(m.at) < fresh {
+	if m.text != nil && now.Sub(m.at) < maxAge {
 		return m.text, nil
 	}
 	families, err := m.registry.Gather()

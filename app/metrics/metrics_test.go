@@ -52,7 +52,7 @@ func house(t *testing.T) *Metrics {
 		t.Fatal(err)
 	}
 	return New(Options{
-		Vault: v, Readers: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
+		Vault: v, Sandbox: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
 		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
 		Forwarded: func() (untrusted, unreadable uint64) { return 4, 2 },
 	})
@@ -61,7 +61,7 @@ func house(t *testing.T) *Metrics {
 // ask sends requests through Watch to a handler of two routes.
 func ask(t *testing.T, m *Metrics) {
 	t.Helper()
-	h := m.Watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := m.Instrument(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/orders/77":
 			r.Pattern = "POST /orders/{id}"
@@ -90,7 +90,7 @@ func ask(t *testing.T, m *Metrics) {
 func TestWhoeverLeftIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	m := house(t)
-	h := m.Watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := m.Instrument(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Pattern = "GET /find/box"
 		w.WriteHeader(http.StatusInternalServerError)
 	}))
@@ -256,7 +256,7 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 	if first, second := read(t, m), read(t, m); first != second {
 		t.Error("it was gathered twice")
 	}
-	m.at = m.at.Add(-fresh)
+	m.at = m.at.Add(-maxAge)
 	ask(t, m)
 	if !strings.Contains(read(t, m), `route="none"`) {
 		t.Error("it is older than a second")
@@ -266,9 +266,9 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 // A vault that cannot tell is told of, and the rest besides.
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
-	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, turn: make(chan struct{}, 1)}
+	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
 	down := func(context.Context) (n instance.Numbers, err error) { return n, errors.New("the disk is gone") }
-	m.registry.MustRegister(&stored{down, time.Now, slog.New(slog.DiscardHandler)}, newTraffic())
+	m.registry.MustRegister(&vaultCollector{down, time.Now, slog.New(slog.DiscardHandler)}, newHTTPCollector())
 	text := read(t, m)
 	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") || !strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
 		t.Error(text)
@@ -278,14 +278,14 @@ func TestVaultDown(t *testing.T) {
 // Whoever left does not wait on for a vault that takes its time.
 func TestWhoeverLeftDoesNotWait(t *testing.T) {
 	t.Parallel()
-	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, turn: make(chan struct{}, 1)}
+	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
 	asked, tell := make(chan struct{}), make(chan struct{})
 	slow := func(context.Context) (n instance.Numbers, err error) {
 		asked <- struct{}{}
 		<-tell
 		return n, nil
 	}
-	m.registry.MustRegister(&stored{slow, time.Now, slog.New(slog.DiscardHandler)})
+	m.registry.MustRegister(&vaultCollector{slow, time.Now, slog.New(slog.DiscardHandler)})
 	first := make(chan error, 1)
 	go func() {
 		_, err := m.Text(t.Context())
@@ -307,10 +307,10 @@ func TestWhoeverLeftDoesNotWait(t *testing.T) {
 }
 
 func TestStamp(t *testing.T) {
-	if got := stamp(time.Time{}); got != 0 {
+	if got := unixSeconds(time.Time{}); got != 0 {
 		t.Errorf("no time is %v", got)
 	}
-	if got := stamp(time.Unix(1780027500, 250e6)); got != 1780027500.25 {
+	if got := unixSeconds(time.Unix(1780027500, 250e6)); got != 1780027500.25 {
 		t.Errorf("got %v", got)
 	}
 }
@@ -335,7 +335,7 @@ func TestTextIsKeptForASecond(t *testing.T) {
 	if read(t, m) != first {
 		t.Error("another answer in the same moment")
 	}
-	if now = now.Add(fresh); read(t, m) == first {
+	if now = now.Add(maxAge); read(t, m) == first {
 		t.Error("the same answer after a second")
 	}
 }

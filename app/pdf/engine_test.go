@@ -26,7 +26,7 @@ func engine(t *testing.T) *pdf.Engine {
 	if err != nil {
 		t.Fatalf("web.PDFium: %v", err)
 	}
-	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.Cache()})
+	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: vaulttest.CacheDir()})
 	if err != nil {
 		t.Fatalf("pdf.New: %v", err)
 	}
@@ -98,7 +98,7 @@ func TestSamples(t *testing.T) {
 
 // wantError returns the error that the manifest's rejection means.
 func wantError(s vaulttest.Sample) error {
-	switch s.Refusal {
+	switch s.Rejection {
 	case "PDF is password-protected":
 		return pdf.ErrPassword
 	case "PDF could not be read":
@@ -245,13 +245,13 @@ func TestDamagedCache(t *testing.T) {
 			t.Errorf("Close: %v", err)
 		}
 	}
-	open(vaulttest.Cache())
+	open(vaulttest.CacheDir())
 	cache := t.TempDir()
 	other := filepath.Join(cache, "other")
 	if err := os.WriteFile(other, nil, 0o600); err != nil {
 		t.Fatalf("os.WriteFile: %v", err)
 	}
-	for _, from := range compiled(t, vaulttest.Cache()) {
+	for _, from := range compiled(t, vaulttest.CacheDir()) {
 		content, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatalf("os.ReadFile: %v", err)

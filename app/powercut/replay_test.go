@@ -161,7 +161,7 @@ func (r *run) replay(cuts []cut, enough int) {
 	var all sync.WaitGroup
 	var looked int
 	for n := range players {
-		player := r.recording.Player(r.t)
+		player := r.recording.Replayer(r.t)
 		all.Go(func() {
 			for i := n; i < len(cuts); i += players {
 				r.look(player, cuts[i], i%backupEach == 0)
@@ -180,7 +180,7 @@ func (r *run) replay(cuts []cut, enough int) {
 }
 
 // look judges one state.
-func (r *run) look(player *blockdev.Player, c cut, backup bool) {
+func (r *run) look(player *blockdev.Replayer, c cut, backup bool) {
 	wrong, err := r.judge(player, c, backup)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,8 +196,8 @@ func (r *run) look(player *blockdev.Player, c cut, backup bool) {
 	}
 }
 
-func (r *run) judge(player *blockdev.Player, c cut, backup bool) (wrong []string, err error) {
-	disk, err := player.Play(c.moment, c.choice)
+func (r *run) judge(player *blockdev.Replayer, c cut, backup bool) (wrong []string, err error) {
+	disk, err := player.Replay(c.moment, c.choice)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (h *house) cycle(after time.Duration) {
 		h.t.Fatalf("a request failed before the shutdown: %v\n%s", err, h.said)
 	case <-time.After(after):
 	}
-	h.disk.CutOff(h.t)
+	h.disk.CutPower(h.t)
 	h.kill()
 	if err := <-done; err == nil {
 		h.t.Fatal("requests ended without an error")

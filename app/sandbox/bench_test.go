@@ -41,7 +41,7 @@ func BenchmarkWarm(b *testing.B) {
 	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-100dpi.pdf", "title/index-of-deeds-500-pages.pdf"} {
 		b.Run(name, func(b *testing.B) {
 			content := sampleContent(b, name)
-			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 			defer p.Close()
 			inspectPDF(b, p, content, limits)
 			for b.Loop() {
@@ -59,7 +59,7 @@ func BenchmarkLargeScan(b *testing.B) {
 	counted.MaxImageHeavySize = 100 << 20
 	for name, lim := range map[string]document.InspectLimits{"counted": counted, "looked at": limits} {
 		b.Run(name, func(b *testing.B) {
-			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 			defer p.Close()
 			inspectPDF(b, p, content, limits)
 			for b.Loop() {
@@ -72,7 +72,7 @@ func BenchmarkLargeScan(b *testing.B) {
 // BenchmarkExtract measures, with a running worker, the image of a scanned page, 400 pixels
 // wide, and the text of 500 pages.
 func BenchmarkExtract(b *testing.B) {
-	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	defer p.Close()
 	request := func(name string) sandbox.Request {
 		content := sampleContent(b, name)
@@ -99,7 +99,7 @@ func BenchmarkExtract(b *testing.B) {
 // worker.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
-		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 		if _, err := p.Inspect(b.Context(), strings.NewReader("deed"), 4, "txt", limits); err != nil {
 			b.Fatalf("inspect: %v", err)
 		}
@@ -114,7 +114,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkFirst(b *testing.B) {
 	content := sampleContent(b, "title/open-end-mortgage.pdf")
 	for name, cache := range map[string]func() string{
-		"cached": vaulttest.Cache, "compiled": b.TempDir,
+		"cached": vaulttest.CacheDir, "compiled": b.TempDir,
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -131,7 +131,7 @@ func BenchmarkFirst(b *testing.B) {
 // BenchmarkView measures page images in the sizes that the viewer requests, with a running
 // worker: 2,550 pixels are a letter page at 300 dpi, 5,100 are for plats.
 func BenchmarkView(b *testing.B) {
-	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	defer p.Close()
 	for _, c := range []struct {
 		name  string

@@ -33,7 +33,7 @@ func sampleRequest(t testing.TB, name string) sandbox.Request {
 // TestSampleSizes checks the sizes of all pages, including rotated ones, and that page images have the same
 // proportions.
 func TestSampleSizes(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, c := range []struct {
 		name          string
 		pages         int
@@ -74,7 +74,7 @@ func TestSampleSizes(t *testing.T) {
 
 // TestSampleMarks checks that phrases are found where they are visible.
 func TestSampleMarks(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, c := range []struct {
 		name   string
 		page   int

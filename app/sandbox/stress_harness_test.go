@@ -169,7 +169,7 @@ func TestStressKills(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	s := &stressRun{t: t, samples: load(t, honest)}
-	s.p = sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 2})
+	s.p = sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 2})
 	for _, sample := range s.samples {
 		var err error
 		if sample.text, err = readText(t, s.p, sample, ""); err != nil && !sandbox.IsDocumentError(err) {
@@ -280,7 +280,7 @@ func TestStressBombs(t *testing.T) {
 	before := runtime.NumGoroutine()
 	good := load(t, func(s vaulttest.Sample) bool { return honest(s) && strings.HasPrefix(s.Path, "title/") })
 	bombs := load(t, bomb)
-	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 2})
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 2})
 
 	var peak atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -313,7 +313,7 @@ func TestStressBombs(t *testing.T) {
 			running.Go(func() {
 				defer left.Add(-1)
 				rejection, err := b.inspect(context.Background(), p, "bombs")
-				if err != nil || rejection != b.Refusal && !strings.Contains(b.Path, "exe") {
+				if err != nil || rejection != b.Rejection && !strings.Contains(b.Path, "exe") {
 					t.Errorf("%s: %q, %v", b.Path, rejection, err)
 				}
 			})

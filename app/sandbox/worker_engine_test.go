@@ -19,7 +19,7 @@ import (
 )
 
 func TestSamples(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		t.Run(path.Base(s.Path), func(t *testing.T) {
 			content, err := os.ReadFile(s.File)
@@ -32,8 +32,8 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatalf("inspect: %v", err)
 			}
-			if report.Rejection != s.Refusal {
-				t.Errorf("rejection %q, want %q", report.Rejection, s.Refusal)
+			if report.Rejection != s.Rejection {
+				t.Errorf("rejection %q, want %q", report.Rejection, s.Rejection)
 			}
 			if s.Accept && report.MIME != s.MIME {
 				t.Errorf("type %q, want %q", report.MIME, s.MIME)
@@ -56,7 +56,7 @@ func TestSamples(t *testing.T) {
 // Every accepted sample has text or an image of its first page, or fails with a document error,
 // and costs no worker.
 func TestSamplesExtracted(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		if !s.Accept {
 			continue
@@ -92,7 +92,7 @@ func TestSamplesExtracted(t *testing.T) {
 
 // A worker whose PDFium broke gets no other document.
 func TestWorkerIsReplacedAfterBomb(t *testing.T) {
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
 		if s.Path != "refuse/flate-bomb-object-stream.pdf" {
 			continue
@@ -125,7 +125,7 @@ func (c *countingDoc) ReadAt(p []byte, off int64) (int, error) {
 
 func TestLargeScan(t *testing.T) {
 	content := scanPDF(280, 340_000)
-	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Workers: 1})
+	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	lim := limits
 	lim.MaxImageHeavySize, lim.MaxImageHeavyPages = 100<<20, 300
 	for _, c := range []struct {

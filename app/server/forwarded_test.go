@@ -28,7 +28,7 @@ func TestForwardedHeadersAreReported(t *testing.T) {
 			if answer.StatusCode != http.StatusOK {
 				t.Fatal(answer.Status)
 			}
-			found, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)).Checkup(t.Context())
+			found, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Checkup(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

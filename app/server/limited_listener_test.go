@@ -16,7 +16,7 @@ func limitedTCP(t *testing.T, connections int) *limitedListener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newLimitedListener(tcp, newConnLimiter(config.Limits{PerAddress: 1, Connections: connections}, nil))
+	return newLimitedListener(tcp, newConnLimiter(config.Limits{ConnectionsPerAddress: 1, Connections: connections}, nil))
 }
 
 // net/http sends by sendfile only through a connection that has a ReadFrom.

@@ -33,7 +33,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 			err = errors.Join(err, f.close())
 		}
 	}()
-	if c.TLS.On() {
+	if c.TLS.Enabled() {
 		if f.certificate, err = openCertificate(opts); err != nil {
 			return f, err
 		}
@@ -44,7 +44,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 		return f, err
 	}
 	f.address = listener.Addr().String()
-	if !c.TLS.On() {
+	if !c.TLS.Enabled() {
 		f.add(opts, listener, public)
 		return f, nil
 	}

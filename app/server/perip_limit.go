@@ -50,7 +50,7 @@ var trustedGroup netip.Prefix
 
 func newConnLimiter(l config.Limits, trusted []netip.Prefix) *connLimiter {
 	return &connLimiter{
-		maxIdlePerAddress: l.PerAddress, maxPerAddress: max(1, l.Connections/4), maxTrusted: cmp.Or(l.Trusted, max(1, l.Connections*3/4)), trusted: trusted,
+		maxIdlePerAddress: l.ConnectionsPerAddress, maxPerAddress: max(1, l.Connections/4), maxTrusted: cmp.Or(l.TrustedConnections, max(1, l.Connections*3/4)), trusted: trusted,
 		slots: make(chan struct{}, l.Connections), groups: map[netip.Prefix]*connGroup{},
 	}
 }

@@ -100,7 +100,7 @@ func TestProbeThroughProxies(t *testing.T) {
 	if err != nil {
 		t.Error(list, err)
 	}
-	status, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)).Status(t.Context())
+	status, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Status(t.Context())
 	if err != nil || status.Files != 0 || status.Bytes != 0 {
 		t.Errorf("it kept something: %+v, %v", status, err)
 	}
@@ -111,14 +111,14 @@ func look(t *testing.T, r *running, through string, transport http.RoundTripper)
 	t.Helper()
 	c := config.Default()
 	c.Data, c.Listen = r.vault.Dir, r.address
-	report, err := doctor.Look(t.Context(), doctor.Options{
+	report, err := doctor.Run(t.Context(), doctor.Options{
 		Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
-		Assets:  func() error { return errors.New("not in this test") },
-		Network: func(string) (string, bool, error) { return "disk", false, nil },
-		Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-			return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)))
+		CheckAssets:    func() error { return errors.New("not in this test") },
+		FileSystemType: func(string) (string, bool, error) { return "disk", false, nil },
+		WithClient: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+			return fn(ctx, client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)))
 		},
-		Through: through, Key: r.key, Transport: transport, Size: 1 << 20, Pause: 800 * time.Millisecond,
+		ProbeURL: through, ProbeKey: r.key, ProbeTransport: transport, ProbeSize: 1 << 20, ProbePause: 800 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis
 // A path of the door is for one body, and for nobody who has not got it.
 func TestProbePaths(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir))
+	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
 	public := client.New("http://"+r.address, r.key, nil)
 	path, err := door.OpenProbe(t.Context())
 	if err != nil {
@@ -241,14 +241,14 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 				defer own.CloseIdleConnections()
 				transport = own
 			}
-			report, err := doctor.Look(t.Context(), doctor.Options{
+			report, err := doctor.Run(t.Context(), doctor.Options{
 				Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
-				Assets:  func() error { return errors.New("not in this test") },
-				Network: func(string) (string, bool, error) { return "disk", false, nil },
-				Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-					return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)))
+				CheckAssets:    func() error { return errors.New("not in this test") },
+				FileSystemType: func(string) (string, bool, error) { return "disk", false, nil },
+				WithClient: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+					return fn(ctx, client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)))
 				},
-				Transport: transport, Pause: 1, Patience: row.patience,
+				ProbeTransport: transport, ProbePause: 1, ProbeTimeout: row.patience,
 			})
 			if err != nil {
 				t.Fatal(err)

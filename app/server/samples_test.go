@@ -59,7 +59,7 @@ var operator = model.Actor{Kind: "operator", Name: "test"}
 
 func newSampled(t *testing.T) *sampled {
 	t.Helper()
-	pool := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache()})
+	pool := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir()})
 	t.Cleanup(func() {
 		if err := pool.Close(); err != nil {
 			t.Error(err)
@@ -166,8 +166,8 @@ func (s *sampled) thumbnail(id uint64) image.Config {
 // disagreements are about what an outcome differs from the manifest.
 func disagreements(sample vaulttest.Sample, got outcome) map[string]string {
 	found := map[string]string{}
-	if got.refusal != sample.Refusal || sample.Accept == (got.refusal != "") {
-		found["refusal"] = fmt.Sprintf("%q, want %q", got.refusal, sample.Refusal)
+	if got.refusal != sample.Rejection || sample.Accept == (got.refusal != "") {
+		found["refusal"] = fmt.Sprintf("%q, want %q", got.refusal, sample.Rejection)
 	}
 	if got.refusal != "" {
 		return found
@@ -178,7 +178,7 @@ func disagreements(sample vaulttest.Sample, got outcome) map[string]string {
 	if got.pages != sample.Pages {
 		found["pages"] = fmt.Sprintf("%d, want %d", got.pages, sample.Pages)
 	}
-	if sample.Phrase != "" && !strings.Contains(sample.Remark, "tesseract") && !strings.Contains(got.text, plain(sample.Phrase)) {
+	if sample.Phrase != "" && !strings.Contains(sample.Note, "tesseract") && !strings.Contains(got.text, plain(sample.Phrase)) {
 		found["phrase"] = fmt.Sprintf("no %q in %.200q", sample.Phrase, got.text)
 	}
 	return found

@@ -180,14 +180,14 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
 	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
 	numbers := metrics.New(metrics.Options{
-		Vault: opts.Vault, Readers: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
+		Vault: opts.Vault, Sandbox: opts.Sandbox, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
 		Forwarded: forwarded.Counts,
 	})
 	v1, err := api.New(api.Options{
 		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
-			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
+			RequestBody: int64(c.Limits.MaxRequestBody()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
 			Page: int64(c.Limits.Page), StallInMemory: c.Timeouts.StallInMemory,
 		},
 		Memory: memory, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
@@ -200,7 +200,7 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
 		Address: addresses.ClientText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
-		FormBytes: int64(c.Limits.FormFields), Room: memory.LimitBody, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
+		FormBytes: int64(c.Limits.FormFields), Room: memory.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,
 	})
 	if err != nil {
@@ -230,7 +230,7 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return numbers.Watch(forwarded.Watch(httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader))), nil
+	return numbers.Instrument(forwarded.Watch(httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader))), nil
 }
 
 // bodiless is for handlers that read no body: one that came along ends the connection.

@@ -344,7 +344,7 @@ func TestDownloadIsSentByTheKernel(t *testing.T) {
 // Idle connections up to the limit keep no request waiting: the oldest one makes way.
 func TestConnectionLimit(t *testing.T) {
 	const most = 7
-	r := serve(t, func(c *config.Config) { c.Limits.Connections, c.Limits.Trusted = most+1, most })
+	r := serve(t, func(c *config.Config) { c.Limits.Connections, c.Limits.TrustedConnections = most+1, most })
 	answered := func(conn net.Conn) error {
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			return err
@@ -427,7 +427,7 @@ func TestDoor(t *testing.T) {
 			}
 		})
 	}
-	c := client.New(client.DoorBase, "", door)
+	c := client.New(client.ControlBaseURL, "", door)
 	status, err := c.Status(t.Context())
 	if err != nil || !status.Running || status.Listen == nil || *status.Listen != r.address {
 		t.Errorf("%+v, %v", status, err)
@@ -466,7 +466,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 		}
 		return true
 	})
-	if _, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir)).Status(t.Context()); err != nil {
+	if _, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Status(t.Context()); err != nil {
 		t.Errorf("the door while stopping: %v", err)
 	}
 	_, err := body.Write(content[10:])
@@ -512,7 +512,7 @@ func TestAddressInUse(t *testing.T) {
 // A thousand keys from the command line's side, while programs use the vault.
 func TestKeysUnderLoad(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir))
+	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
 	public := client.New("http://"+r.address, r.key, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -562,7 +562,7 @@ func TestKeysUnderLoad(t *testing.T) {
 
 func TestRevokedAtOnce(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir))
+	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
 	made, err := door.CreateKey(t.Context(), keyDraft(1))
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func TestClientChanges(t *testing.T) {
 	c := client.New("http://"+r.address, r.key, nil)
 	var tag string
 	var replayed bool
-	once := c.With(client.Call{IdempotencyKey: "k1", ETag: &tag, Replayed: &replayed})
+	once := c.With(client.CallOptions{IdempotencyKey: "k1", ETag: &tag, Replayed: &replayed})
 	first, err := once.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "T-1"})
 	if err != nil || tag == "" || replayed {
 		t.Fatalf("%v, tag %q, replayed %v", err, tag, replayed)
@@ -101,11 +101,11 @@ func TestClientChanges(t *testing.T) {
 	if err != nil || !replayed || again.ID != first.ID {
 		t.Fatalf("%v, replayed %v, %s and %s", err, replayed, first.ID, again.ID)
 	}
-	if _, err := c.With(client.Call{IfMatch: tag}).PatchOrder(t.Context(), first.ID, client.Patch{"city": "Salem"}); err != nil {
+	if _, err := c.With(client.CallOptions{IfMatch: tag}).PatchOrder(t.Context(), first.ID, client.Patch{"city": "Salem"}); err != nil {
 		t.Fatal(err)
 	}
 	var refused *client.Error
-	if _, err := c.With(client.Call{IfMatch: tag}).PatchOrder(t.Context(), first.ID, client.Patch{"city": "Lynn"}); !errors.As(err, &refused) || refused.Status != http.StatusPreconditionFailed {
+	if _, err := c.With(client.CallOptions{IfMatch: tag}).PatchOrder(t.Context(), first.ID, client.Patch{"city": "Lynn"}); !errors.As(err, &refused) || refused.Status != http.StatusPreconditionFailed {
 		t.Errorf("the second change: %v", err)
 	}
 	n := 0
@@ -125,7 +125,7 @@ func TestClientChanges(t *testing.T) {
 	if _, err := c.PatchFolder(t.Context(), parent.ID, client.Patch{"name": "There"}); err != nil {
 		t.Error(err)
 	}
-	if err := c.RemoveFolder(t.Context(), parent.ID); err != nil {
+	if err := c.DeleteFolder(t.Context(), parent.ID); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.Folder(t.Context(), parent.ID); !errors.As(err, &refused) || refused.Status != http.StatusNotFound {

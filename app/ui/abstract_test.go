@@ -78,7 +78,7 @@ func TestAbstractList(t *testing.T) {
 	for i, a := range []struct{ number, address, county, state string }{
 		{"2026-3", "9 Elm St", "Albany", "NY"}, {"2026-1", "12 Oak Ave", "Rensselaer", "NY"}, {"2026-2", "1 Ash Rd", "Albany", "VT"},
 	} {
-		h.clock.Move(24 * time.Hour)
+		h.clock.Advance(24 * time.Hour)
 		_, filed := h.abstractOf(t, actor, map[string]string{"file_number": a.number}, model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
 			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}

@@ -205,7 +205,7 @@ func TestMatrix(t *testing.T) {
 	}
 	m.hold(t, askers)
 	// And an expired session.
-	m.clock.Move(15 * 24 * 3600e9)
+	m.clock.Advance(15 * 24 * 3600e9)
 	m.hold(t, []asker{{"admin of two weeks ago", askers[3].header, anonymous}})
 }
 

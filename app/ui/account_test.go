@@ -119,7 +119,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	fresh := again.found(t, `name="code" value="([a-z2-7-]+)"`)
 	h.session(t, "owner", fresh[0])
 	h.post(t, 422, "/me/second-factor/remove", shows("Canary wrong"), cookie)
-	h.clock.Move(time.Minute)
+	h.clock.Advance(time.Minute)
 	h.post(t, 303, "/me/second-factor/remove", shows(goodPassword), cookie)
 	h.status(t, 200, "GET", "/me", cookie).has(t, "Set it up")
 	h.session(t, "owner", "")

@@ -38,7 +38,7 @@ func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) v
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.clock.Move(24 * time.Hour)
+	h.clock.Advance(24 * time.Hour)
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	h.sit(t, formula, model.RoleStaff)
 	made := h.abstract(t, admin.actor, `12 <b>Mill</b> Road`)

@@ -110,9 +110,9 @@ func TestBackupTwice(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	h.clock.Move(time.Minute) // the cache expires after that time
+	h.clock.Advance(time.Minute) // the cache expires after that time
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
-	h.clock.Move(50 * time.Hour)
+	h.clock.Advance(50 * time.Hour)
 	admin = h.sit(t, "ben", model.RoleAdmin)
 	staff := h.sit(t, "tom", model.RoleStaff)
 	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)

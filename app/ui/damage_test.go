@@ -151,7 +151,7 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 			{"If-Range of another", "GET", `If-Range: "x"`, 200, content},
 			{"all", "GET", "Accept: */*", 200, content},
 		} {
-			h.clock.Move(25 * time.Hour) // all verifications have expired
+			h.clock.Advance(25 * time.Hour) // all verifications have expired
 			response, body, err := fetched(t, server.Client(), row.method, server.URL+h.link(file), row.header)
 			if err != nil || response.StatusCode != row.status || row.status < 300 && !bytes.Equal(body, row.body) {
 				t.Errorf("%s, %s: got %d with %d bytes, %v; want %d with %d", protocol, row.name, response.StatusCode, len(body), err, row.status, len(row.body))
@@ -215,12 +215,12 @@ func TestDamageIsShownToAdministrators(t *testing.T) {
 	admin.get(t, 200, "/admin/backups", "No document is known to be damaged", "Not started").lacks(t, "Damaged")
 	h.rot(t, file, content[1:])
 	admin.get(t, 500, fmt.Sprintf("/documents/%d/original", file.ID), "Document damaged", "“a.pdf” (document 1)")
-	h.clock.Move(time.Minute)
+	h.clock.Advance(time.Minute)
 	admin.get(t, 200, "/vault", "1 stored document is damaged")
 	admin.get(t, 200, "/admin/backups", `<a href="/documents/1">Document 1</a>`)
 	admin.get(t, 200, "/admin/activity", "found damage in")
 	h.put(t, "again.pdf", content)
-	h.clock.Move(time.Minute)
+	h.clock.Advance(time.Minute)
 	admin.get(t, 200, "/vault").lacks(t, "damaged")
 	admin.get(t, 200, "/admin/backups", "No document is known to be damaged")
 }

@@ -192,14 +192,14 @@ func TestDownloadLate(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	link := h.link(h.put(t, "a.pdf", vaulttest.PDF(1, "a")))
-	h.clock.Move(5*time.Minute - time.Microsecond)
+	h.clock.Advance(5*time.Minute - time.Microsecond)
 	h.status(t, 200, "GET", link)
-	h.clock.Move(time.Microsecond)
+	h.clock.Advance(time.Microsecond)
 	got := h.rejected(t, 403, "GET", link)
 	if !bytes.Contains(got.body, []byte("This link has ended")) {
 		t.Errorf("body %s", got.body)
 	}
-	h.clock.Move(time.Hour)
+	h.clock.Advance(time.Hour)
 	h.rejected(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
 }
 

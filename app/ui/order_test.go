@@ -172,7 +172,7 @@ func TestOrderList(t *testing.T) {
 	}{
 		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"}, {"D", 40, at("", ""), ""},
 	} {
-		h.clock.Move(time.Second)
+		h.clock.Advance(time.Second)
 		made := h.order(t, o.number, o.days, o.at)
 		if made.ID != uint64(i+1) {
 			t.Fatal(made.ID)

@@ -23,7 +23,7 @@ func TestPollingDoesNotExtendSession(t *testing.T) {
 		cookie := h.as(t, "Owner")
 		var got reply
 		for range 30 {
-			h.clock.Move(30 * time.Minute)
+			h.clock.Advance(30 * time.Minute)
 			got = h.ask(t, "GET", "/", append(row.header, cookie)...)
 		}
 		if stays := got.StatusCode == http.StatusOK; stays != row.stays {

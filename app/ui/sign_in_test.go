@@ -44,7 +44,7 @@ func (h *testServer) factor(t *testing.T, name string) (plain string, codes []st
 	if codes, err = h.vault.Users.ConfirmFactor(t.Context(), actor, h.code(t, offer.Secret)); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.Move(time.Minute)
+	h.clock.Advance(time.Minute)
 	return offer.Secret, codes
 }
 
@@ -180,7 +180,7 @@ func TestSignInRejects(t *testing.T) {
 	wait.same(t, map[string]string{"Retry-After": "1"})
 	// From another address the owner can sign in, and afterward from this one, too.
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
-	h.clock.Move(time.Second)
+	h.clock.Advance(time.Second)
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	// Other sites can't sign a user in or out.
 	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example", "Origin: null"} {
@@ -225,7 +225,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	answer.Set("code", strings.ToUpper(codes[0]))
 	h.post(t, 303, "/sign-in/code", answer, "Cookie: "+step.cookies())
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
-	h.clock.Move(auth.StepLife)
+	h.clock.Advance(auth.StepLife)
 	answer.Set("code", codes[1])
 	h.post(t, 422, "/sign-in/code", answer, "Cookie: "+step.cookies()).has(t, "The code came too late.")
 }

@@ -68,7 +68,7 @@ func TestTrashOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin.get(t, 200, "/trash", "a.pdf")
-	h.clock.Move(30*24*time.Hour + time.Minute)
+	h.clock.Advance(30*24*time.Hour + time.Minute)
 	again := h.sit(t, "ben", model.RoleStaff)
 	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
 }

@@ -41,7 +41,7 @@ func TestEveryWayToReadIsNoted(t *testing.T) {
 	g := h.visit(t, model.RoleViewer)
 	for _, address := range []string{"", "/text", "/pages/1", "/pages/1/marks?q=deed", "/find?q=deed", "/original", "/print", "/download"} {
 		before := len(h.readings(t))
-		h.clock.Move(11 * time.Minute)
+		h.clock.Advance(11 * time.Minute)
 		g.get(t, 200, path(deed, address))
 		if got := h.readings(t); len(got) != before+1 || !strings.Contains(got[before], fmt.Sprintf(" user file:%d ", deed.ID)) {
 			t.Errorf("%s: %q", address, got)
@@ -66,7 +66,7 @@ func TestReadingRateIsLimited(t *testing.T) {
 	}
 	g.get(t, 200, "/abstracts")
 	h.status(t, 200, "GET", path(files[1], ""), h.as(t, "Owner"))
-	h.clock.Move(time.Minute)
+	h.clock.Advance(time.Minute)
 	g.get(t, 200, path(files[1], ""))
 }
 

@@ -97,7 +97,7 @@ func TestFailedForGood(t *testing.T) {
 		page.has(t, "never.pdf", "beyond the limits", retry(slow))
 		page.lacks(t, retry(never))
 	}
-	h.clock.Move(8 * 24 * time.Hour)
+	h.clock.Advance(8 * 24 * time.Hour)
 	g = h.visit(t, model.RoleAdmin)
 	page = g.get(t, 200, "/")
 	page.has(t, retry(slow))

@@ -8,12 +8,12 @@ import (
 
 // CopyRecords copies a data directory as a restore brings it back: without what follows
 // from the records, which a server keeps changing while it is idle.
-func CopyRecords(to, from string) error { return os.CopyFS(to, records{os.DirFS(from)}) }
+func CopyRecords(to, from string) error { return os.CopyFS(to, recordsFS{os.DirFS(from)}) }
 
-type records struct{ fs.FS }
+type recordsFS struct{ fs.FS }
 
 // ReadDir leaves out the folders at the top that a restore does not bring.
-func (r records) ReadDir(name string) ([]fs.DirEntry, error) {
+func (r recordsFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	list, err := fs.ReadDir(r.FS, name)
 	if name != "." {
 		return list, err

@@ -38,14 +38,14 @@ const firmBatch = 2000
 // store as the product writes them; the documents are processed already. progress
 // is told how many records there are.
 func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total int)) (err error) {
-	if err := found(ctx, dir); err != nil {
+	if err := createVault(ctx, dir); err != nil {
 		return err
 	}
 	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
 	if err != nil {
 		return err
 	}
-	g := &firm{Firm: f, chance: mathrand.New(mathrand.NewPCG(7, 11)), step: firmYears * 365 * 24 * time.Hour / time.Duration(max(f.Abstracts, f.Orders, f.Files, 1))}
+	g := &firm{Firm: f, rand: mathrand.New(mathrand.NewPCG(7, 11)), step: firmYears * 365 * 24 * time.Hour / time.Duration(max(f.Abstracts, f.Orders, f.Files, 1))}
 	if err := g.documents(ctx, dir); err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total in
 	return g.fill(ctx, progress)
 }
 
-func found(ctx context.Context, dir string) error {
+func createVault(ctx context.Context, dir string) error {
 	settings := Settings()
-	v, err := instance.Open(ctx, instance.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Rand: rand.Reader, Log: quiet()})
+	v, err := instance.Open(ctx, instance.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Rand: rand.Reader, Log: discardLogger()})
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func found(ctx context.Context, dir string) error {
 
 type firm struct {
 	Firm
-	chance  *mathrand.Rand
+	rand    *mathrand.Rand
 	db      *store.Store
 	step    time.Duration
 	digests []string
@@ -102,8 +102,8 @@ func (g *firm) documents(ctx context.Context, dir string) error {
 	return nil
 }
 
-// furnish reads what a new vault has.
-func (g *firm) furnish(ctx context.Context) error {
+// readDefaults reads what a new vault has.
+func (g *firm) readDefaults(ctx context.Context) error {
 	return g.db.View(ctx, func(t *store.Tx) (err error) {
 		if g.templates, err = t.Templates(); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (g *firm) furnish(ctx context.Context) error {
 }
 
 func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
-	if err := g.furnish(ctx); err != nil {
+	if err := g.readDefaults(ctx); err != nil {
 		return err
 	}
 	most := max(g.Abstracts, g.Orders, g.Files)
@@ -127,9 +127,9 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 		copy(seed[:], strconv.Itoa(from))
 		filed := g.filed
 		err := g.db.Update(ctx, nil, func(t *store.Tx) error {
-			g.chance, g.filed = mathrand.New(mathrand.NewChaCha8(seed)), filed
+			g.rand, g.filed = mathrand.New(mathrand.NewChaCha8(seed)), filed
 			for n := from; n < min(from+firmBatch, most); n++ {
-				if err := g.moment(t, n, most); err != nil {
+				if err := g.writeMoment(t, n, most); err != nil {
 					return err
 				}
 			}
@@ -143,8 +143,8 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 	return nil
 }
 
-// moment writes what arrived at one moment of the firm's years.
-func (g *firm) moment(t *store.Tx, n, most int) error {
+// writeMoment writes what arrived at one moment of the firm's years.
+func (g *firm) writeMoment(t *store.Tx, n, most int) error {
 	at := g.Until.Add(-g.step * time.Duration(most-n)).UTC().Truncate(time.Microsecond)
 	share := func(of int) bool { return (n+1)*of/most > n*of/most }
 	if share(g.Orders) {
@@ -156,7 +156,7 @@ func (g *firm) moment(t *store.Tx, n, most int) error {
 		return g.abstract(t, at, n, most)
 	}
 	if g.filed < (n+1)*g.Files/most {
-		_, err := g.file(t, at, model.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID})
+		_, err := g.file(t, at, model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID})
 		return err
 	}
 	return nil
@@ -169,8 +169,8 @@ func (g *firm) order(t *store.Tx, at time.Time, n int) error {
 	}
 	order := model.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
 		Status: g.statuses[g.status(len(g.statuses), at)], Custom: model.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
-	if g.chance.IntN(10) > 0 {
-		order.DueDate = at.AddDate(0, 0, 3+g.chance.IntN(20)).Format(time.DateOnly)
+	if g.rand.IntN(10) > 0 {
+		order.DueDate = at.AddDate(0, 0, 3+g.rand.IntN(20)).Format(time.DateOnly)
 	}
 	return errors.Join(t.PutOrder(order), g.event(t, at, "order.created", "order", id))
 }
@@ -180,9 +180,9 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
 	if err != nil {
 		return err
 	}
-	template := g.templates[min(g.chance.IntN(10)*len(g.templates)/14, len(g.templates)-1)]
+	template := g.templates[min(g.rand.IntN(10)*len(g.templates)/14, len(g.templates)-1)]
 	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
-		TaxMap: fmt.Sprintf("%02d-%d-%03d", g.chance.IntN(100), g.chance.IntN(10), g.chance.IntN(1000)),
+		TaxMap: fmt.Sprintf("%02d-%d-%03d", g.rand.IntN(100), g.rand.IntN(10), g.rand.IntN(1000)),
 		Custom: model.Values{"file_number": quoted(fmt.Sprintf("F%07d", n)), "current_owner": quoted(g.name())}}
 	if len(template.Statuses) > 0 {
 		abstract.Status = template.Statuses[g.status(len(template.Statuses), at)]
@@ -191,7 +191,7 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
 	for want := (n + 1) * g.Files / most; g.filed < want; {
 		place := model.File{AbstractID: id}
 		if g.filed%9 == 0 {
-			place = model.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID}
+			place = model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID}
 		}
 		file, err := g.file(t, at, place)
 		if err != nil {
@@ -217,16 +217,16 @@ func (g *firm) file(t *store.Tx, at time.Time, place model.File) (uint64, error)
 }
 
 func (g *firm) event(t *store.Tx, at time.Time, kind, noun string, id uint64) error {
-	actor := model.Actor{Kind: model.ActorKey, ID: 1 + uint64(g.chance.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
+	actor := model.Actor{Kind: model.ActorKey, ID: 1 + uint64(g.rand.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
 	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", noun, id)})
 }
 
 // status is the last but one for what is old, and anything for what is not.
 func (g *firm) status(of int, at time.Time) int {
-	if g.Until.Sub(at) > 60*24*time.Hour && g.chance.IntN(50) > 0 {
+	if g.Until.Sub(at) > 60*24*time.Hour && g.rand.IntN(50) > 0 {
 		return max(of-2, 0)
 	}
-	return g.chance.IntN(of)
+	return g.rand.IntN(of)
 }
 
 var (
@@ -237,15 +237,15 @@ var (
 
 // property lies in one of 1,000 counties, a few of which have most of the work.
 func (g *firm) property() model.Property {
-	county := int(float64(1000) * math.Pow(g.chance.Float64(), 4))
+	county := int(float64(1000) * math.Pow(g.rand.Float64(), 4))
 	return model.Property{
-		Address: fmt.Sprintf("%d %s Rd", 1+g.chance.IntN(9000), firmStreets[g.chance.IntN(len(firmStreets))]),
+		Address: fmt.Sprintf("%d %s Rd", 1+g.rand.IntN(9000), firmStreets[g.rand.IntN(len(firmStreets))]),
 		City:    "City " + strconv.Itoa(county%300), County: "County " + strconv.Itoa(county), State: firmStates[county%len(firmStates)],
 	}
 }
 
 func (g *firm) name() string {
-	return fmt.Sprintf("%s %c. %s", firmSurnames[g.chance.IntN(len(firmSurnames))], 'A'+rune(g.chance.IntN(26)), firmSurnames[g.chance.IntN(len(firmSurnames))])
+	return fmt.Sprintf("%s %c. %s", firmSurnames[g.rand.IntN(len(firmSurnames))], 'A'+rune(g.rand.IntN(26)), firmSurnames[g.rand.IntN(len(firmSurnames))])
 }
 
 func quoted(text string) []byte { return strconv.AppendQuote(nil, text) }

@@ -15,13 +15,13 @@ var MixUntil = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 // they are looked for. What the n-th of a kind says follows from n alone, so that
 // whoever asks for it can tell what is to be found.
 type Mix struct {
-	Until time.Time // when the last record was made
-	Most  int       // moments in the firm's years, each with an order, an abstract and FilesAtOnce files
-	Texts int       // files that have a text, each another; see Vocabulary
+	Until   time.Time // when the last record was made
+	Moments int       // moments in the firm's years, each with an order, an abstract and FilesPerMoment files
+	Texts   int       // files that have a text, each another; see Vocabulary
 }
 
-// Said is what a record of the mix says.
-type Said struct {
+// MixRecord is what a record of the mix says.
+type MixRecord struct {
 	At                  time.Time
 	Number              string // of the order, 24-012345, or of the file, 2024-012345
 	Parcel              string // 12-3-045
@@ -38,39 +38,39 @@ const MixCounties = 88
 
 // At is when the n-th moment was.
 func (m Mix) At(n int) time.Time {
-	step := firmYears * 365 * 24 * time.Hour / time.Duration(max(m.Most, 1))
-	return m.Until.Add(-step * time.Duration(m.Most-n)).UTC().Truncate(time.Microsecond)
+	step := firmYears * 365 * 24 * time.Hour / time.Duration(max(m.Moments, 1))
+	return m.Until.Add(-step * time.Duration(m.Moments-n)).UTC().Truncate(time.Microsecond)
 }
 
 // Abstract is what the abstract of the n-th moment says.
-func (m Mix) Abstract(n int) Said {
-	s := m.said(n, 1)
+func (m Mix) Abstract(n int) MixRecord {
+	s := m.record(n, 1)
 	s.Number = fmt.Sprintf("%d-%06d", s.At.Year(), n)
 	return s
 }
 
 // Order is what the order of the n-th moment says.
-func (m Mix) Order(n int) Said {
-	s := m.said(n, 2)
+func (m Mix) Order(n int) MixRecord {
+	s := m.record(n, 2)
 	s.Number = fmt.Sprintf("%02d-%06d", s.At.Year()%100, n)
 	return s
 }
 
 // File is what the name of the k-th file is made of.
-func (m Mix) File(k int) Said { return m.said(k/FilesAtOnce, 3+uint64(k%FilesAtOnce)) } // #nosec G115 -- not negative
+func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerMoment, 3+uint64(k%FilesPerMoment)) } // #nosec G115 -- not negative
 
 // Filename is the name people give a document.
-func (s Said) Filename(n int) string {
-	return fmt.Sprintf("%02d_Deed_%s_Bk%d-Pg%d_%s-to-%s.pdf", 1+n%20, s.At.Format(time.DateOnly), s.Book, s.Page, last(s.Owner), last(s.Borrower))
+func (s MixRecord) Filename(n int) string {
+	return fmt.Sprintf("%02d_Deed_%s_Bk%d-Pg%d_%s-to-%s.pdf", 1+n%20, s.At.Format(time.DateOnly), s.Book, s.Page, lastName(s.Owner), lastName(s.Borrower))
 }
 
-// last is the family name.
-func last(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
+// lastName is the family name.
+func lastName(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
 
-func (m Mix) said(n int, kind uint64) Said {
+func (m Mix) record(n int, kind uint64) MixRecord {
 	chance := rand.New(rand.NewPCG(uint64(n), kind)) // #nosec G115 -- not negative
 	county := int(MixCounties * math.Pow(chance.Float64(), 3))
-	return Said{
+	return MixRecord{
 		At:     m.At(n),
 		Parcel: fmt.Sprintf("%02d-%d-%03d", chance.IntN(100), chance.IntN(10), chance.IntN(1000)),
 		County: MixCounty(county), State: []string{"OH", "IN", "KY"}[county%3], City: MixCounty((county*7+chance.IntN(5))%MixCounties) + " City",

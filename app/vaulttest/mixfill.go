@@ -14,20 +14,20 @@ import (
 	"deedkeep/app/store"
 )
 
-// FilesAtOnce is how many files arrive in a moment of the mix, with its order and its
+// FilesPerMoment is how many files arrive in a moment of the mix, with its order and its
 // abstract.
-const FilesAtOnce = 2
+const FilesPerMoment = 2
 
 // Text gives which document with text the k-th file has, where it has one.
 func (m Mix) Text(k int) (n int, has bool) {
-	files := m.Most * FilesAtOnce
+	files := m.Moments * FilesPerMoment
 	n = k * m.Texts / files
 	return n, (k+1)*m.Texts/files > n
 }
 
 // FileOf is the k-th file of those that have a text.
 func (m Mix) FileOf(n int) int {
-	files := m.Most * FilesAtOnce
+	files := m.Moments * FilesPerMoment
 	k := (n*files + m.Texts - 1) / m.Texts
 	for {
 		if got, has := m.Text(k); has && got >= n {
@@ -37,27 +37,27 @@ func (m Mix) FileOf(n int) int {
 	}
 }
 
-// Loose reports a file that lies in a folder; the others are on the abstract of their
+// InFolder reports a file that lies in a folder; the others are on the abstract of their
 // moment.
-func (m Mix) Loose(k int) bool { return k%9 == 0 }
+func (m Mix) InFolder(k int) bool { return k%9 == 0 }
 
 // Fill makes a vault in an empty directory and writes the records of the mix, the n-th
 // of a kind under the id n+1, each with its event, through the store as the product
 // does. The documents are PDFs, the texts of them are kept already. progress is told
 // what is being made and how far it came.
 func (m Mix) Fill(ctx context.Context, dir string, progress func(what string, done, total int)) (err error) {
-	if err := found(ctx, dir); err != nil {
+	if err := createVault(ctx, dir); err != nil {
 		return err
 	}
 	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
 	if err != nil {
 		return err
 	}
-	g := &mixing{Mix: m, firm: &firm{Firm: Firm{Documents: min(1000, m.Most), Until: m.Until}}}
+	g := &mixFiller{Mix: m, firm: &firm{Firm: Firm{Documents: min(1000, m.Moments), Until: m.Until}}}
 	if err := g.documents(ctx, dir); err != nil {
 		return err
 	}
-	if err := g.letters(ctx, dir, progress); err != nil {
+	if err := g.storePDFs(ctx, dir, progress); err != nil {
 		return err
 	}
 	g.db, err = store.Open(ctx, filepath.Join(dir, "vault.db"), store.Options{Now: time.Now, Fingerprint: ring.Fingerprint()})
@@ -65,34 +65,34 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(what string, do
 		return err
 	}
 	defer func() { err = errors.Join(err, g.db.Close()) }()
-	if err := g.furnish(ctx); err != nil {
+	if err := g.readDefaults(ctx); err != nil {
 		return err
 	}
-	for from := 0; from < m.Most; from += firmBatch {
-		until := min(from+firmBatch, m.Most)
+	for from := 0; from < m.Moments; from += firmBatch {
+		until := min(from+firmBatch, m.Moments)
 		if err := g.db.Update(ctx, nil, func(t *store.Tx) error { return g.moments(t, from, until) }); err != nil {
 			return err
 		}
-		progress("records", until, m.Most)
+		progress("records", until, m.Moments)
 	}
 	return nil
 }
 
-// mixing is a mix on its way into a vault.
-type mixing struct {
+// mixFiller is a mix on its way into a vault.
+type mixFiller struct {
 	Mix
 	*firm
-	kept []letter // the documents with text
+	kept []storedPDF // the documents with text
 }
 
-type letter struct {
+type storedPDF struct {
 	digest string
 	size   int64
 }
 
 // moments writes the same when it runs twice.
-func (g *mixing) moments(t *store.Tx, from, until int) error {
-	g.chance = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
+func (g *mixFiller) moments(t *store.Tx, from, until int) error {
+	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
 	for n := from; n < until; n++ {
 		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n)); err != nil {
 			return err
@@ -101,20 +101,20 @@ func (g *mixing) moments(t *store.Tx, from, until int) error {
 	return nil
 }
 
-func (g *mixing) mixedOrder(t *store.Tx, n int) error {
+func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
 	id, err := t.NewOrderID()
 	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
 		return errors.Join(err, fmt.Errorf("order %d is the number %d of the mix", id, n))
 	}
 	s := g.Mix.Order(n)
 	order := model.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
-		Status: g.statuses[g.status(len(g.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+g.chance.IntN(20)).Format(time.DateOnly),
+		Status: g.statuses[g.status(len(g.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+g.rand.IntN(20)).Format(time.DateOnly),
 		Custom: model.Values{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
 			"buyer_borrower": quoted(s.Borrower), "seller_owner": quoted(s.Owner), "parcel_id": quoted(s.Parcel)}}
 	return errors.Join(t.PutOrder(order), g.event(t, s.At, "order.created", "order", id))
 }
 
-func (g *mixing) mixedAbstract(t *store.Tx, n int) error {
+func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 	id, err := t.NewAbstractID()
 	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
 		return errors.Join(err, fmt.Errorf("abstract %d is the number %d of the mix", id, n))
@@ -128,25 +128,25 @@ func (g *mixing) mixedAbstract(t *store.Tx, n int) error {
 		Status: template.Statuses[g.status(len(template.Statuses), s.At)],
 		Custom: model.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner), "borrower": quoted(s.Borrower),
 			"deed_book_page": quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)), "subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
-	for k := n * FilesAtOnce; k < (n+1)*FilesAtOnce; k++ {
+	for k := n * FilesPerMoment; k < (n+1)*FilesPerMoment; k++ {
 		file, err := g.mixedFile(t, k, id)
 		if err != nil {
 			return err
 		}
-		if !g.Loose(k) {
+		if !g.InFolder(k) {
 			abstract.Files = append(abstract.Files, file)
 		}
 	}
 	return errors.Join(t.PutAbstract(abstract), g.event(t, s.At, "abstract.created", "abstract", id))
 }
 
-func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
+func (g *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
 	id, err := t.NewFileID()
 	if err != nil || id != uint64(k)+1 { // #nosec G115 -- not negative
 		return 0, errors.Join(err, fmt.Errorf("file %d is the number %d of the mix", id, k))
 	}
 	which := k % len(g.digests)
-	pages, doc := 1+which%40, letter{g.digests[which], g.sizes[which]}
+	pages, doc := 1+which%40, storedPDF{g.digests[which], g.sizes[which]}
 	failure := model.FailureNoText + "." // else a server would try to make it
 	if n, has := g.Text(k); has {
 		pages, doc, failure = TextPages, g.kept[n], ""
@@ -154,12 +154,12 @@ func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) 
 	s := g.Mix.File(k)
 	file := model.File{ID: id, Filename: s.Filename(k), MIME: model.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, Failure: failure,
 		AbstractID: abstract, Version: 1, CreatedAt: s.At}
-	if g.Loose(k) {
+	if g.InFolder(k) {
 		file.AbstractID, file.FolderID = 0, g.folders[k%len(g.folders)].ID
 	}
 	return id, errors.Join(t.PutFile(file), g.event(t, s.At, "file.filed", "file", id))
 }
 
-func (s Said) property() model.Property {
+func (s MixRecord) property() model.Property {
 	return model.Property{Address: s.Address, City: s.City, County: s.County, State: s.State}
 }

@@ -19,28 +19,28 @@ import (
 
 // Sample is one row of MANIFEST.tsv of the sample documents.
 type Sample struct {
-	Path    string // as in the manifest, with slashes
-	File    string // where it lies, for as long as the test runs
-	Own     bool   // it is in this repository
-	Accept  bool
-	Kind    string // by content: pdf, docx, …
-	MIME    string
-	Pages   int    // 0: the manifest has none
-	Phrase  string // what its text must contain, without a closing " ?"; "" if none
-	Refusal string // the sentence of API.md; "" if none
-	Remark  string // among others, by what the phrase was found
-	sha256  string
+	Path      string // as in the manifest, with slashes
+	File      string // where it lies, for as long as the test runs
+	InRepo    bool   // it is in this repository
+	Accept    bool
+	Kind      string // by content: pdf, docx, …
+	MIME      string
+	Pages     int    // 0: the manifest has none
+	Phrase    string // what its text must contain, without a closing " ?"; "" if none
+	Rejection string // the sentence of API.md; "" if none
+	Note      string // among others, by what the phrase was found
+	sha256    string
 }
 
 // Samples gives the sample documents of this repository (testdata/documents, with the
 // script that makes them), and after them those of SampleFolder that are others.
 func Samples(t testing.TB) []Sample {
 	t.Helper()
-	own := readManifest(t, filepath.Join(top(t), "app", "vaulttest", "testdata", "documents"))
+	own := readManifest(t, filepath.Join(moduleRoot(t), "app", "vaulttest", "testdata", "documents"))
 	unpacked := t.TempDir()
 	have := make(map[string]bool)
 	for i := range own {
-		own[i].Own = true
+		own[i].InRepo = true
 		have[own[i].Path+own[i].sha256] = true
 		unpack(t, &own[i], unpacked)
 	}
@@ -59,7 +59,7 @@ func SampleFolder(t testing.TB) string {
 	if folder != "" {
 		return folder
 	}
-	folder = filepath.Join(top(t), "..", "shared", "samples")
+	folder = filepath.Join(moduleRoot(t), "..", "shared", "samples")
 	if _, err := os.Stat(filepath.Join(folder, "MANIFEST.tsv")); errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -107,7 +107,7 @@ func readManifest(t testing.TB, folder string) []Sample {
 		s := Sample{
 			Path: cell("path"), File: filepath.Join(folder, filepath.FromSlash(cell("path"))), sha256: cell("sha256"),
 			Accept: cell("expected") == "accept", Kind: cell("kind"), MIME: cell("mime"),
-			Phrase: strings.TrimSuffix(cell("phrase"), " ?"), Refusal: cell("refusal"), Remark: cell("remark"),
+			Phrase: strings.TrimSuffix(cell("phrase"), " ?"), Rejection: cell("refusal"), Note: cell("remark"),
 		}
 		if n := cell("page_count"); n != "" {
 			if s.Pages, err = strconv.Atoi(n); err != nil {
@@ -119,10 +119,10 @@ func readManifest(t testing.TB, folder string) []Sample {
 	return samples
 }
 
-// Cache returns the folder of compiled engines that all tests share, so that
+// CacheDir returns the folder of compiled engines that all tests share, so that
 // each engine is compiled once: DEEDKEEP_TEST_CACHE, or deedkeep-test in the
 // user's cache folder.
-func Cache() string {
+func CacheDir() string {
 	if folder := os.Getenv("DEEDKEEP_TEST_CACHE"); folder != "" {
 		return folder
 	}
@@ -134,8 +134,8 @@ func Cache() string {
 	return filepath.Join(folder, "deedkeep-test")
 }
 
-// top is the folder of go.mod, above that of the test's package.
-func top(t testing.TB) string {
+// moduleRoot is the folder of go.mod, above that of the test's package.
+func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	for {

@@ -15,7 +15,7 @@ import (
 func TestSampleFolder(t *testing.T) {
 	own, others := 0, 0
 	for _, s := range Samples(t) {
-		if s.Own {
+		if s.InRepo {
 			own++
 		} else {
 			others++
@@ -34,7 +34,7 @@ func TestOwnSamples(t *testing.T) {
 	listed := map[string]bool{}
 	kinds := map[string]bool{}
 	for _, s := range Samples(t) {
-		if !s.Own {
+		if !s.InRepo {
 			continue
 		}
 		listed[s.Path] = true
@@ -93,7 +93,7 @@ func TestSamplesBeside(t *testing.T) {
 	t.Setenv("DEEDKEEP_SAMPLES", folder)
 	var got []string
 	for _, s := range Samples(t) {
-		if !s.Own {
+		if !s.InRepo {
 			got = append(got, fmt.Sprint(s.Path, " ", s.Pages))
 		}
 	}

@@ -41,24 +41,24 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Move moves the clock.
-func (c *Clock) Move(by time.Duration) {
+// Advance moves the clock.
+func (c *Clock) Advance(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(by)
 }
 
-// Chance is a fixed, endless source of what looks like chance, for many goroutines.
-func Chance() io.Reader {
-	return &chance{source: rand.NewChaCha8([32]byte{1})}
+// Rand is a fixed, endless source of what looks like chance, for many goroutines.
+func Rand() io.Reader {
+	return &lockedRand{source: rand.NewChaCha8([32]byte{1})}
 }
 
-type chance struct {
+type lockedRand struct {
 	mu     sync.Mutex
 	source *rand.ChaCha8
 }
 
-func (c *chance) Read(p []byte) (int, error) {
+func (c *lockedRand) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.source.Read(p)
@@ -77,8 +77,8 @@ func Settings() instance.Settings {
 func Options(t testing.TB) instance.Options {
 	t.Helper()
 	return instance.Options{
-		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Rand: Chance(),
-		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: quiet(),
+		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Rand: Rand(),
+		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: discardLogger(),
 	}
 }
 
@@ -127,7 +127,7 @@ func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	found := toyPages.FindSubmatch(head)
+	found := fakePages.FindSubmatch(head)
 	if found == nil {
 		return nil, document.ErrUnsupported
 	}
@@ -154,7 +154,7 @@ func (Reader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimit
 
 // Inspect is vault.Reader.
 func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
-	return document.Inspect(ctx, doc, size, ext, toy{}, lim)
+	return document.Inspect(ctx, doc, size, ext, fakePDFium{}, lim)
 }
 
 // PDF makes a document that the toy reads, of so many pages; salt tells two apart.
@@ -162,16 +162,16 @@ func PDF(pages int, salt string) []byte {
 	return []byte("%PDF-1.7\n%toy pages=" + strconv.Itoa(pages) + " " + salt + "\n%%EOF\n")
 }
 
-var toyPages = regexp.MustCompile(`%toy pages=(\d+)`)
+var fakePages = regexp.MustCompile(`%toy pages=(\d+)`)
 
-type toy struct{}
+type fakePDFium struct{}
 
-func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
+func (fakePDFium) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
 	head := make([]byte, min(size, 1024))
 	if _, err := doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	found := toyPages.FindSubmatch(head)
+	found := fakePages.FindSubmatch(head)
 	switch {
 	case bytes.Contains(head, []byte("/Encrypt")):
 		return nil, pdf.ErrPassword
@@ -182,16 +182,16 @@ func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, e
 	if err != nil || pages == 0 {
 		return nil, pdf.ErrUnreadable
 	}
-	return toyDocument{pages: pages}, nil
+	return fakeDocument{pages: pages}, nil
 }
 
-type toyDocument struct {
+type fakeDocument struct {
 	document.PDF // not called: nil
 	pages        int
 }
 
-func (d toyDocument) Pages() int                               { return d.pages }
-func (d toyDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
-func (d toyDocument) Close(context.Context) error              { return nil }
+func (d fakeDocument) Pages() int                               { return d.pages }
+func (d fakeDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
+func (d fakeDocument) Close(context.Context) error              { return nil }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -9,17 +9,17 @@ import (
 // Vocabulary is 50,000 words of which the n-th comes up as often as 1/n says: Zipf's
 // law, which deeds follow as everything does that people write.
 type Vocabulary struct {
-	words []string
-	draw  []uint16 // ranks, each as often as its share
+	words   []string
+	samples []uint16 // ranks, each as often as its share
 }
 
 const (
-	vocabularySize  = 50_000
-	vocabularyDraws = 1 << 22 // the rarest word has seven of them
+	vocabularySize    = 50_000
+	vocabularySamples = 1 << 22 // the rarest word has seven of them
 )
 
-// vocabularyFirst are the commonest words of deeds, mortgages and affidavits.
-const vocabularyFirst = `the of and to said in or a by for as said be party county that
+// vocabularyCommon are the commonest words of deeds, mortgages and affidavits.
+const vocabularyCommon = `the of and to said in or a by for as said be party county that
  state which with grantor grantee deed book page recorded records lot this land from
  feet north south east west thence on at it is will his her heirs assigns forever
  mortgage dated office clerk court hereby property premises easement line corner road
@@ -36,7 +36,7 @@ var vocabularySyllables = strings.Fields(`ba be bi bo bu da de di do du fa fe fi
 
 // NewVocabulary makes the same words every time.
 func NewVocabulary() *Vocabulary {
-	v := &Vocabulary{draw: make([]uint16, 0, vocabularyDraws)}
+	v := &Vocabulary{samples: make([]uint16, 0, vocabularySamples)}
 	known := map[string]bool{} // first what people and counties are called: a word is one or the other
 	for n := range MixNames {
 		known[strings.ToLower(MixFirst(n))], known[strings.ToLower(MixLast(n))] = true, true
@@ -50,7 +50,7 @@ func NewVocabulary() *Vocabulary {
 			v.words = append(v.words, word)
 		}
 	}
-	for _, word := range strings.Fields(strings.ReplaceAll(vocabularyFirst, "'", "")) {
+	for _, word := range strings.Fields(strings.ReplaceAll(vocabularyCommon, "'", "")) {
 		add(word)
 	}
 	chance := rand.New(rand.NewPCG(3, 5))
@@ -62,10 +62,10 @@ func NewVocabulary() *Vocabulary {
 		add(word.String() + []string{"", "n", "r", "s", "ble", "ght"}[chance.IntN(6)])
 	}
 	whole := math.Log(vocabularySize) + 0.5772
-	for rank := 0; len(v.draw) < vocabularyDraws; rank = (rank + 1) % vocabularySize {
-		share := max(1, int(vocabularyDraws/(float64(rank+1)*whole)))
-		for range min(share, vocabularyDraws-len(v.draw)) {
-			v.draw = append(v.draw, uint16(rank)) // #nosec G115 -- below 50,000
+	for rank := 0; len(v.samples) < vocabularySamples; rank = (rank + 1) % vocabularySize {
+		share := max(1, int(vocabularySamples/(float64(rank+1)*whole)))
+		for range min(share, vocabularySamples-len(v.samples)) {
+			v.samples = append(v.samples, uint16(rank)) // #nosec G115 -- below 50,000
 		}
 	}
 	return v
@@ -87,7 +87,7 @@ const (
 func (v *Vocabulary) Ranks(n int, room []uint16) []uint16 {
 	chance, room := rand.NewPCG(uint64(n), 17), room[:0] // #nosec G115 -- not negative
 	for range TextWords {
-		room = append(room, v.draw[chance.Uint64()%vocabularyDraws])
+		room = append(room, v.samples[chance.Uint64()%vocabularySamples])
 	}
 	return room
 }

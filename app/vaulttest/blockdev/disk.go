@@ -29,10 +29,10 @@ type Disk struct {
 	server *exec.Cmd // of the FUSE file; nil: the loop device lies on the memory itself
 	link   *os.File  // to the server
 
-	mu    sync.Mutex
-	fails func(offset int64, data []byte) bool
-	log   *Recording // nil: nothing is recorded
-	broke error      // of the link
+	mu        sync.Mutex
+	fails     func(offset int64, data []byte) bool
+	recording *Recording // nil: nothing is recorded
+	linkErr   error      // of the link
 }
 
 // New makes a disk of size bytes, all zero, and a device for it.
@@ -116,7 +116,7 @@ func (d *Disk) close() error {
 		// Closing alone would leave the goroutine that reads.
 		all = append(all, unix.Shutdown(int(d.link.Fd()), unix.SHUT_RDWR), d.link.Close(), d.server.Wait())
 		d.mu.Lock()
-		all = append(all, d.broke)
+		all = append(all, d.linkErr)
 		d.mu.Unlock()
 	}
 	all = append(all, d.memory.Close())
@@ -210,9 +210,9 @@ func (d *Disk) FailWrites(fails func(offset int64, data []byte) bool) {
 	d.fails = fails
 }
 
-// CutOff makes the kernel give up the mounted file system at once, with all that it has
+// CutPower makes the kernel give up the mounted file system at once, with all that it has
 // not written yet, as a power failure would; it has to be mounted again.
-func (d *Disk) CutOff(t testing.TB) {
+func (d *Disk) CutPower(t testing.TB) {
 	t.Helper()
 	folder, err := os.Open(filepath.Join(d.base, mountFolder))
 	if err != nil {

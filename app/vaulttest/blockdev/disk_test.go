@@ -108,11 +108,11 @@ func TestARecordingIsPlayed(t *testing.T) {
 			if len(flushes) < len(since) || flushes[len(flushes)-1] > record.Len() {
 				t.Fatalf("flushes at %v, syncs at %v", flushes, since)
 			}
-			player := record.Player(t)
+			player := record.Replayer(t)
 			chance := rand.New(rand.NewPCG(1, 2))
 			missing := 0
 			for moment := 0; moment <= record.Len(); moment += row.step {
-				state, err := player.Play(moment, chance)
+				state, err := player.Replay(moment, chance)
 				if err != nil {
 					t.Fatal(err)
 				}

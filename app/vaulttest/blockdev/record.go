@@ -43,14 +43,14 @@ func (d *Disk) Record(t testing.TB) *Recording {
 	if err := copyData(before, d.memory, d.size); err != nil {
 		t.Fatalf("copy the disk: %v", err)
 	}
-	d.log = &Recording{disk: d, before: before}
-	return d.log
+	d.recording = &Recording{disk: d, before: before}
+	return d.recording
 }
 
 // add is called with the disk's lock held.
 func (r *Recording) add(what byte, offset int64, data []byte) {
 	e := entry{offset: offset}
-	if what == tellWrite {
+	if what == opWrite {
 		e.data = slices.Clone(data)
 	}
 	r.entries = append(r.entries, e)
@@ -60,7 +60,7 @@ func (r *Recording) add(what byte, offset int64, data []byte) {
 func (r *Recording) Stop() {
 	r.disk.mu.Lock()
 	defer r.disk.mu.Unlock()
-	r.disk.log = nil
+	r.disk.recording = nil
 }
 
 // Len is how many writes and flushes there are so far: a moment to cut the power at.
@@ -83,19 +83,19 @@ func (r *Recording) Flushes() []int {
 	return all
 }
 
-// Player rebuilds what the disk held at moments of its recording, each later than the
+// Replayer rebuilds what the disk held at moments of its recording, each later than the
 // one before. It may be used after the end of the recording, several at the same time.
-type Player struct {
+type Replayer struct {
 	r       *Recording
 	flushed *os.File // what was certainly there at the last flush
 	at      int      // entries in it
 	target  *Disk
 }
 
-// Player gives a player with a disk of its own, without a file system until Play.
-func (r *Recording) Player(t testing.TB) *Player {
+// Replayer gives a player with a disk of its own, without a file system until Play.
+func (r *Recording) Replayer(t testing.TB) *Replayer {
 	t.Helper()
-	p := &Player{r: r, target: NewPlain(t, r.disk.size)}
+	p := &Replayer{r: r, target: NewPlain(t, r.disk.size)}
 	p.target.kind = r.disk.kind
 	var err error
 	if p.flushed, err = newMemory(r.disk.size); err != nil {
@@ -112,11 +112,11 @@ func (r *Recording) Player(t testing.TB) *Player {
 	return p
 }
 
-// Play puts on the player's disk, which must not be mounted, what a power failure after
+// Replay puts on the player's disk, which must not be mounted, what a power failure after
 // the first moment entries leaves: all that was written before the last flush, and of
 // the writes since a choice by chance, some torn at a sector: so a later one may be
 // there while an earlier one is not. Without chance all writes are there.
-func (p *Player) Play(moment int, chance *rand.Rand) (*Disk, error) {
+func (p *Replayer) Replay(moment int, chance *rand.Rand) (*Disk, error) {
 	if moment < p.at || moment > len(p.r.entries) {
 		return nil, errors.New("no moment that lies ahead")
 	}

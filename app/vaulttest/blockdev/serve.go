@@ -20,17 +20,17 @@ const (
 	fuseFolder  = "fuse"
 	fuseFile    = "disk"
 	mountFolder = "m"
-	variable    = "DEEDKEEP_TEST_BLOCKDEV" // tells a test binary that it is the server, of the disk in this folder
+	serverEnv   = "DEEDKEEP_TEST_BLOCKDEV" // tells a test binary that it is the server, of the disk in this folder
 	rootNode    = fuse.FUSE_ROOT_ID
 	fileNode    = rootNode + 1
-	largest     = 1 << 20 // bytes of one request
+	maxRequest  = 1 << 20 // bytes of one request
 )
 
 // What the server tells, each with one byte for an answer: 0, or 1 for an I/O error.
 const (
-	tellReady byte = iota
-	tellWrite
-	tellFlush
+	opReady byte = iota
+	opWrite
+	opFlush
 )
 
 // headerSize is that of the kind, the offset, and the length of the data that follow.
@@ -40,7 +40,7 @@ const headerSize = 1 + 8 + 4
 // process on a file of the disk, as bbolt's map has them, may wait for the server, and
 // while it waits it keeps a Go processor, and the collector, from running.
 func init() {
-	base := os.Getenv(variable)
+	base := os.Getenv(serverEnv)
 	if base == "" {
 		return
 	}
@@ -59,7 +59,7 @@ func (d *Disk) serve() error {
 	}
 	link, theirs := os.NewFile(uintptr(pair[0]), "link"), os.NewFile(uintptr(pair[1]), "link")
 	server := exec.Command("/proc/self/exe")
-	server.Env = append(os.Environ(), variable+"="+d.base)
+	server.Env = append(os.Environ(), serverEnv+"="+d.base)
 	server.ExtraFiles = []*os.File{theirs, d.memory}
 	server.Stderr = os.Stderr
 	server.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // an interrupt is for the test; the server ends after it
@@ -77,13 +77,13 @@ func (d *Disk) serve() error {
 	if _, err := link.Write([]byte{0}); err != nil {
 		return err
 	}
-	go d.answer()
+	go d.handleRequests()
 	return nil
 }
 
-// answer decides and does what the server is asked to, until the link ends.
-func (d *Disk) answer() {
-	buf := make([]byte, headerSize+largest)
+// handleRequests decides and does what the server is asked to, until the link ends.
+func (d *Disk) handleRequests() {
+	buf := make([]byte, headerSize+maxRequest)
 	for {
 		if _, err := io.ReadFull(d.link, buf[:headerSize]); err != nil {
 			return // closed by us, or the server has said why
@@ -93,26 +93,26 @@ func (d *Disk) answer() {
 		if _, err := io.ReadFull(d.link, data); err != nil {
 			return
 		}
-		if _, err := d.link.Write([]byte{d.do(buf[0], offset, data)}); err != nil {
+		if _, err := d.link.Write([]byte{d.handle(buf[0], offset, data)}); err != nil {
 			return
 		}
 	}
 }
 
-func (d *Disk) do(what byte, offset int64, data []byte) (failed byte) {
+func (d *Disk) handle(what byte, offset int64, data []byte) (failed byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if what == tellWrite {
+	if what == opWrite {
 		if d.fails != nil && d.fails(offset, data) {
 			return 1
 		}
 		if _, err := d.memory.WriteAt(data, offset); err != nil {
-			d.broke = err
+			d.linkErr = err
 			return 1
 		}
 	}
-	if d.log != nil {
-		d.log.add(what, offset, data)
+	if d.recording != nil {
+		d.recording.add(what, offset, data)
 	}
 	return 0
 }
@@ -123,9 +123,9 @@ type file struct {
 	memory *os.File
 	size   uint64
 
-	mu     sync.Mutex // one write or flush at a time: the link has their order
-	link   *os.File
-	answer chan byte // closed with the link
+	mu      sync.Mutex // one write or flush at a time: the link has their order
+	link    *os.File
+	results chan byte // closed with the link
 }
 
 // serveFile serves the file until the test closes the link, or is gone.
@@ -134,9 +134,9 @@ func serveFile(base string, link, memory *os.File) error {
 	if err != nil {
 		return err
 	}
-	f := &file{RawFileSystem: fuse.NewDefaultRawFileSystem(), memory: memory, size: uint64(info.Size()), link: link, answer: make(chan byte)}
+	f := &file{RawFileSystem: fuse.NewDefaultRawFileSystem(), memory: memory, size: uint64(info.Size()), link: link, results: make(chan byte)}
 	folder := filepath.Join(base, fuseFolder)
-	server, err := fuse.NewServer(f, folder, &fuse.MountOptions{DirectMountStrict: true, FsName: "blockdev", MaxWrite: largest, DisableXAttrs: true})
+	server, err := fuse.NewServer(f, folder, &fuse.MountOptions{DirectMountStrict: true, FsName: "blockdev", MaxWrite: maxRequest, DisableXAttrs: true})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func serveFile(base string, link, memory *os.File) error {
 
 // ready tells that the file is there, and passes the answers on until the last.
 func (f *file) ready() error {
-	defer close(f.answer)
+	defer close(f.results)
 	if _, err := f.link.Write(make([]byte, headerSize)); err != nil {
 		return err
 	}
@@ -170,13 +170,13 @@ func (f *file) ready() error {
 		if _, err := f.link.Read(one); err != nil {
 			return nil // the test is over
 		}
-		f.answer <- one[0]
+		f.results <- one[0]
 	}
 }
 
-// tell says what is to be done, and waits until it was. Once the test is gone all
+// send says what is to be done, and waits until it was. Once the test is gone all
 // succeeds, so that its mount can go too.
-func (f *file) tell(what byte, offset uint64, data []byte) fuse.Status {
+func (f *file) send(what byte, offset uint64, data []byte) fuse.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	message := binary.LittleEndian.AppendUint64([]byte{what}, offset)
@@ -184,7 +184,7 @@ func (f *file) tell(what byte, offset uint64, data []byte) fuse.Status {
 	if _, err := f.link.Write(append(message, data...)); err != nil {
 		return fuse.OK
 	}
-	if <-f.answer == 0 {
+	if <-f.results == 0 {
 		return fuse.OK
 	}
 	return fuse.EIO
@@ -232,10 +232,10 @@ func (f *file) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 }
 
 func (f *file) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
-	return uint32(len(data)), f.tell(tellWrite, in.Offset, data)
+	return uint32(len(data)), f.send(opWrite, in.Offset, data)
 }
 
-func (f *file) Fsync(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.tell(tellFlush, 0, nil) }
+func (f *file) Fsync(<-chan struct{}, *fuse.FsyncIn) fuse.Status { return f.send(opFlush, 0, nil) }
 
 func (f *file) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.OK }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Closed reads a description. Named objects of responses take no other fields than the
+// LoadStrict reads a description. Named objects of responses take no other fields than the
 // ones they describe. An object without a name describes a part of what there is.
-func Closed(file string) (*openapi3.T, error) {
+func LoadStrict(file string) (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromFile(file)
 	if err != nil {
 		return nil, err

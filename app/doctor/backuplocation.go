@@ -11,15 +11,15 @@ import (
 	"deedkeep/app/config"
 )
 
-// place looks whether the last good backup still is where it was made, and whether
+// checkBackupLocation looks whether the last good backup still is where it was made, and whether
 // that outlives the disk of the data.
-func place(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
+func checkBackupLocation(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	const check = "place of the backups"
 	last := found.Status.LastBackup
 	if last == nil {
 		return ok(check, "no backup was made yet")
 	}
-	if err := stands(last.To, last.Snapshot); err != nil {
+	if err := findSnapshot(last.To, last.Snapshot); err != nil {
 		return bad(check, fmt.Sprintf("the last good one (%s, in %s) cannot be seen: %v", last.Snapshot, last.To, err), "see whether the disk or share is mounted and who removed it, then: deedkeep backup create")
 	}
 	same, err := sameDevice(c.Data, last.To)
@@ -32,7 +32,7 @@ func place(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	return ok(check, last.To+", on another disk than the data")
 }
 
-func stands(to, snapshot string) error {
+func findSnapshot(to, snapshot string) error {
 	a, err := archive.Open(to, archive.Options{})
 	if err != nil {
 		return err
@@ -44,8 +44,8 @@ func stands(to, snapshot string) error {
 	return err
 }
 
-// stats are what the system says of both paths.
-func stats(a, b string) (x, y os.FileInfo, err error) {
+// statBoth are what the system says of both paths.
+func statBoth(a, b string) (x, y os.FileInfo, err error) {
 	if x, err = os.Stat(a); err == nil {
 		y, err = os.Stat(b)
 	}

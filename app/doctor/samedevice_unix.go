@@ -9,7 +9,7 @@ import (
 
 // sameDevice reports whether two paths are on one file system.
 func sameDevice(a, b string) (bool, error) {
-	x, y, err := stats(a, b)
+	x, y, err := statBoth(a, b)
 	if err != nil {
 		return false, err
 	}

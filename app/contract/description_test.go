@@ -30,7 +30,7 @@ type operation struct {
 
 func readBook(t *testing.T) *book {
 	t.Helper()
-	doc, err := description.Closed("../api/openapi.yaml")
+	doc, err := description.LoadStrict("../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,19 +17,19 @@ import (
 func TestPlaceOfTheBackups(t *testing.T) {
 	c := config.Default()
 	c.Data = t.TempDir()
-	check(t, "none", place(&apitypes.Checkup{}, c), OK, "no backup")
+	check(t, "none", checkBackupLocation(&apitypes.Checkup{}, c), OK, "no backup")
 	to := filepath.Join(t.TempDir(), "b")
 	found := &apitypes.Checkup{Status: apitypes.Status{LastBackup: &apitypes.Backup{To: to, Snapshot: "20261121T071500Z"}}}
-	check(t, "not mounted", place(found, c), Bad, "there is no backup here")
+	check(t, "not mounted", checkBackupLocation(found, c), Bad, "there is no backup here")
 	body := fmt.Sprintf(`{"archive":"%032d","vault":"v","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":""}`+"\n", 1)
 	head := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(body)), body)
 	if err := errors.Join(os.MkdirAll(filepath.Join(to, "snapshots"), 0o700), os.WriteFile(filepath.Join(to, "deedkeep-backup"), []byte(head), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "removed", place(found, c), Bad, "not among those")
+	check(t, "removed", checkBackupLocation(found, c), Bad, "not among those")
 	manifest := "20261121T071500Z." + strings.Repeat("0", 64) + ".manifest"
 	if err := os.WriteFile(filepath.Join(to, "snapshots", manifest), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "there", place(found, c), Warn, "same disk")
+	check(t, "there", checkBackupLocation(found, c), Warn, "same disk")
 }

@@ -7,7 +7,7 @@ import (
 
 // sameDevice reports whether two paths are on one drive or share.
 func sameDevice(a, b string) (bool, error) {
-	if _, _, err := stats(a, b); err != nil {
+	if _, _, err := statBoth(a, b); err != nil {
 		return false, err
 	}
 	one, err := filepath.Abs(a)

@@ -14,18 +14,18 @@ var (
 	readersWaiting = gauge("reader_tasks_waiting", "Inspections, pictures and texts that wait for a process.")
 )
 
-// readers collects what the processes that open documents tell.
-type readers struct{ stats func() sandbox.Stats }
+// sandboxCollector collects what the processes that open documents tell.
+type sandboxCollector struct{ stats func() sandbox.Stats }
 
 // Describe is of prometheus.Collector.
-func (r *readers) Describe(to chan<- *prometheus.Desc) {
-	for _, t := range []told{readersAlive, readersStarted, readersEnded, readersServed, readersWaiting} {
+func (r *sandboxCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, t := range []metric{readersAlive, readersStarted, readersEnded, readersServed, readersWaiting} {
 		to <- t.desc
 	}
 }
 
 // Collect is of prometheus.Collector.
-func (r *readers) Collect(to chan<- prometheus.Metric) {
+func (r *sandboxCollector) Collect(to chan<- prometheus.Metric) {
 	s := r.stats()
 	number(to, readersAlive, s.Alive)
 	number(to, readersStarted, s.Started)

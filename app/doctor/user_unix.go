@@ -9,16 +9,16 @@ import (
 	"deedkeep/app/config"
 )
 
-// account looks whether the server runs as root: it takes the user of vault.db.
-func account(c config.Config) []apitypes.Diagnosis {
+// checkUser looks whether the server runs as root: it takes the user of vault.db.
+func checkUser(c config.Config) []apitypes.Diagnosis {
 	uid, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if err != nil {
 		return nil // owners says so
 	}
-	return rows(judgeAccount(uid, c.Data))
+	return listOf(diagnoseUser(uid, c.Data))
 }
 
-func judgeAccount(uid int, data string) apitypes.Diagnosis {
+func diagnoseUser(uid int, data string) apitypes.Diagnosis {
 	const check = "user"
 	if uid == 0 {
 		return warn(check, "the vault belongs to root, so the server runs as root: an error in it would put all of this machine at risk",

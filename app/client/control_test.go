@@ -38,11 +38,11 @@ func TestVerbs(t *testing.T) {
 		{"trash order", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashOrder(ctx, "or") }, ``, "DELETE /v1/orders/or", ``},
 		{"trash file", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashFile(ctx, 77) }, ``, "DELETE /v1/file-vault/files/77", ``},
 		{"detach file", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DetachFile(ctx, "ab", 77) }, ``, "DELETE /v1/abstracts/ab/files/77", ``},
-		{"remove folder", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.RemoveFolder(ctx, 4) }, ``, "DELETE /v1/file-vault/folders/4", ``},
+		{"remove folder", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteFolder(ctx, 4) }, ``, "DELETE /v1/file-vault/folders/4", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv, got := serve(t, 200, row.answer)
-			result, err := row.do(t.Context(), client.New(srv.URL, key, nil).With(client.Call{IdempotencyKey: "once", IfMatch: `"v1"`}))
+			result, err := row.do(t.Context(), client.New(srv.URL, key, nil).With(client.CallOptions{IdempotencyKey: "once", IfMatch: `"v1"`}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestCallTellsOfTheAnswer(t *testing.T) {
 	}))
 	var tag string
 	var replayed bool
-	if _, err := c.With(client.Call{ETag: &tag, Replayed: &replayed}).CreateOrder(t.Context(), client.OrderDraft{}); err != nil || tag != `"tag"` || !replayed {
+	if _, err := c.With(client.CallOptions{ETag: &tag, Replayed: &replayed}).CreateOrder(t.Context(), client.OrderDraft{}); err != nil || tag != `"tag"` || !replayed {
 		t.Errorf("tag %q, replayed %v, %v", tag, replayed, err)
 	}
 }
@@ -143,7 +143,7 @@ func TestLists(t *testing.T) {
 		"/v1/abstracts":        func() error { _, err := c.AbstractPage(t.Context(), client.List{Cursor: "x"}); return err },
 		"/v1/file-vault/files": func() error { _, err := c.FilePage(t.Context(), client.List{Cursor: "x"}); return err },
 		"/v1/trash":            func() error { _, err := c.TrashPage(t.Context(), client.List{Cursor: "x"}); return err },
-		"/v1/events":           func() error { _, err := c.LogPage(t.Context(), client.List{Cursor: "x"}); return err },
+		"/v1/events":           func() error { _, err := c.AuditLogPage(t.Context(), client.List{Cursor: "x"}); return err },
 	} {
 		if asked = nil; page() == nil || len(asked) != 1 || asked[0] != path+"?cursor=x" {
 			t.Errorf("%s: asked %q", path, asked)

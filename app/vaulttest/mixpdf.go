@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/blobstore"
 )
 
-// letters keeps the documents with text, and their texts as processing would.
-func (g *mixing) letters(ctx context.Context, dir string, progress func(what string, done, total int)) error {
-	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: hasty{blobstore.OSFiles()}})
+// storePDFs keeps the documents with text, and their texts as processing would.
+func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(what string, done, total int)) error {
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: noSyncFiles{blobstore.OSFiles()}})
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (g *mixing) letters(ctx context.Context, dir string, progress func(what str
 	words := NewVocabulary()
 	for n := range g.Texts {
 		pages := words.Pages(n)
-		staged, err := blobs.Stage(ctx, bytes.NewReader(Letter(pages)), math.MaxInt64)
+		staged, err := blobs.Stage(ctx, bytes.NewReader(TextPDF(pages)), math.MaxInt64)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (g *mixing) letters(ctx context.Context, dir string, progress func(what str
 			return err
 		}
 		release()
-		doc := letter{staged.Digest().String(), staged.Size()}
+		doc := storedPDF{staged.Digest().String(), staged.Size()}
 		if err := previews.Put(doc.digest, blobstore.TextFile, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
 			return err
 		}
@@ -59,24 +59,24 @@ func writeText(w io.Writer, pages []string) error {
 	return text.Close()
 }
 
-// hasty is a disk of a vault that can be made again: nothing is synced.
-type hasty struct{ blobstore.Files }
+// noSyncFiles is a disk of a vault that can be made again: nothing is synced.
+type noSyncFiles struct{ blobstore.Files }
 
-func (hasty) SyncDir(string) error { return nil }
+func (noSyncFiles) SyncDir(string) error { return nil }
 
-func (h hasty) Create(path string) (blobstore.File, error) {
+func (h noSyncFiles) Create(path string) (blobstore.File, error) {
 	f, err := h.Files.Create(path)
-	return hastyFile{f}, err
+	return noSyncFile{f}, err
 }
 
-type hastyFile struct{ blobstore.File }
+type noSyncFile struct{ blobstore.File }
 
-func (hastyFile) Sync() error          { return nil }
-func (hastyFile) WriteBack(_, _ int64) {}
+func (noSyncFile) Sync() error          { return nil }
+func (noSyncFile) WriteBack(_, _ int64) {}
 
-// Letter makes a PDF of pages of text, which any reader of PDF shows and reads. The
+// TextPDF makes a PDF of pages of text, which any reader of PDF shows and reads. The
 // text has neither brackets nor backslashes, and nothing but ASCII.
-func Letter(pages []string) []byte {
+func TextPDF(pages []string) []byte {
 	var doc bytes.Buffer
 	var offsets []int
 	object := func(format string, args ...any) {

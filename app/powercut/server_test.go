@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 func options(dir string, now func() time.Time) instance.Options {
 	settings := vaulttest.Settings()
 	settings.TrashKeep = trashKeep
-	return instance.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Chance(),
+	return instance.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Rand: vaulttest.Rand(),
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -156,7 +156,7 @@ func (h *house) start() {
 	h.t.Helper()
 	h.said = &bytes.Buffer{}
 	h.server = exec.Command(h.program, "serve", "--data", dataIn(h.folder), "--listen", "127.0.0.1:0", "--log-level", "warn")
-	h.server.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "DEEDKEEP_DISK_RESERVE=1 MB", mutantVariable+"="+h.mutant)
+	h.server.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=1 MB", mutantVariable+"="+h.mutant)
 	h.server.Stderr = h.said
 	h.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := h.server.StdoutPipe()

@@ -28,14 +28,14 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-func refusal(answer *http.Response) *Error {
+func responseError(answer *http.Response) *Error {
 	e := &Error{Status: answer.StatusCode, RequestID: answer.Header.Get("X-Request-Id")}
 	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 31); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	// A body that is cut or not ours (a proxy's page) takes nothing from the
 	// status, which is all that counts then.
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	var body apitypes.Failure
 	if json.Unmarshal(text, &body) == nil && body.Message != "" {
 		e.Message, e.Errors = body.Message, body.Errors

@@ -16,7 +16,7 @@ func TestAccount(t *testing.T) {
 	dir := t.TempDir()
 	c := config.Default()
 	c.Data = dir
-	if got := account(c); len(got) != 0 {
+	if got := checkUser(c); len(got) != 0 {
 		t.Errorf("no vault: got %+v, want nothing", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "vault.db"), nil, 0o600); err != nil {
@@ -26,13 +26,13 @@ func TestAccount(t *testing.T) {
 	if os.Geteuid() == 0 {
 		want = Warn
 	}
-	if got := account(c); len(got) != 1 || got[0].State != want {
+	if got := checkUser(c); len(got) != 1 || got[0].State != want {
 		t.Errorf("vault of user %d: got %+v, want %s", os.Geteuid(), got, want)
 	}
-	if got := judgeAccount(0, dir); got.State != Warn || !strings.Contains(got.Message, "runs as root") || !strings.Contains(got.Action, dir) {
+	if got := diagnoseUser(0, dir); got.State != Warn || !strings.Contains(got.Message, "runs as root") || !strings.Contains(got.Action, dir) {
 		t.Errorf("root: got %+v", got)
 	}
-	if got := judgeAccount(12345, dir); got.State != OK || !slices.Contains(strings.Fields(got.Message), "12345,") {
+	if got := diagnoseUser(12345, dir); got.State != OK || !slices.Contains(strings.Fields(got.Message), "12345,") {
 		t.Errorf("another user: got %+v", got)
 	}
 }
@@ -48,7 +48,7 @@ func TestSecrets(t *testing.T) {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}
-		got := secrets(c)
+		got := checkSecrets(c)
 		if got.State != want || (want == Warn) != (got.Action == "let only the service's user read it: chmod go= "+file) {
 			t.Errorf("mode %o: got %+v, want %s", mode, got, want)
 		}

@@ -85,7 +85,7 @@ func open(t *testing.T, seed uint64) *house {
 
 func (h *house) makeKeys(t *testing.T) {
 	t.Helper()
-	h.clock.Move(-2 * time.Hour)
+	h.clock.Advance(-2 * time.Hour)
 	end := h.clock.Now().Add(time.Hour)
 	for kind, ability := range map[string]string{
 		"full": model.AbilityAPI, "read": model.AbilityRead, "events": model.AbilityEvents, "metrics": model.AbilityMetrics,
@@ -104,7 +104,7 @@ func (h *house) makeKeys(t *testing.T) {
 		}
 		h.keys[kind] = text
 	}
-	h.clock.Move(2 * time.Hour)
+	h.clock.Advance(2 * time.Hour)
 }
 
 // commits is how many there were.

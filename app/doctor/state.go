@@ -10,8 +10,8 @@ import (
 
 const day = 24 * time.Hour
 
-// backup looks at the last good one and at what failed since.
-func backup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
+// checkBackup looks at the last good one and at what failed since.
+func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
 	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
@@ -28,7 +28,7 @@ func backup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Di
 		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told", s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
 			"set the clock of this machine right, then: deedkeep backup create")
 	}
-	says := fmt.Sprintf("the last good one is %s old", days(age))
+	says := fmt.Sprintf("the last good one is %s old", formatAge(age))
 	warnAt, badAt := 7*day, 30*day
 	if c.Backup.To != "" && c.Backup.Every > 0 {
 		warnAt, badAt = 2*c.Backup.Every, max(7*c.Backup.Every, 2*day)
@@ -42,15 +42,15 @@ func backup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Di
 	return ok("backup", says)
 }
 
-func days(d time.Duration) string {
+func formatAge(d time.Duration) string {
 	if d < 2*day {
 		return apitypes.Count(int(d.Hours()), "hour", "hours")
 	}
 	return apitypes.Count(int(d/day), "day", "days")
 }
 
-// past says when a server did not stop cleanly.
-func past(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
+// checkShutdown says when a server did not stop cleanly.
+func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.CutAt == nil {
 		return ok("stops", "every server stopped by itself")
 	}
@@ -62,8 +62,8 @@ func past(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 		`see the system's log for that time (power, memory); "deedkeep verify" reads everything`)
 }
 
-// database says whether the file in memory is the one on the disk.
-func database(found *apitypes.Checkup) apitypes.Diagnosis {
+// checkDatabase says whether the file in memory is the one on the disk.
+func checkDatabase(found *apitypes.Checkup) apitypes.Diagnosis {
 	const check = "database"
 	switch {
 	case found.DiskError != "":
@@ -78,7 +78,7 @@ func database(found *apitypes.Checkup) apitypes.Diagnosis {
 	return ok(check, "the last session with vault.db ended cleanly")
 }
 
-func writes(found *apitypes.Checkup) apitypes.Diagnosis {
+func checkWrites(found *apitypes.Checkup) apitypes.Diagnosis {
 	switch denied := found.Status.WritesDenied; {
 	case found.Status.ReadOnly:
 		return bad("writes", "refused since the disk failed to keep something", "see the log and the disk's health, make a backup, then restart the server")
@@ -88,7 +88,7 @@ func writes(found *apitypes.Checkup) apitypes.Diagnosis {
 	return ok("writes", "taken")
 }
 
-func failures(found *apitypes.Checkup) apitypes.Diagnosis {
+func checkProcessing(found *apitypes.Checkup) apitypes.Diagnosis {
 	if n := found.Status.Failed; n > 0 {
 		return warn("documents", apitypes.Count(n, "has no preview or text; it", "have no preview or text; they")+" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
 	}

@@ -12,7 +12,7 @@ import (
 // its value, as a failing disk would: the entry stays where it stands.
 func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	t.Helper()
-	damage(t, path, bucket, func(b *bolt.Bucket) error {
+	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
 		key, value := b.Cursor().First()
 		key, value = bytes.Clone(key), bytes.Clone(value)
 		if inKey {
@@ -27,19 +27,19 @@ func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	})
 }
 
-// Lose removes the first entry of a bucket in a closed vault.db.
-func Lose(t testing.TB, path, bucket string) {
+// DeleteFirst removes the first entry of a bucket in a closed vault.db.
+func DeleteFirst(t testing.TB, path, bucket string) {
 	t.Helper()
-	damage(t, path, bucket, func(b *bolt.Bucket) error {
+	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
 		key, _ := b.Cursor().First()
 		return b.Delete(bytes.Clone(key))
 	})
 }
 
-// LoseEnding removes the first entry whose key ends so.
-func LoseEnding(t testing.TB, path, bucket string, end []byte) {
+// DeleteBySuffix removes the first entry whose key ends so.
+func DeleteBySuffix(t testing.TB, path, bucket string, end []byte) {
 	t.Helper()
-	damage(t, path, bucket, func(b *bolt.Bucket) error {
+	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
 		c := b.Cursor()
 		for key, _ := c.First(); key != nil; key, _ = c.Next() {
 			if bytes.HasSuffix(key, end) {
@@ -51,7 +51,7 @@ func LoseEnding(t testing.TB, path, bucket string, end []byte) {
 	})
 }
 
-func damage(t testing.TB, path, bucket string, change func(*bolt.Bucket) error) {
+func updateBucket(t testing.TB, path, bucket string, change func(*bolt.Bucket) error) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {

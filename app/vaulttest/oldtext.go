@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// OtherText is the kept text of a document of one page in the form of a number (package
+// OldText is the kept text of a document of one page in the form of a number (package
 // derived), as the versions with that form wrote it.
-func OtherText(t testing.TB, form int, text string) []byte {
+func OldText(t testing.TB, form int, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

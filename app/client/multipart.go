@@ -52,7 +52,7 @@ func (f *form) files(name string, uploads []Upload) error {
 			return err
 		}
 		f.flush()
-		f.parts = append(f.parts, document(u))
+		f.parts = append(f.parts, uploadReader(u))
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (f *form) flush() {
 	f.text.Reset()
 }
 
-var quoted = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
+var quoteEscapes = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
 
 // disposition writes the header of a file part as browsers do, and adds the
 // exact name as filename*, which the server prefers (API.md, "Multipart
@@ -80,7 +80,7 @@ var quoted = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
 //	form-data; name="files[]"; filename="Deed.pdf"
 //	form-data; name="files[]"; filename="50%.pdf"; filename*=UTF-8''50%25.pdf
 func disposition(name, filename string) string {
-	head := `form-data; name="` + quoted.Replace(name) + `"; filename="` + quoted.Replace(filename) + `"`
+	head := `form-data; name="` + quoteEscapes.Replace(name) + `"; filename="` + quoteEscapes.Replace(filename) + `"`
 	plain := func(r rune) bool { return r >= ' ' && r < 0x7f && !strings.ContainsRune(`"%\`, r) }
 	if strings.ContainsFunc(filename, func(r rune) bool { return !plain(r) }) {
 		exact := strings.ToValidUTF8(filename, string(utf8.RuneError))
@@ -89,10 +89,10 @@ func disposition(name, filename string) string {
 	return head
 }
 
-// document reads an upload and says, when that goes wrong, which one it was.
-type document Upload
+// uploadReader reads an upload and says, when that goes wrong, which one it was.
+type uploadReader Upload
 
-func (d document) Read(p []byte) (int, error) {
+func (d uploadReader) Read(p []byte) (int, error) {
 	if d.Reader == nil {
 		return 0, fmt.Errorf("read %q: nothing to read from", d.Filename)
 	}

@@ -6,16 +6,16 @@ import (
 	_ "time/tzdata" // Windows and small containers have no time zone database
 )
 
-// location is the time zone with a name of the IANA database; "" is the zone of this machine.
-func location(name string) (*time.Location, error) {
+// loadTimeZone is the time zone with a name of the IANA database; "" is the zone of this machine.
+func loadTimeZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
 	}
 	return time.LoadLocation(name)
 }
 
-func badZone(name string) string {
-	if _, err := location(name); err != nil {
+func checkTimeZone(name string) string {
+	if _, err := loadTimeZone(name); err != nil {
 		return fmt.Sprintf("%q is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC", name)
 	}
 	return ""

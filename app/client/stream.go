@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// follow posts body, which may be nil, and calls progress, which may be nil too, for
+// followProgress posts body, which may be nil, and calls progress, which may be nil too, for
 // each report of the answer, in this goroutine, until its result is there.
-func follow[T any](ctx context.Context, c *Client, path string, body any, progress func(apitypes.Progress)) (result T, err error) {
-	err = c.lines(ctx, http.MethodPost, path, body, maxAnswer, func(read func(any) error, requestID string) (bool, error) {
+func followProgress[T any](ctx context.Context, c *Client, path string, body any, progress func(apitypes.Progress)) (result T, err error) {
+	err = c.lines(ctx, http.MethodPost, path, body, maxResponse, func(read func(any) error, requestID string) (bool, error) {
 		var line apitypes.Line[T]
 		if err := read(&line); err != nil {
 			return false, err

@@ -1,18 +1,18 @@
 package config
 
-// nearest is the first of names within two typing mistakes of name, or "".
-func nearest(name string, names []string) string {
+// closestName is the first of names within two typing mistakes of name, or "".
+func closestName(name string, names []string) string {
 	best, least := "", 3
 	for _, candidate := range names {
-		if d := distance(name, candidate); d < least {
+		if d := editDistance(name, candidate); d < least {
 			best, least = candidate, d
 		}
 	}
 	return best
 }
 
-// distance counts the bytes to insert, remove or change (Levenshtein).
-func distance(a, b string) int {
+// editDistance counts the bytes to insert, remove or change (Levenshtein).
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

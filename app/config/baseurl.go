@@ -12,7 +12,7 @@ func (c Config) Origin(address string) string {
 		return c.PublicURL
 	}
 	scheme := "http://"
-	if c.TLS.On() {
+	if c.TLS.Enabled() {
 		scheme = "https://"
 	}
 	host, port, err := net.SplitHostPort(address)
