@@ -222,10 +222,10 @@ func vaultSettings(c config.Config) instance.Settings {
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 		Backup: backupSettings(c),
 		Users: auth.UserRules{
-			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireTwoFactor, KnownAddress: c.Users.KnownAddress,
+			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireTwoFactor: c.Users.RequireTwoFactor, KnownAddress: c.Users.KnownAddress,
 			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
 		},
-		Uploads:   upload.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
+		Uploads:   upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
 		Search: search.SearchSettings{

@@ -72,7 +72,7 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 // firstLink shows, while nobody can administer the vault, the one-time link under
 // which the first administrator is made.
 func (s *shell) firstLink(ctx context.Context, v *instance.Instance, origin string) {
-	token, err := v.Users.FirstLink(ctx)
+	token, err := v.Users.NewFirstLink(ctx)
 	switch {
 	case err == nil:
 		s.say("make the first administrator within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)

@@ -56,7 +56,7 @@ func byRecord(name string) filter {
 // downloaded takes down that a key asked for the bytes of a document.
 func (e *server) downloaded(c *request, file model.File) {
 	if c.Method == http.MethodGet {
-		e.Vault.Events.Note(c.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
+		e.Vault.Events.RecordAccess(c.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
 	}
 }
 

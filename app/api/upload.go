@@ -52,8 +52,8 @@ func (h uploadHandler) begin(c *request) (response, error) {
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
 		c.ignored.note(name, metadataNames)
 	}
-	if length > h.service.Most() {
-		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.service.TooLarge(), Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.service.Most(), 10)}}
+	if length > h.service.MaxSize() {
+		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.service.TooLargeReason(), Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.service.MaxSize(), 10)}}
 	}
 	plan, err := h.plan(meta)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h uploadHandler) begin(c *request) (response, error) {
 }
 
 // plan reads what the metadata say.
-func (h uploadHandler) plan(meta map[string]string) (plan upload.UploadPlan, err error) {
+func (h uploadHandler) plan(meta map[string]string) (plan upload.Plan, err error) {
 	sent := fields(meta)
 	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
 	abstract, known := h.server.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
@@ -78,12 +78,12 @@ func (h uploadHandler) plan(meta map[string]string) (plan upload.UploadPlan, err
 		abstract = 0
 	}
 	folder, refused := draft.Check(abstract)
-	return upload.UploadPlan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
+	return upload.Plan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
 }
 
 // beginError has the field with a refusal that names none: what the document would be
 // refused for, or its place, which is not there.
-func beginError(err error, plan upload.UploadPlan) error {
+func beginError(err error, plan upload.Plan) error {
 	named, is := errors.AsType[*errs.Error](err)
 	switch {
 	case !is || len(named.Fields) > 0:
@@ -133,7 +133,7 @@ func (h uploadHandler) write(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	stop := tus.InterruptReads(c.w, h.service.Pausing())
+	stop := tus.InterruptReads(c.w, h.service.Paused())
 	up, err := h.service.Write(c.Context(), c.actor, id, offset, c.Body)
 	stop()
 	switch {
@@ -142,7 +142,7 @@ func (h uploadHandler) write(c *request) (response, error) {
 	case err != nil:
 		return response{}, err
 	}
-	return response{status: http.StatusNoContent, header: tus.ProgressHeaders(up.Offset, up.Until)}, nil
+	return response{status: http.StatusNoContent, header: tus.ProgressHeaders(up.Offset, up.ExpiresAt)}, nil
 }
 
 func (h uploadHandler) cancel(c *request) (response, error) {
@@ -158,16 +158,16 @@ func (h uploadHandler) cancel(c *request) (response, error) {
 func speaksTus(c *request) error { return tus.CheckVersion(c.Method, c.Header) }
 
 func (h uploadHandler) respond(c *request, status int, up upload.Upload) response {
-	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Refusal)}
+	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Rejection)}
 	switch {
-	case up.Filed == nil:
-	case up.Filed.Digest == "":
+	case up.File == nil:
+	case up.File.Digest == "":
 		data.Error = encode.OptionalString(trashedUpload)
 	default:
-		file := h.server.file(c, *up.Filed)
+		file := h.server.file(c, *up.File)
 		data.File = &file
 	}
-	a := response{status: status, header: tus.ProgressHeaders(up.Offset, up.Until), body: apitypes.UploadBody{Data: data}}
+	a := response{status: status, header: tus.ProgressHeaders(up.Offset, up.ExpiresAt), body: apitypes.UploadBody{Data: data}}
 	a.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
 	if up.Metadata != "" {
 		a.header["Upload-Metadata"] = up.Metadata
@@ -182,7 +182,7 @@ func (e *server) tus(c *gin.Context) {
 		return
 	}
 	if c.Request.Method == http.MethodOptions {
-		tus.SetOptions(c.Writer.Header(), e.Vault.Uploads.Most())
+		tus.SetOptions(c.Writer.Header(), e.Vault.Uploads.MaxSize())
 	}
 	c.Header("Tus-Resumable", tus.Version)
 }

@@ -10,30 +10,30 @@ import (
 	"deedkeep/app/txn"
 )
 
-// gatherer writes what is gathered so that no request costs a sync for it: the last
+// auditWriter writes what is gathered so that no request costs a sync for it: the last
 // use of keys, and who looked at which document. All of it goes into one commit,
 // at most a second later; a crash loses at most that second.
-type gatherer struct {
-	db       *txn.DB
-	notes    *notes
-	keys     Pending
-	flushing sync.Mutex // whoever flushes finds written what was gathered before
+type auditWriter struct {
+	db      *txn.DB
+	buffer  *auditBuffer
+	pending Pending
+	mu      sync.Mutex // whoever flushes finds written what was gathered before
 }
 
-const gatherEvery = time.Second
+const flushInterval = time.Second
 
-// notesAtOnce bounds one commit, for which others wait.
-const notesAtOnce = 512
+// maxEventsPerCommit bounds one commit, for which others wait.
+const maxEventsPerCommit = 512
 
-func (g *gatherer) run(ctx context.Context) {
-	tick := time.NewTicker(gatherEvery)
+func (g *auditWriter) run(ctx context.Context) {
+	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-g.notes.wake:
+		case <-g.buffer.wake:
 		}
 		if err := g.flush(ctx, false); err != nil && !txn.NotWritable(err) && ctx.Err() == nil {
 			g.db.Log.Error("last use of keys, and views", "error", err)
@@ -43,27 +43,27 @@ func (g *gatherer) run(ctx context.Context) {
 
 // flush writes what was gathered; what could not be written is kept for the next.
 // The last flush does not wait for those minutes that are not over.
-func (g *gatherer) flush(ctx context.Context, last bool) error {
-	g.flushing.Lock()
-	defer g.flushing.Unlock()
+func (g *auditWriter) flush(ctx context.Context, last bool) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	return g.write(ctx, last)
 }
 
 // flushViews is flush where views wait. Uses of keys alone are not worth a sync.
-func (g *gatherer) flushViews(ctx context.Context) error {
-	g.flushing.Lock()
-	defer g.flushing.Unlock()
-	if !g.notes.due() {
+func (g *auditWriter) flushViews(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.buffer.due() {
 		return nil
 	}
 	return g.write(ctx, false)
 }
 
-func (g *gatherer) write(ctx context.Context, last bool) error {
-	writeUses, undoUses := g.keys.Take()
-	views := g.notes.take(last)
+func (g *auditWriter) write(ctx context.Context, last bool) error {
+	writeUses, undoUses := g.pending.Drain()
+	views := g.buffer.drain(last)
 	for writeUses != nil || len(views) > 0 {
-		batch := views[:min(len(views), notesAtOnce)]
+		batch := views[:min(len(views), maxEventsPerCommit)]
 		var broken error // the audit log cannot be written; the uses are
 		err := g.db.Store.Update(ctx, nil, func(t *store.Tx) error {
 			if writeUses != nil {
@@ -73,7 +73,7 @@ func (g *gatherer) write(ctx context.Context, last bool) error {
 			}
 			var head model.Event
 			if head, broken = t.LastEvent(); broken == nil {
-				return g.notes.write(t, head.At, batch)
+				return g.buffer.write(t, head.At, batch)
 			}
 			return nil
 		})
@@ -82,10 +82,10 @@ func (g *gatherer) write(ctx context.Context, last bool) error {
 			if writeUses != nil {
 				undoUses()
 			}
-			g.notes.giveBack(views, err)
+			g.buffer.requeue(views, err)
 			return err
 		case broken != nil:
-			g.notes.lose(len(batch), broken)
+			g.buffer.drop(len(batch), broken)
 		}
 		writeUses, views = nil, views[len(batch):]
 	}
@@ -93,12 +93,12 @@ func (g *gatherer) write(ctx context.Context, last bool) error {
 }
 
 // end writes the rest.
-func (g *gatherer) end() error {
+func (g *auditWriter) end() error {
 	err := g.flush(context.Background(), true)
 	if txn.NotWritable(err) {
 		g.db.Log.Warn("last use of keys", "error", err)
 		err = nil
 	}
-	g.notes.tell(true)
+	g.buffer.reportLoss(true)
 	return err
 }

@@ -19,24 +19,24 @@ type Auth struct {
 	Sessions *Sessions
 	Keys     *Keys
 
-	secrets *secret.Keys
-	rules   UserRules
-	usage   *usage
-	signIns stats.Counters
-	events  *audit.Events
+	secrets  *secret.Keys
+	rules    UserRules
+	keyUsage *keyUsage
+	signIns  stats.Counters
+	events   *audit.Events
 }
 
 // NewAuth returns the users, sessions, and keys of a database; cost is that of password
 // hashes.
 func NewAuth(db *txn.DB, secrets *secret.Keys, rules UserRules, cost secret.Argon2Params, events *audit.Events) *Auth {
-	a := &Auth{DB: db, secrets: secrets, rules: rules, usage: &usage{seen: map[uint64]use{}},
+	a := &Auth{DB: db, secrets: secrets, rules: rules, keyUsage: &keyUsage{uses: map[uint64]keyUse{}},
 		signIns: stats.NewCounters(SignInOutcomes...), events: events}
 	a.Keys = &Keys{a}
-	a.Sessions = &Sessions{auth: a, seen: map[string]time.Time{}}
-	a.Users = &Users{auth: a, passwords: secret.NewPasswords(db.Rand, cost, rules.Queue), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{auth: a, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
-	db.LastSeen = a.Sessions.last
-	events.WriteWith(a.usage)
+	a.Sessions = &Sessions{auth: a, unsavedLastSeen: map[string]time.Time{}}
+	a.Users = &Users{auth: a, passwords: secret.NewPasswords(db.Rand, cost, rules.Queue), throttle: &loginThrottle{attempts: map[string][]time.Time{}},
+		failures: &failedSignIns{auth: a, counts: map[failureKey]int{}}, challenges: challenges{pending: map[string]mfaChallenge{}}}
+	db.LastSeen = a.Sessions.lastSeen
+	events.WriteWith(a.keyUsage)
 	return a
 }
 

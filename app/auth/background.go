@@ -9,13 +9,13 @@ import (
 
 // The background work about users: what was gathered is written, what ended goes.
 const (
-	seenFlush    = time.Second
-	refusedFlush = time.Minute
-	sessionPrune = 10 * time.Minute
+	lastSeenFlush = time.Second
+	failuresFlush = time.Minute
+	sessionPrune  = 10 * time.Minute
 )
 
 func (u *Users) Run(ctx context.Context) {
-	seen, refused, prune := time.NewTicker(seenFlush), time.NewTicker(refusedFlush), time.NewTicker(sessionPrune)
+	seen, refused, prune := time.NewTicker(lastSeenFlush), time.NewTicker(failuresFlush), time.NewTicker(sessionPrune)
 	defer seen.Stop()
 	defer refused.Stop()
 	defer prune.Stop()
@@ -27,7 +27,7 @@ func (u *Users) Run(ctx context.Context) {
 		case <-seen.C:
 			err = u.auth.Sessions.flush(ctx)
 		case <-refused.C:
-			err = u.refused.flush(ctx)
+			err = u.failures.flush(ctx)
 		case <-prune.C:
 			err = u.auth.Sessions.prune(ctx)
 		}
@@ -49,5 +49,5 @@ func (u *Users) End() error {
 
 // flush writes what was gathered.
 func (u *Users) flush(ctx context.Context) error {
-	return errors.Join(u.auth.Sessions.flush(ctx), u.refused.flush(ctx))
+	return errors.Join(u.auth.Sessions.flush(ctx), u.failures.flush(ctx))
 }

@@ -13,54 +13,54 @@ import (
 	"deedkeep/app/txn"
 )
 
-// refusals gathers sign-ins that failed, for the log of events: a guesser must not
+// failedSignIns gathers sign-ins that failed, for the log of events: a guesser must not
 // be able to fill it, nor cost a sync with each try. A name is told only where it is
 // that of a user, and a password never.
-type refusals struct {
-	auth *Auth
-	mu   sync.Mutex
-	seen map[refusedFrom]int // tries
+type failedSignIns struct {
+	auth   *Auth
+	mu     sync.Mutex
+	counts map[failureKey]int // tries
 }
 
-type refusedFrom struct {
+type failureKey struct {
 	user    uint64 // 0: a name that nobody has
 	address string // as network gives it
 	reason  Reason
 }
 
 const (
-	mostRefusals  = 1000 // kinds that are gathered between two writes
-	eventsAtOnce  = 20   // of one write; the rest share one
-	elsewhereName = "elsewhere"
+	maxFailureKeys    = 1000 // kinds that are gathered between two writes
+	maxEventsPerFlush = 20   // of one write; the rest share one
+	otherAddresses    = "elsewhere"
 )
 
-func (r *refusals) note(user uint64, address string, reason Reason) {
+func (r *failedSignIns) add(user uint64, address string, reason Reason) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	from := refusedFrom{user, network(address), reason}
-	if _, known := r.seen[from]; !known && len(r.seen) >= mostRefusals {
-		from = refusedFrom{address: elsewhereName, reason: reason}
+	from := failureKey{user, network(address), reason}
+	if _, known := r.counts[from]; !known && len(r.counts) >= maxFailureKeys {
+		from = failureKey{address: otherAddresses, reason: reason}
 	}
-	r.seen[from]++
+	r.counts[from]++
 }
 
 // flush writes an event for each of the most frequent, and one for all others.
-func (r *refusals) flush(ctx context.Context) error {
+func (r *failedSignIns) flush(ctx context.Context) error {
 	r.mu.Lock()
-	seen := r.seen
-	r.seen = map[refusedFrom]int{}
+	seen := r.counts
+	r.counts = map[failureKey]int{}
 	r.mu.Unlock()
 	if len(seen) == 0 {
 		return nil
 	}
-	order := slices.SortedFunc(maps.Keys(seen), func(a, b refusedFrom) int {
+	order := slices.SortedFunc(maps.Keys(seen), func(a, b failureKey) int {
 		return cmp.Or(seen[b]-seen[a], cmp.Compare(a.user, b.user), cmp.Compare(a.address, b.address), cmp.Compare(a.reason, b.reason))
 	})
 	rest := 0
-	for _, from := range order[min(len(order), eventsAtOnce):] {
+	for _, from := range order[min(len(order), maxEventsPerFlush):] {
 		rest += seen[from]
 	}
-	order = order[:min(len(order), eventsAtOnce)]
+	order = order[:min(len(order), maxEventsPerFlush)]
 	err := r.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
 		for _, from := range order {
 			if err := r.event(t, from, seen[from]); err != nil {
@@ -70,15 +70,15 @@ func (r *refusals) flush(ctx context.Context) error {
 		if rest == 0 {
 			return nil
 		}
-		return r.event(t, refusedFrom{address: elsewhereName, reason: "several"}, rest)
+		return r.event(t, failureKey{address: otherAddresses, reason: "several"}, rest)
 	})
 	if err != nil {
-		r.giveBack(seen)
+		r.restore(seen)
 	}
 	return err
 }
 
-func (r *refusals) event(t *store.Tx, from refusedFrom, tries int) error {
+func (r *failedSignIns) event(t *store.Tx, from failureKey, tries int) error {
 	about, detail := "", map[string]string{"reason": string(from.reason), "tries": strconv.Itoa(tries)}
 	if from.user != 0 {
 		about = txn.RecordRef("user", from.user)
@@ -86,10 +86,10 @@ func (r *refusals) event(t *store.Tx, from refusedFrom, tries int) error {
 	return r.auth.AddEvent(t, r.auth.Now(), model.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
 }
 
-func (r *refusals) giveBack(seen map[refusedFrom]int) {
+func (r *failedSignIns) restore(seen map[failureKey]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for from, tries := range seen {
-		r.seen[from] += tries
+		r.counts[from] += tries
 	}
 }

@@ -15,9 +15,9 @@ import (
 // firstLink is the link under which the first administrator is made. It is kept in
 // memory alone: a start without an administrator makes a new one.
 type firstLink struct {
-	mu   sync.Mutex
-	link *model.PasswordLink
-	over atomic.Bool // there was an administrator already
+	mu       sync.Mutex
+	link     *model.PasswordLink
+	hasAdmin atomic.Bool // there was an administrator already
 }
 
 func (f *firstLink) set(link *model.PasswordLink) {
@@ -26,7 +26,7 @@ func (f *firstLink) set(link *model.PasswordLink) {
 	f.link = link
 }
 
-func (f *firstLink) is(hash string, now time.Time) bool {
+func (f *firstLink) matches(hash string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.link.Active(now) && f.link.Hash == hash
@@ -37,14 +37,14 @@ var (
 	errHasAdmins = &errs.Error{Kind: errs.Conflict, Message: "There is an administrator already."}
 )
 
-// FirstLink gives the token of a one-time link under which the first administrator
+// NewFirstLink gives the token of a one-time link under which the first administrator
 // is made, with a name of his choice; the one before ends. Conflict when there is an
 // administrator who can sign in.
-func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
-	if err := u.auth.Store.View(ctx, noAdmins); err != nil {
+func (u *Users) NewFirstLink(ctx context.Context) (token string, err error) {
+	if err := u.auth.Store.View(ctx, checkNoAdmins); err != nil {
 		return "", err
 	}
-	token, link, err := u.mint(false)
+	token, link, err := u.newPasswordLink(false)
 	if err != nil {
 		return "", err
 	}
@@ -52,8 +52,8 @@ func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
-// noAdmins is Conflict when an administrator can sign in.
-func noAdmins(t *store.Tx) error {
+// checkNoAdmins is Conflict when an administrator can sign in.
+func checkNoAdmins(t *store.Tx) error {
 	list, err := t.Users()
 	if err != nil {
 		return err
@@ -66,19 +66,19 @@ func noAdmins(t *store.Tx) error {
 	return nil
 }
 
-// Opened reports whether there is an administrator who can sign in. Once there was
+// HasAdmin reports whether there is an administrator who can sign in. Once there was
 // one it costs nothing more: the last one may be given a new link, but is not taken
 // away, and only another start may find another database.
-func (u *Users) Opened(ctx context.Context) (bool, error) {
-	if u.first.over.Load() {
+func (u *Users) HasAdmin(ctx context.Context) (bool, error) {
+	if u.first.hasAdmin.Load() {
 		return true, nil
 	}
-	err := u.auth.Store.View(ctx, noAdmins)
+	err := u.auth.Store.View(ctx, checkNoAdmins)
 	switch {
 	case err == nil:
 		return false, nil
 	case errors.Is(err, errHasAdmins):
-		u.first.over.Store(true)
+		u.first.hasAdmin.Store(true)
 		return true, nil
 	}
 	return false, err
@@ -94,7 +94,7 @@ type Invitation struct {
 // Invitation says what a token opens and uses nothing up; NotFound when that is nothing.
 func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
-		user, first, err := u.invited(t, hashOf(token))
+		user, first, err := u.findInvited(t, tokenHash(token))
 		in = Invitation{Name: user.Name, First: first, Reset: user.PasswordLink != nil && user.PasswordLink.Reset}
 		return err
 	})
@@ -104,14 +104,14 @@ func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, er
 	return in, nil
 }
 
-// invited finds who a link is for. A firm has few users; all are looked at.
-func (u *Users) invited(t *store.Tx, hash string) (user model.User, first bool, err error) {
+// findInvited finds who a link is for. A firm has few users; all are looked at.
+func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bool, err error) {
 	now := u.auth.Now()
 	if hash == "" {
 		return user, false, errLink
 	}
-	if u.first.is(hash, now) {
-		if noAdmins(t) != nil {
+	if u.first.matches(hash, now) {
+		if checkNoAdmins(t) != nil {
 			return user, false, errLink
 		}
 		return user, true, nil
@@ -145,22 +145,22 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	if !in.First {
 		name, refused = in.Name, model.CheckPassword(draft.Password)
 	}
-	if err := u.judge(refused, name, draft.Password); err != nil {
+	if err := u.checkPasswordStrength(refused, name, draft.Password); err != nil {
 		return user, err
 	}
-	password, err := u.hash(ctx, draft.Address, draft.Password)
+	password, err := u.hashPassword(ctx, draft.Address, draft.Password)
 	if err != nil {
 		return user, err
 	}
-	hash := hashOf(token)
+	hash := tokenHash(token)
 	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		var first bool
-		if user, first, err = u.invited(t, hash); err != nil || !first {
+		if user, first, err = u.findInvited(t, hash); err != nil || !first {
 			return err
 		}
 		user = made
-		return u.free(t, user.Name, 0)
-	}, func(t *store.Tx) error { return u.join(t, &user, password, draft.Address) })
+		return u.checkNameAvailable(t, user.Name, 0)
+	}, func(t *store.Tx) error { return u.saveAccepted(t, &user, password, draft.Address) })
 	if err != nil {
 		return model.User{}, err
 	}
@@ -170,8 +170,8 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	return user, nil
 }
 
-// join writes a user who has chosen a password.
-func (u *Users) join(t *store.Tx, user *model.User, password, address string) (err error) {
+// saveAccepted writes a user who has chosen a password.
+func (u *Users) saveAccepted(t *store.Tx, user *model.User, password, address string) (err error) {
 	kind, detail := "user.password_set", map[string]string(nil)
 	if user.ID == 0 {
 		kind, detail = "user.created", map[string]string{"name": user.Name, "role": string(user.Role), "by": "first link"}

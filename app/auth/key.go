@@ -37,7 +37,7 @@ func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor,
 	if !ok || !key.Active(now) {
 		return model.Actor{}, txn.ErrUnauthenticated
 	}
-	k.auth.usage.note(key.ID, now)
+	k.auth.keyUsage.record(key.ID, now)
 	return model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
@@ -47,18 +47,18 @@ func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDra
 	if err := refused.Err(); err != nil {
 		return "", key, err
 	}
-	if text, err = k.mint(&key); err != nil {
+	if text, err = k.generate(&key); err != nil {
 		return "", key, err
 	}
 	if err := k.auth.CheckSpace(); err != nil {
 		return "", key, err
 	}
-	err = k.auth.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
+	err = k.auth.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error { return k.insert(t, actor, &key, "key.created", nil) })
 	return text, key, err
 }
 
-// mint draws the text of a key and keeps what recognizes it.
-func (k *Keys) mint(key *model.Key) (string, error) {
+// generate draws the text of a key and keeps what recognizes it.
+func (k *Keys) generate(key *model.Key) (string, error) {
 	text, err := secret.NewAPIKey(k.auth.Rand)
 	if err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (k *Keys) mint(key *model.Key) (string, error) {
 	return text, nil
 }
 
-func (k *Keys) put(t *store.Tx, actor model.Actor, key *model.Key, kind string, detail map[string]string) (err error) {
+func (k *Keys) insert(t *store.Tx, actor model.Actor, key *model.Key, kind string, detail map[string]string) (err error) {
 	if key.ID, err = t.NewKeyID(); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key mo
 // Like Revoke it goes on below the disk's reserve: a key that leaked cannot wait.
 func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap time.Duration) (text string, fresh model.Key, err error) {
 	var minted model.Key
-	if text, err = k.mint(&minted); err != nil {
+	if text, err = k.generate(&minted); err != nil {
 		return "", fresh, err
 	}
 	var old model.Key
@@ -139,7 +139,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 	}, func(t *store.Tx) error {
 		now := k.auth.Now()
 		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
-		if err := k.put(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
+		if err := k.insert(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
 			return err
 		}
 		if end := now.Add(overlap); overlap <= 0 {

@@ -18,41 +18,41 @@ import (
 // another user's, and for no one's, the same counters rise, argon2 runs once, and the
 // response is the same, unless the password is right and the name known.
 type admission struct {
-	counted []attempt
-	crowd   time.Duration
+	keys        []throttleKey
+	addressWait time.Duration
 }
 
 // admit counts a try of an account from an address, or gives how long to wait.
 func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a admission, wait time.Duration, err error) {
 	account, address := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
-	if wait = u.tries.take(now, account, address); wait == 0 {
-		return admission{counted: []attempt{account, address}}, 0, nil
+	if wait = u.throttle.acquire(now, account, address); wait == 0 {
+		return admission{keys: []throttleKey{account, address}}, 0, nil
 	}
-	home, err := u.isHome(ctx, draft.Address, now)
-	if err != nil || !home || u.tries.take(now, account) > 0 {
+	home, err := u.addressIsKnown(ctx, draft.Address, now)
+	if err != nil || !home || u.throttle.acquire(now, account) > 0 {
 		return admission{}, wait, err
 	}
-	return admission{counted: []attempt{account}, crowd: wait}, 0, nil
+	return admission{keys: []throttleKey{account}, addressWait: wait}, 0, nil
 }
 
-// isHome reports whether anyone signed in from the address lately. A firm has few users;
+// addressIsKnown reports whether anyone signed in from the address lately. A firm has few users;
 // all are looked at.
-func (u *Users) isHome(ctx context.Context, address string, now time.Time) (home bool, err error) {
+func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (home bool, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		list, err := t.Users()
-		home = slices.ContainsFunc(list, func(user model.User) bool { return u.isKnown(user, address, now) })
+		home = slices.ContainsFunc(list, func(user model.User) bool { return u.userKnowsAddress(user, address, now) })
 		return err
 	})
 	return home, err
 }
 
-// isKnown reports whether the user signed in from the address lately.
-func (u *Users) isKnown(user model.User, address string, now time.Time) bool {
+// userKnowsAddress reports whether the user signed in from the address lately.
+func (u *Users) userKnowsAddress(user model.User, address string, now time.Time) bool {
 	return user.KnowsAddress(network(address), now.Add(-u.auth.rules.KnownAddress))
 }
 
-// remember keeps in the user's record, which signing in writes anyway, from where that was.
-func (u *Users) remember(user *model.User, address string, now time.Time) {
+// rememberAddress keeps in the user's record, which signing in writes anyway, from where that was.
+func (u *Users) rememberAddress(user *model.User, address string, now time.Time) {
 	place, keep := network(address), u.auth.rules.KnownAddress
 	if keep == 0 || place == unknownNetwork {
 		user.KnownAddresses = nil

@@ -20,37 +20,37 @@ import (
 // Sessions are the verbs on who is signed in, and where. When each was last seen is
 // gathered, so that no page costs a sync; a crash loses at most the last minute.
 type Sessions struct {
-	auth *Auth
-	mu   sync.Mutex
-	seen map[string]time.Time // hash of a session → last seen, not written yet
+	auth            *Auth
+	mu              sync.Mutex
+	unsavedLastSeen map[string]time.Time // hash of a session → last seen, not written yet
 }
 
-// seenEvery is how exactly it is kept when a session was last seen.
-const seenEvery = time.Minute
+// lastSeenPrecision is how exactly it is kept when a session was last seen.
+const lastSeenPrecision = time.Minute
 
-// mostSessions of one user; the one that was seen longest ago makes room.
-const mostSessions = 50
+// maxSessionsPerUser of one user; the one that was seen longest ago makes room.
+const maxSessionsPerUser = 50
 
 // Authenticate gives the actor that a session's token speaks for, or
 // Unauthenticated. Session and user are read each time, so that signing out,
 // disabling and another role count from the next request on. Actor.Role is "" while
 // the settings want a second factor that the user does not have yet.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor, error) {
-	actor, session, err := s.speaks(ctx, token)
+	actor, session, err := s.lookup(ctx, token)
 	if err == nil {
-		s.note(session, s.auth.Now())
+		s.touch(session, s.auth.Now())
 	}
 	return actor, err
 }
 
-// Glance is Authenticate for what a page asks by itself, which nobody may be looking at:
+// AuthenticateBackground is Authenticate for what a page asks by itself, which nobody may be looking at:
 // the session was not seen by that.
-func (s *Sessions) Glance(ctx context.Context, token string) (model.Actor, error) {
-	actor, _, err := s.speaks(ctx, token)
+func (s *Sessions) AuthenticateBackground(ctx context.Context, token string) (model.Actor, error) {
+	actor, _, err := s.lookup(ctx, token)
 	return actor, err
 }
 
-func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model.Session, error) {
+func (s *Sessions) lookup(ctx context.Context, token string) (model.Actor, model.Session, error) {
 	hash, ok := secret.HashToken(token)
 	if !ok {
 		return model.Actor{}, model.Session{}, txn.ErrUnauthenticated
@@ -83,24 +83,24 @@ func orUnauthenticated(err error) error {
 	return err
 }
 
-// last is when the session was seen, as far as is known here.
-func (s *Sessions) last(session model.Session) time.Time {
+// lastSeen is when the session was seen, as far as is known here.
+func (s *Sessions) lastSeen(session model.Session) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, ok := s.seen[session.Hash]; ok && at.After(session.LastSeenAt) {
+	if at, ok := s.unsavedLastSeen[session.Hash]; ok && at.After(session.LastSeenAt) {
 		return at
 	}
 	return session.LastSeenAt
 }
 
-// note gathers a sight; those within a minute after another are none.
-func (s *Sessions) note(session model.Session, now time.Time) {
-	if now.Sub(session.LastSeenAt) < seenEvery {
+// touch gathers a sight; those within a minute after another are none.
+func (s *Sessions) touch(session model.Session, now time.Time) {
+	if now.Sub(session.LastSeenAt) < lastSeenPrecision {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[session.Hash] = now
+	s.unsavedLastSeen[session.Hash] = now
 }
 
 // List gives the sessions of the user who acts, the one that was seen last first.
@@ -109,18 +109,18 @@ func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Se
 		if _, err := s.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}
-		list = s.of(t, actor.ID)
+		list = s.liveSessions(t, actor.ID)
 		return nil
 	})
 	return list, err
 }
 
-// of are the live sessions of a user, the one that was seen last first.
-func (s *Sessions) of(t *store.Tx, user uint64) []model.Session {
+// liveSessions are the live sessions of a user, the one that was seen last first.
+func (s *Sessions) liveSessions(t *store.Tx, user uint64) []model.Session {
 	all := t.SessionsOfUser(user)
 	list := make([]model.Session, 0, len(all))
 	for _, session := range all {
-		if session.LastSeenAt = s.last(session); session.Active(s.auth.Now(), s.auth.SessionLimits) {
+		if session.LastSeenAt = s.lastSeen(session); session.Active(s.auth.Now(), s.auth.SessionLimits) {
 			list = append(list, session)
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	err := s.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		var found bool
 		if session, found, err = t.Session(hash[:]); err == nil && !found {
-			err = txn.ErrSame
+			err = txn.ErrNoChange
 		}
 		if err == nil {
 			user, err = t.User(session.UserID)
@@ -154,9 +154,9 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	}, func(t *store.Tx) error {
 		actor := userActor(user)
 		actor.Address = address
-		return s.end(t, actor, []model.Session{session}, "signed out")
+		return s.remove(t, actor, []model.Session{session}, "signed out")
 	})
-	if errors.Is(err, txn.ErrSame) {
+	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	return err
@@ -164,20 +164,20 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 
 // End ends one session of the user who acts, by Session.ID; NotFound when there is none.
 func (s *Sessions) End(ctx context.Context, actor model.Actor, id string) error {
-	return s.endSome(ctx, actor, func(session model.Session) bool { return session.ID() == id }, true)
+	return s.endMatching(ctx, actor, func(session model.Session) bool { return session.ID() == id }, true)
 }
 
 // EndOthers ends every session of the user who acts but the one that speaks.
 func (s *Sessions) EndOthers(ctx context.Context, actor model.Actor) error {
-	return s.endSome(ctx, actor, func(session model.Session) bool { return session.Hash != actor.Session }, false)
+	return s.endMatching(ctx, actor, func(session model.Session) bool { return session.Hash != actor.Session }, false)
 }
 
 // EndAll signs the user who acts out everywhere.
 func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
-	return s.endSome(ctx, actor, func(model.Session) bool { return true }, false)
+	return s.endMatching(ctx, actor, func(model.Session) bool { return true }, false)
 }
 
-func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(model.Session) bool, must bool) error {
+func (s *Sessions) endMatching(ctx context.Context, actor model.Actor, which func(model.Session) bool, must bool) error {
 	var ending []model.Session
 	return s.auth.Store.Update(ctx, func(t *store.Tx) error {
 		if _, err := s.auth.CurrentUser(t, actor); err != nil {
@@ -188,10 +188,10 @@ func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(mo
 			return errs.RecordNotFound("session of user", actor.ID)
 		}
 		return nil
-	}, func(t *store.Tx) error { return s.end(t, actor, ending, "ended by the user") })
+	}, func(t *store.Tx) error { return s.remove(t, actor, ending, "ended by the user") })
 }
 
-func (s *Sessions) end(t *store.Tx, actor model.Actor, list []model.Session, why string) error {
+func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, why string) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -207,8 +207,8 @@ func (s *Sessions) end(t *store.Tx, actor model.Actor, list []model.Session, why
 	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", txn.RecordRef("user", list[0].UserID), detail)
 }
 
-// endAll removes the sessions of a user but one, as a part of another change.
-func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err error) {
+// removeAllExcept removes the sessions of a user but one, as a part of another change.
+func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, but string) (count int, err error) {
 	for _, session := range t.SessionsOfUser(user) {
 		if session.Hash == but {
 			continue
@@ -221,10 +221,10 @@ func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err 
 	return count, nil
 }
 
-// start adds a session for a user, whose ended and surplus ones make room.
-func (s *Sessions) start(t *store.Tx, fresh model.Session) error {
-	live := s.of(t, fresh.UserID)
-	live = live[:min(len(live), mostSessions-1)]
+// add adds a session for a user, whose ended and surplus ones make room.
+func (s *Sessions) add(t *store.Tx, fresh model.Session) error {
+	live := s.liveSessions(t, fresh.UserID)
+	live = live[:min(len(live), maxSessionsPerUser-1)]
 	for _, session := range t.SessionsOfUser(fresh.UserID) {
 		kept := slices.ContainsFunc(live, func(l model.Session) bool { return l.Hash == session.Hash })
 		if kept {
@@ -240,15 +240,15 @@ func (s *Sessions) start(t *store.Tx, fresh model.Session) error {
 // flush writes what was gathered; what could not be written is kept for the next.
 func (s *Sessions) flush(ctx context.Context) error {
 	s.mu.Lock()
-	seen := s.seen
-	s.seen = map[string]time.Time{}
+	seen := s.unsavedLastSeen
+	s.unsavedLastSeen = map[string]time.Time{}
 	s.mu.Unlock()
 	if len(seen) == 0 {
 		return nil
 	}
 	err := s.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
 		for hash, at := range seen {
-			if err := s.saw(t, hash, at); err != nil {
+			if err := s.writeLastSeen(t, hash, at); err != nil {
 				return err
 			}
 		}
@@ -258,22 +258,22 @@ func (s *Sessions) flush(ctx context.Context) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for hash, at := range seen {
-			if later, ok := s.seen[hash]; !ok || at.After(later) {
-				s.seen[hash] = at
+			if later, ok := s.unsavedLastSeen[hash]; !ok || at.After(later) {
+				s.unsavedLastSeen[hash] = at
 			}
 		}
 	}
 	return err
 }
 
-// saw writes one sight; a session or user that is gone or damaged has none.
-func (s *Sessions) saw(t *store.Tx, text string, at time.Time) error {
+// writeLastSeen writes one sight; a session or user that is gone or damaged has none.
+func (s *Sessions) writeLastSeen(t *store.Tx, text string, at time.Time) error {
 	hash, err := hex.DecodeString(text)
 	if err != nil {
 		return err
 	}
 	session, found, err := t.Session(hash)
-	if txn.Passes(err) || err == nil && !found {
+	if txn.IsMissingOrDamaged(err) || err == nil && !found {
 		return nil
 	}
 	if err != nil {
@@ -286,7 +286,7 @@ func (s *Sessions) saw(t *store.Tx, text string, at time.Time) error {
 		return err
 	}
 	user, err := t.User(session.UserID)
-	if txn.Passes(err) || err == nil && user.LastSeenAt != nil && !at.After(*user.LastSeenAt) {
+	if txn.IsMissingOrDamaged(err) || err == nil && user.LastSeenAt != nil && !at.After(*user.LastSeenAt) {
 		return nil
 	}
 	if err != nil {
@@ -296,15 +296,15 @@ func (s *Sessions) saw(t *store.Tx, text string, at time.Time) error {
 	return t.PutUser(user)
 }
 
-// endedAtOnce is how many ended sessions one commit removes.
-const endedAtOnce = 256
+// pruneBatchSize is how many ended sessions one commit removes.
+const pruneBatchSize = 256
 
 // prune removes sessions that ended by themselves.
 func (s *Sessions) prune(ctx context.Context) error {
 	for {
 		var ended []model.Session
 		err := s.auth.Store.View(ctx, func(t *store.Tx) error {
-			ended = s.ended(t)
+			ended = s.expired(t)
 			return nil
 		})
 		if err != nil || len(ended) == 0 {
@@ -324,13 +324,13 @@ func (s *Sessions) prune(ctx context.Context) error {
 	}
 }
 
-func (s *Sessions) ended(t *store.Tx) (list []model.Session) {
+func (s *Sessions) expired(t *store.Tx) (list []model.Session) {
 	now, limits := s.auth.Now(), s.auth.SessionLimits
 	t.EachSession(func(session model.Session) bool {
-		if session.LastSeenAt = s.last(session); !session.Active(now, limits) {
+		if session.LastSeenAt = s.lastSeen(session); !session.Active(now, limits) {
 			list = append(list, session)
 		}
-		return len(list) < endedAtOnce
+		return len(list) < pruneBatchSize
 	})
 	return list
 }

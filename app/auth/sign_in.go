@@ -20,7 +20,7 @@ import (
 // digits or a recovery code; "" until it was asked for. Step is what SignInError gave
 // when it asked, in the place of Name and Password. Device is what the browser calls
 // itself.
-type SignInDraft struct{ Name, Password, Code, Step, Address, Device string }
+type SignInDraft struct{ Name, Password, Code, Challenge, Address, Device string }
 
 // SignedIn is a session that began. Token is told here and kept nowhere.
 type SignedIn struct {
@@ -35,19 +35,19 @@ type Reason string
 
 // The reasons.
 const (
-	WrongPassword Reason = "password" // or no such user, or disabled, or no password yet
-	CodeNeeded    Reason = "code needed"
-	WrongCode     Reason = "code" // or one that was used already
-	TooManyTries  Reason = "wait"
-	TooBusy       Reason = "busy"
-	StepEnded     Reason = "step" // more than StepLife went by, or the server was started anew
+	WrongPassword    Reason = "password" // or no such user, or disabled, or no password yet
+	CodeNeeded       Reason = "code needed"
+	WrongCode        Reason = "code" // or one that was used already
+	TooManyAttempts  Reason = "wait"
+	TooBusy          Reason = "busy"
+	ChallengeExpired Reason = "step" // more than ChallengeTTL went by, or the server was started anew
 )
 
 // SignInError is SignIn's refusal, of kind Unauthenticated.
 type SignInError struct {
-	Reason Reason
-	Wait   time.Duration // whole seconds after which to come again; 0 but for TooManyTries and TooBusy
-	Step   string        // for SignInDraft.Step; "" but for CodeNeeded. As secret as a password for as long as StepLife
+	Reason    Reason
+	Wait      time.Duration // whole seconds after which to come again; 0 but for TooManyAttempts and TooBusy
+	Challenge string        // for SignInDraft.Step; "" but for CodeNeeded. As secret as a password for as long as ChallengeTTL
 }
 
 // Error is the sentence for whoever tries.
@@ -57,11 +57,11 @@ func (r *SignInError) Error() string {
 		return "The code of your second factor is needed."
 	case WrongCode:
 		return "This code is wrong or was used already."
-	case TooManyTries:
+	case TooManyAttempts:
 		return fmt.Sprintf("Too many tries. Try again in %s.", inWords(r.Wait))
 	case TooBusy:
 		return "Too many people are signing in at this moment. Try again in a few seconds."
-	case StepEnded:
+	case ChallengeExpired:
 		return "The code came too late. Enter your name and password again."
 	}
 	return "The name or the password is wrong."
@@ -89,71 +89,71 @@ func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 
 func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	now := u.auth.Now()
-	waiting, waits := u.steps.find(draft.Step, now)
+	waiting, waits := u.challenges.find(draft.Challenge, now)
 	switch {
 	case waits:
 		draft.Name = waiting.user.Name
-	case draft.Step != "":
-		return SignedIn{}, &SignInError{Reason: StepEnded}
+	case draft.Challenge != "":
+		return SignedIn{}, &SignInError{Reason: ChallengeExpired}
 	}
 	admitted, wait, err := u.admit(ctx, now, draft)
 	switch {
 	case err != nil:
 		return SignedIn{}, err
-	case wait == 0 && waits && admitted.crowd > 0 && !u.isKnown(waiting.user, draft.Address, now):
-		wait = admitted.crowd // the password was right before the address had its tries
+	case wait == 0 && waits && admitted.addressWait > 0 && !u.userKnowsAddress(waiting.user, draft.Address, now):
+		wait = admitted.addressWait // the password was right before the address had its tries
 	}
 	if wait > 0 {
-		return SignedIn{}, u.refuse(ctx, draft, TooManyTries, wait)
+		return SignedIn{}, u.reject(ctx, draft, TooManyAttempts, wait)
 	}
 	if !waits {
-		waiting, err = u.check(ctx, draft, now, admitted.crowd > 0)
+		waiting, err = u.checkPassword(ctx, draft, now, admitted.addressWait > 0)
 	}
 	var in SignedIn
 	if err == nil {
-		in, err = u.enter(ctx, draft, waiting, now)
+		in, err = u.finishSignIn(ctx, draft, waiting, now)
 	}
-	return in, u.settle(now, draft, admitted, err)
+	return in, u.recordOutcome(now, draft, admitted, err)
 }
 
-// settle counts what became of a try, and gives its error as the one who tried sees it.
-func (u *Users) settle(now time.Time, draft SignInDraft, admitted admission, err error) error {
+// recordOutcome counts what became of a try, and gives its error as the one who tried sees it.
+func (u *Users) recordOutcome(now time.Time, draft SignInDraft, admitted admission, err error) error {
 	var refused *SignInError
 	switch {
 	case err == nil:
-		u.tries.giveBack(now, admitted.counted...)
-		u.tries.forget(byAccount(draft.Name, draft.Address))
-		u.steps.forget(draft.Step)
+		u.throttle.refund(now, admitted.keys...)
+		u.throttle.reset(byAccount(draft.Name, draft.Address))
+		u.challenges.remove(draft.Challenge)
 	case !errors.As(err, &refused), refused.Reason == CodeNeeded, refused.Reason == TooBusy:
-		u.tries.giveBack(now, admitted.counted...) // nothing was guessed
+		u.throttle.refund(now, admitted.keys...) // nothing was guessed
 	case refused.Reason == WrongPassword:
-		u.steps.forget(draft.Step)
-		if admitted.crowd > 0 {
-			return &SignInError{Reason: TooManyTries, Wait: seconds(admitted.crowd)}
+		u.challenges.remove(draft.Challenge)
+		if admitted.addressWait > 0 {
+			return &SignInError{Reason: TooManyAttempts, Wait: seconds(admitted.addressWait)}
 		}
 	}
 	return err
 }
 
-// refuse notes a refusal for the log of events and gives it.
-func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wait time.Duration) error {
+// reject notes a refusal for the log of events and gives it.
+func (u *Users) reject(ctx context.Context, draft SignInDraft, reason Reason, wait time.Duration) error {
 	id := uint64(0)
-	if user, err := u.Named(ctx, draft.Name); err == nil {
+	if user, err := u.GetByName(ctx, draft.Name); err == nil {
 		id = user.ID
 	}
-	u.refused.note(id, draft.Address, reason)
+	u.failures.add(id, draft.Address, reason)
 	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
-// check is the first step of SignIn: the password. From a crowded address only that of
+// checkPassword is the first step of SignIn: the password. From a crowded address only that of
 // a person known there fits.
-func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (step, error) {
-	user, err := u.Named(ctx, draft.Name)
+func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (mfaChallenge, error) {
+	user, err := u.GetByName(ctx, draft.Name)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		return step{}, err
+		return mfaChallenge{}, err
 	}
 	hash := ""
-	if err == nil && user.Enabled() && (!crowded || u.isKnown(user, draft.Address, now)) {
+	if err == nil && user.Enabled() && (!crowded || u.userKnowsAddress(user, draft.Address, now)) {
 		hash = user.Password // "" when none was chosen yet
 	}
 	known := draft.Password
@@ -163,27 +163,27 @@ func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, cro
 	fits, stale, err := u.passwords.Verify(ctx, network(draft.Address), hash, known)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
-		return step{}, &SignInError{Reason: TooBusy, Wait: busyWait}
+		return mfaChallenge{}, &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err != nil:
-		return step{}, err
+		return mfaChallenge{}, err
 	case !fits:
-		return step{}, u.refuse(ctx, draft, WrongPassword, 0)
+		return mfaChallenge{}, u.reject(ctx, draft, WrongPassword, 0)
 	}
-	checked := step{user: user}
+	checked := mfaChallenge{user: user}
 	if stale {
-		checked.rehashed, err = u.rehash(ctx, draft.Address, draft.Password)
+		checked.newHash, err = u.rehash(ctx, draft.Address, draft.Password)
 	}
 	return checked, err
 }
 
-// enter is SignIn once the password was right.
-func (u *Users) enter(ctx context.Context, draft SignInDraft, checked step, now time.Time) (SignedIn, error) {
+// finishSignIn is SignIn once the password was right.
+func (u *Users) finishSignIn(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (SignedIn, error) {
 	if checked.user.TwoFactor != nil {
-		if err := u.askCode(ctx, draft, checked, now); err != nil {
+		if err := u.requireCode(ctx, draft, checked, now); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	return u.begin(ctx, draft, checked.user, checked.rehashed)
+	return u.startSession(ctx, draft, checked.user, checked.newHash)
 }
 
 // rehash is the form that passwords have now; "" when everything is busy: the old one
@@ -196,12 +196,12 @@ func (u *Users) rehash(ctx context.Context, address, password string) (string, e
 	return hash, err
 }
 
-// askCode wants a code, and counts those of six digits for the account as a whole.
-func (u *Users) askCode(ctx context.Context, draft SignInDraft, checked step, now time.Time) (err error) {
+// requireCode wants a code, and counts those of six digits for the account as a whole.
+func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (err error) {
 	if draft.Code == "" {
-		refused := &SignInError{Reason: CodeNeeded, Step: draft.Step}
-		if refused.Step == "" {
-			refused.Step, err = u.steps.add(u.auth.Rand, now, checked)
+		refused := &SignInError{Reason: CodeNeeded, Challenge: draft.Challenge}
+		if refused.Challenge == "" {
+			refused.Challenge, err = u.challenges.add(u.auth.Rand, now, checked)
 		}
 		if err != nil {
 			return err
@@ -211,17 +211,17 @@ func (u *Users) askCode(ctx context.Context, draft SignInDraft, checked step, no
 	if !secret.IsTOTPCode(draft.Code) {
 		return nil
 	}
-	if wait := u.tries.take(now, byCode(checked.user.ID)); wait > 0 {
-		return u.refuse(ctx, draft, TooManyTries, wait)
+	if wait := u.throttle.acquire(now, byCode(checked.user.ID)); wait > 0 {
+		return u.reject(ctx, draft, TooManyAttempts, wait)
 	}
 	return nil
 }
 
-var errChanged = errors.New("the user has changed since the password was checked")
+var errUserChanged = errors.New("the user has changed since the password was checked")
 
-// begin writes the session, and uses the code up, in one transaction. The password
+// startSession writes the session, and uses the code up, in one transaction. The password
 // that was checked must still be the user's.
-func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
+func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
 	if in.Token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return SignedIn{}, err
 	}
@@ -231,11 +231,11 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(checked.ID)
 		if err == nil && (!user.CanSignIn() || user.Password != checked.Password || user.Name != checked.Name) {
-			err = errChanged
+			err = errUserChanged
 		}
 		if err == nil {
 			ahead = user.TwoFactor != nil && secret.TOTPStepInFuture(u.auth.Now(), user.TwoFactor.LastStep)
-			spent, err = u.spend(&user, draft.Code)
+			spent, err = u.consumeCode(&user, draft.Code)
 		}
 		return err
 	}, func(t *store.Tx) error {
@@ -244,11 +244,11 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 			user.Password = rehashed
 		}
 		user.LastSeenAt = &now
-		u.remember(&user, draft.Address, now)
+		u.rememberAddress(&user, draft.Address, now)
 		in.Session = model.Session{
-			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.SanitizeDevice(draft.Device),
+			Hash: tokenHash(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.SanitizeDevice(draft.Device),
 		}
-		if err := errors.Join(t.PutUser(user), u.auth.Sessions.start(t, in.Session)); err != nil {
+		if err := errors.Join(t.PutUser(user), u.auth.Sessions.add(t, in.Session)); err != nil {
 			return err
 		}
 		actor := userActor(user)
@@ -265,15 +265,15 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 		return u.event(t, actor, user, "session.started", detail)
 	})
 	switch {
-	case errors.Is(err, errChanged):
-		return SignedIn{}, u.refuse(ctx, draft, WrongPassword, 0)
+	case errors.Is(err, errUserChanged):
+		return SignedIn{}, u.reject(ctx, draft, WrongPassword, 0)
 	case errors.Is(err, errWrongCode):
-		return SignedIn{}, u.refuse(ctx, draft, WrongCode, 0)
+		return SignedIn{}, u.reject(ctx, draft, WrongCode, 0)
 	case err != nil:
 		return SignedIn{}, err
 	}
 	if spent == "code" {
-		u.tries.forget(byCode(user.ID))
+		u.throttle.reset(byCode(user.ID))
 	}
 	in.User, in.Enroll = user, u.auth.MustEnroll(user)
 	return in, nil
@@ -281,15 +281,15 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 
 var errWrongCode = errors.New("the code is wrong")
 
-// spend uses a code up in the user's record, and says which kind it was; "" where no
+// consumeCode uses a code up in the user's record, and says which kind it was; "" where no
 // second factor is set up.
-func (u *Users) spend(user *model.User, code string) (kind string, err error) {
+func (u *Users) consumeCode(user *model.User, code string) (kind string, err error) {
 	if user.TwoFactor == nil {
 		return "", nil
 	}
 	factor := *user.TwoFactor // the record may be shared
 	if secret.IsTOTPCode(code) {
-		plain, err := u.auth.secrets.Decrypt(factorPurpose, txn.RecordRef("user", user.ID), factor.EncryptedSecret)
+		plain, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), factor.EncryptedSecret)
 		if err != nil {
 			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}

@@ -8,8 +8,8 @@ import (
 // SignInOutcomes are the values of the sign-in counter: success, a Reason with "_" for
 // a space, or a server error.
 var SignInOutcomes = []string{
-	signInSuccess, outcomeOf(WrongPassword), outcomeOf(CodeNeeded), outcomeOf(WrongCode), outcomeOf(TooManyTries),
-	outcomeOf(TooBusy), outcomeOf(StepEnded), signInError,
+	signInSuccess, outcomeOf(WrongPassword), outcomeOf(CodeNeeded), outcomeOf(WrongCode), outcomeOf(TooManyAttempts),
+	outcomeOf(TooBusy), outcomeOf(ChallengeExpired), signInError,
 }
 
 const (

@@ -12,63 +12,63 @@ import (
 	"deedkeep/app/txn"
 )
 
-// factorPurpose is what the secret of a second factor is sealed for.
-const factorPurpose = "totp"
+// totpPurpose is what the secret of a second factor is sealed for.
+const totpPurpose = "totp"
 
-// recoveryCodes is how many are made at once.
-const recoveryCodes = 10
+// recoveryCodeCount is how many are made at once.
+const recoveryCodeCount = 10
 
-// FactorOffer is a second factor to be set up: Secret for people who type it,
+// TwoFactorSetup is a second factor to be set up: Secret for people who type it,
 // Address (otpauth:) for a QR code. Both are told here and kept sealed.
-type FactorOffer struct{ Secret, Address string }
+type TwoFactorSetup struct{ Secret, URI string }
 
 var (
-	errNotBegun = &errs.Error{Kind: errs.Conflict, Message: "Begin to set up the second factor first."}
-	errNoFactor = &errs.Error{Kind: errs.Conflict, Message: "No second factor is set up."}
-	errRequired = &errs.Error{Kind: errs.Conflict, Message: "A second factor is required here; set up another one in its place."}
+	errSetupNotStarted   = &errs.Error{Kind: errs.Conflict, Message: "Begin to set up the second factor first."}
+	errNoTwoFactor       = &errs.Error{Kind: errs.Conflict, Message: "No second factor is set up."}
+	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "A second factor is required here; set up another one in its place."}
 )
 
-// FactorRequired reports whether the settings want a second factor of everybody.
-func (u *Users) FactorRequired() bool { return u.auth.rules.RequireSecondFactor }
+// TwoFactorRequired reports whether the settings want a second factor of everybody.
+func (u *Users) TwoFactorRequired() bool { return u.auth.rules.RequireTwoFactor }
 
-// BeginFactor offers a second factor to the user who acts, who shows the password
-// once more. Nothing changes until ConfirmFactor; beginning again makes a new offer.
-func (u *Users) BeginFactor(ctx context.Context, actor model.Actor, password string) (offer FactorOffer, err error) {
-	user, err := u.again(ctx, actor, password)
+// BeginTwoFactor offers a second factor to the user who acts, who shows the password
+// once more. Nothing changes until ConfirmTwoFactor; beginning again makes a new offer.
+func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password string) (offer TwoFactorSetup, err error) {
+	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
 		return offer, err
 	}
-	if offer.Secret, offer.Address, err = secret.NewTOTP(u.auth.Rand, "deedkeep", user.Name); err != nil {
+	if offer.Secret, offer.URI, err = secret.NewTOTP(u.auth.Rand, "deedkeep", user.Name); err != nil {
 		return offer, err
 	}
-	sealed, err := u.auth.secrets.Encrypt(u.auth.Rand, factorPurpose, txn.RecordRef("user", user.ID), offer.Secret)
+	sealed, err := u.auth.secrets.Encrypt(u.auth.Rand, totpPurpose, txn.RecordRef("user", user.ID), offer.Secret)
 	if err != nil {
-		return FactorOffer{}, err
+		return TwoFactorSetup{}, err
 	}
-	err = u.own(ctx, actor, user.Password, nil, func(_ *store.Tx, user *model.User) error {
+	err = u.updateSelf(ctx, actor, user.Password, nil, func(_ *store.Tx, user *model.User) error {
 		user.PendingTwoFactor = &model.TwoFactor{EncryptedSecret: sealed, EnabledAt: u.auth.Now()}
 		return nil
 	})
 	if err != nil {
-		return FactorOffer{}, err
+		return TwoFactorSetup{}, err
 	}
 	return offer, nil
 }
 
-// ConfirmFactor sets up what was begun, once a code shows that the device has it. It
+// ConfirmTwoFactor sets up what was begun, once a code shows that the device has it. It
 // gives ten recovery codes, which are told here and kept as hashes. Other sessions of
 // the user end. Invalid for a wrong code.
-func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code string) (codes []string, err error) {
-	codes, hashes, err := u.recovery()
+func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code string) (codes []string, err error) {
+	codes, hashes, err := u.generateRecoveryCodes()
 	if err != nil {
 		return nil, err
 	}
 	var step uint64
-	err = u.own(ctx, actor, "", func(user model.User) error {
+	err = u.updateSelf(ctx, actor, "", func(user model.User) error {
 		if user.PendingTwoFactor == nil {
-			return errNotBegun
+			return errSetupNotStarted
 		}
-		plain, err := u.auth.secrets.Decrypt(factorPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
+		plain, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
 			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
@@ -81,7 +81,7 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 		factor := *user.PendingTwoFactor
 		factor.LastStep, factor.RecoveryHashes, factor.EnabledAt = step, hashes, u.auth.Now()
 		user.TwoFactor, user.PendingTwoFactor = &factor, nil
-		ended, err := u.auth.Sessions.endAll(t, user.ID, actor.Session)
+		ended, err := u.auth.Sessions.removeAllExcept(t, user.ID, actor.Session)
 		if err != nil {
 			return err
 		}
@@ -93,19 +93,19 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 	return codes, nil
 }
 
-// RemoveFactor takes the second factor of the user who acts away, the password being
+// RemoveTwoFactor takes the second factor of the user who acts away, the password being
 // shown once more. Conflict when there is none, or one is required.
-func (u *Users) RemoveFactor(ctx context.Context, actor model.Actor, password string) error {
-	user, err := u.again(ctx, actor, password)
+func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password string) error {
+	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
 		return err
 	}
-	return u.own(ctx, actor, user.Password, func(user model.User) error {
+	return u.updateSelf(ctx, actor, user.Password, func(user model.User) error {
 		switch {
 		case user.TwoFactor == nil:
-			return errNoFactor
-		case u.auth.rules.RequireSecondFactor:
-			return errRequired
+			return errNoTwoFactor
+		case u.auth.rules.RequireTwoFactor:
+			return errTwoFactorRequired
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
@@ -117,17 +117,17 @@ func (u *Users) RemoveFactor(ctx context.Context, actor model.Actor, password st
 // NewRecoveryCodes gives ten new recovery codes to the user who acts; those before
 // end. The password is shown once more. Conflict without a second factor.
 func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, password string) (codes []string, err error) {
-	user, err := u.again(ctx, actor, password)
+	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
 		return nil, err
 	}
-	codes, hashes, err := u.recovery()
+	codes, hashes, err := u.generateRecoveryCodes()
 	if err != nil {
 		return nil, err
 	}
-	err = u.own(ctx, actor, user.Password, func(user model.User) error {
+	err = u.updateSelf(ctx, actor, user.Password, func(user model.User) error {
 		if user.TwoFactor == nil {
-			return errNoFactor
+			return errNoTwoFactor
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
@@ -142,8 +142,8 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, passwor
 	return codes, nil
 }
 
-func (u *Users) recovery() (codes, hashes []string, err error) {
-	for range recoveryCodes {
+func (u *Users) generateRecoveryCodes() (codes, hashes []string, err error) {
+	for range recoveryCodeCount {
 		code, err := secret.NewRecoveryCode(u.auth.Rand)
 		if err != nil {
 			return nil, nil, err

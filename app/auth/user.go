@@ -17,21 +17,21 @@ import (
 // Users are the verbs on the people who may sign in. What an administrator does is
 // here; what one does for oneself is in signin.go, join.go and factor.go.
 type Users struct {
-	auth      *Auth
-	passwords *secret.Passwords
-	tries     *tries
-	refused   *refusals
-	first     firstLink
-	steps     steps
+	auth       *Auth
+	passwords  *secret.Passwords
+	throttle   *loginThrottle
+	failures   *failedSignIns
+	first      firstLink
+	challenges challenges
 }
 
 // UserRules are the settings about users and their sessions.
 type UserRules struct {
-	Session             model.SessionLimits // 12 hours and 14 days where they are 0
-	RequireSecondFactor bool
-	KnownAddress        time.Duration      // how long an address is known from which a user signed in; 0: not at all
-	Queue               secret.QueueLimits // of sign-ins whose password has to be checked
-	Host                string             // of public_url: the firm's name may be in it, which a password must not rest on
+	Session          model.SessionLimits // 12 hours and 14 days where they are 0
+	RequireTwoFactor bool
+	KnownAddress     time.Duration      // how long an address is known from which a user signed in; 0: not at all
+	Queue            secret.QueueLimits // of sign-ins whose password has to be checked
+	Host             string             // of public_url: the firm's name may be in it, which a password must not rest on
 }
 
 func (r UserRules) Limits() model.SessionLimits {
@@ -56,15 +56,15 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	user, refused := draft.Check(u.auth.Now())
 	err = refused.Err()
 	if draft.Password != nil {
-		err = u.judge(refused, draft.Name, *draft.Password)
+		err = u.checkPasswordStrength(refused, draft.Name, *draft.Password)
 	}
 	if err != nil {
 		return "", user, err
 	}
 	if draft.Password != nil {
-		user.Password, err = u.hash(ctx, actor.Address, *draft.Password)
+		user.Password, err = u.hashPassword(ctx, actor.Address, *draft.Password)
 	} else {
-		token, user.PasswordLink, err = u.mint(false)
+		token, user.PasswordLink, err = u.newPasswordLink(false)
 	}
 	if err != nil {
 		return "", user, err
@@ -73,7 +73,7 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 		return "", user, err
 	}
 	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) error {
-		return u.free(t, user.Name, 0)
+		return u.checkNameAvailable(t, user.Name, 0)
 	}, func(t *store.Tx) (err error) {
 		if user.ID, err = t.NewUserID(); err != nil {
 			return err
@@ -86,8 +86,8 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	return token, user, err
 }
 
-// free is Invalid when the name is another's.
-func (u *Users) free(t *store.Tx, name string, but uint64) error {
+// checkNameAvailable is Invalid when the name is another's.
+func (u *Users) checkNameAvailable(t *store.Tx, name string, but uint64) error {
 	other, taken, err := t.UserByName(name)
 	if err == nil && taken && other.ID != but {
 		return errs.InvalidField("name", model.MsgTaken("name"))
@@ -95,16 +95,16 @@ func (u *Users) free(t *store.Tx, name string, but uint64) error {
 	return err
 }
 
-// mint draws a one-time link; only its hash is kept.
-func (u *Users) mint(reset bool) (token string, link *model.PasswordLink, err error) {
+// newPasswordLink draws a one-time link; only its hash is kept.
+func (u *Users) newPasswordLink(reset bool) (token string, link *model.PasswordLink, err error) {
 	if token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return "", nil, err
 	}
-	return token, &model.PasswordLink{Hash: hashOf(token), Reset: reset, ExpiresAt: u.auth.Now().Add(model.PasswordLinkTTL)}, nil
+	return token, &model.PasswordLink{Hash: tokenHash(token), Reset: reset, ExpiresAt: u.auth.Now().Add(model.PasswordLinkTTL)}, nil
 }
 
-// hashOf is the hash of a token in hex, "" for what is none.
-func hashOf(token string) string {
+// tokenHash is the hash of a token in hex, "" for what is none.
+func tokenHash(token string) string {
 	hash, ok := secret.HashToken(token)
 	if !ok {
 		return ""
@@ -134,8 +134,8 @@ func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error)
 	return user, err
 }
 
-// Named gives the user who signs in with a name; NotFound when there is none.
-func (u *Users) Named(ctx context.Context, name string) (user model.User, err error) {
+// GetByName gives the user who signs in with a name; NotFound when there is none.
+func (u *Users) GetByName(ctx context.Context, name string) (user model.User, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		var found bool
 		if user, found, err = t.UserByName(name); err == nil && !found {
@@ -146,9 +146,9 @@ func (u *Users) Named(ctx context.Context, name string) (user model.User, err er
 	return user, err
 }
 
-// change is what all changes of a user by an administrator have in common. Both
+// update is what all changes of a user by an administrator have in common. Both
 // functions may run twice. A judge that says false leaves the user as it is.
-func (u *Users) change(ctx context.Context, actor model.Actor, id uint64,
+func (u *Users) update(ctx context.Context, actor model.Actor, id uint64,
 	judge func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
 ) (user model.User, err error) {
 	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
@@ -157,7 +157,7 @@ func (u *Users) change(ctx context.Context, actor model.Actor, id uint64,
 		}
 		wanted, err := judge(t, user)
 		if err == nil && !wanted {
-			err = txn.ErrSame
+			err = txn.ErrNoChange
 		}
 		return err
 	}, func(t *store.Tx) error {
@@ -167,7 +167,7 @@ func (u *Users) change(ctx context.Context, actor model.Actor, id uint64,
 		}
 		return t.PutUser(user)
 	})
-	if errors.Is(err, txn.ErrSame) {
+	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	return user, err
@@ -179,8 +179,8 @@ func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name s
 	if err := refused.Err(); err != nil {
 		return model.User{}, err
 	}
-	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
-		return user.Name != name, u.free(t, name, id)
+	return u.update(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+		return user.Name != name, u.checkNameAvailable(t, name, id)
 	}, func(t *store.Tx, user *model.User) error {
 		detail := map[string]string{"from": user.Name, "to": name}
 		user.Name = name
@@ -193,11 +193,11 @@ func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role 
 	if !role.Can(model.PermRead) {
 		return model.User{}, errs.InvalidField("role", "The selected role is invalid.")
 	}
-	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+	return u.update(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		if role.Can(model.PermAdmin) {
 			return user.Role != role, nil
 		}
-		return user.Role != role, u.spare(t, user)
+		return user.Role != role, u.checkNotLastAdmin(t, user)
 	}, func(t *store.Tx, user *model.User) error {
 		detail := map[string]string{"from": string(user.Role), "to": string(role)}
 		user.Role = role
@@ -205,9 +205,9 @@ func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role 
 	})
 }
 
-// spare is Conflict for an administrator without whom there would be none, or none
+// checkNotLastAdmin is Conflict for an administrator without whom there would be none, or none
 // who has a password.
-func (u *Users) spare(t *store.Tx, user model.User) error {
+func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	if !user.Enabled() || !user.Role.Can(model.PermAdmin) {
 		return nil
 	}
@@ -234,12 +234,12 @@ func (u *Users) spare(t *store.Tx, user model.User) error {
 // Disable ends the sessions and the link of a user, who then signs in no more.
 // Conflict for the last administrator. Twice is as once.
 func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
-	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
-		return user.Enabled(), u.spare(t, user)
+	return u.update(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+		return user.Enabled(), u.checkNotLastAdmin(t, user)
 	}, func(t *store.Tx, user *model.User) error {
 		now := u.auth.Now()
 		user.DisabledAt, user.PasswordLink, user.PendingTwoFactor = &now, nil, nil
-		ended, err := u.auth.Sessions.endAll(t, id, "")
+		ended, err := u.auth.Sessions.removeAllExcept(t, id, "")
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (mode
 
 // Enable lets a user sign in again, with the password and second factor as they were.
 func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
-	return u.change(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
+	return u.update(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
 		return !user.Enabled(), nil
 	}, func(t *store.Tx, user *model.User) error {
 		user.DisabledAt = nil
@@ -261,11 +261,11 @@ func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model
 // the token of a one-time link under which a new password is chosen; the link before
 // it ends. Conflict while the user is disabled.
 func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token string, user model.User, err error) {
-	token, link, err := u.mint(true)
+	token, link, err := u.newPasswordLink(true)
 	if err != nil {
 		return "", user, err
 	}
-	user, err = u.change(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
+	user, err = u.update(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
 		if !user.Enabled() {
 			return false, errDisabled
 		}
@@ -274,7 +274,7 @@ func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token 
 		fresh := *link
 		fresh.Reset = user.Password != "" || user.PasswordLink != nil && user.PasswordLink.Reset
 		user.Password, user.TwoFactor, user.PendingTwoFactor, user.PasswordLink = "", nil, nil, &fresh
-		ended, err := u.auth.Sessions.endAll(t, id, "")
+		ended, err := u.auth.Sessions.removeAllExcept(t, id, "")
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ type Backups struct {
 
 // NewBackups returns the backups of a vault.
 func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, set BackupSettings) *Backups {
-	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, set: set, verified: txn.Task[archive.VerifyReport]{Db: v.DB}}
+	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, set: set, verified: txn.Task[archive.VerifyReport]{DB: v.DB}}
 }
 
 // BackupSettings are the settings backup.* of config.example.yaml.
@@ -147,7 +147,7 @@ func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, pro
 	if err != nil {
 		err = BackupError(err)
 		if ctx.Err() == nil {
-			failed := &BackupFailure{At: begun, To: to, Reason: txn.SentenceOf(err)}
+			failed := &BackupFailure{At: begun, To: to, Reason: txn.UserMessage(err)}
 			b.remember(to, func(o *BackupOutcome) { o.Failed = failed })
 		}
 		return made, fmt.Errorf("backup: %w", err)
@@ -255,7 +255,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 	if err != nil {
 		return Backup{}, err
 	}
-	s, err := a.NewSnapshot(ctx, (&txn.Pace{Activity: b.Activity}).Step)
+	s, err := a.NewSnapshot(ctx, (&txn.Throttle{Activity: b.Activity}).Pause)
 	if err != nil {
 		return Backup{}, err
 	}

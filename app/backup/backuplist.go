@@ -46,7 +46,7 @@ func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p Bac
 		return p, nil // nothing was made there yet
 	}
 	if err != nil {
-		p.Problem = txn.SentenceOf(err)
+		p.Problem = txn.UserMessage(err)
 		return p, nil
 	}
 	p.Encrypted = a.Encrypted()

@@ -84,7 +84,7 @@ func (b *Backups) note(change func(*BackupState)) {
 		change(&s)
 		var raw []byte
 		if raw, err = json.Marshal(s); err == nil {
-			err = txn.WriteNote(b.Dir, integrity.BackupFile, raw)
+			err = txn.WriteFileAtomic(b.Dir, integrity.BackupFile, raw)
 		}
 	}
 	if err != nil {

@@ -51,7 +51,7 @@ func Drill(ctx context.Context, scratch string, opts RestoreOptions) (d Drilled,
 	case ctx.Err() != nil:
 		return d, ctx.Err()
 	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict && !errors.Is(err, archive.ErrDecrypt) && !errors.Is(err, archive.ErrForeign):
-		d.Problem = txn.SentenceOf(err)
+		d.Problem = txn.UserMessage(err)
 		return d, nil
 	}
 	return d, err

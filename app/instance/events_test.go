@@ -324,7 +324,7 @@ func TestEventsList(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	uploadDocs(t, v, pdf("a.pdf", "a"), pdf("b.pdf", "b"))
-	v.Events.Note(model.Actor{Kind: model.ActorLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
+	v.Events.RecordAccess(model.Actor{Kind: model.ActorLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
 	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Descending: true, Limit: 10})
 	if err != nil || len(page.Items) != 4 || page.Items[0].Kind != "file.opened" {
 		t.Errorf("%+v, %v", page.Items, err)

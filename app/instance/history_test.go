@@ -16,8 +16,8 @@ func TestHistoryTellsAdministratorsAloneWhoRead(t *testing.T) {
 	filed := abstractCalled(t, v, "1", "", "", pdf("a.pdf", "a"))
 	record := fmt.Sprintf("file:%d", filed.Files[0].ID)
 	for i := range 30 {
-		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", record, nil)
-		v.Events.Note(clerk, "file.downloaded", record, nil)
+		v.Events.RecordAccess(follower(fmt.Sprint(i)), "file.opened", record, nil)
+		v.Events.RecordAccess(clerk, "file.downloaded", record, nil)
 	}
 	for role, want := range map[model.Role][]string{
 		model.RoleAdmin:  {"file.downloaded", "file.opened", "file.downloaded", "file.opened"},

@@ -74,7 +74,7 @@ type Settings struct {
 	Spare             int64         // bytes of the reserve file for a full disk; 0: none
 	ReplayKeep        time.Duration // how long responses under an Idempotency-Key are stored
 	Users             auth.UserRules
-	Uploads           upload.UploadSettings
+	Uploads           upload.Settings
 	Search            search.SearchSettings
 	Scrub             integrity.ScrubSettings
 }
@@ -185,7 +185,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	in := &Instance{Secrets: ring, set: opts.Settings, stop: func() {}}
 	in.DB = txn.NewDB(txn.DB{
 		Store: db, Dir: dir, Now: clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
-		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireSecondFactor,
+		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
 	}, opts.Settings.Spare)
 	in.assemble(opts, blobs, previews)
 	in.logReread()

@@ -91,13 +91,13 @@ func TestBeginRights(t *testing.T) {
 	}
 	key := model.Actor{Kind: model.ActorKey, ID: 1}
 	for name, err := range map[string]error{
-		"backup": v.Backups.Begin(t.Context(), key), "backups": v.Backups.BeginVerify(t.Context(), key, ""), "log": v.Events.BeginVerify(t.Context(), key),
+		"backup": v.Backups.Begin(t.Context(), key), "backups": v.Backups.BeginVerify(t.Context(), key, ""), "log": v.Events.StartVerify(t.Context(), key),
 	} {
 		if err == nil {
 			t.Errorf("%s: a key may", name)
 		}
 	}
-	if err := v.Events.BeginVerify(t.Context(), clerk); err != nil {
+	if err := v.Events.StartVerify(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Backups.Begin(t.Context(), clerk); err != nil {
@@ -106,10 +106,10 @@ func TestBeginRights(t *testing.T) {
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v.Backups.Running().Running || v.Events.Verified().Running {
+	if v.Backups.Running().Running || v.Events.VerifyProgress().Running {
 		t.Error("it goes on after the vault has closed")
 	}
-	if err := v.Events.BeginVerify(t.Context(), clerk); err == nil {
+	if err := v.Events.StartVerify(t.Context(), clerk); err == nil {
 		t.Error("a vault that is closed begins")
 	}
 }

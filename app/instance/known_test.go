@@ -43,17 +43,17 @@ func TestSignInFromKnownAddress(t *testing.T) {
 	p.exhaust(t, office)
 	p.in(t, "Owner", office)
 	_, err := p.try(t, "other", goodPassword, "", office)
-	refused(t, "a person not known there", err, auth.TooManyTries)
+	refused(t, "a person not known there", err, auth.TooManyAttempts)
 	_, err = p.try(t, "other", goodPassword, "", office)
-	refused(t, "the same person again", err, auth.TooManyTries)
+	refused(t, "the same person again", err, auth.TooManyAttempts)
 	for range 3 {
 		_, err = p.try(t, "owner", "wrong password", "", office)
-		refused(t, "a guess at a known name", err, auth.TooManyTries)
+		refused(t, "a guess at a known name", err, auth.TooManyAttempts)
 	}
-	before := p.Users.Runs()
+	before := p.Users.HashRuns()
 	_, err = p.try(t, "owner", goodPassword, "", office)
-	refused(t, "after three guesses", err, auth.TooManyTries)
-	if ran := p.Users.Runs() - before; ran != 0 {
+	refused(t, "after three guesses", err, auth.TooManyAttempts)
+	if ran := p.Users.HashRuns() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times for a name that has to wait, want 0", ran)
 	}
 	p.clock.Advance(time.Second)
@@ -82,10 +82,10 @@ func TestKnownNamesStaySecret(t *testing.T) {
 	}
 	answers := func(name, password string) (all []seen) {
 		for range 5 {
-			before := p.Users.Runs()
+			before := p.Users.HashRuns()
 			_, err := p.try(t, name, password, "", office)
-			refused(t, name, err, auth.TooManyTries)
-			all = append(all, seen{err.Error(), tooMany(err), p.Users.Runs() - before})
+			refused(t, name, err, auth.TooManyAttempts)
+			all = append(all, seen{err.Error(), tooMany(err), p.Users.HashRuns() - before})
 		}
 		return all
 	}
@@ -111,12 +111,12 @@ func TestTwoFactorFromKnownAddress(t *testing.T) {
 	_, err := p.try(t, "owner", goodPassword, "", "192.0.2.1")
 	refused(t, "the password alone", err, auth.CodeNeeded)
 	asked, _ := errors.AsType[*auth.SignInError](err)
-	step := auth.SignInDraft{Step: asked.Step, Code: p.code(t, plain), Address: "192.0.2.1"}
+	step := auth.SignInDraft{Challenge: asked.Challenge, Code: p.code(t, plain), Address: "192.0.2.1"}
 	elsewhere := step
 	elsewhere.Address = office
 	p.exhaust(t, office)
 	_, err = p.Users.SignIn(t.Context(), elsewhere)
-	refused(t, "the code from another crowded address", err, auth.TooManyTries)
+	refused(t, "the code from another crowded address", err, auth.TooManyAttempts)
 	if _, err = p.Users.SignIn(t.Context(), step); err != nil {
 		t.Errorf("the code: %v", err)
 	}
@@ -129,10 +129,10 @@ func TestTriesFromUnknownAddressCostNothing(t *testing.T) {
 	p.user(t, "owner", model.RoleAdmin)
 	p.in(t, "owner", "192.0.2.1")
 	p.exhaust(t, office)
-	before := p.Users.Runs()
+	before := p.Users.HashRuns()
 	_, err := p.try(t, "owner", goodPassword, "", office)
-	refused(t, "a foreign address", err, auth.TooManyTries)
-	if ran := p.Users.Runs() - before; ran != 0 {
+	refused(t, "a foreign address", err, auth.TooManyAttempts)
+	if ran := p.Users.HashRuns() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times, want 0", ran)
 	}
 }

@@ -36,7 +36,7 @@ func TestViewsCountOnceAMinute(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
 	look := func(file int, address string) {
-		v.Events.Note(follower(address), "file.opened", fmt.Sprint("file:", file), nil)
+		v.Events.RecordAccess(follower(address), "file.opened", fmt.Sprint("file:", file), nil)
 	}
 	var want []string
 	expect := func(what string, more ...string) {
@@ -70,7 +70,7 @@ func TestViewsCountOnceAMinute(t *testing.T) {
 
 	// Downloads are counted one by one.
 	for range 3 {
-		v.Events.Note(clerk, "file.downloaded", "file:1", map[string]string{"x": "y"})
+		v.Events.RecordAccess(clerk, "file.downloaded", "file:1", map[string]string{"x": "y"})
 	}
 	expect("downloads", "file:1", "file:1", "file:1")
 }
@@ -79,18 +79,18 @@ func TestViewsCountOnceAMinute(t *testing.T) {
 func TestRangesBelongToAView(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
+	v.Events.RecordAccess(follower("a"), "file.opened", "file:1", nil)
 	for range 20 {
-		v.Events.GoesOn(follower("a"), "file.opened", "file:1")
+		v.Events.ContinueView(follower("a"), "file.opened", "file:1")
 		clock.Advance(9 * time.Minute)
 	}
 	if got := views(t, v); !slices.Equal(got, []string{"file:1 a"}) {
 		t.Errorf("%q", got)
 	}
-	v.Events.GoesOn(follower("b"), "file.opened", "file:1")
-	v.Events.GoesOn(follower("b"), "file.opened", "file:1")
+	v.Events.ContinueView(follower("b"), "file.opened", "file:1")
+	v.Events.ContinueView(follower("b"), "file.opened", "file:1")
 	clock.Advance(10 * time.Minute)
-	v.Events.GoesOn(follower("a"), "file.opened", "file:1")
+	v.Events.ContinueView(follower("a"), "file.opened", "file:1")
 	if got := views(t, v); !slices.Equal(got, []string{"file:1 a", "file:1 b", "file:1 a"}) {
 		t.Errorf("%q", got)
 	}
@@ -100,11 +100,11 @@ func TestRangesBelongToAView(t *testing.T) {
 func TestViewsKeepTheOrderOfTime(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
+	v.Events.RecordAccess(follower("a"), "file.opened", "file:1", nil)
 	begun := clock.Now()
 	clock.Advance(500 * time.Millisecond)
 	makeKey(t, v, model.KeyDraft{})
-	v.Events.Note(clerk, "file.downloaded", "file:2", nil)
+	v.Events.RecordAccess(clerk, "file.downloaded", "file:2", nil)
 	list := seqs(t, v, 2)
 	if len(list) != 3 || list[1].Kind != "file.opened" || list[1].At.Before(list[0].At) || list[1].At.Sub(begun) > time.Second || list[2].At.Before(list[1].At) {
 		t.Errorf("%+v", list)
@@ -145,9 +145,9 @@ func TestViewsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 10_000 {
-		v.Events.Note(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)
-		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
-		v.Events.GoesOn(follower(fmt.Sprint("x", i)), "file.opened", "file:1")
+		v.Events.RecordAccess(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)
+		v.Events.RecordAccess(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
+		v.Events.ContinueView(follower(fmt.Sprint("x", i)), "file.opened", "file:1")
 	}
 	if got := len(seqs(t, v, 2)); got != 4096 {
 		t.Errorf("%d were written", got)
@@ -165,7 +165,7 @@ func TestManyViewsAreWrittenAtOnce(t *testing.T) {
 	v, _ := opened(t, nil)
 	v.Start(time.Hour)
 	for i := range 3000 {
-		v.Events.Note(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)
+		v.Events.RecordAccess(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)
 	}
 	eventually(t, "three thousand", func() bool {
 		r, err := v.Events.Verify(t.Context(), func(uint64, uint64) {})
@@ -181,13 +181,13 @@ func TestViewsAreWrittenByThemselvesAndAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Start(time.Hour)
-	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
+	v.Events.RecordAccess(follower("a"), "file.opened", "file:1", nil)
 	eventually(t, "the first view", func() bool {
 		r, err := v.Events.Verify(t.Context(), func(uint64, uint64) {})
 		return err == nil && r.Entries == 2
 	})
-	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
-	v.Events.Note(follower("b"), "file.opened", "file:1", nil)
+	v.Events.RecordAccess(follower("a"), "file.opened", "file:1", nil)
+	v.Events.RecordAccess(follower("b"), "file.opened", "file:1", nil)
 	closed(t, v)
 	v = vaulttest.Open(t, opts)
 	if got := views(t, v); len(got) != 3 || !slices.Contains(got, "file:1 a 1") || !slices.Contains(got, "file:1 b") {
@@ -205,7 +205,7 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 	v.Store.Fail(errors.New("a broken disk"))
 	for i := range 5 {
 		opens(t, v, text, true)
-		v.Events.Note(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)
+		v.Events.RecordAccess(clerk, "file.downloaded", fmt.Sprint("file:", i), nil)
 		if got := len(seqs(t, v, 1)); got != 2 {
 			t.Errorf("%d entries", got)
 		}
@@ -224,13 +224,13 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 func TestViewsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	v.Events.Note(clerk, "file.downloaded", "file:1", nil)
+	v.Events.RecordAccess(clerk, "file.downloaded", "file:1", nil)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := v.Events.Each(gone, 1, func(model.Event, error) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	v.Events.Note(clerk, "file.downloaded", "file:2", nil)
+	v.Events.RecordAccess(clerk, "file.downloaded", "file:2", nil)
 	if list := seqs(t, v, 2); len(list) != 2 || list[0].Record != "file:1" || list[1].Record != "file:2" {
 		t.Errorf("%+v", list)
 	}
@@ -257,7 +257,7 @@ func TestViewsOfADamagedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	opens(t, v, text, true)
-	v.Events.Note(clerk, "file.downloaded", "file:1", nil)
+	v.Events.RecordAccess(clerk, "file.downloaded", "file:1", nil)
 	if k := used(t, v, key.ID); k.UseCount != 1 {
 		t.Errorf("%+v", k)
 	}
@@ -273,14 +273,14 @@ func TestNoViewIsLeftOut(t *testing.T) {
 	v, _ := clocked(t)
 	many := model.Actor{Kind: model.ActorUser, ID: 7}
 	for i := range 4096 + 500 {
-		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
+		v.Events.RecordAccess(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
 		if i%1000 == 999 {
 			seqs(t, v, 2) // they are written
 		}
 	}
 	seqs(t, v, 2)
-	v.Events.GoesOn(many, "file.opened", "file:2")
-	v.Events.GoesOn(many, "file.opened", "file:2")
+	v.Events.ContinueView(many, "file.opened", "file:2")
+	v.Events.ContinueView(many, "file.opened", "file:2")
 	list := seqs(t, v, 2)
 	if last := list[len(list)-1]; len(list) != 4096+500+1 || last.Record != "file:2" || last.Actor.ID != 7 {
 		t.Errorf("%d entries, the last %+v", len(list), last)
@@ -294,10 +294,10 @@ func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 	kim := model.Actor{Kind: model.ActorUser, ID: 7}
 	for i := range 1000 {
 		kim.Address = fmt.Sprint("192.0.2.", i)
-		v.Events.Note(kim, "file.opened", "file:1", nil)
-		v.Events.GoesOn(kim, "file.opened", "file:1")
-		v.Events.Note(kim, "file.downloaded", "file:1", nil)
-		v.Events.Note(kim, "file.downloaded", "file:1", map[string]string{"as": "zip"})
+		v.Events.RecordAccess(kim, "file.opened", "file:1", nil)
+		v.Events.ContinueView(kim, "file.opened", "file:1")
+		v.Events.RecordAccess(kim, "file.downloaded", "file:1", nil)
+		v.Events.RecordAccess(kim, "file.downloaded", "file:1", map[string]string{"as": "zip"})
 	}
 	clock.Advance(time.Minute)
 	var got []string
@@ -317,18 +317,18 @@ func TestReadingHasAPace(t *testing.T) {
 	v, clock := clocked(t)
 	kim, lee := model.Actor{Kind: model.ActorUser, ID: 7}, model.Actor{Kind: model.ActorUser, ID: 8}
 	for i := range 600 {
-		if v.Events.Fast(kim) {
+		if v.Events.RateLimited(kim) {
 			t.Fatalf("after %d", i)
 		}
-		v.Events.Note(kim, "file.opened", fmt.Sprint("file:", i), nil)
-		v.Events.Note(kim, "file.opened", fmt.Sprint("file:", i), nil)
-		v.Events.Note(lee, "file.downloaded", fmt.Sprint("file:", i), map[string]string{"as": "zip"})
+		v.Events.RecordAccess(kim, "file.opened", fmt.Sprint("file:", i), nil)
+		v.Events.RecordAccess(kim, "file.opened", fmt.Sprint("file:", i), nil)
+		v.Events.RecordAccess(lee, "file.downloaded", fmt.Sprint("file:", i), map[string]string{"as": "zip"})
 	}
-	if !v.Events.Fast(kim) || v.Events.Fast(lee) || v.Events.Fast(clerk) {
-		t.Errorf("%v, %v", v.Events.Fast(kim), v.Events.Fast(lee))
+	if !v.Events.RateLimited(kim) || v.Events.RateLimited(lee) || v.Events.RateLimited(clerk) {
+		t.Errorf("%v, %v", v.Events.RateLimited(kim), v.Events.RateLimited(lee))
 	}
 	clock.Advance(time.Minute)
-	if v.Events.Fast(kim) {
+	if v.Events.RateLimited(kim) {
 		t.Error("still")
 	}
 }

@@ -22,7 +22,7 @@ func TestDataDirectoryGone(t *testing.T) {
 			t.Parallel()
 			v, opts := opened(t, func(o *instance.Options) { o.Reader = &fakeReader{} })
 			file := uploadDocs(t, v, pdf("1.pdf", "1"))[0]
-			up := begin(t, v, upload.UploadPlan{Filename: "2.pdf", Size: 10})
+			up := begin(t, v, upload.Plan{Filename: "2.pdf", Size: 10})
 			away := opts.Dir + ".away"
 			done(t, os.Rename(opts.Dir, away))
 			if mountPoint {

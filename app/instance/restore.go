@@ -119,7 +119,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 	}
 	raw, err := json.Marshal(mark)
 	if err == nil {
-		err = txn.WriteNote(w.dir, integrity.RestoreNote, raw)
+		err = txn.WriteFileAtomic(w.dir, integrity.RestoreNote, raw)
 	}
 	unlock = func() {
 		_ = os.Remove(lock.Path()) // Windows removes it only once it is closed, at the next start or never: it is empty.
@@ -193,7 +193,7 @@ func (w *restorer) bring(ctx context.Context) error {
 	if err := w.room(blobs); err != nil {
 		return err
 	}
-	if err := txn.WriteNote(w.dir, "secret.key", []byte(w.info.Secret)); err != nil {
+	if err := txn.WriteFileAtomic(w.dir, "secret.key", []byte(w.info.Secret)); err != nil {
 		return err
 	}
 	if err := w.documents(ctx, blobs); err != nil {

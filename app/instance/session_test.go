@@ -101,7 +101,7 @@ func TestSessionLastSeen(t *testing.T) {
 	p = &people{vaulttest.Open(t, opts), clock}
 	clock.Advance(11 * time.Hour)
 	p.speaks(t, in.Token)
-	if err := p.Users.Gathered(t.Context()); err != nil {
+	if err := p.Users.FlushBuffered(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || !user.LastSeenAt.Equal(clock.Now()) || user.Version != 1 {
@@ -194,15 +194,15 @@ func TestTriesAreBounded(t *testing.T) {
 		refused(t, "wrong", err, auth.WrongPassword)
 	}
 	for i := range 25_000 {
-		p.Users.Tried(fmt.Sprintf("name %d", i), fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
-		if n := p.Users.Tries(); n > 20_002 {
+		p.Users.CountAttempt(fmt.Sprintf("name %d", i), fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
+		if n := p.Users.ThrottleKeys(); n > 20_002 {
 			t.Fatalf("%d are remembered", n)
 		}
 	}
 	_, err := p.try(t, "kim", goodPassword, "", "203.0.113.9")
-	refused(t, "still waiting", err, auth.TooManyTries)
+	refused(t, "still waiting", err, auth.TooManyAttempts)
 	p.clock.Advance(time.Hour)
-	p.Users.Tried("later", "10.0.0.1")
+	p.Users.CountAttempt("later", "10.0.0.1")
 	p.clock.Advance(-2 * time.Hour) // a clock that is set back holds nobody up
 	if _, err := p.try(t, "kim", goodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)

@@ -36,10 +36,10 @@ func TestSignInCostsTheSame(t *testing.T) {
 		{"known", "wrong password"}, {"unknown", "wrong password"}, {"disabled", goodPassword}, {"invited", ""}, {"", ""},
 		{"known", strings.Repeat("x", 2000)}, {"unknown", strings.Repeat("x", 2000)}, {"\xff\x00", "x"},
 	} {
-		before := p.Users.Runs()
+		before := p.Users.HashRuns()
 		_, err := p.try(t, row.name, row.password, "", fmt.Sprintf("192.0.2.%d", i))
 		refused(t, row.name, err, auth.WrongPassword)
-		if ran := p.Users.Runs() - before; ran != 1 {
+		if ran := p.Users.HashRuns() - before; ran != 1 {
 			t.Errorf("%q: argon2 ran %d times", row.name, ran)
 		}
 		if err.Error() != "The name or the password is wrong." {
@@ -55,10 +55,10 @@ func TestSignInResistsGuessing(t *testing.T) {
 	began, tries := p.clock.Now(), 0
 	var waits []time.Duration
 	for p.clock.Now().Sub(began) < 15*time.Minute {
-		before := p.Users.Runs()
+		before := p.Users.HashRuns()
 		_, err := p.try(t, "Owner", "wrong password", "", "203.0.113.9")
 		if wait := tooMany(err); wait > 0 {
-			if p.Users.Runs() != before {
+			if p.Users.HashRuns() != before {
 				t.Fatal("a refused try costs a run of argon2")
 			}
 			if wait != wait.Truncate(time.Second) {
@@ -96,7 +96,7 @@ func TestSignInWhileWaiting(t *testing.T) {
 		refused(t, "wrong", err, auth.WrongPassword)
 	}
 	_, err := p.try(t, "owner", goodPassword, "", "203.0.113.9")
-	refused(t, "right, too early", err, auth.TooManyTries)
+	refused(t, "right, too early", err, auth.TooManyAttempts)
 	p.clock.Advance(tooMany(err))
 	if _, err := p.try(t, "owner", goodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)
@@ -127,7 +127,7 @@ func TestSignInByAddress(t *testing.T) {
 		t.Errorf("%d of 70 stopped", stopped)
 	}
 	_, err := p.try(t, "owner", goodPassword, "", "2001:db8::ffff")
-	refused(t, "the same network", err, auth.TooManyTries)
+	refused(t, "the same network", err, auth.TooManyAttempts)
 	if _, err := p.try(t, "owner", goodPassword, "", "2001:db8:0:1::1"); err != nil {
 		t.Error(err)
 	}
@@ -138,7 +138,7 @@ func TestSignInAtOnce(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
 	p.user(t, "owner", model.RoleAdmin)
-	before := p.Users.Runs()
+	before := p.Users.HashRuns()
 	done := make(chan error)
 	for range 30 {
 		go func() {
@@ -151,7 +151,7 @@ func TestSignInAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if ran := p.Users.Runs() - before; ran > 3 {
+	if ran := p.Users.HashRuns() - before; ran > 3 {
 		t.Errorf("%d passwords were tried at once", ran)
 	}
 }
@@ -162,18 +162,18 @@ func TestSecondFactor(t *testing.T) {
 	p.user(t, "kim", model.RoleAdmin)
 	other := p.signIn(t, "kim")
 	actor := p.actor(t, "kim")
-	_, err := p.Users.ConfirmFactor(t.Context(), actor, "123456")
+	_, err := p.Users.ConfirmTwoFactor(t.Context(), actor, "123456")
 	kind(t, "not begun", err, errs.Conflict)
-	_, err = p.Users.BeginFactor(t.Context(), actor, "wrong password")
+	_, err = p.Users.BeginTwoFactor(t.Context(), actor, "wrong password")
 	kind(t, "without the password", err, errs.Invalid)
-	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
-	if err != nil || !strings.HasPrefix(offer.Address, "otpauth://totp/deedkeep:kim?") || !strings.Contains(offer.Address, offer.Secret) {
+	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, goodPassword)
+	if err != nil || !strings.HasPrefix(offer.URI, "otpauth://totp/deedkeep:kim?") || !strings.Contains(offer.URI, offer.Secret) {
 		t.Fatalf("%v", err)
 	}
-	_, err = p.Users.ConfirmFactor(t.Context(), actor, "000000")
+	_, err = p.Users.ConfirmTwoFactor(t.Context(), actor, "000000")
 	kind(t, "a wrong code", err, errs.Invalid)
 	p.signIn(t, "kim") // nothing is set up yet
-	codes, err := p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
+	codes, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.code(t, offer.Secret))
 	if err != nil || len(codes) != 10 {
 		t.Fatalf("%v, %v", codes, err)
 	}
@@ -198,7 +198,7 @@ func TestSecondFactor(t *testing.T) {
 		t.Errorf("a recovery code: %v", err)
 	}
 	refused(t, "the recovery code once more", in(codes[3]), auth.WrongCode)
-	if user, err := p.Users.Named(t.Context(), "kim"); err != nil || len(user.TwoFactor.RecoveryHashes) != 9 {
+	if user, err := p.Users.GetByName(t.Context(), "kim"); err != nil || len(user.TwoFactor.RecoveryHashes) != 9 {
 		t.Errorf("%v", err)
 	}
 	_, err = p.try(t, "kim", "wrong password", codes[4], "192.0.2.8")
@@ -248,7 +248,7 @@ func TestCodesAreCountedForTheAccount(t *testing.T) {
 		refused(t, "a guess", err, auth.WrongCode)
 	}
 	_, err := p.try(t, "kim", goodPassword, p.code(t, plain), "192.0.2.1")
-	refused(t, "after twenty guesses", err, auth.TooManyTries)
+	refused(t, "after twenty guesses", err, auth.TooManyAttempts)
 	if _, err := p.try(t, "kim", goodPassword, codes[0], "192.0.2.2"); err != nil {
 		t.Error(err)
 	}
@@ -260,7 +260,7 @@ func TestCodesAreCountedForTheAccount(t *testing.T) {
 
 func TestSecondFactorRequired(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, func(o *instance.Options) { o.Settings.Users.RequireSecondFactor = true })
+	p := peopled(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
 	p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	actor := p.speaks(t, in.Token)
@@ -278,7 +278,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{}); err != nil {
 		t.Error(err)
 	}
-	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), errs.Conflict)
+	kind(t, "taking it away", p.Users.RemoveTwoFactor(t.Context(), actor, goodPassword), errs.Conflict)
 }
 
 func TestFactorTakenAway(t *testing.T) {
@@ -286,7 +286,7 @@ func TestFactorTakenAway(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "kim", model.RoleAdmin)
 	actor := p.actor(t, "kim")
-	kind(t, "there is none", p.Users.RemoveFactor(t.Context(), actor, goodPassword), errs.Conflict)
+	kind(t, "there is none", p.Users.RemoveTwoFactor(t.Context(), actor, goodPassword), errs.Conflict)
 	_, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
 	kind(t, "codes for none", err, errs.Conflict)
 	_, old := p.factor(t, actor)
@@ -299,8 +299,8 @@ func TestFactorTakenAway(t *testing.T) {
 	if _, err = p.try(t, "kim", goodPassword, fresh[0], "192.0.2.7"); err != nil {
 		t.Error(err)
 	}
-	kind(t, "with a wrong password", p.Users.RemoveFactor(t.Context(), actor, "wrong password"), errs.Invalid)
-	if err := p.Users.RemoveFactor(t.Context(), actor, goodPassword); err != nil {
+	kind(t, "with a wrong password", p.Users.RemoveTwoFactor(t.Context(), actor, "wrong password"), errs.Invalid)
+	if err := p.Users.RemoveTwoFactor(t.Context(), actor, goodPassword); err != nil {
 		t.Error(err)
 	}
 	p.signIn(t, "kim")
@@ -331,7 +331,7 @@ func TestChangePassword(t *testing.T) {
 	for range 2 {
 		kind(t, "a guess", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), errs.Invalid)
 	}
-	refused(t, "one guess more", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), auth.TooManyTries)
+	refused(t, "one guess more", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), auth.TooManyAttempts)
 }
 
 // A hash of another cost is made anew when its owner signs in, and goes on opening.
@@ -368,7 +368,7 @@ func TestEverythingIsBusy(t *testing.T) {
 	for i := range 20 {
 		crowd.Go(func() {
 			for ctx.Err() == nil {
-				if p.Users.Checks(ctx, fmt.Sprint(i)) != nil {
+				if p.Users.VerifyUnknown(ctx, fmt.Sprint(i)) != nil {
 					time.Sleep(time.Millisecond) // it is busy: the others hold it so
 				}
 			}
@@ -401,14 +401,14 @@ func TestSignInAmongACrowd(t *testing.T) {
 	p := peopled(t, func(o *instance.Options) { o.Passwords = secret.Argon2Params{Memory: 1024, Passes: 2, Lanes: 1} })
 	p.user(t, "owner", model.RoleAdmin)
 	var crowd sync.WaitGroup
-	before := p.Users.Runs()
+	before := p.Users.HashRuns()
 	for i := range 200 {
 		crowd.Go(func() {
 			_, err := p.Users.SignIn(context.Background(), auth.SignInDraft{Name: "x", Password: "wrong password", Address: fmt.Sprintf("198.51.100.%d", i)})
 			refused(t, "one of the crowd", err, auth.WrongPassword)
 		})
 	}
-	eventually(t, "the crowd is there", func() bool { return p.Users.Runs() > before })
+	eventually(t, "the crowd is there", func() bool { return p.Users.HashRuns() > before })
 	if _, err := p.try(t, "owner", goodPassword, "", "192.0.2.1"); err != nil {
 		t.Errorf("the owner: %v", err)
 	}

@@ -15,15 +15,15 @@ func (p *people) step(t *testing.T, name, address string) string {
 	_, err := p.try(t, name, goodPassword, "", address)
 	refused(t, "the password alone", err, auth.CodeNeeded)
 	var asked *auth.SignInError
-	if !errors.As(err, &asked) || asked.Step == "" {
+	if !errors.As(err, &asked) || asked.Challenge == "" {
 		t.Fatalf("no step: %v", err)
 	}
-	return asked.Step
+	return asked.Challenge
 }
 
 func (p *people) goOn(t *testing.T, step, code, address string) (auth.SignedIn, error) {
 	t.Helper()
-	return p.Users.SignIn(t.Context(), auth.SignInDraft{Step: step, Code: code, Address: address})
+	return p.Users.SignIn(t.Context(), auth.SignInDraft{Challenge: step, Code: code, Address: address})
 }
 
 // After the password the code alone lets in, once, for five minutes, with no other run
@@ -34,25 +34,25 @@ func TestSignInInTwoSteps(t *testing.T) {
 	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
 	p.clock.Advance(time.Minute)
-	step, before := p.step(t, "kim", "192.0.2.1"), p.Users.Runs()
+	step, before := p.step(t, "kim", "192.0.2.1"), p.Users.HashRuns()
 	_, err := p.goOn(t, step, "", "192.0.2.1")
 	refused(t, "no code", err, auth.CodeNeeded)
 	_, err = p.goOn(t, step, "000000", "192.0.2.1")
 	refused(t, "a wrong code", err, auth.WrongCode)
 	in, err := p.goOn(t, step, p.code(t, plain), "192.0.2.1")
-	if err != nil || in.User.Name != "kim" || p.Users.Runs() != before {
-		t.Errorf("%v, %d runs", err, p.Users.Runs()-before)
+	if err != nil || in.User.Name != "kim" || p.Users.HashRuns() != before {
+		t.Errorf("%v, %d runs", err, p.Users.HashRuns()-before)
 	}
 	_, err = p.goOn(t, step, codes[0], "192.0.2.1")
-	refused(t, "the step once more", err, auth.StepEnded)
+	refused(t, "the step once more", err, auth.ChallengeExpired)
 	for _, none := range []string{"x", step[1:], in.Token} {
 		_, err = p.goOn(t, none, codes[0], "192.0.2.1")
-		refused(t, "no step", err, auth.StepEnded)
+		refused(t, "no step", err, auth.ChallengeExpired)
 	}
 	late := p.step(t, "kim", "192.0.2.1")
-	p.clock.Advance(auth.StepLife)
+	p.clock.Advance(auth.ChallengeTTL)
 	_, err = p.goOn(t, late, codes[0], "192.0.2.1")
-	refused(t, "a step of five minutes ago", err, auth.StepEnded)
+	refused(t, "a step of five minutes ago", err, auth.ChallengeExpired)
 }
 
 // A step ends with the password that it was made with, and with the user.
@@ -92,7 +92,7 @@ func TestStepResistsGuessing(t *testing.T) {
 		switch wait := tooMany(err); {
 		case wait > 0:
 			p.clock.Advance(wait)
-		case refusedFor(err) == auth.StepEnded:
+		case refusedFor(err) == auth.ChallengeExpired:
 			step = p.step(t, "kim", "192.0.2.1") // elsewhere, to be sure that it works
 		default:
 			refused(t, "a guess", err, auth.WrongCode)
@@ -124,7 +124,7 @@ func TestStepsAreBounded(t *testing.T) {
 		last = p.step(t, "kim", "192.0.2.1")
 	}
 	_, err := p.goOn(t, first, codes[0], "192.0.2.1")
-	refused(t, "the oldest of six", err, auth.StepEnded)
+	refused(t, "the oldest of six", err, auth.ChallengeExpired)
 	if _, err := p.goOn(t, last, codes[0], "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
@@ -135,7 +135,7 @@ func TestWaitInWords(t *testing.T) {
 	for wait, want := range map[time.Duration]string{
 		time.Second: "1 second", 8 * time.Second: "8 seconds", 90 * time.Second: "90 seconds", 91 * time.Second: "2 minutes", 15 * time.Minute: "15 minutes",
 	} {
-		err := &auth.SignInError{Reason: auth.TooManyTries, Wait: wait}
+		err := &auth.SignInError{Reason: auth.TooManyAttempts, Wait: wait}
 		if got := err.Error(); got != "Too many tries. Try again in "+want+"." {
 			t.Errorf("%s: %s", wait, got)
 		}
@@ -148,7 +148,7 @@ func TestOpened(t *testing.T) {
 	p := peopled(t, nil)
 	opened := func(want bool) {
 		t.Helper()
-		if got, err := p.Users.Opened(t.Context()); err != nil || got != want {
+		if got, err := p.Users.HasAdmin(t.Context()); err != nil || got != want {
 			t.Errorf("opened: %v, %v", got, err)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 )
 
 // begin makes room for a document.
-func begin(t *testing.T, v *instance.Instance, plan upload.UploadPlan) upload.Upload {
+func begin(t *testing.T, v *instance.Instance, plan upload.Plan) upload.Upload {
 	t.Helper()
 	up, err := v.Uploads.Begin(t.Context(), clerk, plan)
 	if err != nil {
@@ -56,11 +56,11 @@ func TestUpload(t *testing.T) {
 	deeds := folder(t, v, "Deeds", 0)
 	for i, row := range []struct {
 		name string
-		plan upload.UploadPlan
+		plan upload.Plan
 	}{
-		{"with an abstract", upload.UploadPlan{Abstract: a.Abstract.ID}},
-		{"in a folder", upload.UploadPlan{Folder: deeds.ID}},
-		{"in none", upload.UploadPlan{}},
+		{"with an abstract", upload.Plan{Abstract: a.Abstract.ID}},
+		{"in a folder", upload.Plan{Folder: deeds.ID}},
+		{"in none", upload.Plan{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			body := append(big(40_000), byte(i))
@@ -72,13 +72,13 @@ func TestUpload(t *testing.T) {
 			if up = write(t, v, up.ID, 0, body[:1000]); up.Offset != 1000 || up.Ended() {
 				t.Fatalf("%+v", up)
 			}
-			if up = write(t, v, up.ID, 1000, body[1000:]); up.Filed == nil || up.Offset != up.Size {
+			if up = write(t, v, up.ID, 1000, body[1000:]); up.File == nil || up.Offset != up.Size {
 				t.Fatalf("%+v", up)
 			}
-			if up.Filed.AbstractID != row.plan.Abstract || up.Filed.FolderID != row.plan.Folder || up.Filed.Filename != "Deed.pdf" || *up.Filed.Pages != 3 {
-				t.Errorf("%+v", up.Filed)
+			if up.File.AbstractID != row.plan.Abstract || up.File.FolderID != row.plan.Folder || up.File.Filename != "Deed.pdf" || *up.File.Pages != 3 {
+				t.Errorf("%+v", up.File)
 			}
-			if !bytes.Equal(content(t, v, up.Filed.ID), body) {
+			if !bytes.Equal(content(t, v, up.File.ID), body) {
 				t.Error("other bytes")
 			}
 			// The last answer was lost: the same is told, however it is asked, and nothing happens.
@@ -89,7 +89,7 @@ func TestUpload(t *testing.T) {
 					return v.Uploads.Write(t.Context(), clerk, up.ID, 1000, bytes.NewReader(body[1000:]))
 				},
 			} {
-				if again, err := ask(); err != nil || again.Filed == nil || again.Filed.ID != up.Filed.ID || again.Offset != up.Size {
+				if again, err := ask(); err != nil || again.File == nil || again.File.ID != up.File.ID || again.Offset != up.Size {
 					t.Errorf("%+v, %v", again, err)
 				}
 			}
@@ -126,19 +126,19 @@ func TestUploadForesees(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		actor model.Actor
-		plan  upload.UploadPlan
+		plan  upload.Plan
 		kind  errs.Kind
 		says  string
 	}{
-		{"an extension", clerk, upload.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, document.ReasonUnsupportedType},
-		{"nothing", clerk, upload.UploadPlan{Filename: "a.pdf"}, errs.Invalid, document.ReasonEmpty},
-		{"too large", clerk, upload.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, document.ReasonTooLarge(1000)},
-		{"a full abstract", clerk, upload.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, document.ReasonAbstractFull},
-		{"an abstract in the trash", clerk, upload.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
-		{"no abstract", clerk, upload.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
-		{"no folder", clerk, upload.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
-		{"a viewer", viewer, upload.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
-		{"nobody", model.Actor{Kind: model.ActorUser, ID: 1}, upload.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
+		{"an extension", clerk, upload.Plan{Filename: "a.exe", Size: 1}, errs.Invalid, document.ReasonUnsupportedType},
+		{"nothing", clerk, upload.Plan{Filename: "a.pdf"}, errs.Invalid, document.ReasonEmpty},
+		{"too large", clerk, upload.Plan{Filename: "a.pdf", Size: 1001}, errs.Invalid, document.ReasonTooLarge(1000)},
+		{"a full abstract", clerk, upload.Plan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, document.ReasonAbstractFull},
+		{"an abstract in the trash", clerk, upload.Plan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"no abstract", clerk, upload.Plan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"no folder", clerk, upload.Plan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"a viewer", viewer, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
+		{"nobody", model.Actor{Kind: model.ActorUser, ID: 1}, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
 	} {
 		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
 		kind(t, row.name, err, row.kind)
@@ -152,18 +152,18 @@ func TestUploadForesees(t *testing.T) {
 func TestUploadReservesRoom(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })
-	_, err := v.Uploads.Begin(t.Context(), clerk, upload.UploadPlan{Filename: "a.pdf", Size: 1 << 59})
+	_, err := v.Uploads.Begin(t.Context(), clerk, upload.Plan{Filename: "a.pdf", Size: 1 << 59})
 	kind(t, "more than there is", err, errs.InsufficientStorage)
 	status, err := v.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	most := int64(status.DiskFree) * 2 / 3
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: most})
-	_, err = v.Uploads.Begin(t.Context(), clerk, upload.UploadPlan{Filename: "b.pdf", Size: most})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: most})
+	_, err = v.Uploads.Begin(t.Context(), clerk, upload.Plan{Filename: "b.pdf", Size: most})
 	kind(t, "as much again", err, errs.InsufficientStorage)
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
-	begin(t, v, upload.UploadPlan{Filename: "b.pdf", Size: most})
+	begin(t, v, upload.Plan{Filename: "b.pdf", Size: most})
 }
 
 // What is found out with the bytes is a result, told as often as it is asked for.
@@ -173,21 +173,21 @@ func TestUploadRefused(t *testing.T) {
 	a, trashed, deeds := create(t, v), create(t, v), folder(t, v, "Deeds", 0)
 	for _, row := range []struct {
 		name  string
-		plan  upload.UploadPlan
+		plan  upload.Plan
 		body  []byte
 		after func() error
 		says  string
 	}{
-		{"a password", upload.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
-		{"other content", upload.UploadPlan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
-		{"the abstract is full by now", upload.UploadPlan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
+		{"a password", upload.Plan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
+		{"other content", upload.Plan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
+		{"the abstract is full by now", upload.Plan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
 			return err
 		}, document.ReasonAbstractFull},
-		{"the abstract has gone", upload.UploadPlan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
+		{"the abstract has gone", upload.Plan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			return v.Abstracts.Trash(t.Context(), clerk, trashed.Abstract.ID, vault.Match{})
 		}, "The abstract is no longer there"},
-		{"the folder has gone", upload.UploadPlan{Folder: deeds.ID}, vaulttest.PDF(1, "x"), func() error {
+		{"the folder has gone", upload.Plan{Folder: deeds.ID}, vaulttest.PDF(1, "x"), func() error {
 			return v.Folders.Remove(t.Context(), clerk, deeds.ID, vault.Match{})
 		}, "The folder is no longer there"},
 	} {
@@ -198,7 +198,7 @@ func TestUploadRefused(t *testing.T) {
 				done(t, row.after())
 			}
 			for range 2 {
-				if up = write(t, v, up.ID, 0, row.body); up.Refusal != row.says || up.Filed != nil {
+				if up = write(t, v, up.ID, 0, row.body); up.Rejection != row.says || up.File != nil {
 					t.Errorf("%+v", up)
 				}
 			}
@@ -219,7 +219,7 @@ func TestUploadAfterAPowerCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	broke := errors.New("broke off")
 	told, err := v.Uploads.Write(t.Context(), clerk, up.ID, 0, io.MultiReader(bytes.NewReader(body[:2_000_000]), iotest.ErrReader(broke)))
 	if !errors.Is(err, broke) || told.Offset != 2_000_000 {
@@ -243,7 +243,7 @@ func TestUploadAfterAPowerCut(t *testing.T) {
 		t.Errorf("another offset: %v", err)
 	}
 	told = write(t, v, up.ID, 2_000_000, body[2_000_000:])
-	if told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
+	if told.File == nil || !bytes.Equal(content(t, v, told.File.ID), body) {
 		t.Errorf("%+v", told)
 	}
 }
@@ -253,7 +253,7 @@ func TestUploadTwoWriters(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	body := big(10_000)
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	r, w := io.Pipe()
 	first := make(chan error, 1)
 	go func() {
@@ -273,7 +273,7 @@ func TestUploadTwoWriters(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if told := write(t, v, up.ID, 1, body[1:]); told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
+	if told := write(t, v, up.ID, 1, body[1:]); told.File == nil || !bytes.Equal(content(t, v, told.File.ID), body) {
 		t.Errorf("%+v", told)
 	}
 }
@@ -281,14 +281,14 @@ func TestUploadTwoWriters(t *testing.T) {
 func TestUploadCancel(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: 100})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: 100})
 	write(t, v, up.ID, 0, []byte("abc"))
 	kind(t, "another user's", v.Uploads.Cancel(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID), errs.NotFound)
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
 	kind(t, "twice", v.Uploads.Cancel(t.Context(), clerk, up.ID), errs.NotFound)
 	kind(t, "no id", v.Uploads.Cancel(t.Context(), clerk, "x"), errs.NotFound)
 
-	up = begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: 100})
+	up = begin(t, v, upload.Plan{Filename: "a.pdf", Size: 100})
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
@@ -312,9 +312,9 @@ func TestUploadCancel(t *testing.T) {
 
 func TestUploadExpires(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, func(o *instance.Options) { o.Settings.Uploads = upload.UploadSettings{Keep: time.Hour, PerUser: 2} })
+	p := peopled(t, func(o *instance.Options) { o.Settings.Uploads = upload.Settings{Keep: time.Hour, PerUser: 2} })
 	v := p.Instance
-	plan := upload.UploadPlan{Filename: "a.pdf", Size: 10}
+	plan := upload.Plan{Filename: "a.pdf", Size: 10}
 	first := begin(t, v, plan)
 	p.clock.Advance(40 * time.Minute)
 	write(t, v, first.ID, 0, []byte("abc"))
@@ -322,7 +322,7 @@ func TestUploadExpires(t *testing.T) {
 	_, err := v.Uploads.Begin(t.Context(), clerk, plan)
 	kind(t, "too many", err, errs.Conflict)
 	p.clock.Advance(40 * time.Minute)
-	if told, err := v.Uploads.Offset(t.Context(), clerk, first.ID); err != nil || told.Offset != 3 || !told.Until.Equal(p.clock.Now().Add(20*time.Minute)) {
+	if told, err := v.Uploads.Offset(t.Context(), clerk, first.ID); err != nil || told.Offset != 3 || !told.ExpiresAt.Equal(p.clock.Now().Add(20*time.Minute)) {
 		t.Errorf("%+v, %v", told, err)
 	}
 	write(t, v, second.ID, 0, []byte("abcd"))
@@ -346,7 +346,7 @@ func TestUploadPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: 100})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: 100})
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
@@ -360,7 +360,7 @@ func TestUploadPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Uploads.Pause()
-	<-v.Uploads.Pausing()
+	<-v.Uploads.Paused()
 	done(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as the voice does
 	closed(t, v)
 	kind(t, "what was under way", <-ended, errs.Unavailable)
@@ -384,7 +384,7 @@ func TestUploadFiledLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := big(1000)
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	if told := write(t, v, up.ID, 0, body); told.Ended() || told.Offset != told.Size {
 		t.Fatalf("%+v", told)
 	}
@@ -394,7 +394,7 @@ func TestUploadFiledLater(t *testing.T) {
 	v = vaulttest.Open(t, opts)
 	busy.fail.Store(false)
 	told, err := v.Uploads.Get(t.Context(), clerk, up.ID)
-	if err != nil || told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
+	if err != nil || told.File == nil || !bytes.Equal(content(t, v, told.File.ID), body) {
 		t.Errorf("%+v, %v", told, err)
 	}
 }
@@ -422,7 +422,7 @@ func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
 			}
 			defer closed(t, v)
 			body := big(1000)
-			up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+			up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 			left.Store(failing)
 			told, err := v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader(body))
 			if sound := failing == 0; (err == nil) != sound || (told.Offset == told.Size) != sound {
@@ -443,7 +443,7 @@ func TestUploadOffsetWhileFiling(t *testing.T) {
 		o.Reader = hooked(func(context.Context, string) error { close(looks); <-goOn; return nil })
 	})
 	body := big(1000)
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	ended := make(chan upload.Upload, 1)
 	go func() {
 		told, err := v.Uploads.Write(context.WithoutCancel(t.Context()), clerk, up.ID, 0, bytes.NewReader(body))
@@ -456,11 +456,11 @@ func TestUploadOffsetWhileFiling(t *testing.T) {
 	if _, err := v.Uploads.Offset(t.Context(), clerk, up.ID); !errors.Is(err, upload.ErrUploadBusy) {
 		t.Errorf("got %v, want ErrUploadBusy", err)
 	}
-	if told, err := v.Uploads.Get(t.Context(), clerk, up.ID); err != nil || !told.Arrived || told.Offset != 0 {
+	if told, err := v.Uploads.Get(t.Context(), clerk, up.ID); err != nil || !told.Received || told.Offset != 0 {
 		t.Errorf("got %+v, %v; want all arrived, and 0 durable bytes", told, err)
 	}
 	close(goOn)
-	if told := <-ended; told.Filed == nil || told.Offset != told.Size {
+	if told := <-ended; told.File == nil || told.Offset != told.Size {
 		t.Errorf("got %+v, want it uploaded", told)
 	}
 }
@@ -487,8 +487,8 @@ func TestUploadTurns(t *testing.T) {
 	names := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
 	for _, n := range []int{2, 0, 3, 1} {
 		body := vaulttest.PDF(1, names[n])
-		plan := upload.UploadPlan{Abstract: a.Abstract.ID, Filename: names[n], Size: int64(len(body)), Batch: "x", Turn: n}
-		if up := write(t, v, begin(t, v, plan).ID, 0, body); up.Filed == nil || up.Filed.Filename != names[n] {
+		plan := upload.Plan{Abstract: a.Abstract.ID, Filename: names[n], Size: int64(len(body)), Batch: "x", Position: n}
+		if up := write(t, v, begin(t, v, plan).ID, 0, body); up.File == nil || up.File.Filename != names[n] {
 			t.Fatalf("%+v", up)
 		}
 	}
@@ -515,14 +515,14 @@ func TestTwins(t *testing.T) {
 	}
 	deeds := folder(t, v, "Deeds", 0)
 	body := vaulttest.PDF(1, "same")
-	in := func(plan upload.UploadPlan) model.File {
+	in := func(plan upload.Plan) model.File {
 		plan.Filename, plan.Size = "b.pdf", int64(len(body))
-		return *write(t, v, begin(t, v, plan).ID, 0, body).Filed
+		return *write(t, v, begin(t, v, plan).ID, 0, body).File
 	}
-	inFolder := in(upload.UploadPlan{Folder: deeds.ID})
-	gone := in(upload.UploadPlan{})
+	inFolder := in(upload.Plan{Folder: deeds.ID})
+	gone := in(upload.Plan{})
 	done(t, v.Files.Trash(t.Context(), clerk, gone.ID, vault.Match{}))
-	again := in(upload.UploadPlan{Folder: deeds.ID})
+	again := in(upload.Plan{Folder: deeds.ID})
 	twins, err := v.Files.Twins(t.Context(), again, 5)
 	if err != nil || len(twins) != 2 || twins[0].File.ID != inFolder.ID || twins[0].Heading != "Deeds" || twins[1].File.AbstractID != a.Abstract.ID || twins[1].Heading != "12 Oak St" {
 		t.Errorf("%+v, %v", twins, err)

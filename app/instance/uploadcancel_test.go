@@ -28,7 +28,7 @@ func TestUploadCanceledWhileFiling(t *testing.T) {
 		})
 	})
 	body := vaulttest.PDF(1, "x")
-	up := begin(t, v, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	up := begin(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	ended := make(chan error, 1)
 	go func() {
 		_, err := v.Uploads.Write(context.Background(), clerk, up.ID, 0, bytes.NewReader(body))
@@ -59,7 +59,7 @@ func TestUploadOfADisabledUser(t *testing.T) {
 	in := p.signIn(t, "sam")
 	sam := p.speaks(t, in.Token)
 	body := vaulttest.PDF(1, "x")
-	up, err := p.Uploads.Begin(t.Context(), sam, upload.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	up, err := p.Uploads.Begin(t.Context(), sam, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	done(t, err)
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
@@ -89,8 +89,8 @@ func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	other := model.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
 	status, err := p.Status(t.Context())
 	done(t, err)
-	plan := func(n, of int64) upload.UploadPlan {
-		return upload.UploadPlan{Filename: "a.pdf", Size: int64(status.DiskFree) / of * n}
+	plan := func(n, of int64) upload.Plan {
+		return upload.Plan{Filename: "a.pdf", Size: int64(status.DiskFree) / of * n}
 	}
 	begin(t, p.Instance, plan(1, 3))
 	_, err = p.Uploads.Begin(t.Context(), clerk, plan(1, 3))

@@ -17,7 +17,7 @@ import (
 // sendTo uploads a document below a folder, and gives what became of it.
 func sendTo(t *testing.T, v *instance.Instance, folder uint64, path []string, name string, content []byte) upload.Upload {
 	t.Helper()
-	up, err := v.Uploads.Begin(t.Context(), clerk, upload.UploadPlan{Folder: folder, Path: path, Filename: name, Size: int64(len(content))})
+	up, err := v.Uploads.Begin(t.Context(), clerk, upload.Plan{Folder: folder, Path: path, Filename: name, Size: int64(len(content))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if up := sendTo(t, v, starters.ID, []string{"Wexcombe County", "Empty"}, "Bad.pdf", []byte("no PDF")); up.Refusal == "" {
+	if up := sendTo(t, v, starters.ID, []string{"Wexcombe County", "Empty"}, "Bad.pdf", []byte("no PDF")); up.Rejection == "" {
 		t.Errorf("got %+v, want a refusal", up)
 	}
 	if got, want := len(folderNames(t, v)), len(before)+1; got != want {
@@ -57,7 +57,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	first := sendTo(t, v, starters.ID, []string{"Wexcombe County", "Twp A"}, "a.pdf", vaulttest.PDF(1, "a"))
 	second := sendTo(t, v, starters.ID, []string{"WEXCOMBE county", "twp a"}, "b.pdf", vaulttest.PDF(1, "b"))
 	third := sendTo(t, v, starters.ID, []string{"Wexcombe County"}, "c.pdf", vaulttest.PDF(1, "c"))
-	if first.Filed == nil || second.Filed == nil || third.Filed == nil {
+	if first.File == nil || second.File == nil || third.File == nil {
 		t.Fatalf("got %+v, %+v, %+v", first, second, third)
 	}
 	made := folderNames(t, v)
@@ -67,11 +67,11 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	if want := []string{"My starters", "Wexcombe County", "Twp A"}; !slices.Equal(made, want) {
 		t.Errorf("folders: got %q, want %q", made, want)
 	}
-	if first.Filed.FolderID != second.Filed.FolderID || first.Filed.FolderID == third.Filed.FolderID {
-		t.Errorf("in folders %d, %d, %d", first.Filed.FolderID, second.Filed.FolderID, third.Filed.FolderID)
+	if first.File.FolderID != second.File.FolderID || first.File.FolderID == third.File.FolderID {
+		t.Errorf("in folders %d, %d, %d", first.File.FolderID, second.File.FolderID, third.File.FolderID)
 	}
-	twp, err := v.Folders.Get(t.Context(), first.Filed.FolderID)
-	if err != nil || twp.Name != "Twp A" || twp.ParentID != third.Filed.FolderID {
+	twp, err := v.Folders.Get(t.Context(), first.File.FolderID)
+	if err != nil || twp.Name != "Twp A" || twp.ParentID != third.File.FolderID {
 		t.Errorf("got %+v, %v", twp, err)
 	}
 	log, err := v.Events.List(t.Context(), vault.Query{Filters: []vault.Filter{{Column: vault.ColumnKind, Value: "folder.created"}}, Limit: 10})
@@ -89,13 +89,13 @@ func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name string
-		plan upload.UploadPlan
+		plan upload.Plan
 		want string
 	}{
-		{"too deep", upload.UploadPlan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, model.MsgFolderTooDeep},
-		{"without a name", upload.UploadPlan{Path: []string{"a", "", "b"}}, "The name field is required."},
-		{"a long name", upload.UploadPlan{Path: []string{strings.Repeat("x", model.MaxNameLength+1)}}, "The name field"},
-		{"of an abstract", upload.UploadPlan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "An abstract has no folders."},
+		{"too deep", upload.Plan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, model.MsgFolderTooDeep},
+		{"without a name", upload.Plan{Path: []string{"a", "", "b"}}, "The name field is required."},
+		{"a long name", upload.Plan{Path: []string{strings.Repeat("x", model.MaxNameLength+1)}}, "The name field"},
+		{"of an abstract", upload.Plan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "An abstract has no folders."},
 	} {
 		row.plan.Filename, row.plan.Size = "a.pdf", 10
 		_, err := v.Uploads.Begin(t.Context(), clerk, row.plan)

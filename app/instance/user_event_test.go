@@ -94,7 +94,7 @@ func TestRefusedEvents(t *testing.T) {
 	if n := len(p.events(t)); n != before {
 		t.Errorf("%d events at once", n-before)
 	}
-	if err := p.Users.Gathered(t.Context()); err != nil {
+	if err := p.Users.FlushBuffered(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := p.events(t)[before:]
@@ -143,7 +143,7 @@ func TestUserCanaries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	canaries["first link"], err = p.Users.FirstLink(t.Context())
+	canaries["first link"], err = p.Users.NewFirstLink(t.Context())
 	must(err)
 	_, err = p.Users.Accept(t.Context(), canaries["first link"], auth.AcceptDraft{Name: "kim", Password: canaries["password"]})
 	must(err)
@@ -153,10 +153,10 @@ func TestUserCanaries(t *testing.T) {
 	must(err)
 	canaries["session"] = in.Token
 	actor := p.speaks(t, in.Token)
-	offer, err := p.Users.BeginFactor(t.Context(), actor, canaries["password"])
+	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, canaries["password"])
 	must(err)
 	canaries["second factor"] = offer.Secret
-	codes, err := p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
+	codes, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.code(t, offer.Secret))
 	must(err)
 	for i, code := range codes {
 		canaries[fmt.Sprint("recovery code ", i)] = code
@@ -180,7 +180,7 @@ func TestUserCanaries(t *testing.T) {
 	said = append(said, err)
 	_, err = p.Sessions.Authenticate(t.Context(), canaries["first link"])
 	said = append(said, err)
-	must(p.Users.Gathered(t.Context()))
+	must(p.Users.FlushBuffered(t.Context()))
 	told, err := json.Marshal(p.events(t))
 	must(err)
 	closed(t, v)

@@ -106,7 +106,7 @@ func refused(t *testing.T, what string, err error, want auth.Reason) {
 
 // tooMany is how long a refusal for too many tries wants one to wait; 0 for all else.
 func tooMany(err error) time.Duration {
-	if r, ok := errors.AsType[*auth.SignInError](err); ok && r.Reason == auth.TooManyTries {
+	if r, ok := errors.AsType[*auth.SignInError](err); ok && r.Reason == auth.TooManyAttempts {
 		return r.Wait
 	}
 	return 0
@@ -124,11 +124,11 @@ func (p *people) code(t *testing.T, secret string) string {
 // factor sets up a second factor.
 func (p *people) factor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
 	t.Helper()
-	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
+	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, goodPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err = p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
+	recovery, err = p.Users.ConfirmTwoFactor(t.Context(), actor, p.code(t, offer.Secret))
 	if err != nil || len(recovery) != 10 {
 		t.Fatalf("%v, %v", recovery, err)
 	}
@@ -236,11 +236,11 @@ func TestUserLinkEnds(t *testing.T) {
 func TestFirstAdministrator(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	one, err := p.Users.FirstLink(t.Context())
+	one, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := p.Users.FirstLink(t.Context())
+	token, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestFirstAdministrator(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p.actor(t, list[0].Name)
-	_, err = p.Users.FirstLink(t.Context())
+	_, err = p.Users.NewFirstLink(t.Context())
 	kind(t, "with an administrator", err, errs.Conflict)
 }
 

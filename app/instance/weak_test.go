@@ -13,7 +13,7 @@ import (
 func TestWeakPasswords(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *instance.Options) { o.Settings.Users.Host = "vault.smithtitle.example" })
-	first, err := p.Users.FirstLink(t.Context())
+	first, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestWeakPasswords(t *testing.T) {
 func TestWeakPasswordsOfBefore(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	first, err := p.Users.FirstLink(t.Context())
+	first, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added
 	for _, id := range files {
 		file, err := t.FileIncludingTrash(id)
 		switch {
-		case txn.Passes(err), err == nil && (!file.Processing || t.HasTask(id)):
+		case txn.IsMissingOrDamaged(err), err == nil && (!file.Processing || t.HasTask(id)):
 			continue
 		case err != nil:
 			return 0, err

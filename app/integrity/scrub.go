@@ -131,7 +131,7 @@ func (s *Scrubber) Save() {
 	note.Damaged = s.vault.Damages.List()
 	raw, err := json.Marshal(note)
 	if err == nil {
-		err = txn.WriteNote(s.vault.Dir, scrubFile, raw)
+		err = txn.WriteFileAtomic(s.vault.Dir, scrubFile, raw)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a test has removed the folder
 		s.vault.Log.Warn("scrub.json can't be written", "error", err)
@@ -210,7 +210,7 @@ func (s *Scrubber) Answer(ctx context.Context) {
 }
 
 func (s *Scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
-	s.vault.Activity.Wait(ctx)
+	s.vault.Activity.WaitIdle(ctx)
 	s.verify(ctx, digest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,7 +256,7 @@ func (s *Scrubber) Run(ctx context.Context) {
 		if err != nil || wait > scrubLook {
 			continue
 		}
-		s.vault.Activity.Wait(ctx)
+		s.vault.Activity.WaitIdle(ctx)
 		began := time.Now()
 		s.step(ctx, next)
 		took = time.Since(began)

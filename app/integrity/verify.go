@@ -120,7 +120,7 @@ func (c *Checker) CopyInto(ctx context.Context, what string, others ...string) (
 		if !unwritable(err) {
 			break
 		}
-		lacks = append(lacks, txn.SentenceOf(err))
+		lacks = append(lacks, txn.UserMessage(err))
 	}
 	release()
 	if unwritable(err) {
@@ -168,7 +168,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, fin
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: txn.Problem(err)})
+		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: txn.ProblemText(err)})
 		return nil // nobody knows then which bytes are named
 	}
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
@@ -181,7 +181,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, fin
 	}
 	err = c.countOrphans(ctx, known, r)
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
-		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + txn.Problem(err)})
+		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + txn.ProblemText(err)})
 		return nil
 	}
 	return err

@@ -58,7 +58,7 @@ func (p *Processor) Run(ctx context.Context) {
 		}
 		for one, ok := p.turns.take(); ok && ctx.Err() == nil; one, ok = p.turns.take() {
 			hands.Go(func() {
-				p.Activity.Wait(ctx)
+				p.Activity.WaitIdle(ctx)
 				ended := p.work(ctx, one.seq)
 				p.turns.give(one, ended, p.Now().Add(processRetry))
 				p.Queued.Notify()

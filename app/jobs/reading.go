@@ -229,7 +229,7 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *sp
 		}
 		return hits, true, nil
 	}
-	return hits, more, txn.Stopped(err)
+	return hits, more, txn.IgnoreStop(err)
 }
 
 // TextPages gives how many pages of a document have text: as its processing counted them,

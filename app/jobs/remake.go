@@ -44,7 +44,7 @@ func (r *Remaker) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.NoText:
+		case <-r.MissingText:
 		case <-timer:
 		}
 		var more bool

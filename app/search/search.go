@@ -124,7 +124,7 @@ func (s *SearchService) asking(ctx context.Context, actor model.Actor, q SearchQ
 	}
 	switch {
 	case err == nil:
-		s.events.NoteSearch(actor)
+		s.events.RecordSearch(actor)
 		return use(within, f)
 	case ctx.Err() != nil:
 		return ctx.Err() // who asked has left

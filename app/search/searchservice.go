@@ -63,7 +63,7 @@ func (s *SearchService) indexing() Options {
 		Store:     s.Store,
 		Search:    query.Options{Cache: set.CacheSize, Deadline: set.Timeout(), MaxWords: set.MostWords, MaxDepth: MostSearched},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
-		Text: s.keptText, Lacks: s.NoText.Notify,
+		Text: s.keptText, Lacks: s.MissingText.Notify,
 		Room: func() (free, reserve uint64, err error) {
 			// Before a folder is created where the data directory no longer is.
 			if err := s.Store.CheckFile(); err != nil {
@@ -72,7 +72,7 @@ func (s *SearchService) indexing() Options {
 			free, err = blobstore.FreeSpace(s.Dir)
 			return free, s.MinFree, err
 		},
-		Yield: s.Activity.WaitMax,
+		Yield: s.Activity.WaitIdleMax,
 		Now:   s.Now, Log: s.Log,
 	}
 }

@@ -34,17 +34,17 @@ type DB struct {
 	// LastSeen returns when a session was last seen, which may not be written yet.
 	LastSeen func(model.Session) time.Time
 
-	Queued  Signal // a document was queued for processing
-	Orphans Signal // blobs may have lost their last record
-	NoText  Signal // the search index misses the text of documents
+	Queued      Signal // a document was queued for processing
+	Orphans     Signal // blobs may have lost their last record
+	MissingText Signal // the search index misses the text of documents
 }
 
 // NewDB returns db with its tasks, signals, and the reserve file of a size in bytes (0:
 // none). The caller sets the other fields.
 func NewDB(db DB, reserveFile int64) *DB {
 	db.Activity, db.Tasks = &Activity{}, NewTasks()
-	db.Reserve = &Reserve{path: filepath.Join(db.Dir, SpareFile), Size: reserveFile, rand: db.Rand}
-	db.Queued, db.Orphans, db.NoText = NewSignal(), NewSignal(), NewSignal()
+	db.Reserve = &Reserve{path: filepath.Join(db.Dir, ReserveFile), Size: reserveFile, rand: db.Rand}
+	db.Queued, db.Orphans, db.MissingText = NewSignal(), NewSignal(), NewSignal()
 	db.LastSeen = func(s model.Session) time.Time { return s.LastSeenAt }
 	return &db
 }
@@ -156,7 +156,7 @@ func NotWritable(err error) bool {
 }
 
 // problem is the sentence of an error for a finding.
-func Problem(err error) string {
+func ProblemText(err error) string {
 	if sentence, damaged := store.DescribeDamage(err); damaged {
 		return sentence
 	}
@@ -164,7 +164,7 @@ func Problem(err error) string {
 }
 
 // sentenceOf is what is kept of a failure for people.
-func SentenceOf(err error) string {
+func UserMessage(err error) string {
 	if named, ok := errors.AsType[*errs.Error](err); ok {
 		return named.Message
 	}
@@ -173,7 +173,7 @@ func SentenceOf(err error) string {
 
 // passes reports a record that is gone or damaged: it opens nothing, and must not
 // keep the others waiting.
-func Passes(err error) bool {
+func IsMissingOrDamaged(err error) bool {
 	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 }
 
@@ -183,7 +183,7 @@ func Within(from, now time.Time, less time.Duration) bool {
 	return passed >= 0 && passed < less
 }
 
-func Stopped(err error) error {
+func IgnoreStop(err error) error {
 	if errors.Is(err, ErrStop) {
 		return nil
 	}
@@ -194,4 +194,4 @@ func Stopped(err error) error {
 var ErrStop = errors.New("that is enough")
 
 // errSame ends a transaction in which there is nothing to write.
-var ErrSame = errors.New("nothing to write")
+var ErrNoChange = errors.New("nothing to write")

@@ -14,7 +14,7 @@ import (
 
 // spareFile takes up space for the time when there is none: bbolt writes new pages even
 // to delete a record, so that on a full disk nothing could be deleted. It holds nothing.
-const SpareFile = "spare"
+const ReserveFile = "spare"
 
 // Reserve gives its space to what makes room on a full disk, and takes it back.
 type Reserve struct {
@@ -33,7 +33,7 @@ func (s *Reserve) Lend(log *slog.Logger, do func() error) error {
 	}
 	err := do()
 	// All that is left, so that the next one has it and no other program takes it.
-	s.take(log, 0)
+	s.refill(log, 0)
 	return err
 }
 
@@ -43,7 +43,7 @@ func (s *Reserve) Fill(log *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Size > 0 {
-		s.take(log, s.Size)
+		s.refill(log, s.Size)
 		return
 	}
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -64,8 +64,8 @@ func (s *Reserve) release() error {
 	return errors.Join(f.Truncate(0), f.Sync(), f.Close())
 }
 
-// take makes the file larger, up to its size, and leaves so much free.
-func (s *Reserve) take(log *slog.Logger, leave int64) {
+// refill makes the file larger, up to its size, and leaves so much free.
+func (s *Reserve) refill(log *slog.Logger, leave int64) {
 	err := s.grow(leave)
 	// A disk without room is what the file is for: what it has by now is all there is.
 	if err != nil && !durable.IsDiskFull(err) {
@@ -96,11 +96,11 @@ func (s *Reserve) grow(leave int64) (err error) {
 	if more <= 0 || leave > 0 && more < s.Size-have {
 		return nil // half of it is for a full disk alone
 	}
-	return errors.Join(s.occupy(f, have, more), f.Sync())
+	return errors.Join(s.writeBlocks(f, have, more), f.Sync())
 }
 
-// occupy writes what no file system can make smaller.
-func (s *Reserve) occupy(f *os.File, at, n int64) error {
+// writeBlocks writes what no file system can make smaller.
+func (s *Reserve) writeBlocks(f *os.File, at, n int64) error {
 	if err := allocate(f, at, n); err == nil || durable.IsDiskFull(err) {
 		return err
 	}

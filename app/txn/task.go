@@ -57,26 +57,26 @@ type Progress[T any] struct {
 
 // Task is one kind of long work, of which one goes on at a time.
 type Task[T any] struct {
-	Db *DB
-	mu sync.Mutex
-	at Progress[T]
+	DB       *DB
+	mu       sync.Mutex
+	progress Progress[T]
 }
 
 // Start starts the work; Locked while it goes on already.
 func (j *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.at.Running {
+	if j.progress.Running {
 		return &errs.Error{Kind: errs.Locked, Message: "This is going on already."}
 	}
-	err := j.Db.Tasks.Start(func(ctx context.Context) {
+	err := j.DB.Tasks.Start(func(ctx context.Context) {
 		result, err := work(ctx, j.report)
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.at.Running, j.at.Ended, j.at.Result, j.at.Err = false, j.Db.Now(), result, err
+		j.progress.Running, j.progress.Ended, j.progress.Result, j.progress.Err = false, j.DB.Now(), result, err
 	})
 	if err == nil {
-		j.at = Progress[T]{Running: true, By: actor, Begun: j.Db.Now()}
+		j.progress = Progress[T]{Running: true, By: actor, Begun: j.DB.Now()}
 	}
 	return err
 }
@@ -84,11 +84,11 @@ func (j *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report
 func (j *Task[T]) report(done, total int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.at.Done, j.at.Total = done, total
+	j.progress.Done, j.progress.Total = done, total
 }
 
 func (j *Task[T]) Progress() Progress[T] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.at
+	return j.progress
 }

@@ -9,9 +9,9 @@ import (
 // Activity knows whether documents are arriving, so that background work leaves the
 // processors to those who wait for an answer.
 type Activity struct {
-	mu      sync.Mutex
-	uploads int       // trays
-	last    time.Time // when the last one was closed
+	mu            sync.Mutex
+	activeUploads int       // trays
+	lastEnded     time.Time // when the last one was closed
 }
 
 const (
@@ -26,34 +26,34 @@ const (
 func (a *Activity) Begin() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.uploads++
+	a.activeUploads++
 }
 
 func (a *Activity) End() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.uploads--
-	a.last = time.Now()
+	a.activeUploads--
+	a.lastEnded = time.Now()
 }
 
-// Busy is how long to wait before looking again; 0 when nothing arrives.
-func (a *Activity) Busy(now time.Time) time.Duration {
+// IdleDelay is how long to wait before looking again; 0 when nothing arrives.
+func (a *Activity) IdleDelay(now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.uploads > 0 {
+	if a.activeUploads > 0 {
 		return quietPeriod
 	}
-	return max(0, quietPeriod-now.Sub(a.last))
+	return max(0, quietPeriod-now.Sub(a.lastEnded))
 }
 
-// Wait returns when nothing arrives any more, after the forbearance, or with ctx.
-func (a *Activity) Wait(ctx context.Context) { a.WaitMax(ctx, maxYield) }
+// WaitIdle returns when nothing arrives any more, after the forbearance, or with ctx.
+func (a *Activity) WaitIdle(ctx context.Context) { a.WaitIdleMax(ctx, maxYield) }
 
-// WaitMax is wait for what has less time.
-func (a *Activity) WaitMax(ctx context.Context, most time.Duration) {
+// WaitIdleMax is wait for what has less time.
+func (a *Activity) WaitIdleMax(ctx context.Context, most time.Duration) {
 	for end := time.Now().Add(most); ; {
 		now := time.Now()
-		pause := min(a.Busy(now), end.Sub(now))
+		pause := min(a.IdleDelay(now), end.Sub(now))
 		if pause <= 0 {
 			return
 		}
@@ -65,20 +65,20 @@ func (a *Activity) WaitMax(ctx context.Context, most time.Duration) {
 	}
 }
 
-// longestRest bounds one rest, so that a slow disk does not make it endless.
-const longestRest = time.Second
+// maxPause bounds one rest, so that a slow disk does not make it endless.
+const maxPause = time.Second
 
-// Pace lets uploads go first: while documents arrive, it rests three times as long as
+// Throttle lets uploads go first: while documents arrive, it rests three times as long as
 // the work since its last step took.
-type Pace struct {
+type Throttle struct {
 	Activity *Activity
 	last     time.Time
 }
 
-func (p *Pace) Step(ctx context.Context) {
+func (p *Throttle) Pause(ctx context.Context) {
 	now := time.Now()
-	if !p.last.IsZero() && p.Activity.Busy(now) > 0 {
-		rest := time.NewTimer(min(3*now.Sub(p.last), longestRest))
+	if !p.last.IsZero() && p.Activity.IdleDelay(now) > 0 {
+		rest := time.NewTimer(min(3*now.Sub(p.last), maxPause))
 		select {
 		case <-ctx.Done():
 			rest.Stop()

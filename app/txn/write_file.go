@@ -9,7 +9,7 @@ import (
 )
 
 // writeNote writes a small file of the data directory, whole or not at all.
-func WriteNote(dir, name string, content []byte) error {
+func WriteFileAtomic(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -85,7 +85,7 @@ var may = map[model.Role][]string{
 
 func newMatrix(t *testing.T, required bool) *matrix {
 	t.Helper()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireSecondFactor = required })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = required })
 	gate, err := ui.Gate(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
 		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),
@@ -192,7 +192,7 @@ func TestMatrix(t *testing.T) {
 	here.Set("Sec-Fetch-Site", "same-origin")
 	askers = append(askers, asker{"admin from here", here, role(model.RoleAdmin)})
 	operator := model.Actor{Kind: "operator"}
-	gone, err := m.vault.Users.Named(t.Context(), "gone")
+	gone, err := m.vault.Users.GetByName(t.Context(), "gone")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 // If two-factor authentication is required, only the account page works until it is set up.
 func TestEnroll(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireSecondFactor = true })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
 	h.user(t, "Owner", model.RoleAdmin)
 	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
 	in.same(t, map[string]string{"Location": "/me"})

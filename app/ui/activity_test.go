@@ -47,12 +47,12 @@ func TestActivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
-	h.vault.Events.Note(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
+	h.vault.Events.RecordAccess(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
 	admin.change(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
 	order := h.order(t, "26-7", 1, model.PropertyDraft{})
 	h.order(t, "26-8", 1, model.PropertyDraft{})
 	duplicate := h.order(t, "26-8", 1, model.PropertyDraft{})
-	h.vault.Events.Note(admin.actor, "search.asked", "", nil)
+	h.vault.Events.RecordAccess(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
 	all := admin.get(t, 200, "/admin/activity", `made abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`, `<span class="muted">County:</span> nothing`, "Ada",
@@ -93,7 +93,7 @@ func TestActivityPaging(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	for i := range 120 {
-		h.vault.Events.Note(admin.actor, "file.downloaded", fmt.Sprint("file:", i+1000), nil)
+		h.vault.Events.RecordAccess(admin.actor, "file.downloaded", fmt.Sprint("file:", i+1000), nil)
 	}
 	number := regexp.MustCompile(`<b>(1\d\d\d)</b>`)
 	next, prev := regexp.MustCompile(`href="([^"]+)" rel="next"`), regexp.MustCompile(`href="([^"]+)" rel="prev"`)
@@ -125,7 +125,7 @@ func TestActivityCSV(t *testing.T) {
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	bad := h.sit(t, formula, model.RoleStaff)
 	for i := range 700 { // more than one batch
-		h.vault.Events.Note(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
+		h.vault.Events.RecordAccess(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
 	}
 	got := admin.get(t, 200, "/admin/activity.csv?kind=file.downloaded")
 	got.same(t, map[string]string{"Content-Type": "text/csv; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
@@ -156,7 +156,7 @@ func TestActivityVerify(t *testing.T) {
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/activity", "Verify the log", "Every entry is sealed")
 	admin.post(t, 303, "/admin/activity/verify", nil)
-	ends(t, func() bool { return h.vault.Events.Verified().Running })
+	ends(t, func() bool { return h.vault.Events.VerifyProgress().Running })
 	admin.get(t, 200, "/admin/activity", "The log holds: all", "with the hash <code>")
 	part := admin.testServer.status(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
 	part.has(t, `id="log-check"`, "The log holds")
@@ -198,7 +198,7 @@ func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	for i := range 1100 {
-		h.vault.Events.Note(model.Actor{Kind: model.ActorKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
+		h.vault.Events.RecordAccess(model.Actor{Kind: model.ActorKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
 	}
 	w := &slow{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/admin/activity.csv?kind=file.downloaded", nil)

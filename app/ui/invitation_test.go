@@ -107,7 +107,7 @@ func TestInvitation(t *testing.T) {
 func TestInvitationOfFirstAdministrator(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, nil)
-	token, err := h.vault.Users.FirstLink(t.Context())
+	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,11 @@ func (h *testServer) factor(t *testing.T, name string) (plain string, codes []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer, err := h.vault.Users.BeginFactor(t.Context(), actor, goodPassword)
+	offer, err := h.vault.Users.BeginTwoFactor(t.Context(), actor, goodPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if codes, err = h.vault.Users.ConfirmFactor(t.Context(), actor, h.code(t, offer.Secret)); err != nil {
+	if codes, err = h.vault.Users.ConfirmTwoFactor(t.Context(), actor, h.code(t, offer.Secret)); err != nil {
 		t.Fatal(err)
 	}
 	h.clock.Advance(time.Minute)
@@ -73,7 +73,7 @@ func TestClosed(t *testing.T) {
 	// Requests that are not pages work.
 	h.status(t, 404, "GET", "/assets/x")
 	h.status(t, 403, "GET", "/dl/x")
-	token, err := h.vault.Users.FirstLink(t.Context())
+	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	answer.Set("code", strings.ToUpper(codes[0]))
 	h.post(t, 303, "/sign-in/code", answer, "Cookie: "+step.cookies())
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
-	h.clock.Advance(auth.StepLife)
+	h.clock.Advance(auth.ChallengeTTL)
 	answer.Set("code", codes[1])
 	h.post(t, 422, "/sign-in/code", answer, "Cookie: "+step.cookies()).has(t, "The code came too late.")
 }

@@ -45,7 +45,7 @@ func TestSecretsAreMadeOnce(t *testing.T) {
 
 	invited := form("/admin/users/new", url.Values{"name": {"kim"}, "role": {"staff"}})
 	admin.post(t, 200, "/admin/users", invited)
-	kim, err := h.vault.Users.Named(t.Context(), "kim")
+	kim, err := h.vault.Users.GetByName(t.Context(), "kim")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestInvite(t *testing.T) {
 	h.status(t, 404, "GET", path)
 	cookie = h.as(t, "Owner")
 	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
-	user, err := h.vault.Users.Named(t.Context(), "Kim & <Lee>")
+	user, err := h.vault.Users.GetByName(t.Context(), "Kim & <Lee>")
 	if err != nil {
 		t.Fatal(err)
 	}

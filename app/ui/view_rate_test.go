@@ -59,7 +59,7 @@ func TestReadingRateIsLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 600 {
-		h.vault.Events.Note(in, "file.opened", fmt.Sprint("file:", 1000+i), nil)
+		h.vault.Events.RecordAccess(in, "file.opened", fmt.Sprint("file:", 1000+i), nil)
 	}
 	for _, address := range []string{"", "/pages/1", "/original", "/thumbnail"} {
 		g.get(t, http.StatusTooManyRequests, path(files[1], address)).same(t, map[string]string{"Retry-After": "60"})

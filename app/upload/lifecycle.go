@@ -11,43 +11,43 @@ import (
 
 var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The service is stopping; try again in a moment."}
 
-// over reports whether no more bytes are taken.
-func (u *Uploads) over() bool {
+// isPaused reports whether no more bytes are taken.
+func (u *Uploads) isPaused() bool {
 	select {
-	case <-u.ending:
+	case <-u.paused:
 		return true
 	default:
 		return false
 	}
 }
 
-// pausing ends a document with errPaused once no more bytes are taken.
-type pausing struct {
+// pausableReader ends a document with errPaused once no more bytes are taken.
+type pausableReader struct {
 	r io.Reader
 	u *Uploads
 }
 
-func (p *pausing) Read(b []byte) (int, error) {
-	if p.u.over() {
+func (p *pausableReader) Read(b []byte) (int, error) {
+	if p.u.isPaused() {
 		return 0, errPaused
 	}
 	n, err := p.r.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) && p.u.over() {
+	if err != nil && !errors.Is(err, io.EOF) && p.u.isPaused() {
 		err = errPaused // who reads it was told to stop
 	}
 	return n, err
 }
 
-// Pausing is closed when no more bytes are taken: who reads a body for Write stops
+// Paused is closed when no more bytes are taken: who reads a body for Write stops
 // reading then, so that a server stops without waiting for a long document.
-func (u *Uploads) Pausing() <-chan struct{} { return u.ending }
+func (u *Uploads) Paused() <-chan struct{} { return u.paused }
 
 // Pause takes no more bytes, for good: the uploads go on after the next start.
-func (u *Uploads) Pause() { u.pause.Do(func() { close(u.ending) }) }
+func (u *Uploads) Pause() { u.pauseOnce.Do(func() { close(u.paused) }) }
 
-// uploadsEnding is how long Close waits for what is being written: with its connection
+// closeTimeout is how long Close waits for what is being written: with its connection
 // cut, each is settled in a moment.
-const uploadsEnding = 10 * time.Second
+const closeTimeout = 10 * time.Second
 
 // close waits for what is under way.
 func (u *Uploads) Close() {
@@ -56,10 +56,10 @@ func (u *Uploads) Close() {
 	u.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
-		u.under.Wait()
+		u.active.Wait()
 		close(done)
 	}()
-	over := time.NewTimer(uploadsEnding)
+	over := time.NewTimer(closeTimeout)
 	defer over.Stop()
 	select {
 	case <-done:
@@ -68,12 +68,12 @@ func (u *Uploads) Close() {
 	}
 }
 
-// expireEvery is how often uploads are looked at whose time is over.
-const expireEvery = 10 * time.Minute
+// expireInterval is how often uploads are looked at whose time is over.
+const expireInterval = 10 * time.Minute
 
 // run removes what nobody went on with.
 func (u *Uploads) Run(ctx context.Context) {
-	tick := time.NewTicker(expireEvery)
+	tick := time.NewTicker(expireInterval)
 	defer tick.Stop()
 	for {
 		if err := u.Expire(); err != nil {
@@ -94,19 +94,19 @@ func (u *Uploads) Expire() error {
 	if err := u.load(); err != nil {
 		return err
 	}
-	return u.expire()
+	return u.removeExpired()
 }
 
-func (u *Uploads) expire() (err error) {
-	for _, one := range u.all {
-		if !one.busy && u.isOver(one) {
-			err = errors.Join(err, u.forget(one))
+func (u *Uploads) removeExpired() (err error) {
+	for _, one := range u.byName {
+		if !one.busy && u.isExpired(one) {
+			err = errors.Join(err, u.remove(one))
 		}
 	}
 	return err
 }
 
-// isOver reports whether an upload has stood still for too long.
-func (u *Uploads) isOver(one *arriving) bool {
-	return !u.vault.Now().Before(one.UpdatedAt().Add(u.set.keep()))
+// isExpired reports whether an upload has stood still for too long.
+func (u *Uploads) isExpired(one *openUpload) bool {
+	return !u.vault.Now().Before(one.UpdatedAt().Add(u.settings.retention()))
 }

@@ -9,19 +9,19 @@ import (
 	"deedkeep/app/errs"
 )
 
-// makeRoom refuses one more where the disk cannot take it besides what is on its way,
+// checkLimits refuses one more where the disk cannot take it besides what is on its way,
 // or its owner has too many, too many bytes, or too much of the room. Those that stood
 // still long make room.
-func (u *Uploads) makeRoom(note uploadNote) error {
+func (u *Uploads) checkLimits(note uploadInfo) error {
 	var promised, share int64
-	var own []*arriving
-	for _, one := range u.all {
-		mine := one.Owner == note.Owner && !one.gone
+	var own []*openUpload
+	for _, one := range u.byName {
+		mine := one.Owner == note.Owner && !one.canceled
 		if mine {
 			own = append(own, one)
 		}
 		// What stands still takes its chance when it goes on: roomReader looks again.
-		if one.busy || u.vault.Now().Sub(one.UpdatedAt()) < promiseUpload {
+		if one.busy || u.vault.Now().Sub(one.UpdatedAt()) < reservationTTL {
 			promised += one.Size - one.Offset()
 			if mine {
 				share += one.Size - one.Offset()
@@ -32,47 +32,47 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
-	if err := u.fits(free, uint64(promised), uint64(share), uint64(note.Size)); err != nil { // #nosec G115 -- sizes are above 0
+	if err := u.checkDiskSpace(free, uint64(promised), uint64(share), uint64(note.Size)); err != nil { // #nosec G115 -- sizes are above 0
 		return err
 	}
-	return u.within(own, note.Size)
+	return u.enforceOwnerLimits(own, note.Size)
 }
 
-// within keeps the uploads that an owner has open, with another one of that size, within
+// enforceOwnerLimits keeps the uploads that an owner has open, with another one of that size, within
 // the settings: it forgets the oldest that stood still long, and is Conflict where that
 // isn't enough. A document alone is always within them.
-func (u *Uploads) within(own []*arriving, size int64) error {
-	slices.SortFunc(own, func(a, b *arriving) int { return a.UpdatedAt().Compare(b.UpdatedAt()) })
+func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
+	slices.SortFunc(own, func(a, b *openUpload) int { return a.UpdatedAt().Compare(b.UpdatedAt()) })
 	count, bytes := len(own), size
 	for _, one := range own {
 		bytes += one.Size
 	}
-	var idle []*arriving
+	var idle []*openUpload
 	for _, one := range own {
-		if count < u.set.perUser() && bytes <= u.set.bytesPerUser() {
+		if count < u.settings.maxPerUser() && bytes <= u.settings.maxBytesPerUser() {
 			break
 		}
-		if !one.busy && u.vault.Now().Sub(one.UpdatedAt()) >= idleUpload {
+		if !one.busy && u.vault.Now().Sub(one.UpdatedAt()) >= minIdleToEvict {
 			idle = append(idle, one)
 			count, bytes = count-1, bytes-one.Size
 		}
 	}
 	switch {
-	case count >= u.set.perUser():
+	case count >= u.settings.maxPerUser():
 		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
-	case count > 0 && bytes > u.set.bytesPerUser():
+	case count > 0 && bytes > u.settings.maxBytesPerUser():
 		return &errs.Error{Kind: errs.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
 	}
 	var err error
 	for _, one := range idle {
-		err = errors.Join(err, u.forget(one))
+		err = errors.Join(err, u.remove(one))
 	}
 	return err
 }
 
-// fits is nil where a document of that size has room besides what was promised; the
+// checkDiskSpace is nil where a document of that size has room besides what was promised; the
 // share of one user beyond a single document is half of the room.
-func (u *Uploads) fits(free, promised, share, size uint64) error {
+func (u *Uploads) checkDiskSpace(free, promised, share, size uint64) error {
 	switch reserve := u.vault.MinFree; {
 	case free < reserve+size:
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}

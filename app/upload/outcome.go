@@ -15,35 +15,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// uploadEnd is what is kept of an upload that has ended, as the body of a
+// outcome is what is kept of an upload that has ended, as the body of a
 // title.Replay.
-type uploadEnd struct {
-	File    uint64 `json:"file,omitempty"`
-	Size    int64  `json:"size"`
-	Refusal string `json:"refusal,omitempty"`
+type outcome struct {
+	File      uint64 `json:"file,omitempty"`
+	Size      int64  `json:"size"`
+	Rejection string `json:"refusal,omitempty"`
 }
 
-// uploadSlot is where that is kept: only who began it finds it.
-func uploadSlot(actor model.Actor, name string) [32]byte {
+// outcomeKey is where that is kept: only who began it finds it.
+func outcomeKey(actor model.Actor, name string) [32]byte {
 	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
 }
 
-// ended gives what became of an upload; found is false where it has not ended, or
+// findOutcome gives what became of an upload; found is false where it has not ended, or
 // there is none.
-func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
+func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
 	name := uploadName(id)
 	if name == "" {
 		return up, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
-	r, found, err := u.vault.Replay(ctx, uploadSlot(actor, name))
+	r, found, err := u.vault.Replay(ctx, outcomeKey(actor, name))
 	if err != nil || !found {
 		return up, false, err
 	}
-	var end uploadEnd
+	var end outcome
 	if err := json.Unmarshal(r.Body, &end); err != nil {
 		return up, false, err
 	}
-	up = Upload{ID: id, Size: end.Size, Offset: end.Size, Until: r.At.Add(u.vault.Set.ReplayKeep), Refusal: end.Refusal}
+	up = Upload{ID: id, Size: end.Size, Offset: end.Size, ExpiresAt: r.At.Add(u.vault.Set.ReplayKeep), Rejection: end.Rejection}
 	if end.File == 0 {
 		return up, true, nil
 	}
@@ -51,52 +51,52 @@ func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up U
 	if errs.KindOf(err) == errs.NotFound {
 		file, err = model.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
 	}
-	up.Filed = &file
+	up.File = &file
 	return up, true, err
 }
 
-// uploadFiling is how long it may take to file what has arrived: its inspection waits
+// finishTimeout is how long it may take to file what has arrived: its inspection waits
 // for others.
-const uploadFiling = 2 * time.Minute
+const finishTimeout = 2 * time.Minute
 
 // finish files a document whose bytes are all there, or refuses it, for good. Who
 // asked may leave: it goes on. With an error nothing came of it, and the bytes are
 // durable where they lie, as far as Settled says.
-func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *arriving) (Upload, error) {
-	up, found, err := u.ended(ctx, actor, id)
+func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *openUpload) (Upload, error) {
+	up, found, err := u.findOutcome(ctx, actor, id)
 	if err != nil {
 		return up, errors.Join(err, u.vault.Disk(one.Flush()))
 	}
 	if found {
 		return up, nil // an earlier try succeeded after all
 	}
-	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadFiling)
+	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	if err := u.cancelBy(one, cancel); err != nil {
+	if err := u.setCancel(one, cancel); err != nil {
 		return Upload{}, err
 	}
-	err = u.file(filing, actor, one)
+	err = u.store(filing, actor, one)
 	switch kind := errs.KindOf(err); {
-	case err != nil && u.isGone(one):
+	case err != nil && u.isCanceled(one):
 		return Upload{}, errors.Join(errCanceled, err)
 	case errors.Is(err, vault.ErrKept):
 		err = nil
 	case kind == errs.NotFound && one.Abstract != 0:
-		err = u.refuse(filing, actor, one, "The abstract is no longer there")
+		err = u.reject(filing, actor, one, "The abstract is no longer there")
 	case kind == errs.Invalid && len(one.Path) > 0:
-		err = u.refuse(filing, actor, one, reasonOf(err))
+		err = u.reject(filing, actor, one, rejectionReason(err))
 	case kind == errs.NotFound, kind == errs.Invalid:
-		err = u.refuse(filing, actor, one, "The folder is no longer there")
+		err = u.reject(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
 		return Upload{}, errors.Join(err, u.vault.Disk(one.Flush()))
 	}
-	up, _, err = u.ended(filing, actor, id)
+	up, _, err = u.findOutcome(filing, actor, id)
 	return up, err
 }
 
-// reasonOf is what is said of a refusal, without the full stop that reasons lack.
-func reasonOf(err error) string {
+// rejectionReason is what is said of a refusal, without the full stop that reasons lack.
+func rejectionReason(err error) string {
 	named, _ := errors.AsType[*errs.Error](err)
 	return strings.TrimSuffix(named.Message, ".")
 }
@@ -104,45 +104,45 @@ func reasonOf(err error) string {
 // errCanceled: its user gave the upload up while it was being filed.
 var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
 
-// cancelBy lets Cancel end the filing, until its record is being written.
-func (u *Uploads) cancelBy(one *arriving, cancel context.CancelFunc) error {
+// setCancel lets Cancel end the filing, until its record is being written.
+func (u *Uploads) setCancel(one *openUpload, cancel context.CancelFunc) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one.gone {
+	if one.canceled {
 		return errCanceled
 	}
 	one.cancel = cancel
 	return nil
 }
 
-func (u *Uploads) isGone(one *arriving) bool {
+func (u *Uploads) isCanceled(one *openUpload) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return one.gone
+	return one.canceled
 }
 
-// lastWord is asked in the transaction: who has canceled by now files nothing, and
+// startCommit is asked in the transaction: who has canceled by now files nothing, and
 // from here on nobody cancels.
-func (u *Uploads) lastWord(one *arriving) error {
+func (u *Uploads) startCommit(one *openUpload) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one.gone {
+	if one.canceled {
 		return errCanceled
 	}
-	one.filing = true
+	one.committing = true
 	return nil
 }
 
-// file is the way that every document takes into the vault.
-func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) error {
-	keep := u.keep(actor, one)
+// store is the way that every document takes into the vault.
+func (u *Uploads) store(ctx context.Context, actor model.Actor, one *openUpload) error {
+	keep := u.outcomeRecorder(actor, one)
 	err := u.vault.Store.View(ctx, func(t *store.Tx) error {
 		// Before the bytes become a blob: whoever may not file leaves none behind.
 		if err := u.vault.CheckActor(t, actor); err != nil {
 			return err
 		}
 		if one.Abstract == 0 {
-			return u.takes(t, 0, one.Folder)
+			return u.checkDestination(t, 0, one.Folder)
 		}
 		_, err := t.Abstract(one.Abstract) // a full one refuses the document, with its reason
 		return err
@@ -159,7 +159,7 @@ func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) er
 		return err
 	}
 	if one.Batch != "" {
-		tray.Turn = vault.NewTurn(&u.batches, one.Owner+"\n"+one.Batch, one.Turn)
+		tray.Turn = vault.NewTurn(&u.batches, one.Owner+"\n"+one.Batch, one.Position)
 	}
 	if one.Abstract != 0 {
 		_, err = u.vault.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
@@ -173,24 +173,24 @@ func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) er
 	return err
 }
 
-// keep is how the end of an upload is kept in the transaction of its record.
-func (u *Uploads) keep(actor model.Actor, one *arriving) vault.Keep[vault.Filed] {
-	return vault.Keep[vault.Filed]{Slot: uploadSlot(actor, one.Name()), Request: one.Name(), Render: func(made vault.Filed) (int, map[string]string, []byte, error) {
-		end := uploadEnd{Size: one.Size}
+// outcomeRecorder is how the end of an upload is kept in the transaction of its record.
+func (u *Uploads) outcomeRecorder(actor model.Actor, one *openUpload) vault.Keep[vault.Filed] {
+	return vault.Keep[vault.Filed]{Slot: outcomeKey(actor, one.Name()), Request: one.Name(), Render: func(made vault.Filed) (int, map[string]string, []byte, error) {
+		end := outcome{Size: one.Size}
 		switch {
 		case len(made.Failures) > 0:
-			end.Refusal = made.Failures[0].Reason
+			end.Rejection = made.Failures[0].Reason
 		case len(made.Files) > 0:
 			end.File = slices.Max(vault.Numbers(made.Files)) // an abstract's others are older
 		}
 		body, err := json.Marshal(end)
 		return 0, nil, body, err
-	}, Last: func() error { return u.lastWord(one) }}
+	}, Last: func() error { return u.startCommit(one) }}
 }
 
-// refuse ends an upload whose place has gone.
-func (u *Uploads) refuse(ctx context.Context, actor model.Actor, one *arriving, reason string) error {
-	keep := u.keep(actor, one)
+// reject ends an upload whose place has gone.
+func (u *Uploads) reject(ctx context.Context, actor model.Actor, one *openUpload, reason string) error {
+	keep := u.outcomeRecorder(actor, one)
 	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return keep.Free(t, u.vault) }, func(t *store.Tx) error {
 		return keep.Put(t, u.vault.Now(), vault.Filed{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
 	})

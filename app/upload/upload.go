@@ -27,90 +27,90 @@ import (
 // A document is filed once, whatever is asked again: what became of it is kept under
 // the upload's own slot, in the transaction of its record, for as long as answers are.
 type Uploads struct {
-	vault  *vault.Vault
-	set    UploadSettings
-	ending chan struct{} // closed by Pause
-	pause  sync.Once
-	under  sync.WaitGroup // writes and filings
+	vault     *vault.Vault
+	settings  Settings
+	paused    chan struct{} // closed by Pause
+	pauseOnce sync.Once
+	active    sync.WaitGroup // writes and filings
 
 	mu       sync.Mutex
-	partials *blobstore.Partials  // nil until the first use
-	all      map[string]*arriving // by the SHA-256 of the id, in hex
+	partials *blobstore.Partials    // nil until the first use
+	byName   map[string]*openUpload // by the SHA-256 of the id, in hex
 
 	batches vault.Batches // has a lock of its own
 }
 
-// arriving is one upload. What is behind the first blank line is guarded by Uploads.mu.
-type arriving struct {
+// openUpload is one upload. What is behind the first blank line is guarded by Uploads.mu.
+type openUpload struct {
 	*blobstore.Partial
-	uploadNote
+	uploadInfo
 
-	busy   bool
-	gone   bool               // canceled or over; who is at work removes it
-	cancel context.CancelFunc // of who is at work
-	filing bool               // its record is being written: too late to cancel
+	busy       bool
+	canceled   bool               // canceled or over; who is at work removes it
+	cancel     context.CancelFunc // of who is at work
+	committing bool               // its record is being written: too late to cancel
 }
 
-// uploadNote is what stands in the note of an upload (app/blobstore/note.go).
-type uploadNote struct {
-	Owner    string    `json:"owner"` // title.Actor.Record of who began it
-	Abstract uint64    `json:"abstract,omitempty"`
-	Folder   uint64    `json:"folder,omitempty"`
-	Path     []string  `json:"path,omitempty"`
-	Filename string    `json:"filename"`
-	Size     int64     `json:"size"`
-	Batch    string    `json:"batch,omitempty"`
-	Turn     int       `json:"turn,omitempty"`
-	Metadata string    `json:"metadata,omitempty"`
-	At       time.Time `json:"at"`
+// uploadInfo is what stands in the note of an upload (app/blobstore/note.go).
+type uploadInfo struct {
+	Owner     string    `json:"owner"` // title.Actor.Record of who began it
+	Abstract  uint64    `json:"abstract,omitempty"`
+	Folder    uint64    `json:"folder,omitempty"`
+	Path      []string  `json:"path,omitempty"`
+	Filename  string    `json:"filename"`
+	Size      int64     `json:"size"`
+	Batch     string    `json:"batch,omitempty"`
+	Position  int       `json:"turn,omitempty"`
+	Metadata  string    `json:"metadata,omitempty"`
+	CreatedAt time.Time `json:"at"`
 }
 
-// UploadPlan is a document that is to arrive: with an abstract, in a folder, or, with
+// Plan is a document that is to arrive: with an abstract, in a folder, or, with
 // both 0, in none.
-type UploadPlan struct {
+type Plan struct {
 	Abstract, Folder uint64
 	Path             []string // names of folders within one another, below Folder; they are created where they are missing
 	Filename         string   // a label, as body.Filename makes one
 	Size             int64    // bytes
 	// Documents of one Batch ("": none) that were chosen together stand in the order of
 	// their turns among an abstract's, whichever is there first.
-	Batch string
-	Turn  int
+	Batch    string
+	Position int
 	// Metadata is what the client said about it, for the client alone.
 	Metadata string
 }
 
 // Upload is how far one is, and, at its end, what became of it.
 type Upload struct {
-	ID      string // unguessable; told by Begin and kept nowhere
-	Size    int64
-	Offset  int64     // bytes that are there and durable
-	Arrived bool      // all bytes are there, durable or not
-	Until   time.Time // when it is over unless more bytes come
+	ID        string // unguessable; told by Begin and kept nowhere
+	Size      int64
+	Offset    int64     // bytes that are there and durable
+	Received  bool      // all bytes are there, durable or not
+	ExpiresAt time.Time // when it is over unless more bytes come
 	// Metadata is that of the plan; "" once it has ended.
-	Metadata string
-	Filed    *model.File
-	Refusal  string // why it was refused; "" unless it was
+	Metadata  string
+	File      *model.File
+	Rejection string // why it was refused; "" unless it was
 }
 
 // Ended reports whether it was filed or refused.
-func (u Upload) Ended() bool { return u.Filed != nil || u.Refusal != "" }
+func (u Upload) Ended() bool { return u.File != nil || u.Rejection != "" }
 
-// UploadSettings are the settings uploads.* of config.example.yaml; 24 hours, 200, and
+// Settings are the settings uploads.* of config.example.yaml; 24 hours, 200, and
 // 20 GB where they are 0.
-type UploadSettings struct {
+type Settings struct {
 	Keep         time.Duration // since the last byte
 	PerUser      int           // open at once, of a person or an API key
 	BytesPerUser int64         // of those together
 }
 
-func (s UploadSettings) keep() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
-func (s UploadSettings) perUser() int        { return cmp.Or(s.PerUser, 200) }
-func (s UploadSettings) bytesPerUser() int64 { return cmp.Or(s.BytesPerUser, 20<<30) }
+func (s Settings) retention() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
+func (s Settings) maxPerUser() int          { return cmp.Or(s.PerUser, 200) }
+func (s Settings) maxBytesPerUser() int64   { return cmp.Or(s.BytesPerUser, 20<<30) }
 
-// idleUpload is how long an upload must have stood still to make room for another of
+// minIdleToEvict is how long an upload must have stood still to make room for another of
 // the same user.
-const idleUpload = 10 * time.Minute
+const minIdleToEvict = 10 * time.Minute
 
 // In the chain of a Conflict of Write.
 var (
@@ -120,8 +120,8 @@ var (
 	ErrUploadBusy = errors.New("the upload is being written")
 )
 
-func NewUploads(v *vault.Vault, set UploadSettings) *Uploads {
-	return &Uploads{vault: v, set: set, ending: make(chan struct{})}
+func NewUploads(v *vault.Vault, set Settings) *Uploads {
+	return &Uploads{vault: v, settings: set, paused: make(chan struct{})}
 }
 
 // load reads what an earlier run left, once. Its caller holds the lock.
@@ -133,33 +133,33 @@ func (u *Uploads) load() error {
 	if err != nil {
 		return u.vault.Disk(err)
 	}
-	u.all = map[string]*arriving{}
+	u.byName = map[string]*openUpload{}
 	for _, x := range left {
-		one := &arriving{Partial: x}
-		if err := json.Unmarshal(x.OwnerData, &one.uploadNote); err != nil {
+		one := &openUpload{Partial: x}
+		if err := json.Unmarshal(x.OwnerData, &one.uploadInfo); err != nil {
 			u.vault.Log.Warn("an upload that cannot go on is removed", "error", err)
 			if err := x.Remove(); err != nil {
 				return err
 			}
 			continue
 		}
-		u.all[x.Name()] = one
+		u.byName[x.Name()] = one
 	}
 	u.partials = partials
 	return nil
 }
 
-// Most is how many bytes a document may have.
-func (u *Uploads) Most() int64 { return u.vault.Set.FileSize }
+// MaxSize is how many bytes a document may have.
+func (u *Uploads) MaxSize() int64 { return u.vault.Set.FileSize }
 
-// TooLarge is the reason for which one with more is refused.
-func (u *Uploads) TooLarge() string { return document.ReasonTooLarge(u.vault.Set.FileSize) }
+// TooLargeReason is the reason for which one with more is refused.
+func (u *Uploads) TooLargeReason() string { return document.ReasonTooLarge(u.vault.Set.FileSize) }
 
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
 // Full, or Conflict with too many open at once.
-func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan UploadPlan) (Upload, error) {
-	if err := u.foresee(ctx, actor, plan); err != nil {
+func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Upload, error) {
+	if err := u.precheck(ctx, actor, plan); err != nil {
 		return Upload{}, err
 	}
 	if err := u.vault.Ready(ctx); err != nil {
@@ -170,29 +170,29 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan UploadPlan)
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, Metadata: plan.Metadata, At: u.vault.Now()}
+	note := uploadInfo{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Position: plan.Position, Metadata: plan.Metadata, CreatedAt: u.vault.Now()}
 	raw, err := json.Marshal(note)
 	if err != nil {
 		return Upload{}, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.over() {
+	if u.isPaused() {
 		return Upload{}, errPaused
 	}
-	if err := errors.Join(u.load(), u.expire()); err != nil {
+	if err := errors.Join(u.load(), u.removeExpired()); err != nil {
 		return Upload{}, err
 	}
-	if err := u.makeRoom(note); err != nil {
+	if err := u.checkLimits(note); err != nil {
 		return Upload{}, err
 	}
 	x, err := u.partials.Create(name, raw)
 	if err != nil {
 		return Upload{}, u.vault.Disk(err)
 	}
-	one := &arriving{Partial: x, uploadNote: note}
-	u.all[name] = one
-	return u.told(token, one), nil
+	one := &openUpload{Partial: x, uploadInfo: note}
+	u.byName[name] = one
+	return u.status(token, one), nil
 }
 
 // uploadName is what an upload is called on the disk: who reads it there cannot go on.
@@ -204,8 +204,8 @@ func uploadName(token string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// foresee refuses what can be refused without the bytes.
-func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPlan) error {
+// precheck refuses what can be refused without the bytes.
+func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) error {
 	if refusal := u.vault.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
 		return &errs.Error{Kind: errs.Invalid, Message: refusal}
 	}
@@ -213,7 +213,7 @@ func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPla
 		if err := u.vault.CheckActor(t, actor); err != nil {
 			return err
 		}
-		if err := u.takes(t, plan.Abstract, plan.Folder); err != nil {
+		if err := u.checkDestination(t, plan.Abstract, plan.Folder); err != nil {
 			return err
 		}
 		if plan.Abstract != 0 && len(plan.Path) > 0 {
@@ -224,8 +224,8 @@ func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPla
 	})
 }
 
-// takes is nil where the place is there and has room.
-func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
+// checkDestination is nil where the place is there and has room.
+func (u *Uploads) checkDestination(t *store.Tx, abstract, folder uint64) error {
 	switch {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
@@ -239,72 +239,72 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	return nil
 }
 
-// promiseUpload is how long the room for an upload is kept free from others while
+// reservationTTL is how long the room for an upload is kept free from others while
 // nobody goes on with it.
-const promiseUpload = 2 * time.Minute
+const reservationTTL = 2 * time.Minute
 
-// forget removes one. Its caller holds the lock.
-func (u *Uploads) forget(one *arriving) error {
-	one.gone = true
+// remove removes one. Its caller holds the lock.
+func (u *Uploads) remove(one *openUpload) error {
+	one.canceled = true
 	if one.busy {
 		one.cancel()
 		return nil
 	}
-	delete(u.all, one.Name())
+	delete(u.byName, one.Name())
 	return one.Remove()
 }
 
-// told is what is told of one that has not ended.
-func (u *Uploads) told(id string, one *arriving) Upload {
-	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Arrived: one.Offset() == one.Size, Until: one.UpdatedAt().Add(u.set.keep()), Metadata: one.Metadata}
+// status is what is told of one that has not ended.
+func (u *Uploads) status(id string, one *openUpload) Upload {
+	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Received: one.Offset() == one.Size, ExpiresAt: one.UpdatedAt().Add(u.settings.retention()), Metadata: one.Metadata}
 }
 
 // Get tells how far an upload is; one whose bytes are all there is filed first, where
 // that did not succeed before. NotFound for one that never was, is over, or is another
 // user's.
 func (u *Uploads) Get(ctx context.Context, actor model.Actor, id string) (Upload, error) {
-	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
 	}
 	one, free, err := u.find(actor, id)
 	if err != nil || !free || one.Offset() < one.Size {
-		return u.toldOr(id, one, err)
+		return u.statusOr(id, one, err)
 	}
-	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) { return u.finish(ctx, actor, id, one) })
+	return u.runExclusive(ctx, id, one, func(ctx context.Context) (Upload, error) { return u.finish(ctx, actor, id, one) })
 }
 
-func (u *Uploads) toldOr(id string, one *arriving, err error) (Upload, error) {
+func (u *Uploads) statusOr(id string, one *openUpload, err error) (Upload, error) {
 	if err != nil {
 		return Upload{}, err
 	}
-	return u.told(id, one), nil
+	return u.status(id, one), nil
 }
 
 // Offset is Get for a client that only wants to know where to resume. While all bytes
 // are there and not yet durable it is Conflict with ErrUploadBusy: no offset would be
 // right for long.
 func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upload, error) {
-	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
 	}
 	one, free, err := u.find(actor, id)
 	if err == nil && !free && one.Offset() == one.Size && one.FlushedOffset() < one.Size {
 		err = errUploadBusy
 	}
-	return u.toldOr(id, one, err)
+	return u.statusOr(id, one, err)
 }
 
 var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
 
 // find gives an actor's own upload; free is whether nobody writes it.
-func (u *Uploads) find(actor model.Actor, id string) (one *arriving, free bool, err error) {
+func (u *Uploads) find(actor model.Actor, id string) (one *openUpload, free bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if err := u.load(); err != nil {
 		return nil, false, err
 	}
-	one = u.all[uploadName(id)]
-	if one == nil || one.gone || one.Owner != actor.Record() || u.isOver(one) {
+	one = u.byName[uploadName(id)]
+	if one == nil || one.canceled || one.Owner != actor.Record() || u.isExpired(one) {
 		return nil, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
 	return one, !one.busy, nil
@@ -316,7 +316,7 @@ func (u *Uploads) find(actor model.Actor, id string) (one *arriving, free bool, 
 // here. With the last byte the document is filed or refused; where that does not
 // succeed now, the upload is as it was, all of it there, and Get tries again.
 func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offset int64, r io.Reader) (Upload, error) {
-	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
 	}
 	if err := u.vault.Ready(ctx); err != nil {
@@ -326,74 +326,74 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 	if err != nil {
 		return Upload{}, err
 	}
-	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) {
+	return u.runExclusive(ctx, id, one, func(ctx context.Context) (Upload, error) {
 		if at := one.Offset(); at != offset {
-			return u.told(id, one), &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
+			return u.status(id, one), &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
 		}
-		if err := u.take(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
-			return u.told(id, one), err
+		if err := u.receive(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
+			return u.status(id, one), err
 		}
 		up, err := u.finish(ctx, actor, id, one)
 		switch kind := errs.KindOf(err); {
 		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.FlushedOffset() < one.Size:
-			return u.told(id, one), err
+			return u.status(id, one), err
 		case err != nil:
 			u.vault.Log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
-			return u.told(id, one), nil
+			return u.status(id, one), nil
 		}
 		return up, nil
 	})
 }
 
-// take lets the bytes arrive.
-func (u *Uploads) take(ctx context.Context, actor model.Actor, one *arriving, r io.Reader) error {
+// receive lets the bytes arrive.
+func (u *Uploads) receive(ctx context.Context, actor model.Actor, one *openUpload, r io.Reader) error {
 	if err := u.vault.Store.View(ctx, func(t *store.Tx) error { return u.vault.CheckActor(t, actor) }); err != nil {
 		return err
 	}
 	u.vault.Activity.Begin()
 	defer u.vault.Activity.End()
-	err := one.Append(ctx, &vault.RoomReader{Reader: &pausing{r, u}, V: u.vault}, one.Size)
+	err := one.Append(ctx, &vault.RoomReader{Reader: &pausableReader{r, u}, V: u.vault}, one.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
 		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
 	}
 	return u.vault.Disk(err)
 }
 
-// work runs do on an upload that nobody else works on, in a time that ends with the
+// runExclusive runs do on an upload that nobody else works on, in a time that ends with the
 // vault's, or with a Cancel.
-func (u *Uploads) work(ctx context.Context, id string, one *arriving, do func(context.Context) (Upload, error)) (Upload, error) {
+func (u *Uploads) runExclusive(ctx context.Context, id string, one *openUpload, do func(context.Context) (Upload, error)) (Upload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := u.occupy(one, cancel); err != nil {
-		return u.told(id, one), err
+	if err := u.acquire(one, cancel); err != nil {
+		return u.status(id, one), err
 	}
 	up, err := do(ctx)
 	return up, errors.Join(err, u.release(one, up.Ended()))
 }
 
-func (u *Uploads) occupy(one *arriving, cancel context.CancelFunc) error {
+func (u *Uploads) acquire(one *openUpload, cancel context.CancelFunc) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case u.over():
+	case u.isPaused():
 		return errPaused
-	case one.gone:
+	case one.canceled:
 		return errs.RecordNotFound("upload", one.Name())
 	case one.busy:
 		return errUploadBusy
 	}
 	one.busy, one.cancel = true, cancel
-	u.under.Add(1)
+	u.active.Add(1)
 	return nil
 }
 
-func (u *Uploads) release(one *arriving, ended bool) error {
+func (u *Uploads) release(one *openUpload, ended bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	defer u.under.Done()
-	one.busy, one.filing = false, false
-	if ended || one.gone {
-		return u.forget(one)
+	defer u.active.Done()
+	one.busy, one.committing = false, false
+	if ended || one.canceled {
+		return u.remove(one)
 	}
 	return nil
 }
@@ -402,7 +402,7 @@ func (u *Uploads) release(one *arriving, ended bool) error {
 // while its record is being written. What was filed stays filed; of what was forgotten
 // nothing is filed.
 func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) error {
-	if _, found, err := u.ended(ctx, actor, id); found || err != nil {
+	if _, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return err
 	}
 	one, _, err := u.find(actor, id)
@@ -412,10 +412,10 @@ func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) erro
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case one.gone:
+	case one.canceled:
 		return nil
-	case one.filing:
+	case one.committing:
 		return &errs.Error{Kind: errs.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
 	}
-	return u.forget(one)
+	return u.remove(one)
 }

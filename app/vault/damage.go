@@ -178,7 +178,7 @@ func (v *Vault) FoundIntact(digests ...blobstore.Digest) {
 // inspectBytes reads a document's bytes and notes what it finds. The error is about the
 // reading, and says nothing about the bytes.
 func (v *Vault) InspectBytes(ctx context.Context, digest blobstore.Digest, file model.File) error {
-	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Pace{Activity: v.Activity}).Step)
+	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Throttle{Activity: v.Activity}).Pause)
 	if err == nil && file.Size >= 0 {
 		var size int64
 		if size, err = v.Blobs.Size(digest); err == nil && size != file.Size {

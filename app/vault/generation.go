@@ -40,13 +40,13 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 	}
 	// Both words, then the database, then the new one alone: whenever this is cut
 	// off, the file knows the word of the database.
-	if err := txn.WriteNote(v.Dir, GenerationFile, []byte(have+"\n"+next)); err != nil {
+	if err := txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(have+"\n"+next)); err != nil {
 		return false, err
 	}
 	if err := v.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
 		return false, err
 	}
-	return true, txn.WriteNote(v.Dir, GenerationFile, []byte(next))
+	return true, txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(next))
 }
 
 // lastUsed is the word of the database, and whether the file knows it.

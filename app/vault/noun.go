@@ -54,7 +54,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		}
 		if changes = n.changes(old, now); len(changes) == 0 {
 			now = old
-			return txn.ErrSame
+			return txn.ErrNoChange
 		}
 		return nil
 	}, func(t *store.Tx) (err error) {
@@ -64,7 +64,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		}
 		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.Name + ".changed", Record: txn.RecordRef(n.Name, id), Changes: changes})
 	})
-	if errors.Is(err, txn.ErrSame) {
+	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	return now, err
@@ -103,7 +103,7 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 		trashed := n.trashed(in)
 		switch {
 		case trashed == nil && !keep.on():
-			return txn.ErrSame
+			return txn.ErrNoChange
 		case trashed == nil:
 			return keep.Free(t, v)
 		}
@@ -127,7 +127,7 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 		}
 		return keep.Put(t, at, out)
 	})
-	if errors.Is(err, txn.ErrSame) {
+	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	return out, err

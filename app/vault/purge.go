@@ -123,7 +123,7 @@ func (p *purging) run(ctx context.Context) (gone purged, err error) {
 			}
 			gone.add(done)
 			stuck, list = errors.Join(stuck, damaged), left
-			p.v.Activity.Wait(ctx)
+			p.v.Activity.WaitIdle(ctx)
 		}
 		if last.Type == "" {
 			return gone, stuck
@@ -182,7 +182,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 			}
 		}
 		if !some {
-			return txn.ErrSame
+			return txn.ErrNoChange
 		}
 		return nil
 	}, func(t *store.Tx) error {
@@ -207,7 +207,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 		}
 		return nil
 	})
-	if errors.Is(err, txn.ErrSame) {
+	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	return done, left, stuck, err
@@ -300,14 +300,14 @@ func (v *Vault) pruneReplays(ctx context.Context) error {
 		before := v.Now().Add(time.Microsecond - v.Set.ReplayKeep)
 		err := v.Store.Update(ctx, func(t *store.Tx) error {
 			if !t.HasStoredResponsesBefore(before) {
-				return txn.ErrSame
+				return txn.ErrNoChange
 			}
 			return nil
 		}, func(t *store.Tx) (err error) {
 			pruned, err = t.PruneStoredResponses(before, pruneAtOnce)
 			return err
 		})
-		if errors.Is(err, txn.ErrSame) {
+		if errors.Is(err, txn.ErrNoChange) {
 			return nil
 		}
 		if err != nil || pruned < pruneAtOnce {

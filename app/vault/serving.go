@@ -71,7 +71,7 @@ func (v *Vault) writeServing(s serving) {
 		err = v.Store.CheckFile()
 	}
 	if err == nil {
-		err = txn.WriteNote(v.Dir, ServingFile, text)
+		err = txn.WriteFileAtomic(v.Dir, ServingFile, text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
 		v.Log.Warn("note of start and stop", "error", err)

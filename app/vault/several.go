@@ -79,7 +79,7 @@ func (f *Files) several(ctx context.Context, actor model.Actor, ids []uint64, ch
 			}
 		}
 		if found, err = choose(t, ids, judge); err == nil && len(found.some) == 0 {
-			err = txn.ErrSame
+			err = txn.ErrNoChange
 		}
 		return err
 	}, func(t *store.Tx) error {
@@ -95,7 +95,7 @@ func (f *Files) several(ctx context.Context, actor model.Actor, ids []uint64, ch
 		}
 		return nil
 	})
-	if errors.Is(err, txn.ErrSame) {
+	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func (p *Pages) showAccount(
 	if err != nil {
 		return err
 	}
-	view := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.FactorRequired(), Must: visitor.Role == "", Problems: problems, Form: form}
+	view := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.TwoFactorRequired(), Must: visitor.Role == "", Problems: problems, Form: form}
 	if user.TwoFactor != nil {
 		view.Codes = len(user.TwoFactor.RecoveryHashes)
 	}

@@ -59,7 +59,7 @@ func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, visitor page.
 		page.Redirect(w, r, page.SignInPath(page.LocalAddress(r.PostForm.Get("to"))))
 		return nil
 	}
-	return p.startSession(w, r, visitor, auth.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
+	return p.startSession(w, r, visitor, auth.SignInDraft{Challenge: step, Code: r.PostForm.Get("code")})
 }
 
 // startSession signs the user in, asks for the verification code, or shows the problem.
@@ -74,13 +74,13 @@ func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor pag
 	if !errors.As(err, &rejected) {
 		return err
 	}
-	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(), Wait: int(rejected.Wait.Seconds()), Code: draft.Step != ""}
+	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(), Wait: int(rejected.Wait.Seconds()), Code: draft.Challenge != ""}
 	switch rejected.Reason {
 	case auth.CodeNeeded:
-		p.SetCookie(w, r, challengeCookie, rejected.Step, auth.StepLife, http.SameSiteStrictMode)
+		p.SetCookie(w, r, challengeCookie, rejected.Challenge, auth.ChallengeTTL, http.SameSiteStrictMode)
 		page.Redirect(w, r, page.WithReturnTo("/sign-in/code", to))
 		return nil
-	case auth.StepEnded, auth.WrongPassword:
+	case auth.ChallengeExpired, auth.WrongPassword:
 		again.Code = false
 		p.clearChallenge(w, r)
 	}

@@ -19,11 +19,11 @@ type twoFactorForm struct {
 // beginTwoFactor starts setting up two-factor authentication. The response shows the secret, which
 // is not shown again.
 func (p *Pages) beginTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	offer, err := p.Vault.Users.BeginFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
+	offer, err := p.Vault.Users.BeginTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
 	if err != nil {
 		return p.showAccountProblem(w, r, visitor, "factor", err)
 	}
-	drawn, err := qrCodeSVG(offer.Address)
+	drawn, err := qrCodeSVG(offer.URI)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func groupsOfFour(text string) string {
 }
 
 func (p *Pages) confirmTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	codes, err := p.Vault.Users.ConfirmFactor(r.Context(), visitor.Actor, r.PostForm.Get("code"))
+	codes, err := p.Vault.Users.ConfirmTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("code"))
 	if err == nil {
 		return p.showRecoveryCodes(w, r, visitor, "The second factor is set up", codes)
 	}
@@ -110,7 +110,7 @@ func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, vi
 
 // removeTwoFactor removes the user's own two-factor authentication.
 func (p *Pages) removeTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Users.RemoveFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password")); err != nil {
+	if err := p.Vault.Users.RemoveTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password")); err != nil {
 		return p.showAccountProblem(w, r, visitor, "factor", err)
 	}
 	return p.RedirectWithNotice(w, r, "/me", "The second factor is removed. Your name and password alone let you in.")

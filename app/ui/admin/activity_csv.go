@@ -100,7 +100,7 @@ type auditVerification struct {
 }
 
 func (p *Pages) auditVerification() auditVerification {
-	at := p.Vault.Events.Verified()
+	at := p.Vault.Events.VerifyProgress()
 	return auditVerification{at, !at.Begun.IsZero()}
 }
 
@@ -115,7 +115,7 @@ func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, vi
 
 // verifyAuditLog starts a verification of the audit log.
 func (p *Pages) verifyAuditLog(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Events.BeginVerify(r.Context(), visitor.Actor); err != nil {
+	if err := p.Vault.Events.StartVerify(r.Context(), visitor.Actor); err != nil {
 		return err
 	}
 	if page.IsPartRequest(r) {

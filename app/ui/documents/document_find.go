@@ -35,7 +35,7 @@ func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, visitor p
 	if len(hits) > 0 && phrase != typed {
 		result["words"] = phrase
 	}
-	p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(id))
+	p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(id))
 	list := make([]matchJSON, 0, len(hits))
 	for _, h := range hits {
 		list = append(list, matchJSON(h))
@@ -92,7 +92,7 @@ func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, visitor page.V
 	if err != nil {
 		return err
 	}
-	p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
+	p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
 	marks, err := p.Vault.Previews.Marks(r.Context(), visitor.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err

@@ -66,7 +66,7 @@ func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.V
 	width = roundUpWidth(width)
 	tag := imageETag(file, n, width)
 	if r.Method == http.MethodGet {
-		p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
+		p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
 	}
 	if notModified(w, r, tag) {
 		return nil

@@ -41,7 +41,7 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, visitor page.V
 		return err
 	}
 	if r.Method == http.MethodGet && p.thumbnailIsReadable(r, visitor, id) {
-		p.Events.GoesOn(visitor.Actor, fileOpened, page.FileRecordName(id))
+		p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(id))
 	}
 	return p.sendImage(w, r, picture, tag)
 }

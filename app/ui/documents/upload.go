@@ -154,7 +154,7 @@ func (p *Pages) sendUploadJSON(w http.ResponseWriter, status int, what any) {
 
 // uploadOptions sends the supported versions and extensions of tus.
 func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
-	tus.SetOptions(w.Header(), p.Vault.Uploads.Most())
+	tus.SetOptions(w.Header(), p.Vault.Uploads.MaxSize())
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -168,7 +168,7 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page
 	if err != nil {
 		return err
 	}
-	plan := upload.UploadPlan{Filename: decode.Filename(meta["filename"]), Size: length}
+	plan := upload.Plan{Filename: decode.Filename(meta["filename"]), Size: length}
 	to, ok := p.ParsePlace(meta["to"])
 	if !ok {
 		return placeError(errs.RecordNotFound("place", meta["to"]))
@@ -178,10 +178,10 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page
 		plan.Path = strings.Split(path, "/")
 	}
 	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
-		plan.Batch, plan.Turn = meta["batch"], n
+		plan.Batch, plan.Position = meta["batch"], n
 	}
 	up, err := p.Vault.Uploads.Begin(r.Context(), visitor.Actor, plan)
-	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.Most() {
+	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.MaxSize() {
 		return page.NewHTTPError(http.StatusRequestEntityTooLarge, "", errorMessage(err))
 	}
 	if err != nil {
@@ -209,7 +209,7 @@ func errorMessage(err error) string {
 }
 
 func setProgressHeaders(w http.ResponseWriter, up upload.Upload) {
-	for name, value := range tus.ProgressHeaders(up.Offset, up.Until) {
+	for name, value := range tus.ProgressHeaders(up.Offset, up.ExpiresAt) {
 		w.Header().Set(name, value)
 	}
 }
@@ -229,15 +229,15 @@ func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, visitor page.
 	if err != nil {
 		return err
 	}
-	answer := uploadStatus{State: "arriving", Offset: up.Offset, Size: up.Size, Rejection: up.Refusal, Advice: rejectionAdvice(up.Refusal)}
+	answer := uploadStatus{State: "arriving", Offset: up.Offset, Size: up.Size, Rejection: up.Rejection, Advice: rejectionAdvice(up.Rejection)}
 	switch {
-	case up.Refusal != "":
+	case up.Rejection != "":
 		answer.State = "refused"
-	case up.Filed != nil:
-		if err := p.describeDocument(r, &answer, *up.Filed); err != nil {
+	case up.File != nil:
+		if err := p.describeDocument(r, &answer, *up.File); err != nil {
 			return err
 		}
-	case up.Arrived:
+	case up.Received:
 		answer.State = "arrived"
 	}
 	p.sendUploadJSON(w, http.StatusOK, answer)
@@ -275,7 +275,7 @@ func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, visitor page
 	if err != nil {
 		return err
 	}
-	stop := tus.InterruptReads(w, p.Vault.Uploads.Pausing())
+	stop := tus.InterruptReads(w, p.Vault.Uploads.Paused())
 	up, err := p.Vault.Uploads.Write(r.Context(), visitor.Actor, r.PathValue("id"), offset, r.Body)
 	stop()
 	if err != nil {

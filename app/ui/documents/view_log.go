@@ -45,17 +45,17 @@ func (p *Pages) recordResponse(
 	}
 	return viewRecorder{w, func() {
 		if part := w.Header().Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
-			p.Events.GoesOn(actor, kind, page.FileRecordName(file.ID))
+			p.Events.ContinueView(actor, kind, page.FileRecordName(file.ID))
 			return
 		}
-		p.Events.Note(actor, kind, page.FileRecordName(file.ID), nil)
+		p.Events.RecordAccess(actor, kind, page.FileRecordName(file.ID), nil)
 	}}
 }
 
 // recordView records that a page shows a document. HEAD requests show none.
 func (p *Pages) recordView(r *http.Request, visitor page.Visitor, id uint64) {
 	if r.Method == http.MethodGet {
-		p.Events.Note(visitor.Actor, fileOpened, page.FileRecordName(id), nil)
+		p.Events.RecordAccess(visitor.Actor, fileOpened, page.FileRecordName(id), nil)
 	}
 }
 

@@ -131,7 +131,7 @@ func (p *Pages) addToZip(w http.ResponseWriter, r *http.Request, z *zip.Writer, 
 		return &openError{err}
 	}
 	defer content.Close() //nolint:errcheck // it was only read
-	p.Events.Note(visitor.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
+	p.Events.RecordAccess(visitor.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
 	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone)}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
 		head.Method = zip.Deflate // all other types are compressed already

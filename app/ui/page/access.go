@@ -71,7 +71,7 @@ func (p *Site) authorize(route Route, w http.ResponseWriter, r *http.Request) (v
 
 // checkReadingRate rejects a visitor who opens documents faster than a person can.
 func (p *Site) checkReadingRate(w http.ResponseWriter, visitor Visitor) error {
-	if !p.Events.Fast(visitor.Actor) {
+	if !p.Events.RateLimited(visitor.Actor) {
 		return nil
 	}
 	w.Header().Set("Retry-After", "60")

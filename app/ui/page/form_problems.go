@@ -39,7 +39,7 @@ func FormProblems(err error) (status int, problems map[string]string) {
 // browsers don't offer to save the password then.
 func SignInErrorStatus(rejected *auth.SignInError) int {
 	switch rejected.Reason {
-	case auth.TooManyTries:
+	case auth.TooManyAttempts:
 		return http.StatusTooManyRequests
 	case auth.TooBusy:
 		return http.StatusServiceUnavailable

@@ -78,7 +78,7 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	}
 	look := p.Vault.Sessions.Authenticate
 	if IsPartRequest(r) && r.Method == http.MethodGet {
-		look = p.Vault.Sessions.Glance // background refreshes of a page must not extend the session
+		look = p.Vault.Sessions.AuthenticateBackground // background refreshes of a page must not extend the session
 	}
 	actor, err := look(r.Context(), token)
 	switch {
@@ -119,7 +119,7 @@ func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 	if err != nil || visitor.Known() {
 		return visitor, err
 	}
-	opened, err := p.Vault.Users.Opened(r.Context())
+	opened, err := p.Vault.Users.HasAdmin(r.Context())
 	if err == nil && !opened {
 		err = errNotSetUp
 	}

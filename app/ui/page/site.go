@@ -53,9 +53,9 @@ type documentStore interface {
 
 // viewLog records who opened which document. It never blocks.
 type viewLog interface {
-	Note(actor model.Actor, kind, record string, detail map[string]string)
-	GoesOn(actor model.Actor, kind, record string)
-	Fast(actor model.Actor) bool
+	RecordAccess(actor model.Actor, kind, record string, detail map[string]string)
+	ContinueView(actor model.Actor, kind, record string)
+	RateLimited(actor model.Actor) bool
 }
 
 type Site struct {
