@@ -65,7 +65,7 @@ func (a *axe) file(count int) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	tray, err := v.Files.NewTray(ctx)
+	tray, err := v.Files.Stage(ctx)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (a *axe) file(count int) {
 			break
 		}
 	}
-	_, failed := v.Files.Upload(ctx, model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	_, failed := v.Files.Upload(ctx, model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	tray.Discard()
 	if err := errors.Join(err, failed, v.Close()); err != nil {
 		a.t.Fatal(err)

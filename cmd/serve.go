@@ -204,7 +204,7 @@ func retention(c config.Config) vault.Retention {
 	if err != nil {
 		panic(err)
 	}
-	return vault.Retention{Keep: c.Retention.Keep, Templates: templates}
+	return vault.Retention{Default: c.Retention.Keep, Templates: templates}
 }
 
 func vaultSettings(c config.Config) instance.Settings {

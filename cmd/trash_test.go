@@ -32,12 +32,12 @@ func discarded(t *testing.T, data string) (order, file, abstract string) {
 		t.Fatal(err)
 	}
 	ann := model.Actor{Kind: "operator", Name: "ann"}
-	empty, err := v.Files.NewTray(t.Context())
+	empty, err := v.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer empty.Discard()
-	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}, empty, vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}, empty, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

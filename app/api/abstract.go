@@ -15,16 +15,16 @@ import (
 type abstractHandler struct {
 	server  *server
 	service interface {
-		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Get(ctx context.Context, id uint64) (vault.Filed, error)
-		List(ctx context.Context, q vault.Query) (vault.Page[vault.Filed], error)
-		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.AbstractPatch, match vault.Match) (vault.Filed, error)
+		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *vault.StagedUpload, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
+		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *vault.StagedUpload, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
+		Get(ctx context.Context, id uint64) (vault.AbstractWithFiles, error)
+		List(ctx context.Context, q vault.Query) (vault.Page[vault.AbstractWithFiles], error)
+		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.AbstractPatch, match vault.Match) (vault.AbstractWithFiles, error)
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
 		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
 	}
-	trays  trays
+	trays  uploadStager
 	search *search.SearchService
 }
 
@@ -39,9 +39,9 @@ func (h abstractHandler) create(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	defer form.tray.Discard()
+	defer form.staged.Discard()
 	f := form.fields
-	render := func(filed vault.Filed) response { return h.server.abstractCreated(c, filed) }
+	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreated(c, filed) }
 	filed, err := h.service.Create(c.Context(), c.actor, model.AbstractDraft{
 		TemplateID: f.number("template_id"),
 		Custom:     c.custom(f.custom("custom_fields")),
@@ -50,7 +50,7 @@ func (h abstractHandler) create(c *request) (response, error) {
 		},
 		TaxMap:      f.input("tax_map"),
 		NonFilePart: form.notFile,
-	}, form.tray, storeResponse(c, render))
+	}, form.staged, storeResponse(c, render))
 	if err != nil {
 		return response{}, err
 	}
@@ -69,9 +69,9 @@ func (h abstractHandler) attach(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	defer form.tray.Discard()
-	render := func(filed vault.Filed) response { return h.server.abstractCreated(c, filed) }
-	filed, err := h.service.Attach(c.Context(), c.actor, id, form.upload(), form.tray, storeResponse(c, render))
+	defer form.staged.Discard()
+	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreated(c, filed) }
+	filed, err := h.service.Attach(c.Context(), c.actor, id, form.upload(), form.staged, storeResponse(c, render))
 	if err != nil {
 		return response{}, err
 	}
@@ -109,7 +109,7 @@ func (h abstractHandler) list(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(pageOf(h.server, c, asked, page, func(f vault.Filed) apitypes.Abstract { return h.server.abstract(c, f) }))
+	return okResponse(pageOf(h.server, c, asked, page, func(f vault.AbstractWithFiles) apitypes.Abstract { return h.server.abstract(c, f) }))
 }
 
 func (h abstractHandler) patch(c *request) (response, error) {
@@ -153,7 +153,7 @@ func (h abstractHandler) restore(c *request) (response, error) {
 	if err := h.server.readEmpty(c); err != nil {
 		return response{}, err
 	}
-	render := func(filed vault.Filed) response { return h.server.abstractRead(c, filed) }
+	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractRead(c, filed) }
 	filed, err := h.service.Restore(c.Context(), c.actor, id, storeResponse(c, render))
 	if err != nil {
 		return response{}, err
@@ -178,17 +178,17 @@ func (h abstractHandler) detach(c *request) (response, error) {
 
 func (h abstractHandler) id(c *request) (uint64, error) { return c.opaqueID(h.server.abstracts) }
 
-func (e *server) abstractCreated(c *request, filed vault.Filed) response {
+func (e *server) abstractCreated(c *request, filed vault.AbstractWithFiles) response {
 	return response{status: http.StatusCreated, header: e.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
 		body: apitypes.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}}
 }
 
-func (e *server) abstractRead(c *request, filed vault.Filed) response {
+func (e *server) abstractRead(c *request, filed vault.AbstractWithFiles) response {
 	return response{status: http.StatusOK, header: e.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
 		body: apitypes.AbstractBody{Data: e.abstract(c, filed)}}
 }
 
-func (e *server) abstract(c *request, filed vault.Filed) apitypes.Abstract {
+func (e *server) abstract(c *request, filed vault.AbstractWithFiles) apitypes.Abstract {
 	a := filed.Abstract
 	return apitypes.Abstract{
 		ID: e.abstracts.Encode(a.ID), TemplateID: encode.OptionalID(a.TemplateID), Status: encode.OptionalString(a.Status),

@@ -16,13 +16,13 @@ import (
 type fileHandler struct {
 	server  *server
 	service interface {
-		trays
-		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		uploadStager
+		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *vault.StagedUpload, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
 		Get(ctx context.Context, id uint64) (model.File, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[model.File], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FilePatch, match vault.Match) (model.File, error)
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.File]) (model.File, error)
+		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[model.File]) (model.File, error)
 	}
 	search *search.SearchService
 }
@@ -32,9 +32,9 @@ func (h fileHandler) upload(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	defer form.tray.Discard()
-	render := func(filed vault.Filed) response { return h.server.uploaded(c, filed) }
-	filed, err := h.service.Upload(c.Context(), c.actor, form.upload(), form.tray, storeResponse(c, render))
+	defer form.staged.Discard()
+	render := func(filed vault.AbstractWithFiles) response { return h.server.uploaded(c, filed) }
+	filed, err := h.service.Upload(c.Context(), c.actor, form.upload(), form.staged, storeResponse(c, render))
 	if err != nil {
 		return response{}, err
 	}
@@ -42,7 +42,7 @@ func (h fileHandler) upload(c *request) (response, error) {
 }
 
 // uploaded tells what became of the documents: 201 when one was stored, else 200.
-func (e *server) uploaded(c *request, filed vault.Filed) response {
+func (e *server) uploaded(c *request, filed vault.AbstractWithFiles) response {
 	stored, failed := len(filed.Files), len(filed.Failures)
 	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: e.files(c, filed.Files), Errors: failures(filed.Failures)}
 	switch {

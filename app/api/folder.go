@@ -14,7 +14,7 @@ type folderHandler struct {
 	server  *server
 	service interface {
 		List(ctx context.Context) ([]model.Folder, error)
-		Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep vault.Keep[model.Folder]) (model.Folder, error)
+		Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep vault.Idempotency[model.Folder]) (model.Folder, error)
 		Get(ctx context.Context, id uint64) (model.Folder, error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FolderPatch, match vault.Match) (model.Folder, error)
 		Remove(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error

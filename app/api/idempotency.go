@@ -70,7 +70,7 @@ func (e *server) idempotent(h handler) handler {
 			return response{}, errRunning
 		}
 		defer e.running.end(c.keyHash)
-		replay, found, err := e.Vault.Replay(c.Context(), c.keyHash)
+		replay, found, err := e.Vault.StoredResponse(c.Context(), c.keyHash)
 		if err != nil {
 			return response{}, err
 		}
@@ -82,9 +82,9 @@ func (e *server) idempotent(h handler) handler {
 			return replayResponse(c, replay)
 		}
 		a, err := h(c)
-		if errors.Is(err, vault.ErrKept) {
+		if errors.Is(err, vault.ErrAlreadyProcessed) {
 			// The commit of an earlier one, which its client did not wait for.
-			if replay, _, err = e.Vault.Replay(c.Context(), c.keyHash); err == nil {
+			if replay, _, err = e.Vault.StoredResponse(c.Context(), c.keyHash); err == nil {
 				return replayResponse(c, replay)
 			}
 		}
@@ -139,11 +139,11 @@ func hashKey(actor model.Actor, method, path, key string) keyHash {
 }
 
 // storeResponse is what the vault keeps of an answer, if the request carries a key.
-func storeResponse[T any](c *request, render func(T) response) vault.Keep[T] {
+func storeResponse[T any](c *request, render func(T) response) vault.Idempotency[T] {
 	if c.content == nil {
-		return vault.Keep[T]{}
+		return vault.Idempotency[T]{}
 	}
-	return vault.Keep[T]{Slot: c.keyHash, Request: c.content.sum(), Render: func(made T) (int, map[string]string, []byte, error) {
+	return vault.Idempotency[T]{KeyHash: c.keyHash, RequestHash: c.content.sum(), Render: func(made T) (int, map[string]string, []byte, error) {
 		a := render(made)
 		raw, err := apitypes.Marshal(a.body)
 		return a.status, c.ignored.withIgnored(a.header), raw, err

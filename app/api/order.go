@@ -17,12 +17,12 @@ type orderHandler struct {
 	service interface {
 		Fields(ctx context.Context) ([]model.Field, error)
 		Statuses(ctx context.Context) ([]string, error)
-		Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep vault.Keep[model.Order]) (model.Order, error)
+		Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep vault.Idempotency[model.Order]) (model.Order, error)
 		Get(ctx context.Context, id uint64) (model.Order, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[model.Order], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.OrderPatch, match vault.Match) (model.Order, error)
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.Order]) (model.Order, error)
+		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[model.Order]) (model.Order, error)
 	}
 	search *search.SearchService
 }

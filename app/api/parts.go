@@ -14,16 +14,16 @@ import (
 	"deedkeep/app/vault"
 )
 
-// trays makes the trays that documents are read into.
-type trays interface {
-	NewTray(ctx context.Context) (*vault.Tray, error)
+// uploadStager makes the trays that documents are read into.
+type uploadStager interface {
+	Stage(ctx context.Context) (*vault.StagedUpload, error)
 }
 
 // form is what a form body held: fields by name, and documents on a tray, which
 // the handler must discard.
 type form struct {
 	fields  fields
-	tray    *vault.Tray
+	staged  *vault.StagedUpload
 	notFile bool  // a part named like a file was none
 	cost    int64 // of decoding the fields
 }
@@ -38,7 +38,7 @@ const (
 // readForm reads a form as a stream: a document goes to disk while the rest still
 // arrives, whatever the order of the parts. names are the fields of the endpoint's
 // table; withoutFiles allows an urlencoded body.
-func (e *server) readForm(c *request, trays trays, names []string, withoutFiles bool) (*form, error) {
+func (e *server) readForm(c *request, trays uploadStager, names []string, withoutFiles bool) (*form, error) {
 	message, accepted := acceptsMultipart, func(t string) bool { return t == multipart }
 	if withoutFiles {
 		message, accepted = acceptsForm, func(t string) bool { return t == multipart || t == urlencoded }
@@ -47,11 +47,11 @@ func (e *server) readForm(c *request, trays trays, names []string, withoutFiles 
 	if err != nil {
 		return nil, err
 	}
-	tray, err := trays.NewTray(c.Context())
+	tray, err := trays.Stage(c.Context())
 	if err != nil {
 		return nil, err
 	}
-	f := &form{fields: fields{}, tray: tray}
+	f := &form{fields: fields{}, staged: tray}
 	switch mediaType {
 	case urlencoded:
 		err = e.readPairs(c, f, names)
@@ -185,9 +185,9 @@ func (f *form) takeFile(part *sentPart) error {
 			f.notFile = true
 			return nil // the next part skips what is left
 		}
-		return f.tray.Add(decode.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
+		return f.staged.Add(decode.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
 	}
-	return f.tray.Add(decode.Filename(part.Filename), part)
+	return f.staged.Add(decode.Filename(part.Filename), part)
 }
 
 // upload is the draft of documents without a record of their own.

@@ -35,11 +35,11 @@ func (h trashHandler) list(c *request) (response, error) {
 
 func (e *server) trashed(t vault.Trashed) apitypes.Trashed {
 	shape := apitypes.Trashed{
-		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
+		Kind: t.Type, ID: e.recordID(t.Type, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
 		DeletedBy: encode.Actor(t.By),
 	}
-	if !t.Retained.IsZero() {
-		shape.RetainedUntil = new(apitypes.At(t.Retained))
+	if !t.RetainedUntil.IsZero() {
+		shape.RetainedUntil = new(apitypes.At(t.RetainedUntil))
 	}
 	if t.Abstract != nil {
 		shape.AbstractID = new(e.ids().Abstracts.Encode(t.Abstract.ID))

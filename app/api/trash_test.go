@@ -12,7 +12,7 @@ import (
 // was on.
 func TestTrashUnderRetention(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) { s.vault.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
+	h := open(t, func(s *setup) { s.vault.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour} })
 	id := h.id(t, abstract(201, "", field("address", "12 Elm"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2))))
 	h.clock.Advance(31 * 24 * time.Hour)
 	listed := func(want string) {

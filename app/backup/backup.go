@@ -152,7 +152,7 @@ func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, pro
 		}
 		return made, fmt.Errorf("backup: %w", err)
 	}
-	made.To, made.Took, made.Damaged = to, b.Now().Sub(begun), b.vault.KnownDamaged()
+	made.To, made.Took, made.Damaged = to, b.Now().Sub(begun), b.vault.DamagedFileIDs()
 	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
 	b.note(func(s *BackupState) { s.holds(to, made.Archive) })
 	noted := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
@@ -341,7 +341,7 @@ func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copi
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			bad = append(bad, fmt.Sprint(files[0].ID))
 			b.Log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
-			if err := b.vault.InspectBytes(ctx, d, files[0]); err != nil && ctx.Err() == nil {
+			if err := b.vault.VerifyBlob(ctx, d, files[0]); err != nil && ctx.Err() == nil {
 				b.Log.Warn("a document is not verified", "file", files[0].ID, "error", err)
 			}
 			return nil

@@ -47,9 +47,9 @@ func (c handler) lookForFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, errs.InvalidField("size", "The size field must be an integer.")
 	}
-	out := apitypes.Imported{Rejected: c.Vault.Files.Foresee(place.Name, size)}
+	out := apitypes.Imported{Rejected: c.Vault.Files.CheckNameAndSize(place.Filename, size)}
 	if digest := query.Get("sha256"); digest != "" && out.Rejected == "" {
-		file, found, err := c.Vault.Files.There(r.Context(), place, digest)
+		file, found, err := c.Vault.Files.FindImported(r.Context(), place, digest)
 		if err != nil {
 			return nil, err
 		}
@@ -65,38 +65,38 @@ func (c handler) importFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tray, err := c.Vault.Files.NewTray(r.Context())
+	tray, err := c.Vault.Files.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	defer tray.Discard()
-	if err := tray.Add(place.Name, r.Body); err != nil {
+	if err := tray.Add(place.Filename, r.Body); err != nil {
 		return nil, err
 	}
 	if r.URL.Query().Get("dry_run") != "" {
-		reason, err := c.Vault.Files.Judge(tray)
+		reason, err := c.Vault.Files.CheckImport(tray)
 		return apitypes.Imported{Rejected: reason}, err
 	}
 	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {
 		return nil, err
 	}
-	out := apitypes.Imported{Existing: done.There, Rejected: done.Refusal}
-	if done.Refusal == "" {
+	out := apitypes.Imported{Existing: done.Existed, Rejected: done.Rejection}
+	if done.Rejection == "" {
 		out.File = new(int64(done.File.ID))
 	}
 	return out, nil
 }
 
-func importTarget(r *http.Request) (vault.Place, error) {
+func importTarget(r *http.Request) (vault.ImportTarget, error) {
 	query := r.URL.Query()
-	place := vault.Place{Name: decode.Filename(query.Get("filename"))}
+	place := vault.ImportTarget{Filename: decode.Filename(query.Get("filename"))}
 	if text := query.Get("folder_id"); text != "" {
 		id, err := strconv.ParseUint(text, 10, 63)
 		if err != nil {
 			return place, errs.RecordNotFound("folder", text)
 		}
-		place.Folder = id
+		place.FolderID = id
 	}
 	return place, nil
 }

@@ -10,7 +10,7 @@ import (
 // damageStatus adds known damage and the state of the scrub.
 func (c handler) damageStatus(out *apitypes.Status, s instance.Status) {
 	for _, d := range c.Vault.Damaged() {
-		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.File, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.Found)})
+		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.FileID, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.FoundAt)})
 	}
 	scrub := s.Scrub
 	out.Scrub = apitypes.Scrub{

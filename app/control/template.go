@@ -117,7 +117,7 @@ func fieldsOf(list []apitypes.Field) []model.Field {
 	return fields
 }
 
-func changed(d vault.Definitions, dry bool) apitypes.DefinitionsChanged {
+func changed(d vault.DefinitionResult, dry bool) apitypes.DefinitionsChanged {
 	out := apitypes.DefinitionsChanged{DryRun: dry}
 	for _, one := range d.Changed {
 		shape := apitypes.Definition{ID: encode.OptionalID(one.Template.ID), Name: one.Template.Name, Created: one.Created}
@@ -126,7 +126,7 @@ func changed(d vault.Definitions, dry bool) apitypes.DefinitionsChanged {
 		}
 		out.Changed = append(out.Changed, shape)
 	}
-	for _, loss := range d.Refused {
+	for _, loss := range d.Conflicts {
 		out.Losses = append(out.Losses, loss.Sentences...)
 	}
 	return out

@@ -26,7 +26,7 @@ func TestAbstractCreate(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{City: model.StringInput(" Camden ")}, Custom: custom("file_number", `"24-1"`)}
-	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}, pdf("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAbstractCreateRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tr := tray(t, v, pdf("Deed.pdf", "a"))
-			_, err := v.Abstracts.Create(t.Context(), clerk, tt.draft, tr, vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Create(t.Context(), clerk, tt.draft, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			kind(t, tt.name, err, errs.Invalid)
 			var refused *errs.Error
 			if errors.As(err, &refused) && (len(refused.Fields) != 1 || refused.Fields[0].Field != tt.field) {
@@ -106,7 +106,7 @@ func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 	})
 	v.Start(24 * time.Hour)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tr, vault.Keep[vault.Filed]{})
+	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "retired meanwhile", err, errs.Invalid)
 	tr.Discard()
 	eventually(t, "the sweep of what was kept", func() bool { return len(under(t, opts.Dir, "blobs")) == 0 })
@@ -126,7 +126,7 @@ func TestAbstractRetiredTemplate(t *testing.T) {
 	if err := retire(v, 2); err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tray(t, v), vault.Keep[vault.Filed]{})
+	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "retired template", err, errs.Invalid)
 	after, err := v.Templates.List(t.Context())
 	if err != nil || len(after) != len(before)-1 || slices.ContainsFunc(after, func(x model.Template) bool { return x.ID == 2 }) {
@@ -141,7 +141,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 	if err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.SetDefaultTemplate(0) }); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"1"`)}, tray(t, v), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"1"`)}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || filed.Abstract.TemplateID != 0 || filed.Abstract.Status != "" || len(filed.Abstract.Custom) != 0 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -151,7 +151,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestAttach(t *testing.T) {
 	last := filed.Abstract
 	for i := range 3 {
 		a, b := pdf(fmt.Sprintf("a%d.pdf", i), "a"), pdf(fmt.Sprintf("b%d.pdf", i), fmt.Sprint(i))
-		filed, err := v.Abstracts.Attach(t.Context(), clerk, last.ID, model.UploadDraft{FolderID: id(1)}, tray(t, v, a, doc{"x.exe", text(1)}, b), vault.Keep[vault.Filed]{})
+		filed, err := v.Abstracts.Attach(t.Context(), clerk, last.ID, model.UploadDraft{FolderID: id(1)}, tray(t, v, a, doc{"x.exe", text(1)}, b), vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil || len(filed.Failures) != 1 {
 			t.Fatalf("%+v, %v", filed.Failures, err)
 		}
@@ -189,18 +189,18 @@ func TestAttach(t *testing.T) {
 func TestAttachNothingGood(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), vault.Keep[vault.Filed]{})
+	again, err := v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(again.Failures) != 1 || again.Abstract.Version != filed.Abstract.Version {
 		t.Errorf("%+v, %v", again, err)
 	}
-	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "no file", err, errs.Invalid)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err = v.Abstracts.Attach(t.Context(), clerk, 99, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	_, err = v.Abstracts.Attach(t.Context(), clerk, 99, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "no abstract", err, errs.NotFound)
 	tr.Discard()
 	nothingStays(t, opts.Dir)
@@ -209,14 +209,14 @@ func TestAttachNothingGood(t *testing.T) {
 func TestAttachFromAllSides(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for n := range 8 {
 		tr := tray(t, v, pdf("a.pdf", fmt.Sprint(n)))
 		all.Go(func() {
-			if _, err := v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); err != nil {
+			if _, err := v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 				t.Error(err)
 			}
 		})

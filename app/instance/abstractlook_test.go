@@ -14,11 +14,11 @@ import (
 	"deedkeep/app/vault"
 )
 
-func abstractCalled(t *testing.T, v *instance.Instance, number, parcel, address string, docs ...doc) vault.Filed {
+func abstractCalled(t *testing.T, v *instance.Instance, number, parcel, address string, docs ...doc) vault.AbstractWithFiles {
 	t.Helper()
 	draft := model.AbstractDraft{TaxMap: model.StringInput(parcel), PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}
 	draft.Custom.Values = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}
-	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAbstractsCalled(t *testing.T) {
 	abstractCalled(t, v, "1", "12-34-567", "9 Elm St")
 	abstractCalled(t, v, "3", "12-34-5678", "9 Elm Street")
 	abstractCalled(t, v, "4", "", "9 ELM ST.")
-	found, more, err := v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 2})
+	found, more, err := v.Abstracts.FindByPrefix(t.Context(), "9 elm", vault.Query{Limit: 2})
 	if err != nil || len(found) != 2 || !more {
 		t.Errorf("called: %v, %v, %v", fileNumbers(found), more, err)
 	}
@@ -47,14 +47,14 @@ func TestAbstractsCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
-	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
+	if found, more, err = v.Abstracts.FindByPrefix(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
 		t.Errorf("called, with a status: %v, %v, %v", fileNumbers(found), more, err)
 	}
 	q.CreatedTo = found[0].CreatedAt.Add(-time.Hour)
-	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
+	if found, more, err = v.Abstracts.FindByPrefix(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
 		t.Errorf("called, made before: %v, %v, %v", fileNumbers(found), more, err)
 	}
-	if _, _, err = v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 1, OpenOnly: true}); err == nil {
+	if _, _, err = v.Abstracts.FindByPrefix(t.Context(), "9 elm", vault.Query{Limit: 1, OpenOnly: true}); err == nil {
 		t.Error("abstracts have no due dates to filter by")
 	}
 }
@@ -122,11 +122,11 @@ func TestAbstractHistory(t *testing.T) {
 	if _, err := v.Abstracts.History(t.Context(), clerk, 99, 0, nil, 10); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("of none: %v", err)
 	}
-	who, err := v.Files.Filers(t.Context(), []uint64{filed.Files[0].ID, 999})
+	who, err := v.Files.Uploaders(t.Context(), []uint64{filed.Files[0].ID, 999})
 	if err != nil || len(who) != 1 || who[filed.Files[0].ID].Name != clerk.Name {
 		t.Errorf("filers %v, %v", who, err)
 	}
-	page, err := v.Abstracts.Rows(t.Context(), vault.Query{Limit: 1, Descending: true})
+	page, err := v.Abstracts.ListWithoutFiles(t.Context(), vault.Query{Limit: 1, Descending: true})
 	if err != nil || len(page.Items) != 1 || page.Items[0].FileNumber() != "2" || len(page.Items[0].Files) != 1 {
 		t.Errorf("rows %+v, %v", page.Items, err)
 	}
@@ -138,10 +138,10 @@ func TestGoneDocuments(t *testing.T) {
 	v, _ := opened(t, nil)
 	filed := abstractCalled(t, v, "1", "", "", pdf("a.pdf", "a"), pdf("b.pdf", "b"), pdf("c.pdf", "c"))
 	id, b := filed.Abstract.ID, filed.Files[1].ID
-	if _, _, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{b, filed.Files[2].ID}); err != nil {
+	if _, _, err := v.Files.TrashMany(t.Context(), clerk, []uint64{b, filed.Files[2].ID}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Files.Restore(t.Context(), clerk, b, vault.Keep[model.File]{}); err != nil {
+	if _, err := v.Files.Restore(t.Context(), clerk, b, vault.Idempotency[model.File]{}); err != nil {
 		t.Fatal(err)
 	}
 	now, err := v.Abstracts.Get(t.Context(), id)

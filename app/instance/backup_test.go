@@ -98,11 +98,11 @@ func TestBackupUnderLoad(t *testing.T) {
 					continue
 				}
 				salt := fmt.Sprintf("%d-%d %s", n, i, strings.Repeat("x", 1<<(i%14)))
-				tray, err := v.Files.NewTray(context.Background())
+				tray, err := v.Files.Stage(context.Background())
 				if err == nil {
 					if err = tray.Add("Deed.pdf", bytes.NewReader(vaulttest.PDF(1, salt))); err == nil {
-						var filed vault.Filed
-						if filed, err = v.Files.Upload(context.Background(), clerk, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err == nil {
+						var filed vault.AbstractWithFiles
+						if filed, err = v.Files.Upload(context.Background(), clerk, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err == nil {
 							mu.Lock()
 							acked[filed.Files[0].ID] = salt
 							mu.Unlock()
@@ -201,7 +201,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 		t.Errorf("the vault still has %v", left)
 	}
 	back := restored(t, to)
-	if _, err := back.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{}); err != nil {
+	if _, err := back.Files.Restore(t.Context(), clerk, f.ID, vault.Idempotency[model.File]{}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(content(t, back, f.ID), vaulttest.PDF(1, "a")) {

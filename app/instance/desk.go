@@ -106,7 +106,7 @@ func (in *Instance) Latest(ctx context.Context) (list []vault.Document, err erro
 
 func (in *Instance) latest(t *store.Tx) ([]vault.Document, error) {
 	page, err := t.ListFiles(store.Query{Descending: true, Limit: onDesk})
-	return in.Placed(t, page.Items), err
+	return in.WithLocations(t, page.Items), err
 }
 
 func (in *Instance) failed(t *store.Tx) ([]vault.Document, error) {
@@ -114,7 +114,7 @@ func (in *Instance) failed(t *store.Tx) ([]vault.Document, error) {
 	// What nobody can mend is told for a week; after that only where it lies.
 	since := in.Now().Add(-weekOld)
 	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.Retryable() && f.CreatedAt.Before(since) })
-	return in.Placed(t, files[:min(len(files), onDesk)]), err
+	return in.WithLocations(t, files[:min(len(files), onDesk)]), err
 }
 
 // weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).

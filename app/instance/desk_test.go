@@ -91,7 +91,7 @@ func TestDeskDocuments(t *testing.T) {
 	v, _ := opened(t, faked(f))
 	v.Start(time.Hour)
 	files := uploadDocs(t, v, pdf("1.pdf", "1"))
-	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	done(t, err)
 	if _, err := v.Files.Patch(t.Context(), clerk, files[0].ID, model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestDeskDocuments(t *testing.T) {
 			t.Fatalf("%+v", list)
 		}
 	}
-	if d.Latest[0].ID != made.Files[0].ID || d.Latest[0].Place != "26-1" || d.Latest[1].Place != "Inbox" {
+	if d.Latest[0].ID != made.Files[0].ID || d.Latest[0].Location != "26-1" || d.Latest[1].Location != "Inbox" {
 		t.Errorf("latest %+v", d.Latest)
 	}
 	if d.Status.Failed != 2 || d.Failed[0].Failure == "" {

@@ -125,7 +125,7 @@ func TestDiskFails(t *testing.T) {
 			bad.Store(true)
 			err := tr.Add("Deed.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1\n"))
 			if err == nil {
-				_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+				_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			}
 			kind(t, tt.name, err, tt.want)
 			if !errors.Is(err, tt.err) {
@@ -159,9 +159,9 @@ func TestDiskFails(t *testing.T) {
 func refusesWrites(t *testing.T, v *instance.Instance, dir string) {
 	t.Helper()
 	kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
-	_, err := v.Files.NewTray(t.Context())
+	_, err := v.Files.Stage(t.Context())
 	kind(t, "tray", err, errs.Unavailable)
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{})
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
 	kind(t, "order", err, errs.Unavailable)
 	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x"})
 	kind(t, "key", err, errs.Unavailable)
@@ -192,11 +192,11 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	v = vaulttest.Open(t, opts)
 
 	kind(t, "ready", v.Ready(t.Context()), errs.InsufficientStorage)
-	_, err = v.Files.NewTray(t.Context())
+	_, err = v.Files.Stage(t.Context())
 	kind(t, "tray", err, errs.InsufficientStorage)
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{})
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
 	kind(t, "order", err, errs.InsufficientStorage)
-	_, err = v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x")}, vault.Keep[model.Folder]{})
+	_, err = v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x")}, vault.Idempotency[model.Folder]{})
 	kind(t, "folder", err, errs.InsufficientStorage)
 	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x"})
 	kind(t, "key", err, errs.InsufficientStorage)
@@ -231,7 +231,7 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	tr := tray(t, v, doc{"first.txt", text(9)})
 	v.MinFree = math.MaxUint64
 	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), errs.InsufficientStorage)
-	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "commit", err, errs.InsufficientStorage)
 	tr.Discard()
 	if s := status(t, v); s.Files != 0 || len(under(t, opts.Dir, "tmp")) != 0 {
@@ -282,7 +282,7 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	bad.Store(true)
 	for n := 1; n <= 3; n++ {
 		done(t, v.Sound(t.Context()))
-		_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
+		_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 		kind(t, "upload", err, errs.Internal)
 	}
 	kind(t, "after 3 errors", v.Sound(t.Context()), errs.Unavailable)

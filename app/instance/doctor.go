@@ -24,7 +24,7 @@ const (
 
 // Checkup reads a little of the newest records, in short transactions.
 func (in *Instance) Checkup(ctx context.Context) (Checkup, error) {
-	c := Checkup{CutAt: in.CutAt(), Reread: in.Store.CacheCheck()}
+	c := Checkup{CutAt: in.UncleanStopAt(), Reread: in.Store.CacheCheck()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		page, err := t.ListEvents(store.Query{Descending: true, Limit: 1})
 		if err == nil && len(page.Items) == 1 {

@@ -19,7 +19,7 @@ func order(t *testing.T, v *instance.Instance, number, due, parcel string, at mo
 	if parcel != "" {
 		draft.Custom = custom("parcel_id", fmt.Sprintf("%q", parcel))
 	}
-	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func filedAbstract(t *testing.T, v *instance.Instance, number, parcel string, at
 	if number != "" {
 		draft.Custom = custom("file_number", fmt.Sprintf("%q", number))
 	}
-	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,10 +163,10 @@ func TestSameNumber(t *testing.T) {
 	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
 		t.Errorf("two: %v, %v, %v", list, more, err)
 	}
-	for range vault.MostFound {
+	for range vault.MaxFound {
 		order(t, v, "A-1", "", "", model.PropertyDraft{})
 	}
-	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MostFound {
+	if list, more, err := v.Search.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MaxFound {
 		t.Errorf("many: %d, %v, %v", len(list), more, err)
 	}
 }

@@ -29,7 +29,7 @@ func TestFolderCreate(t *testing.T) {
 		{"a seeded one", model.FolderDraft{Name: model.StringInput("inbox")}, true},
 	}
 	for _, tt := range tests {
-		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Keep[model.Folder]{})
+		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Idempotency[model.Folder]{})
 		if tt.refuse {
 			kind(t, tt.name, err, errs.Invalid)
 		} else if err != nil || made.ID == 0 {
@@ -61,7 +61,7 @@ func TestFolderNameRace(t *testing.T) {
 	for n := range 64 {
 		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
 		all.Go(func() {
-			_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput(name), ParentID: id(1)}, vault.Keep[model.Folder]{})
+			_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput(name), ParentID: id(1)}, vault.Idempotency[model.Folder]{})
 			if err == nil {
 				won.Add(1)
 				return
@@ -89,7 +89,7 @@ func TestFolderDepth(t *testing.T) {
 		}
 		at = one.ID
 	}
-	_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x"), ParentID: id(at)}, vault.Keep[model.Folder]{})
+	_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x"), ParentID: id(at)}, vault.Idempotency[model.Folder]{})
 	kind(t, "made", err, errs.Invalid)
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, 0, "x", false)
 	kind(t, "ensured", err, errs.Invalid)

@@ -41,9 +41,9 @@ func opened(t *testing.T, change func(*instance.Options)) (*instance.Instance, i
 }
 
 // tray holds the documents; it is discarded at the end of the test at the latest.
-func tray(t *testing.T, v *instance.Instance, docs ...doc) *vault.Tray {
+func tray(t *testing.T, v *instance.Instance, docs ...doc) *vault.StagedUpload {
 	t.Helper()
-	tray, err := v.Files.NewTray(t.Context())
+	tray, err := v.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func tray(t *testing.T, v *instance.Instance, docs ...doc) *vault.Tray {
 // uploadDocs files the documents in no folder, all of which must be good.
 func uploadDocs(t *testing.T, v *instance.Instance, docs ...doc) []model.File {
 	t.Helper()
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("upload: %v, refused %v", err, filed.Failures)
 	}

@@ -21,7 +21,7 @@ func sum(body []byte) string {
 // imported imports one document and wants no error.
 func imported(t *testing.T, v *instance.Instance, folder uint64, d doc) vault.Imported {
 	t.Helper()
-	done, err := v.Files.Import(t.Context(), clerk, vault.Place{Folder: folder, Name: d.name}, sum(d.body), tray(t, v, d))
+	done, err := v.Files.Import(t.Context(), clerk, vault.ImportTarget{FolderID: folder, Filename: d.name}, sum(d.body), tray(t, v, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestImportOnce(t *testing.T) {
 	v, _ := opened(t, nil)
 	deed := pdf("Cafe\u0301.pdf", "1")
 	first := imported(t, v, 1, deed)
-	if first.There || first.File.FolderID != 1 || first.Refusal != "" {
+	if first.Existed || first.File.FolderID != 1 || first.Rejection != "" {
 		t.Fatalf("%+v", first)
 	}
 	for _, row := range []struct {
@@ -51,11 +51,11 @@ func TestImportOnce(t *testing.T) {
 		{"in other letters", 1, doc{"CAFE\u0301.pdf", deed.body}, false},
 		{"with other bytes", 1, pdf("Cafe\u0301.pdf", "2"), false},
 	} {
-		found, there, err := v.Files.There(t.Context(), vault.Place{Folder: row.folder, Name: row.doc.name}, sum(row.doc.body))
+		found, there, err := v.Files.FindImported(t.Context(), vault.ImportTarget{FolderID: row.folder, Filename: row.doc.name}, sum(row.doc.body))
 		if err != nil || there != row.there || there && found.ID != first.File.ID {
 			t.Errorf("%s: looked at: %v, %v", row.name, there, err)
 		}
-		if done := imported(t, v, row.folder, row.doc); done.There != row.there || done.There && done.File.ID != first.File.ID {
+		if done := imported(t, v, row.folder, row.doc); done.Existed != row.there || done.Existed && done.File.ID != first.File.ID {
 			t.Errorf("%s: %+v", row.name, done)
 		}
 	}
@@ -63,14 +63,14 @@ func TestImportOnce(t *testing.T) {
 	if err := v.Files.Trash(t.Context(), clerk, first.File.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	if done := imported(t, v, 1, deed); done.There {
+	if done := imported(t, v, 1, deed); done.Existed {
 		t.Error("what is in the trash counts as there")
 	}
 	plat := pdf("Plat.pdf", "3")
-	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, plat), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, plat), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
-	if done := imported(t, v, 0, plat); done.There {
+	if done := imported(t, v, 0, plat); done.Existed {
 		t.Error("an abstract's document counts as there")
 	}
 }
@@ -87,13 +87,13 @@ func TestImportRace(t *testing.T) {
 		for range 8 {
 			tray := tray(t, v, d)
 			all.Go(func() {
-				done, err := v.Files.Import(t.Context(), clerk, vault.Place{Folder: 1, Name: d.name}, sum(d.body), tray)
+				done, err := v.Files.Import(t.Context(), clerk, vault.ImportTarget{FolderID: 1, Filename: d.name}, sum(d.body), tray)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
 					t.Error(err)
 				}
-				if !done.There {
+				if !done.Existed {
 					filed++
 				}
 			})
@@ -108,25 +108,25 @@ func TestImportRace(t *testing.T) {
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	if done := imported(t, v, 0, doc{"x.pdf", []byte("no PDF at all")}); done.Refusal != "File content does not match its .pdf extension" || done.File.ID != 0 {
+	if done := imported(t, v, 0, doc{"x.pdf", []byte("no PDF at all")}); done.Rejection != "File content does not match its .pdf extension" || done.File.ID != 0 {
 		t.Errorf("%+v", done)
 	}
 	deed := pdf("Deed.pdf", "1")
-	_, err := v.Files.Import(t.Context(), clerk, vault.Place{Name: deed.name}, sum([]byte("others")), tray(t, v, deed))
+	_, err := v.Files.Import(t.Context(), clerk, vault.ImportTarget{Filename: deed.name}, sum([]byte("others")), tray(t, v, deed))
 	kind(t, "other bytes than were read", err, errs.Conflict)
-	_, err = v.Files.Import(t.Context(), clerk, vault.Place{Folder: 99, Name: deed.name}, sum(deed.body), tray(t, v, deed))
+	_, err = v.Files.Import(t.Context(), clerk, vault.ImportTarget{FolderID: 99, Filename: deed.name}, sum(deed.body), tray(t, v, deed))
 	kind(t, "no such folder", err, errs.NotFound)
-	_, _, err = v.Files.There(t.Context(), vault.Place{}, "zz")
+	_, _, err = v.Files.FindImported(t.Context(), vault.ImportTarget{}, "zz")
 	kind(t, "no digest", err, errs.Invalid)
 	for name, want := range map[string]string{"a.pdf": "", "a.exe": document.ReasonUnsupportedType, "a": document.ReasonUnsupportedType} {
-		if got := v.Files.Foresee(name, 1); got != want {
+		if got := v.Files.CheckNameAndSize(name, 1); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got := v.Files.Foresee("a.exe", 0); got != document.ReasonEmpty {
+	if got := v.Files.CheckNameAndSize("a.exe", 0); got != document.ReasonEmpty {
 		t.Error(got)
 	}
-	if got := v.Files.Foresee("a.exe", 100<<20+1); got != document.ReasonTooLarge(100<<20) {
+	if got := v.Files.CheckNameAndSize("a.exe", 100<<20+1); got != document.ReasonTooLarge(100<<20) {
 		t.Error(got)
 	}
 	if s := status(t, v); s.Files != 0 {

@@ -93,7 +93,7 @@ func furnished(t *testing.T, v *instance.Instance) (questions []string) {
 	for i := range 6 {
 		order(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
 		draft := model.AbstractDraft{PropertyDraft: elm("Albany", "Albany"), Custom: custom("file_number", fmt.Sprintf(`"F-%04d"`, i))}
-		_, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Keep[vault.Filed]{})
+		_, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	v, _ := opened(t, func(o *instance.Options) { o.Now = vaulttest.NewClock().Now })
 	indexes(t, v)
 	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"26-0017"`)},
-		tray(t, v, pdf("Deed Bk1022-Pg311.pdf", "1")), vault.Keep[vault.Filed]{})
+		tray(t, v, pdf("Deed Bk1022-Pg311.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,18 +160,18 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 		{"moved", func() error { _, _, err := v.Files.Move(t.Context(), clerk, []uint64{loose.ID}, 1); return err }, "easement", []string{"file 2"}},
 		{"in the trash", func() error { return v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}) }, "easement", nil},
 		{"back", func() error {
-			_, err := v.Files.Restore(t.Context(), clerk, loose.ID, vault.Keep[model.File]{})
+			_, err := v.Files.Restore(t.Context(), clerk, loose.ID, vault.Idempotency[model.File]{})
 			return err
 		}, "easement", []string{"file 2"}},
 		{"an abstract in the trash", func() error { return v.Abstracts.Trash(t.Context(), clerk, a, vault.Match{}) }, "bk1022", nil},
 		{"itself", nil, "26-0017", nil},
 		{"an abstract back", func() error {
-			_, err := v.Abstracts.Restore(t.Context(), clerk, a, vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Restore(t.Context(), clerk, a, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}, "bk1022", []string{"file 1"}},
 		{"taken off", func() error { return v.Abstracts.Detach(t.Context(), clerk, a, file, vault.Match{}) }, "bk1022", nil},
 		{"put back", func() error {
-			_, err := v.Files.Restore(t.Context(), clerk, file, vault.Keep[model.File]{})
+			_, err := v.Files.Restore(t.Context(), clerk, file, vault.Idempotency[model.File]{})
 			return err
 		}, "bk1022", []string{"file 1"}},
 		{"another county", func() error {
@@ -457,7 +457,7 @@ func TestADamagedAbstractHidesNoDocument(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	done(t, err)
-	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("zebra.pdf", "2")), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("zebra.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	done(t, err)
 	indexes(t, v)
 	done(t, v.Close())

@@ -198,11 +198,11 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Events = audit.NewEvents(in.DB)
 	in.auth = auth.NewAuth(in.DB, in.Secrets, set.Users, cmp.Or(opts.Passwords, secret.DefaultArgon2Params()), in.Events)
 	in.Users, in.Sessions, in.Keys = in.auth.Users, in.auth.Sessions, in.auth.Keys
-	in.Vault = vault.NewVault(in.DB, vault.VaultOptions{
-		Settings: vault.VaultSettings{
-			FileSize: set.FileSize, FilesPerRequest: set.FilesPerRequest, FilesPerAbstract: set.FilesPerAbstract,
-			Inspect: set.Inspect, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
-			TrashKeep: set.TrashKeep, Retention: set.Retention, ReplayKeep: set.ReplayKeep,
+	in.Vault = vault.New(in.DB, vault.Options{
+		Settings: vault.Settings{
+			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
+			InspectLimits: set.Inspect, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, Reader: opts.Reader,
 	})
@@ -255,12 +255,12 @@ func openRing(dir, database string, rand io.Reader) (*secret.Keys, error) {
 // Start starts the background work, which Close stops. Blobs are swept at start and
 // then at this interval.
 func (in *Instance) Start(sweepEvery time.Duration) {
-	in.NoteStart()
+	in.RecordServerStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	in.stop = cancel
 	work := []func(context.Context){in.Processing.Run, in.remaker.Run, in.Events.Run, in.Users.Run, in.Backups.Run, in.Uploads.Run, in.Search.Index.Run,
 		in.scrubber.Run, in.scrubber.Answer}
-	own := in.Begin(ctx)
+	own := in.StartGeneration(ctx)
 	in.Search.Index.Start(own)
 	in.Reserve.Fill(in.Log)
 	if own {
@@ -285,6 +285,6 @@ func (in *Instance) Close() error {
 	in.Search.Index.Close()
 	err := errors.Join(in.Events.End(), in.Users.End())
 	err = errors.Join(err, in.Store.Close())
-	in.NoteStop()
+	in.RecordServerStop()
 	return err
 }

@@ -64,7 +64,7 @@ func TestIntakeRefusals(t *testing.T) {
 		}
 	}
 	tray := tray(t, v, docs...)
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 		docs = append(docs, doc{fmt.Sprintf("%d.txt", i), fmt.Appendf(nil, "%d", i)})
 	}
 	docs = append(docs, doc{"101.txt", text(1)}, doc{"102.txt", nil}, doc{"103.txt", text(smallLimit + 1)}, doc{"104.exe", text(1)})
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 func TestFullAbstract(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 3 })
-	reasons := func(filed vault.Filed, err error, want ...string) {
+	reasons := func(filed vault.AbstractWithFiles, err error, want ...string) {
 		t.Helper()
 		var got []string
 		for _, f := range filed.Failures {
@@ -127,10 +127,10 @@ func TestFullAbstract(t *testing.T) {
 		}
 	}
 	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
-	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), name(2), doc{"a.exe", text(3)}, name(3), name(4), doc{"b.exe", text(3)}, name(5)), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), name(2), doc{"a.exe", text(3)}, name(3), name(4), doc{"b.exe", text(3)}, name(5)), vault.Idempotency[vault.AbstractWithFiles]{})
 	reasons(made, err, "a.exe: "+document.ReasonUnsupportedType, "4.txt: "+document.ReasonAbstractFull, "b.exe: "+document.ReasonUnsupportedType, "5.txt: "+document.ReasonAbstractFull)
-	attach := func(docs ...doc) (vault.Filed, error) {
-		return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	attach := func(docs ...doc) (vault.AbstractWithFiles, error) {
+		return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	}
 	filed, err := attach(name(6))
 	reasons(filed, err, "6.txt: "+document.ReasonAbstractFull)
@@ -144,7 +144,7 @@ func TestFullAbstract(t *testing.T) {
 	}
 	filed, err = attach(name(7), name(8))
 	reasons(filed, err, "8.txt: "+document.ReasonAbstractFull)
-	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Keep[model.File]{})
+	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Idempotency[model.File]{})
 	kind(t, "restore into a full one", err, errs.Conflict)
 }
 
@@ -152,11 +152,11 @@ func TestIntakeNoneGood(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, small)
 	tr := tray(t, v, doc{"a.exe", text(3)})
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Files) != 0 || len(filed.Failures) != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
-	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "no file at all", err, errs.Invalid)
 	nothingStays(t, opts.Dir)
 }
@@ -165,14 +165,14 @@ func TestIntakeUploadRefused(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(99)}, tr, vault.Keep[vault.Filed]{})
+	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(99)}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "unknown folder", err, errs.Invalid)
-	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{NonFilePart: true}, tr, vault.Keep[vault.Filed]{})
+	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{NonFilePart: true}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "not a file", err, errs.Invalid)
 	tr.Discard()
 	tr.Discard()
 	nothingStays(t, opts.Dir)
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || filed.Files[0].FolderID != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -201,7 +201,7 @@ func TestIntakeCanceledWhileDraining(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, small)
 	ctx, cancel := context.WithCancel(t.Context())
-	tr, err := v.Files.NewTray(ctx)
+	tr, err := v.Files.Stage(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestIntakeCanceledMidInspection(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	tr, err := v.Files.NewTray(ctx)
+	tr, err := v.Files.Stage(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestIntakeCanceledMidInspection(t *testing.T) {
 	}
 	<-begun
 	cancel()
-	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); !errors.Is(err, context.Canceled) {
+	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	tr.Discard()
@@ -269,7 +269,7 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 				})
 			})
 			tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
-			_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			if !errors.Is(err, row.err) || errs.KindOf(err) != row.want {
 				t.Errorf("got %v, want kind %d", err, row.want)
 			}

@@ -32,7 +32,7 @@ func TestBeginBackup(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	docs := tray(t, v, pdf("a.pdf", "a"))
-	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, docs, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, docs, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -143,7 +143,7 @@ func TestTemplateEdit(t *testing.T) {
 	if _, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "first"}); errs.KindOf(err) != errs.Invalid {
 		t.Errorf("a name that is taken: %v", err)
 	}
-	if n, err := v.Templates.Abstracts(t.Context(), 1); n != 0 || err != nil {
+	if n, err := v.Templates.CountAbstracts(t.Context(), 1); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 	fields, _ := v.Orders.Fields(t.Context())

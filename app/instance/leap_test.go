@@ -30,7 +30,7 @@ func TestAClockFarAheadPurgesNothingForADay(t *testing.T) {
 	}
 	turn := func(what string, want ...string) {
 		t.Helper()
-		done(t, v.PurgeTurn(t.Context()))
+		done(t, v.RunPurgeOnce(t.Context()))
 		if got := inTheTrash(t, v); strings.Join(got, ",") != strings.Join(want, ",") {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}

@@ -21,10 +21,10 @@ func TestLogNamesWhatWasMade(t *testing.T) {
 	if _, _, err := v.Keys.Rotate(ctx, boss, key.ID, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Folders.Create(ctx, boss, model.FolderDraft{Name: model.StringInput("Smith")}, vault.Keep[model.Folder]{}); err != nil {
+	if _, err := v.Folders.Create(ctx, boss, model.FolderDraft{Name: model.StringInput("Smith")}, vault.Idempotency[model.Folder]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Orders.Create(ctx, boss, model.OrderDraft{Number: model.StringInput("2026-17")}, vault.Keep[model.Order]{}); err != nil {
+	if _, err := v.Orders.Create(ctx, boss, model.OrderDraft{Number: model.StringInput("2026-17")}, vault.Idempotency[model.Order]{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Backups.Pruned(ctx, boss, "/b", []string{"x", "y"}); err != nil {

@@ -42,7 +42,7 @@ func (in *Instance) Numbers(ctx context.Context) (n Numbers, err error) {
 		return err
 	})
 	n.DatabaseBytes, n.Commits = in.Store.Size(), in.Store.CommitStats()
-	n.Filed, n.FiledBytes, n.Refused = in.Counts.Filed.Load(), in.Counts.FiledBytes.Load(), in.Counts.Rejected.Load()
+	n.Filed, n.FiledBytes, n.Refused = in.UploadCounts.Uploaded.Load(), in.UploadCounts.UploadedBytes.Load(), in.UploadCounts.Rejected.Load()
 	n.Processed, n.SignIns = in.Processing.Processed(), in.auth.SignIns()
 	n.Searches, n.SearchSeconds = in.Search.Counts()
 	if err == nil {

@@ -27,7 +27,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
 	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
-	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), doc{"a.exe", text(3)}, name(2), name(3)), vault.Keep[vault.Filed]{})
+	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), doc{"a.exe", text(3)}, name(2), name(3)), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 	}
 	// What is refused as a whole files nothing.
 	draft := model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 99}}
-	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Keep[vault.Filed]{})
+	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "another template", err, errs.Invalid)
 	before := numbers(t, v)
 	if before.Filed != 2 || before.Refused != 2 {

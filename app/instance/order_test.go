@@ -18,7 +18,7 @@ func TestOrderCreate(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 { // a repeated number is accepted
-		made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(" A-1 "), Custom: custom("rush", `"Rush"`)}, vault.Keep[model.Order]{})
+		made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(" A-1 "), Custom: custom("rush", `"Rush"`)}, vault.Idempotency[model.Order]{})
 		if err != nil || made.ID != uint64(n+1) || made.Number != "A-1" || made.Status != "active" || made.Version != 1 || len(made.Custom) != 1 {
 			t.Errorf("%+v, %v", made, err)
 		}
@@ -27,7 +27,7 @@ func TestOrderCreate(t *testing.T) {
 	if err != nil || len(fields) == 0 || fields[0].Key != "transaction_type" {
 		t.Errorf("%v, %v", fields, err)
 	}
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{DueDate: model.StringInput("2026-02-30")}, vault.Keep[model.Order]{})
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{DueDate: model.StringInput("2026-02-30")}, vault.Idempotency[model.Order]{})
 	kind(t, "wrong fields", err, errs.Invalid)
 	if s := status(t, v); s.Orders != 2 {
 		t.Errorf("%d orders", s.Orders)
@@ -50,7 +50,7 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 					number = "STRASSE-9"
 				}
 				all.Go(func() {
-					_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Keep[model.Order]{})
+					_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Idempotency[model.Order]{})
 					if err == nil {
 						won.Add(1)
 						return
@@ -78,11 +78,11 @@ func TestOrderUniqueNumberIsWhole(t *testing.T) {
 	v, _ := opened(t, func(o *instance.Options) { o.Settings.UniqueOrderNumber = true })
 	long := strings.Repeat("9", 255)
 	for _, number := range []string{"9", "99", " 99x", long} { // none is another's beginning
-		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Keep[model.Order]{}); err != nil {
+		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Idempotency[model.Order]{}); err != nil {
 			t.Errorf("%s: %v", number, err)
 		}
 	}
-	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(long + " "), DueDate: model.StringInput("x")}, vault.Keep[model.Order]{})
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(long + " "), DueDate: model.StringInput("x")}, vault.Idempotency[model.Order]{})
 	var refused *errs.Error
 	if !errors.As(err, &refused) || len(refused.Fields) != 2 || refused.Fields[0].Field != "order_number" {
 		t.Errorf("%v", err)

@@ -18,9 +18,9 @@ import (
 )
 
 // create makes an abstract with the documents, all of which must be good.
-func create(t *testing.T, v *instance.Instance, docs ...doc) vault.Filed {
+func create(t *testing.T, v *instance.Instance, docs ...doc) vault.AbstractWithFiles {
 	t.Helper()
-	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("create: %v, refused %v", err, filed.Failures)
 	}
@@ -30,7 +30,7 @@ func create(t *testing.T, v *instance.Instance, docs ...doc) vault.Filed {
 // ordered makes an order.
 func ordered(t *testing.T, v *instance.Instance, number string) model.Order {
 	t.Helper()
-	order, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Keep[model.Order]{})
+	order, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(number)}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func folder(t *testing.T, v *instance.Instance, name string, parent uint64) mode
 	if parent != 0 {
 		draft.ParentID = id(parent)
 	}
-	made, err := v.Folders.Create(t.Context(), clerk, draft, vault.Keep[model.Folder]{})
+	made, err := v.Folders.Create(t.Context(), clerk, draft, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestOrderPatch(t *testing.T) {
 	if after, err = v.Orders.Patch(t.Context(), clerk, 1, model.OrderPatch{Number: sent("A-2")}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Orders.Restore(t.Context(), clerk, 2, vault.Keep[model.Order]{})
+	_, err = v.Orders.Restore(t.Context(), clerk, 2, vault.Idempotency[model.Order]{})
 	kind(t, "restored with a number that is taken", err, errs.Invalid)
 	page, err := v.Orders.List(t.Context(), vault.Query{Limit: 9})
 	if err != nil || len(page.Items) != 1 || !reflect.DeepEqual(page.Items[0], after) {
@@ -271,7 +271,7 @@ func TestFolderRemove(t *testing.T) {
 	v, _ := opened(t, nil)
 	top := folder(t, v, "Top", 0)
 	low := folder(t, v, "Low", top.ID)
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(low.ID)}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(low.ID)}, tray(t, v, pdf("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestFolderRemove(t *testing.T) {
 	if err := remove(top.ID); err != nil {
 		t.Fatal(err)
 	}
-	back, err := v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[model.File]{})
+	back, err := v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Idempotency[model.File]{})
 	if err != nil || back.FolderID != 0 {
 		t.Errorf("a document whose folder is gone: %+v, %v", back, err)
 	}
@@ -323,7 +323,7 @@ func TestPatchEnforcesRequired(t *testing.T) {
 	if _, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Some(custom("file_number", `"24-1"`))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	v.Enforce(true)
+	v.SetEnforceRequired(true)
 	_, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Some(custom("file_number", "null"))}, vault.Match{})
 	wantRefused(t, err, "custom_fields.file_number")
 	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{TaxMap: sent("9")}, vault.Match{})

@@ -28,7 +28,7 @@ func TestRestoreTooLate(t *testing.T) {
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v, "order 1 A-1")
 	clock.Advance(time.Microsecond)
-	_, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
+	_, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Idempotency[model.Order]{})
 	kind(t, "too late", err, errs.NotFound)
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v)
@@ -57,7 +57,7 @@ func TestPurge(t *testing.T) {
 	}
 	for _, f := range gone.Files {
 		missing(t, v, f.ID)
-		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{})
+		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Idempotency[model.File]{})
 		kind(t, "restore what was purged", err, errs.NotFound)
 	}
 	bytesOf := func(f model.File) error {
@@ -164,7 +164,7 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	kind(t, "a change", err, errs.InsufficientStorage)
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, filed.Files[0].ID, vault.Match{}))
-	_, err = v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[model.File]{})
+	_, err = v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Idempotency[model.File]{})
 	done(t, err)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	done(t, v.Folders.Remove(t.Context(), clerk, inbox.ID, vault.Match{}))
@@ -182,7 +182,7 @@ func TestProcessingInTheTrash(t *testing.T) {
 	done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
 	v.Start(1 << 40)
 	idle(t, v)
-	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
+	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Idempotency[model.File]{})
 	if err != nil || back.Processing || back.Failure != "" || f.count(texts) != 1 {
 		t.Errorf("%+v, %v, %d texts", back, err, f.count(texts))
 	}
@@ -257,7 +257,7 @@ func TestTrashThousandsOfDocuments(t *testing.T) {
 	began := time.Now()
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	gone := time.Since(began)
-	back, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
+	back, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(back.Files) != manyDocuments {
 		t.Fatalf("%d files, %v", len(back.Files), err)
 	}
@@ -277,7 +277,7 @@ func TestTrashThousandsOfDocuments(t *testing.T) {
 }
 
 // many gives an abstract more documents, with the bytes of its first.
-func many(t *testing.T, v *instance.Instance, filed vault.Filed, count int) {
+func many(t *testing.T, v *instance.Instance, filed vault.AbstractWithFiles, count int) {
 	t.Helper()
 	done(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 		file, abstract := filed.Files[0], filed.Abstract

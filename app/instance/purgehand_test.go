@@ -57,9 +57,9 @@ func TestPurgeByHand(t *testing.T) {
 	}
 	size := func(i int) int64 { return filed.Files[i].Size }
 	purge("order", order.ID, "", vault.Purged{Records: 1})
-	purge("file", loose[0].ID, "", vault.Purged{Records: 1, Files: 1, Freed: loose[0].Size})
+	purge("file", loose[0].ID, "", vault.Purged{Records: 1, Files: 1, FreedBytes: loose[0].Size})
 	purge("file", loose[2].ID, "", vault.Purged{Records: 1, Files: 1}) // its bytes are another's too
-	purge("abstract", 1, "  court order 26-1 ", vault.Purged{Records: 3, Files: 2, Freed: size(0) + size(1)})
+	purge("abstract", 1, "  court order 26-1 ", vault.Purged{Records: 3, Files: 2, FreedBytes: size(0) + size(1)})
 	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("%d documents on the disk, want the live one", n)
 	}
@@ -104,7 +104,7 @@ func TestEmptyTheTrash(t *testing.T) {
 		t.Errorf("%d may go, %d stay, %v", due, kept, err)
 	}
 	gone, err := v.Trash.Empty(t.Context(), clerk)
-	if want := (vault.Purged{Records: 301, Files: 1, Kept: 1, Freed: f.Size}); err != nil || gone != want {
+	if want := (vault.Purged{Records: 301, Files: 1, Kept: 1, FreedBytes: f.Size}); err != nil || gone != want {
 		t.Errorf("%+v, %v, want %+v", gone, err, want)
 	}
 	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
@@ -162,7 +162,7 @@ func TestPurgeDuringABackup(t *testing.T) {
 			return
 		}
 		purged = true
-		if gone, err := v.Trash.Purge(t.Context(), clerk, "file", file.ID, ""); err != nil || gone != (vault.Purged{Records: 1, Files: 1, Waits: true}) {
+		if gone, err := v.Trash.Purge(t.Context(), clerk, "file", file.ID, ""); err != nil || gone != (vault.Purged{Records: 1, Files: 1, Deferred: true}) {
 			t.Errorf("%+v, %v", gone, err)
 		}
 	})
@@ -181,7 +181,7 @@ func TestPurgeDuringAnUploadOfTheSameBytes(t *testing.T) {
 	if gone, err := v.Trash.Purge(t.Context(), clerk, "file", file.ID, ""); err != nil || gone.Records != 1 {
 		t.Fatalf("%+v, %v", gone, err)
 	}
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, arriving, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, arriving, vault.Idempotency[vault.AbstractWithFiles]{})
 	done(t, err)
 	if string(content(t, v, filed.Files[0].ID)) != string(vaulttest.PDF(1, "1")) {
 		t.Error("the document differs")
@@ -209,7 +209,7 @@ func TestPurgeInAnOlderDatabaseSweepsNothing(t *testing.T) {
 	v, err = instance.Open(t.Context(), opts)
 	done(t, err)
 	defer closed(t, v)
-	if gone, err := v.Trash.Purge(t.Context(), clerk, "file", file.ID, ""); err != nil || gone != (vault.Purged{Records: 1, Files: 1, Waits: true}) {
+	if gone, err := v.Trash.Purge(t.Context(), clerk, "file", file.ID, ""); err != nil || gone != (vault.Purged{Records: 1, Files: 1, Deferred: true}) {
 		t.Errorf("%+v, %v", gone, err)
 	}
 	if n := len(under(t, opts.Dir, "blobs")); n != 2 {

@@ -22,8 +22,8 @@ type player struct {
 	v     *instance.Instance
 	clock *vaulttest.Clock
 	r     *rand.Rand
-	asked map[string]int // how often a verb was done
-	tray  *vault.Tray    // of this step, if any
+	asked map[string]int      // how often a verb was done
+	tray  *vault.StagedUpload // of this step, if any
 }
 
 // TestAnySequence does what may be done in any order. Whatever is refused is
@@ -88,7 +88,7 @@ func (p *player) match() vault.Match {
 	return versions(p.r.Uint64N(4))
 }
 
-func (p *player) docs() *vault.Tray {
+func (p *player) docs() *vault.StagedUpload {
 	var docs []doc
 	for range p.r.IntN(4) {
 		docs = append(docs, pdf("Deed.pdf", fmt.Sprint(p.r.IntN(6))))
@@ -112,10 +112,10 @@ func verbs() []verb {
 func abstractVerbs() []verb {
 	return []verb{
 		{"abstract create", func(p *player) error {
-			return fails(p.v.Abstracts.Create(p.Context(), clerk, model.AbstractDraft{}, p.docs(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Abstracts.Create(p.Context(), clerk, model.AbstractDraft{}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract attach", func(p *player) error {
-			return fails(p.v.Abstracts.Attach(p.Context(), clerk, p.number(), model.UploadDraft{}, p.docs(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Abstracts.Attach(p.Context(), clerk, p.number(), model.UploadDraft{}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract patch", func(p *player) error {
 			return fails(p.v.Abstracts.Patch(p.Context(), clerk, p.number(), model.AbstractPatch{Status: sent("Complete"),
@@ -134,7 +134,7 @@ func abstractVerbs() []verb {
 		}},
 		{"abstract trash", func(p *player) error { return p.v.Abstracts.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"abstract restore", func(p *player) error {
-			return fails(p.v.Abstracts.Restore(p.Context(), clerk, p.number(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Abstracts.Restore(p.Context(), clerk, p.number(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract detach", func(p *player) error {
 			filed, err := p.v.Abstracts.Get(p.Context(), p.number())
@@ -149,17 +149,17 @@ func abstractVerbs() []verb {
 func fileVerbs() []verb {
 	return []verb{
 		{"upload", func(p *player) error {
-			return fails(p.v.Files.Upload(p.Context(), clerk, model.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Files.Upload(p.Context(), clerk, model.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"file patch", func(p *player) error {
 			return fails(p.v.Files.Patch(p.Context(), clerk, p.number(), model.FilePatch{FolderID: model.Some(p.folder())}, p.match()))
 		}},
 		{"file trash", func(p *player) error { return p.v.Files.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"file restore", func(p *player) error {
-			return fails(p.v.Files.Restore(p.Context(), clerk, p.number(), vault.Keep[model.File]{}))
+			return fails(p.v.Files.Restore(p.Context(), clerk, p.number(), vault.Idempotency[model.File]{}))
 		}},
 		{"folder create", func(p *player) error {
-			return fails(p.v.Folders.Create(p.Context(), clerk, model.FolderDraft{Name: model.StringInput(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Keep[model.Folder]{}))
+			return fails(p.v.Folders.Create(p.Context(), clerk, model.FolderDraft{Name: model.StringInput(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Idempotency[model.Folder]{}))
 		}},
 		{"folder patch", func(p *player) error {
 			return fails(p.v.Folders.Patch(p.Context(), clerk, p.number(), model.FolderPatch{ParentID: model.Some(p.folder())}, p.match()))
@@ -178,7 +178,7 @@ func otherVerbs() []verb {
 		}},
 		{"order trash", func(p *player) error { return p.v.Orders.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"order restore", func(p *player) error {
-			return fails(p.v.Orders.Restore(p.Context(), clerk, p.number(), vault.Keep[model.Order]{}))
+			return fails(p.v.Orders.Restore(p.Context(), clerk, p.number(), vault.Idempotency[model.Order]{}))
 		}},
 		{"time passes", func(p *player) error {
 			p.clock.Advance(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))

@@ -66,7 +66,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	done(t, err)
 	defer closed(t, v)
 	readAll(t, v, t.TempDir())
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Keep[model.Order]{})
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
 	kind(t, "an order", err, errs.Unavailable)
 }
 

@@ -18,17 +18,17 @@ func TestReorder(t *testing.T) {
 	id, n := filed.Abstract.ID, func(i int) uint64 { return filed.Files[i].ID }
 	for _, c := range []struct {
 		name string
-		move vault.Move
+		move vault.ReorderRequest
 		want string
 	}{
-		{"down", vault.Move{File: n(0), By: 1}, "bacd"},
-		{"the first up stays", vault.Move{File: n(1), By: -1}, "bacd"},
-		{"to the end and beyond", vault.Move{File: n(1), To: 99}, "acdb"},
-		{"to the beginning", vault.Move{File: n(1), To: 1}, "bacd"},
-		{"before it", vault.Move{File: n(3), To: -5}, "dbac"},
-		{"of another abstract", vault.Move{File: other.Files[0].ID, To: 1}, "dbac"},
-		{"some of them", vault.Move{Named: []uint64{n(2), n(3), n(3), 999}}, "cbad"},
-		{"nothing", vault.Move{}, "cbad"},
+		{"down", vault.ReorderRequest{File: n(0), Offset: 1}, "bacd"},
+		{"the first up stays", vault.ReorderRequest{File: n(1), Offset: -1}, "bacd"},
+		{"to the end and beyond", vault.ReorderRequest{File: n(1), Position: 99}, "acdb"},
+		{"to the beginning", vault.ReorderRequest{File: n(1), Position: 1}, "bacd"},
+		{"before it", vault.ReorderRequest{File: n(3), Position: -5}, "dbac"},
+		{"of another abstract", vault.ReorderRequest{File: other.Files[0].ID, Position: 1}, "dbac"},
+		{"some of them", vault.ReorderRequest{Sequence: []uint64{n(2), n(3), n(3), 999}}, "cbad"},
+		{"nothing", vault.ReorderRequest{}, "cbad"},
 	} {
 		now, err := v.Abstracts.Reorder(t.Context(), clerk, id, c.move)
 		got := ""
@@ -42,7 +42,7 @@ func TestReorder(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
 	}
-	if _, err := v.Abstracts.Reorder(t.Context(), clerk, 99, vault.Move{}); errs.KindOf(err) != errs.NotFound {
+	if _, err := v.Abstracts.Reorder(t.Context(), clerk, 99, vault.ReorderRequest{}); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("of none: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestReorderAtOneTime(t *testing.T) {
 	var all sync.WaitGroup
 	for _, f := range filed.Files[:6] {
 		all.Go(func() {
-			if _, err := v.Abstracts.Reorder(t.Context(), clerk, filed.Abstract.ID, vault.Move{File: f.ID, To: 99}); err != nil {
+			if _, err := v.Abstracts.Reorder(t.Context(), clerk, filed.Abstract.ID, vault.ReorderRequest{File: f.ID, Position: 99}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -160,7 +160,7 @@ func TestRepairEmptiesTmp(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("the orphan stays")
 	}
-	if _, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, arriving, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, arriving, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Error(err)
 	}
 }

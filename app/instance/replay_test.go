@@ -23,8 +23,8 @@ const replayKeep = 24 * time.Hour
 func slot(n byte) [32]byte { return [32]byte{n} }
 
 // kept keeps an answer that says what it is the answer to.
-func kept[T any](n byte) vault.Keep[T] {
-	return vault.Keep[T]{Slot: slot(n), Request: fmt.Sprintf("request %d", n), Render: func(made T) (int, map[string]string, []byte, error) {
+func kept[T any](n byte) vault.Idempotency[T] {
+	return vault.Idempotency[T]{KeyHash: slot(n), RequestHash: fmt.Sprintf("request %d", n), Render: func(made T) (int, map[string]string, []byte, error) {
 		body, err := json.Marshal(made)
 		return 201, map[string]string{"Location": "/there"}, body, err
 	}}
@@ -32,7 +32,7 @@ func kept[T any](n byte) vault.Keep[T] {
 
 func replay(t *testing.T, v *instance.Instance, n byte) (model.StoredResponse, bool) {
 	t.Helper()
-	r, found, err := v.Replay(t.Context(), slot(n))
+	r, found, err := v.StoredResponse(t.Context(), slot(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,19 +53,19 @@ func TestKeep(t *testing.T) {
 		verb func(n byte) (any, error)
 	}{
 		{"create an abstract", func(n byte) (any, error) {
-			return v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}), kept[vault.Filed](n))
+			return v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}), kept[vault.AbstractWithFiles](n))
 		}},
 		{"attach", func(n byte) (any, error) {
-			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), kept[vault.Filed](n))
+			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), kept[vault.AbstractWithFiles](n))
 		}},
 		{"attach nothing good", func(n byte) (any, error) {
-			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
+			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.AbstractWithFiles](n))
 		}},
 		{"upload", func(n byte) (any, error) {
-			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("3.pdf", "3")), kept[vault.Filed](n))
+			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("3.pdf", "3")), kept[vault.AbstractWithFiles](n))
 		}},
 		{"upload nothing good", func(n byte) (any, error) {
-			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
+			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.AbstractWithFiles](n))
 		}},
 		{"create an order", func(n byte) (any, error) {
 			return v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, kept[model.Order](n))
@@ -75,7 +75,9 @@ func TestKeep(t *testing.T) {
 		}},
 		{"restore a file", func(n byte) (any, error) { return v.Files.Restore(t.Context(), clerk, trashed.ID, kept[model.File](n)) }},
 		{"restore an order", func(n byte) (any, error) { return v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](n)) }},
-		{"restore what is live", func(n byte) (any, error) { return v.Abstracts.Restore(t.Context(), clerk, 1, kept[vault.Filed](n)) }},
+		{"restore what is live", func(n byte) (any, error) {
+			return v.Abstracts.Restore(t.Context(), clerk, 1, kept[vault.AbstractWithFiles](n))
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			n := byte(i + 1)
@@ -95,7 +97,7 @@ func TestKeep(t *testing.T) {
 			before := status(t, v)
 			_, err = row.verb(n)
 			kind(t, "the same again", err, errs.Conflict)
-			if !errors.Is(err, vault.ErrKept) {
+			if !errors.Is(err, vault.ErrAlreadyProcessed) {
 				t.Errorf("the same again: %v", err)
 			}
 			after := status(t, v)
@@ -118,7 +120,7 @@ func TestKeepOutlastsTheRecord(t *testing.T) {
 	_, err := v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1))
 	done(t, err)
 	toTrash()
-	if _, err = v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1)); !errors.Is(err, vault.ErrKept) {
+	if _, err = v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1)); !errors.Is(err, vault.ErrAlreadyProcessed) {
 		t.Error(err)
 	}
 	wantTrash(t, v, "order 1 A-1")
@@ -129,8 +131,8 @@ func TestKeepFails(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	broken := errors.New("no answer can be made")
-	keep := kept[vault.Filed](1)
-	keep.Render = func(vault.Filed) (int, map[string]string, []byte, error) { return 0, nil, nil, broken }
+	keep := kept[vault.AbstractWithFiles](1)
+	keep.Render = func(vault.AbstractWithFiles) (int, map[string]string, []byte, error) { return 0, nil, nil, broken }
 	tr := tray(t, v, pdf("1.pdf", "1"))
 	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, keep); !errors.Is(err, broken) {
 		t.Error(err)
@@ -167,7 +169,7 @@ func TestKeepFromAllSides(t *testing.T) {
 	for range 8 {
 		if err := <-errs; err == nil {
 			made++
-		} else if !errors.Is(err, vault.ErrKept) {
+		} else if !errors.Is(err, vault.ErrAlreadyProcessed) {
 			t.Error(err)
 		}
 	}
@@ -198,7 +200,7 @@ func TestReplayEnds(t *testing.T) {
 	clock.Advance(replayKeep)
 	vaulttest.Verify(t, v)
 	done(t, v.Purge(t.Context()))
-	if _, found, err := v.Kept(slot(1)); err != nil || found {
+	if _, found, err := v.StoredResponseIncludingExpired(slot(1)); err != nil || found {
 		t.Errorf("pruned: %v, %v", found, err)
 	}
 	if n := status(t, v).Orders; n != 2 {
@@ -236,7 +238,7 @@ func TestReplayAfterARestart(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	done(t, err)
-	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), kept[vault.Filed](1))
+	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), kept[vault.AbstractWithFiles](1))
 	done(t, err)
 	closed(t, v)
 	v = vaulttest.Open(t, opts)

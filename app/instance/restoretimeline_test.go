@@ -23,7 +23,7 @@ func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	taken(t, p.Instance, to)
 	v := restored(t, to)
-	if _, found, err := v.Kept([32]byte{7}); found || err != nil {
+	if _, found, err := v.StoredResponseIncludingExpired([32]byte{7}); found || err != nil {
 		t.Errorf("an answer came back: %v", err)
 	}
 	sessions := 0

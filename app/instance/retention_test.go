@@ -27,7 +27,7 @@ func retaining(t *testing.T) (*instance.Instance, instance.Options, *vaulttest.C
 	clock := vaulttest.NewClock()
 	v, opts := opened(t, func(o *instance.Options) {
 		o.Now = clock.Now
-		o.Settings.Retention = vault.Retention{Keep: 20 * keepYear, Templates: map[uint64]time.Duration{2: 7 * keepYear}}
+		o.Settings.Retention = vault.Retention{Default: 20 * keepYear, Templates: map[uint64]time.Duration{2: 7 * keepYear}}
 	})
 	return v, opts, clock
 }
@@ -38,7 +38,7 @@ func item(t *testing.T, v *instance.Instance, noun string, id uint64) vault.Tras
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100})
 	done(t, err)
 	for _, i := range page.Items {
-		if i.Noun == noun && i.ID == id {
+		if i.Type == noun && i.ID == id {
 			return i
 		}
 	}
@@ -52,7 +52,7 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	start := vaulttest.NewClock().Now()
 	years := func(n int) time.Time { return start.AddDate(n, 0, 0) }
-	detach := func(t *testing.T, v *instance.Instance, filed vault.Filed) (string, uint64) {
+	detach := func(t *testing.T, v *instance.Instance, filed vault.AbstractWithFiles) (string, uint64) {
 		done(t, v.Abstracts.Detach(t.Context(), clerk, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}))
 		return "file", filed.Files[0].ID
 	}
@@ -67,7 +67,7 @@ func TestRetention(t *testing.T) {
 			return "abstract", a.Abstract.ID
 		}, years(20)},
 		{"an abstract of another template", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
-			a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Keep[vault.Filed]{})
+			a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 			done(t, err)
 			_, err = v.Templates.Retire(t.Context(), clerk, 2)
 			done(t, err)
@@ -77,7 +77,7 @@ func TestRetention(t *testing.T) {
 		{"an abstract with a later document", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			clock.Advance(48 * time.Hour)
-			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 			done(t, err)
 			done(t, v.Abstracts.Trash(t.Context(), clerk, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
@@ -95,7 +95,7 @@ func TestRetention(t *testing.T) {
 		{"a document removed early, restored, removed late", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			detach(t, v, a)
-			_, err := v.Files.Restore(t.Context(), clerk, a.Files[0].ID, vault.Keep[model.File]{})
+			_, err := v.Files.Restore(t.Context(), clerk, a.Files[0].ID, vault.Idempotency[model.File]{})
 			done(t, err)
 			clock.Advance(31 * calendarDay)
 			return detach(t, v, a)
@@ -124,8 +124,8 @@ func TestRetention(t *testing.T) {
 			v, _, clock := retaining(t)
 			noun, id := tt.trash(t, v, clock)
 			is := item(t, v, noun, id)
-			if !is.Retained.Equal(tt.want) {
-				t.Errorf("kept by the retention until %v, want %v", is.Retained, tt.want)
+			if !is.RetainedUntil.Equal(tt.want) {
+				t.Errorf("kept by the retention until %v, want %v", is.RetainedUntil, tt.want)
 			}
 			until := tt.want
 			if until.IsZero() {
@@ -166,7 +166,7 @@ func TestRetentionRestoresLate(t *testing.T) {
 	ordered(t, v, "A-1")
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Advance(19 * keepYear)
-	_, err := v.Files.Restore(t.Context(), clerk, before.Files[0].ID, vault.Keep[model.File]{})
+	_, err := v.Files.Restore(t.Context(), clerk, before.Files[0].ID, vault.Idempotency[model.File]{})
 	kind(t, "one of its documents", err, errs.Conflict)
 	done(t, v.Purge(t.Context()))
 	if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1000}); err != nil || len(page.Items) != 301 {
@@ -175,7 +175,7 @@ func TestRetentionRestoresLate(t *testing.T) {
 	if due, kept, err := v.Trash.Purgeable(t.Context()); due != 0 || kept != 301 || err != nil {
 		t.Errorf("%d may go, %d stay, %v", due, kept, err)
 	}
-	after, err := v.Abstracts.Restore(t.Context(), clerk, before.Abstract.ID, vault.Keep[vault.Filed]{})
+	after, err := v.Abstracts.Restore(t.Context(), clerk, before.Abstract.ID, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(after.Files) != 1 {
 		t.Errorf("%+v, %v", after, err)
 	}
@@ -188,7 +188,7 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
 	opts.Now = clock.Now
-	opts.Settings.Retention = vault.Retention{Keep: 20 * keepYear, Templates: map[uint64]time.Duration{2: 7 * keepYear}}
+	opts.Settings.Retention = vault.Retention{Default: 20 * keepYear, Templates: map[uint64]time.Duration{2: 7 * keepYear}}
 	v, err := instance.Open(t.Context(), opts)
 	done(t, err)
 	late, early := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2")), create(t, v, pdf("3.pdf", "3"))
@@ -210,31 +210,31 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 		}
 	}
 	is := item(t, v, "file", file.ID)
-	if !is.Retained.Equal(want) || is.Abstract == nil || is.Abstract.ID != 1 || is.Abstract.Heading != "" {
+	if !is.RetainedUntil.Equal(want) || is.Abstract == nil || is.Abstract.ID != 1 || is.Abstract.Heading != "" {
 		t.Errorf("%+v, want it kept until %v", is, want)
 	}
 	for range 2 {
-		back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
+		back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Idempotency[model.File]{})
 		if err != nil || back.AbstractID != 0 {
 			t.Fatalf("%+v, %v", back, err)
 		}
 		done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
 	}
-	if is = item(t, v, "file", file.ID); !is.Retained.Equal(want) {
+	if is = item(t, v, "file", file.ID); !is.RetainedUntil.Equal(want) {
 		t.Errorf("after a way through the vault: %+v, want it kept until %v", is, want)
 	}
 	mistake := early.Files[0].ID
-	_, err = v.Files.Restore(t.Context(), clerk, mistake, vault.Keep[model.File]{})
+	_, err = v.Files.Restore(t.Context(), clerk, mistake, vault.Idempotency[model.File]{})
 	kind(t, "a mistake after its time", err, errs.NotFound)
 	done(t, v.Purge(t.Context()))
 	closed(t, v)
 
 	// Settings in force count, not those of the day it was deleted.
-	opts.Settings.Retention = vault.Retention{Keep: keepYear}
+	opts.Settings.Retention = vault.Retention{Default: keepYear}
 	v, err = instance.Open(t.Context(), opts)
 	done(t, err)
 	defer closed(t, v)
-	if is = item(t, v, "file", file.ID); !is.Retained.Equal(file.CreatedAt.AddDate(1, 0, 0)) {
+	if is = item(t, v, "file", file.ID); !is.RetainedUntil.Equal(file.CreatedAt.AddDate(1, 0, 0)) {
 		t.Errorf("with a shorter time: %+v", is)
 	}
 }
@@ -253,7 +253,7 @@ func TestRetentionOfSharedBytes(t *testing.T) {
 	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("%d documents on the disk, want the one that is kept", n)
 	}
-	_, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
+	_, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	done(t, err)
 	if len(content(t, v, filed.Files[0].ID)) == 0 {
 		t.Error("the document is empty")
@@ -274,7 +274,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, 1, vault.Match{}))
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Advance(10 * trashKeep)
-	_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
+	_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "before", err, errs.NotFound)
 	closed(t, v)
 	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
@@ -283,7 +283,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 		return errors.Join(tx.DeleteBucket([]byte("changes")), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 4}))
 	}))
 	done(t, db.Close())
-	opts.Settings.Retention = vault.Retention{Keep: 20 * keepYear}
+	opts.Settings.Retention = vault.Retention{Default: 20 * keepYear}
 	v, err = instance.Open(t.Context(), opts)
 	done(t, err)
 	defer closed(t, v)
@@ -291,10 +291,10 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	if have, want := inTheTrash(t, v), []string{"abstract 1 " + v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 1 1.pdf"}; !slices.Equal(sorted(have), want) {
 		t.Errorf("in the trash %q, want %q", have, want)
 	}
-	if _, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Error(err)
 	}
-	if _, err = v.Files.Restore(t.Context(), clerk, 1, vault.Keep[model.File]{}); err != nil {
+	if _, err = v.Files.Restore(t.Context(), clerk, 1, vault.Idempotency[model.File]{}); err != nil {
 		t.Error(err)
 	}
 	vaulttest.Verify(t, v)
@@ -312,7 +312,7 @@ func TestRetentionAndAClockFarAhead(t *testing.T) {
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Advance(21 * keepYear)
-	done(t, v.PurgeTurn(t.Context()))
+	done(t, v.RunPurgeOnce(t.Context()))
 	_, err := v.Trash.Purge(t.Context(), clerk, "abstract", 1, "")
 	kind(t, "right after the leap", err, errs.Conflict)
 	if _, err := v.Trash.Empty(t.Context(), clerk); err != nil {
@@ -331,7 +331,7 @@ func TestRetentionWithADamagedDocument(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
-	opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Keep: keepYear}
+	opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Default: keepYear}
 	v, err := instance.Open(t.Context(), opts)
 	done(t, err)
 	create(t, v, pdf("1.pdf", "1"))
@@ -359,7 +359,7 @@ func TestRetentionWithALostDocument(t *testing.T) {
 			t.Parallel()
 			clock := vaulttest.NewClock()
 			opts := vaulttest.Options(t)
-			opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Keep: keepYear}
+			opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Default: keepYear}
 			v, err := instance.Open(t.Context(), opts)
 			done(t, err)
 			defer closed(t, v)

@@ -148,7 +148,7 @@ func TestDamageIsReportedOnceUntilHealed(t *testing.T) {
 			}
 			defer closed(t, v)
 			v.Integrity.Recheck(t.Context())
-			if got := v.Damaged(); len(got) != 1 || got[0].File != file.ID || !got[0].Logged {
+			if got := v.Damaged(); len(got) != 1 || got[0].FileID != file.ID || !got[0].Logged {
 				t.Errorf("after a restart: got %+v", got)
 			}
 			if got, want := damageEvents(t, v), []string{"file:1"}; !slices.Equal(got, want) {

@@ -303,7 +303,7 @@ func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
 	draft := model.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"F-7"`)}
-	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("deed.pdf", "nothing|of elm")), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -501,7 +501,7 @@ func TestSearchSnippetIsCutOut(t *testing.T) {
 		file := uploadDocs(t, v, pdf(row.name+".pdf", row.text))[0]
 		failure(t, v, file.ID)
 		draft := model.OrderDraft{Number: model.StringInput(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
-		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
+		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Idempotency[model.Order]{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -525,7 +525,7 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 		{strings.Repeat("é", 40_000) + " elm", ""},
 	} {
 		draft := model.OrderDraft{Number: model.StringInput("26-1"), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
-		made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
+		made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Idempotency[model.Order]{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -543,11 +543,11 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 	v, f := searched(t)
 	draft := model.OrderDraft{Number: model.StringInput("26-1"), PropertyDraft: elm("Troy", "Rensselaer"),
 		Custom: several("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
-	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, tray(t, v), vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -578,7 +578,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"), County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
 		Custom: several("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
-	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

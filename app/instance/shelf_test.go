@@ -29,23 +29,23 @@ func TestShelf(t *testing.T) {
 	}
 	into(county.ID, "Plat 10.pdf", "plat 2.pdf", "Plat 002b.pdf", "a.pdf")
 	into(0, "loose.pdf")
-	s, err := v.Folders.Shelf(t.Context(), county.ID)
+	s, err := v.Folders.View(t.Context(), county.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tree := ""
-	var draw func(list []vault.Branch, depth int)
-	draw = func(list []vault.Branch, depth int) {
+	var draw func(list []vault.TreeNode, depth int)
+	draw = func(list []vault.TreeNode, depth int) {
 		for _, b := range list {
-			tree += fmt.Sprintf("%s%s %d %v\n", strings.Repeat(" ", depth), b.Name, b.Count, b.Here)
-			draw(b.Inside, depth+1)
+			tree += fmt.Sprintf("%s%s %d %v\n", strings.Repeat(" ", depth), b.Name, b.Count, b.Current)
+			draw(b.Children, depth+1)
 		}
 	}
 	draw(s.Tree, 0)
 	if !strings.Contains(tree, "Elsewhere 0 false\n") || !strings.Contains(tree, "Plats 0 false\n County 4 true\n  Book 10 0 false\n") {
 		t.Errorf("tree\n%s", tree)
 	}
-	if len(s.Way) != 2 || s.Way[0].ID != plats.ID || s.Way[1].ID != county.ID || len(s.Inside) != 1 || s.Inside[0].Name != "Book 10" {
+	if len(s.Breadcrumbs) != 2 || s.Breadcrumbs[0].ID != plats.ID || s.Breadcrumbs[1].ID != county.ID || len(s.Subfolders) != 1 || s.Subfolders[0].Name != "Book 10" {
 		t.Errorf("%+v", s)
 	}
 	names := func(by vault.FolderSort, down bool) string {
@@ -73,7 +73,7 @@ func TestShelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"1 of 4: , plat 2.pdf", "2 of 4: a.pdf, Plat 002b.pdf", "3 of 4: plat 2.pdf, Plat 10.pdf", "4 of 4: Plat 002b.pdf, "} {
-		a, err := v.Folders.Around(t.Context(), middle[i])
+		a, err := v.Folders.Neighbors(t.Context(), middle[i])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,18 +87,18 @@ func TestShelf(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	under, err := v.Folders.Under(t.Context(), plats.ID, 10)
-	if err != nil || len(under) != 4 || strings.Join(under[0].Way, "/") != "County" || under[0].File.Filename != "a.pdf" {
+	under, err := v.Folders.Descendants(t.Context(), plats.ID, 10)
+	if err != nil || len(under) != 4 || strings.Join(under[0].Path, "/") != "County" || under[0].File.Filename != "a.pdf" {
 		t.Errorf("%+v, %v", under, err)
 	}
-	if under, err = v.Folders.Under(t.Context(), 0, 10); err != nil || len(under) != 5 || len(under[0].Way) != 0 || strings.Join(under[4].Way, "/") != "Plats/County" {
+	if under, err = v.Folders.Descendants(t.Context(), 0, 10); err != nil || len(under) != 5 || len(under[0].Path) != 0 || strings.Join(under[4].Path, "/") != "Plats/County" {
 		t.Errorf("%+v, %v", under, err)
 	}
-	_, err = v.Folders.Under(t.Context(), 0, 4)
+	_, err = v.Folders.Descendants(t.Context(), 0, 4)
 	kind(t, "too many", err, errs.Conflict)
-	_, err = v.Folders.Shelf(t.Context(), 99)
+	_, err = v.Folders.View(t.Context(), 99)
 	kind(t, "no folder", err, errs.NotFound)
-	if top, err := v.Folders.Shelf(t.Context(), 0); err != nil || len(top.Way) != 0 || len(top.Inside) != len(top.Tree) {
+	if top, err := v.Folders.View(t.Context(), 0); err != nil || len(top.Breadcrumbs) != 0 || len(top.Subfolders) != len(top.Tree) {
 		t.Errorf("%+v, %v", top, err)
 	}
 }
@@ -126,11 +126,11 @@ func TestRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := func(by vault.FolderSort, down bool, from int) string {
-		got, err := v.Folders.Row(t.Context(), deeds.ID, by, down, from, 100)
+		got, err := v.Folders.FilePage(t.Context(), deeds.ID, by, down, from, 100)
 		if err != nil || len(got.Files) == 0 {
 			t.Fatal(len(got.Files), err)
 		}
-		return fmt.Sprintf("%s to %s, %d to %d of %d", got.Files[0].Filename, got.Files[len(got.Files)-1].Filename, got.From+1, got.From+len(got.Files), got.Total)
+		return fmt.Sprintf("%s to %s, %d to %d of %d", got.Files[0].Filename, got.Files[len(got.Files)-1].Filename, got.Offset+1, got.Offset+len(got.Files), got.Total)
 	}
 	for range 2 {
 		for _, want := range []struct {
@@ -156,7 +156,7 @@ func TestRow(t *testing.T) {
 	if got := row(vault.ByName, false, 0); !strings.HasPrefix(got, "A.pdf to Deed 99.pdf") {
 		t.Errorf("renamed: %s", got)
 	}
-	if _, _, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{one.ID + 1}); err != nil {
+	if _, _, err := v.Files.TrashMany(t.Context(), clerk, []uint64{one.ID + 1}); err != nil {
 		t.Fatal(err)
 	}
 	if got := row(vault.ByName, false, 0); got != "Deed 1.pdf to Deed 100.pdf, 1 to 100 of 449" {
@@ -168,7 +168,7 @@ func TestRow(t *testing.T) {
 	if got := row(vault.ByName, true, 0); !strings.HasPrefix(got, "x.pdf") {
 		t.Errorf("moved: %s", got)
 	}
-	if got, err := v.Folders.Row(t.Context(), 0, vault.ByName, false, 0, 10); err != nil || got.Total != 0 || len(got.Files) != 0 {
+	if got, err := v.Folders.FilePage(t.Context(), 0, vault.ByName, false, 0, 10); err != nil || got.Total != 0 || len(got.Files) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -191,7 +191,7 @@ func TestSeveral(t *testing.T) {
 	}
 	_, _, err := v.Files.Move(t.Context(), clerk, ids, 77)
 	kind(t, "no folder", err, errs.NotFound)
-	trashed, left, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{a.Files[0].ID, a.Files[2].ID, loose[0].ID, 99})
+	trashed, left, err := v.Files.TrashMany(t.Context(), clerk, []uint64{a.Files[0].ID, a.Files[2].ID, loose[0].ID, 99})
 	if err != nil || trashed != 3 || len(left) != 1 {
 		t.Errorf("%d, %+v, %v", trashed, left, err)
 	}
@@ -199,7 +199,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%+v, %v", got.Files, err)
 	}
 	for _, id := range []uint64{a.Files[2].ID, a.Files[0].ID} {
-		if _, err := v.Files.Restore(t.Context(), clerk, id, vault.Keep[model.File]{}); err != nil {
+		if _, err := v.Files.Restore(t.Context(), clerk, id, vault.Idempotency[model.File]{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -267,7 +267,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if !in.Enroll || actor.Role != "" || actor.Role.Can(model.PermRead) {
 		t.Errorf("%+v", actor)
 	}
-	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
+	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 	kind(t, "a write", err, errs.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
 	kind(t, "an administrator's work", err, errs.Forbidden)
@@ -275,7 +275,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if actor = p.speaks(t, in.Token); actor.Role != model.RoleAdmin {
 		t.Errorf("%+v", actor)
 	}
-	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{}); err != nil {
+	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{}); err != nil {
 		t.Error(err)
 	}
 	kind(t, "taking it away", p.Users.RemoveTwoFactor(t.Context(), actor, goodPassword), errs.Conflict)

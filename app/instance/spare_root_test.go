@@ -37,7 +37,7 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			})
 			opts := vaulttest.Options(t)
 			opts.Dir, opts.Settings.DiskReserve, opts.Settings.Spare = filepath.Join(dir, "data"), 4<<20, 8<<20
-			opts.Settings.Retention = vault.Retention{Keep: 20 * keepYear}
+			opts.Settings.Retention = vault.Retention{Default: 20 * keepYear}
 			v, err := instance.Open(t.Context(), opts)
 			done(t, err)
 			v.Start(1 << 40)
@@ -76,14 +76,14 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			defer func() { closed(t, v) }()
 			refused := func() {
 				t.Helper()
-				_, err := v.Files.NewTray(t.Context())
+				_, err := v.Files.Stage(t.Context())
 				kind(t, "an upload", err, errs.InsufficientStorage)
 			}
 			refused()
 			for range 20 { // each on a disk that is full again
 				done(t, v.Files.Trash(t.Context(), clerk, files[0].ID, vault.Match{}))
 				fill()
-				_, err = v.Files.Restore(t.Context(), clerk, files[0].ID, vault.Keep[model.File]{})
+				_, err = v.Files.Restore(t.Context(), clerk, files[0].ID, vault.Idempotency[model.File]{})
 				done(t, err)
 				fill()
 			}
@@ -98,22 +98,22 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			fill()
 			refused()
 			gone, err := v.Trash.Purge(t.Context(), clerk, "file", files[0].ID, "")
-			if err != nil || gone.Freed != files[0].Size {
+			if err != nil || gone.FreedBytes != files[0].Size {
 				t.Fatalf("purge: %+v, %v", gone, err)
 			}
 			if free := status(t, v).DiskFree; free < 4<<20 {
-				t.Errorf("%d bytes are free after %d were freed", free, gone.Freed)
+				t.Errorf("%d bytes are free after %d were freed", free, gone.FreedBytes)
 			}
 			uploadDocs(t, v, doc{"again.txt", []byte("again")})
 			fill()
 			refused()
 			done(t, v.Files.Trash(t.Context(), clerk, files[1].ID, vault.Match{}))
 			fill()
-			if gone, err = v.Trash.Empty(t.Context(), clerk); err != nil || gone.Freed != files[1].Size || gone.Records != 201 || gone.Kept != 1 {
+			if gone, err = v.Trash.Empty(t.Context(), clerk); err != nil || gone.FreedBytes != files[1].Size || gone.Records != 201 || gone.Kept != 1 {
 				t.Fatalf("empty: %+v, %v", gone, err)
 			}
 			uploadDocs(t, v, doc{"more.txt", []byte("more")})
-			_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
+			_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 			done(t, err)
 			_, bytes, err := v.Files.Open(t.Context(), filed.Files[0].ID)
 			done(t, err)

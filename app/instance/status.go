@@ -24,7 +24,7 @@ type Status struct {
 
 // Status reads the counters, which are kept with the records.
 func (in *Instance) Status(ctx context.Context) (Status, error) {
-	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.Damages.Count()), Scrub: in.scrubber.State()}
+	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()), Scrub: in.scrubber.State()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)
@@ -48,5 +48,5 @@ func (in *Instance) Sound(ctx context.Context) error {
 	if err := in.Ready(ctx); err != nil {
 		return err
 	}
-	return in.Storage.Problem(in.Now())
+	return in.StorageHealth.Err(in.Now())
 }

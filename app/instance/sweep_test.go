@@ -68,18 +68,18 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 	t.Parallel()
 	verbs := []struct {
 		name string
-		file func(ctx context.Context, v *instance.Instance, tr *vault.Tray) error
+		file func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error
 	}{
-		{"upload", func(ctx context.Context, v *instance.Instance, tr *vault.Tray) error {
-			_, err := v.Files.Upload(ctx, clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+		{"upload", func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error {
+			_, err := v.Files.Upload(ctx, clerk, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}},
-		{"create", func(ctx context.Context, v *instance.Instance, tr *vault.Tray) error {
-			_, err := v.Abstracts.Create(ctx, clerk, model.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
+		{"create", func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error {
+			_, err := v.Abstracts.Create(ctx, clerk, model.AbstractDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}},
-		{"attach", func(ctx context.Context, v *instance.Instance, tr *vault.Tray) error {
-			_, err := v.Abstracts.Attach(ctx, clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+		{"attach", func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error {
+			_, err := v.Abstracts.Attach(ctx, clerk, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}},
 	}
@@ -96,7 +96,7 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 					return nil
 				}}
 			})
-			if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
+			if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 				t.Fatal(err)
 			}
 			v.Start(24 * time.Hour)
@@ -176,7 +176,7 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 
 // give uploads for itself, in any goroutine.
 func give(v *instance.Instance, docs ...doc) error {
-	tr, err := v.Files.NewTray(context.Background())
+	tr, err := v.Files.Stage(context.Background())
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func give(v *instance.Instance, docs ...doc) error {
 			return err
 		}
 	}
-	_, err = v.Files.Upload(context.Background(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	_, err = v.Files.Upload(context.Background(), clerk, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	return err
 }
 

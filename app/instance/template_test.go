@@ -23,7 +23,7 @@ func abstractOf(t *testing.T, v *instance.Instance, template int64, custom map[s
 	}
 	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{
 		TemplateID: model.IDInput{Present: true, Valid: true, Value: template}, Custom: model.Custom{Values: sent},
-	}, tray(t, v), vault.Keep[vault.Filed]{})
+	}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +215,8 @@ func TestTemplatesImportOrphans(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			drafts := []model.TemplateDraft{redraft(all[0], row.change)}
 			dry, err := v.Templates.Import(t.Context(), clerk, drafts, true)
-			if err != nil || sentences(dry.Refused) != row.want {
-				t.Errorf("dry: %s, %v", sentences(dry.Refused), err)
+			if err != nil || sentences(dry.Conflicts) != row.want {
+				t.Errorf("dry: %s, %v", sentences(dry.Conflicts), err)
 			}
 			if row.want == "" {
 				return
@@ -297,7 +297,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 {
-		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Keep[model.Order]{}); err != nil {
+		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Idempotency[model.Order]{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -334,7 +334,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
 		t.Errorf("%v, %v", list, err)
 	}
-	if made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("n")}, vault.Keep[model.Order]{}); err != nil || made.Status != "open" {
+	if made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("n")}, vault.Idempotency[model.Order]{}); err != nil || made.Status != "open" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, nil, true)

@@ -33,7 +33,7 @@ func inTheTrash(t *testing.T, v *instance.Instance) (list []string) {
 		t.Fatal(err)
 	}
 	for _, item := range page.Items {
-		list = append(list, fmt.Sprintf("%s %d %s", item.Noun, item.ID, item.Heading))
+		list = append(list, fmt.Sprintf("%s %d %s", item.Type, item.ID, item.Heading))
 	}
 	return list
 }
@@ -94,19 +94,19 @@ func TestAbstractTrashAndBack(t *testing.T) {
 	kind(t, "change it", err, errs.NotFound)
 	kind(t, "trash it again", v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}), errs.NotFound)
 	tr := tray(t, v, pdf("x.pdf", "x"))
-	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "attach to it", err, errs.NotFound)
 	for _, f := range before.Files {
 		missing(t, v, f.ID)
-		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{})
+		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Idempotency[model.File]{})
 		kind(t, "restore one of its documents", err, errs.Conflict)
 	}
-	_, err = v.Files.Restore(t.Context(), clerk, detached.ID, vault.Keep[model.File]{})
+	_, err = v.Files.Restore(t.Context(), clerk, detached.ID, vault.Idempotency[model.File]{})
 	kind(t, "restore one detached before", err, errs.Conflict)
 	if s := status(t, v); s.Abstracts != 0 || s.Files != 0 {
 		t.Errorf("%+v", s)
 	}
-	after, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
+	after, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || !reflect.DeepEqual(after, before) {
 		t.Fatalf("%v: came back as %+v\nwent as %+v", err, after, before)
 	}
@@ -140,7 +140,7 @@ func TestRestoreToItsPlace(t *testing.T) {
 		t.Helper()
 		before, err := v.Abstracts.Get(t.Context(), 1)
 		done(t, err)
-		back, err := v.Files.Restore(t.Context(), clerk, id, vault.Keep[model.File]{})
+		back, err := v.Files.Restore(t.Context(), clerk, id, vault.Idempotency[model.File]{})
 		if err != nil || back.AbstractID != 1 || back.Trashed != nil {
 			t.Fatalf("%+v, %v", back, err)
 		}
@@ -156,14 +156,14 @@ func TestRestoreToItsPlace(t *testing.T) {
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[2], vault.Match{}))
 	restored(all[1], all[1]) // beyond the end of an empty list
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
-	same, err := v.Files.Restore(t.Context(), clerk, all[1], vault.Keep[model.File]{})
+	same, err := v.Files.Restore(t.Context(), clerk, all[1], vault.Idempotency[model.File]{})
 	if err != nil || same.ID != all[1] {
 		t.Errorf("restore what is live: %+v, %v", same, err)
 	}
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]), fmt.Sprintf("file.detached file:%d", all[2]))
 }
 
-func numbersOf(f vault.Filed) []uint64 { return slices.Clone(f.Abstract.Files) }
+func numbersOf(f vault.AbstractWithFiles) []uint64 { return slices.Clone(f.Abstract.Files) }
 
 // What a document was part of may be gone for good when it comes back: then it is
 // part of nothing. Only a clock that went back lets an abstract go first.
@@ -174,7 +174,7 @@ func TestRestoreToWhatIsGone(t *testing.T) {
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID, vault.Match{}))
 	done(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
 	vaulttest.Verify(t, v)
-	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
+	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Idempotency[model.File]{})
 	if err != nil || back.AbstractID != 0 || back.FolderID != 0 {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -261,7 +261,7 @@ func TestOrderTrashAndBack(t *testing.T) {
 	ordered(t, v, "A-1")
 	before, err := v.Orders.Get(t.Context(), 1)
 	done(t, err)
-	same, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
+	same, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Idempotency[model.Order]{})
 	if err != nil || !reflect.DeepEqual(same, before) {
 		t.Errorf("restore what is live: %+v, %v", same, err)
 	}
@@ -277,12 +277,12 @@ func TestOrderTrashAndBack(t *testing.T) {
 	if item := page.Items[0]; item.By.Name != clerk.Name || item.By.Record() != clerk.Record() || item.Until.Sub(item.At) != trashKeep {
 		t.Errorf("%+v", item)
 	}
-	back, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
+	back, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Idempotency[model.Order]{})
 	if err != nil || !reflect.DeepEqual(back, before) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	wantTrash(t, v)
-	_, err = v.Orders.Restore(t.Context(), clerk, 9, vault.Keep[model.Order]{})
+	_, err = v.Orders.Restore(t.Context(), clerk, 9, vault.Idempotency[model.Order]{})
 	kind(t, "no such order", err, errs.NotFound)
 }
 
@@ -305,7 +305,10 @@ func TestChangesByAnEndedKey(t *testing.T) {
 		"detach":         func() error { return v.Abstracts.Detach(t.Context(), by, 1, 1, vault.Match{}) },
 		"trash file":     func() error { return v.Files.Trash(t.Context(), by, 1, vault.Match{}) },
 		"trash order":    func() error { return v.Orders.Trash(t.Context(), by, 1, vault.Match{}) },
-		"restore order":  func() error { _, err := v.Orders.Restore(t.Context(), by, 2, vault.Keep[model.Order]{}); return err },
+		"restore order": func() error {
+			_, err := v.Orders.Restore(t.Context(), by, 2, vault.Idempotency[model.Order]{})
+			return err
+		},
 		"patch order": func() error {
 			_, err := v.Orders.Patch(t.Context(), by, 1, model.OrderPatch{Number: sent("x")}, vault.Match{})
 			return err

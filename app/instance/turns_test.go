@@ -147,7 +147,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	}
 	uploadDocs(t, v, docs...)
 	other := model.Actor{Kind: "operator", ID: 8, Name: "other"}
-	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, tray(t, v, pdf("o.pdf", "other")), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, tray(t, v, pdf("o.pdf", "other")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	v.Start(time.Hour)

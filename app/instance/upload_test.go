@@ -181,7 +181,7 @@ func TestUploadRefused(t *testing.T) {
 		{"a password", upload.Plan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
 		{"other content", upload.Plan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
 		{"the abstract is full by now", upload.Plan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
-			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}, document.ReasonAbstractFull},
 		{"the abstract has gone", upload.Plan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
@@ -509,7 +509,7 @@ func TestTwins(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}
-	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("a.pdf", "same")), vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("a.pdf", "same")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,15 +523,15 @@ func TestTwins(t *testing.T) {
 	gone := in(upload.Plan{})
 	done(t, v.Files.Trash(t.Context(), clerk, gone.ID, vault.Match{}))
 	again := in(upload.Plan{Folder: deeds.ID})
-	twins, err := v.Files.Twins(t.Context(), again, 5)
-	if err != nil || len(twins) != 2 || twins[0].File.ID != inFolder.ID || twins[0].Heading != "Deeds" || twins[1].File.AbstractID != a.Abstract.ID || twins[1].Heading != "12 Oak St" {
+	twins, err := v.Files.Duplicates(t.Context(), again, 5)
+	if err != nil || len(twins) != 2 || twins[0].File.ID != inFolder.ID || twins[0].Location != "Deeds" || twins[1].File.AbstractID != a.Abstract.ID || twins[1].Location != "12 Oak St" {
 		t.Errorf("%+v, %v", twins, err)
 	}
-	if twins, err = v.Files.Twins(t.Context(), again, 1); err != nil || len(twins) != 1 {
+	if twins, err = v.Files.Duplicates(t.Context(), again, 1); err != nil || len(twins) != 1 {
 		t.Errorf("%+v, %v", twins, err)
 	}
 	other := uploadDocs(t, v, pdf("c.pdf", "other"))[0]
-	if twins, err = v.Files.Twins(t.Context(), other, 5); err != nil || len(twins) != 0 {
+	if twins, err = v.Files.Duplicates(t.Context(), other, 5); err != nil || len(twins) != 0 {
 		t.Errorf("%+v, %v", twins, err)
 	}
 }

@@ -44,7 +44,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	before := folderNames(t, v)
-	starters, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("My starters")}, vault.Keep[model.Folder]{})
+	starters, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("My starters")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	abstract, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	abstract, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -400,7 +400,7 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	admin := p.user(t, "admin", model.RoleAdmin)
 	kim := p.user(t, "kim", model.RoleStaff)
 	order := func(actor model.Actor) error {
-		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
+		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 		return err
 	}
 	actor := p.actor(t, "kim")

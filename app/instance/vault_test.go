@@ -139,7 +139,7 @@ func TestOpenTwice(t *testing.T) {
 	if n := len(under(t, opts.Dir, "tmp")); n != 1 {
 		t.Errorf("%d files in tmp", n)
 	}
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Errorf("the first cannot go on: %v", err)
 	}
@@ -177,9 +177,9 @@ func TestClosedVaultRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, v)
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{})
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
 	kind(t, "order", err, errs.Unavailable)
-	_, err = v.Files.NewTray(t.Context())
+	_, err = v.Files.Stage(t.Context())
 	kind(t, "tray", err, errs.Unavailable)
 	_, err = v.Folders.List(t.Context())
 	kind(t, "list", err, errs.Unavailable)
@@ -295,10 +295,10 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); errs.KindOf(err) != errs.Unauthenticated {
+	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Idempotency[vault.AbstractWithFiles]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("upload: %v", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
+	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("order: %v", err)
 	}
 }

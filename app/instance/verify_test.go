@@ -196,13 +196,13 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 		t.Errorf("%+v", seeded)
 	}
 	made := uploadDocs(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "1"))
-	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("3.pdf", "3")), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("3.pdf", "3")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Keep[model.Order]{}); err != nil {
+	if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x")}, vault.Keep[model.Folder]{}); err != nil {
+	if _, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.StringInput("x")}, vault.Idempotency[model.Folder]{}); err != nil {
 		t.Fatal(err)
 	}
 	s := status(t, v)

@@ -210,7 +210,7 @@ func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added
 
 // repairSweep removes orphans where that is safe; where it is not, they stay notes.
 func (c *Checker) repairSweep(ctx context.Context, r *Repaired) error {
-	_, own, err := c.Vault.LastUsed(ctx)
+	_, own, err := c.Vault.CheckGeneration(ctx)
 	if err != nil {
 		return err
 	}

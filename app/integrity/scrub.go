@@ -108,13 +108,13 @@ func (s *Scrubber) load() {
 		s.note = scrubNote{}
 	}
 	marks := map[blobstore.Digest]vault.Damage{}
-	for _, known := range s.note.Damaged[:min(len(s.note.Damaged), vault.MostDamaged)] {
+	for _, known := range s.note.Damaged[:min(len(s.note.Damaged), vault.MaxDamagedBlobs)] {
 		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			marks[digest] = known
 		}
 	}
 	s.note.Damaged = nil
-	s.vault.Damages.Marks = marks
+	s.vault.DamagedBlobs.ByDigest = marks
 }
 
 // Save writes the note. One that cannot be written stops nothing.
@@ -128,7 +128,7 @@ func (s *Scrubber) Save() {
 	note := s.note
 	s.written, s.dirty = time.Now(), false
 	s.mu.Unlock()
-	note.Damaged = s.vault.Damages.List()
+	note.Damaged = s.vault.DamagedBlobs.List()
 	raw, err := json.Marshal(note)
 	if err == nil {
 		err = txn.WriteFileAtomic(s.vault.Dir, scrubFile, raw)
@@ -189,7 +189,7 @@ func (s *Scrubber) Ask(digest blobstore.Digest) {
 
 // recheck verifies what was damaged before.
 func (s *Scrubber) recheck(ctx context.Context) {
-	for _, known := range s.vault.Damages.List() {
+	for _, known := range s.vault.DamagedBlobs.List() {
 		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			s.verify(ctx, digest)
 		}
@@ -219,8 +219,8 @@ func (s *Scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
 
 // verify reads one document that some record may name.
 func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
-	err := s.vault.StillHas(ctx, digest, func(file model.File) {
-		if err := s.vault.InspectBytes(ctx, digest, file); err != nil && ctx.Err() == nil {
+	err := s.vault.WithFileOfBlob(ctx, digest, func(file model.File) {
+		if err := s.vault.VerifyBlob(ctx, digest, file); err != nil && ctx.Err() == nil {
 			s.vault.Log.Warn("a document is not verified", "file", file.ID, "error", err)
 		}
 		s.vault.LogDamage(ctx, digest) // where it could not be written before
@@ -317,11 +317,11 @@ func (s *Scrubber) step(ctx context.Context, next scrubbed) {
 		now := s.vault.Now()
 		s.note = scrubNote{Started: now, Completed: now}
 		s.mu.Unlock()
-		s.vault.Log.Info("every document was read", "damaged", s.vault.Damages.Count())
+		s.vault.Log.Info("every document was read", "damaged", s.vault.DamagedBlobs.Count())
 		s.Save()
 		return
 	}
-	err := s.vault.InspectBytes(ctx, next.digest, next.file)
+	err := s.vault.VerifyBlob(ctx, next.digest, next.file)
 	if ctx.Err() != nil {
 		return // it is read after the restart
 	}

@@ -17,7 +17,7 @@ import (
 // each is for. A file may have the end ".new" while it is written.
 var (
 	ownFolders = []string{"blobs", "tmp", "uploads", "previews", search.SearchFolder, "cache", "tls", "drill"}
-	ownFiles   = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile, BackupFile, RestoreNote, scrubFile, vault.ServingFile, "control.sock", "control.json"}
+	ownFiles   = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile, BackupFile, RestoreNote, scrubFile, vault.ServerStateFile, "control.sock", "control.json"}
 	// harmless is what may lie beside them.
 	harmless = []string{"README.md", "lost+found"}
 )

@@ -225,11 +225,11 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 // noteVerified has a server that sends documents know what was found.
 func (c *Checker) noteVerified(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
-	case !c.Vault.Serving || len(files) == 0:
+	case !c.Vault.ServerStarted || len(files) == 0:
 	case damage == nil && (files[0].Size < 0 || files[0].Size == size):
-		c.Vault.FoundIntact(d)
-	case vault.IsDamage(damage):
-		c.Vault.FoundDamaged(ctx, d, files[0].ID, damage)
+		c.Vault.ClearDamage(d)
+	case vault.IsDamageError(damage):
+		c.Vault.RecordDamage(ctx, d, files[0].ID, damage)
 	}
 }
 

@@ -146,7 +146,7 @@ func (p *Previews) openFor(ctx context.Context, file model.File, class sandbox.C
 	}
 	doc, unverified, err := p.vault.OpenVerified(ctx, file)
 	if unverified != nil {
-		p.vault.CheckLater(unverified.Digest())
+		p.vault.VerifySoon(unverified.Digest())
 	}
 	return doc, err
 }

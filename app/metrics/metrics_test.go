@@ -35,7 +35,7 @@ func house(t *testing.T) *Metrics {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
-	tray, err := v.Files.NewTray(t.Context())
+	tray, err := v.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func house(t *testing.T) *Metrics {
 			t.Fatal(err)
 		}
 	}
-	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, search.SearchQuery{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {

@@ -131,7 +131,7 @@ func listed(ctx context.Context, v *instance.Instance) (map[string]string, error
 		at, more = page.Next, page.Next != nil
 	}
 	for at, more := []byte(nil), true; more && err == nil; {
-		var page vault.Page[vault.Filed]
+		var page vault.Page[vault.AbstractWithFiles]
 		page, err = v.Abstracts.List(ctx, vault.Query{Position: at, Limit: 100})
 		for _, a := range page.Items {
 			var digests []string

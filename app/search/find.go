@@ -67,17 +67,17 @@ func (s *SearchService) Find(ctx context.Context, text string, limit int) (Found
 	if f.Text == "" || len(f.Text) > longestFind || !utf8.ValidString(f.Text) {
 		return f, nil
 	}
-	if limit <= 0 || limit > vault.MostFound {
-		limit = vault.MostFound
+	if limit <= 0 || limit > vault.MaxFound {
+		limit = vault.MaxFound
 	}
 	err := s.Store.View(ctx, func(t *store.Tx) error {
 		orders, more, err := t.FindOrders(f.Text, limit)
 		if err != nil {
 			return err
 		}
-		f.add(vault.OrderNoun.Name, more, hits(orders, orderHit), f.Text)
+		f.add(vault.OrderOps.Name, more, hits(orders, orderHit), f.Text)
 		abstracts, more, err := t.FindAbstracts(f.Text, limit)
-		f.add(vault.AbstractNoun.Name, more, hits(abstracts, s.abstractHit), f.Text)
+		f.add(vault.AbstractOps.Name, more, hits(abstracts, s.abstractHit), f.Text)
 		return err
 	})
 	return f, err
@@ -103,7 +103,7 @@ func hits[T any](known []store.Match[T], hit func(*T, store.Sort) Hit) (list []H
 }
 
 func orderHit(o *model.Order, by store.Sort) Hit {
-	h := Hit{Noun: vault.OrderNoun.Name, ID: o.ID, Heading: o.Number, Under: o.Subheading(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
+	h := Hit{Noun: vault.OrderOps.Name, ID: o.ID, Heading: o.Number, Under: o.Subheading(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
 	case store.SortOrderNumber:
 		h.Value = o.Number
@@ -116,7 +116,7 @@ func orderHit(o *model.Order, by store.Sort) Hit {
 }
 
 func (s *SearchService) abstractHit(a *model.Abstract, by store.Sort) Hit {
-	h := Hit{Noun: vault.AbstractNoun.Name, ID: a.ID, Heading: s.vault.Heading(*a, model.Template{}), Under: a.Subheading(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+	h := Hit{Noun: vault.AbstractOps.Name, ID: a.ID, Heading: s.vault.Heading(*a, model.Template{}), Under: a.Subheading(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFileNumber:
 		h.Value = a.FileNumber()
@@ -153,13 +153,13 @@ const mostRelated = 10
 // address, the newest first; a county or state that differs parts two, and of addresses
 // the city.
 func (s *SearchService) RelatedToOrder(ctx context.Context, order model.Order) (Found, error) {
-	return s.related(ctx, vault.OrderNoun.Name, order.ID, order.ParcelID(), order.Property)
+	return s.related(ctx, vault.OrderOps.Name, order.ID, order.ParcelID(), order.Property)
 }
 
 // Related gives the other records of the same property as an abstract, as
 // Orders.Related does: a prior search of a parcel saves days.
 func (s *SearchService) RelatedToAbstract(ctx context.Context, abstract model.Abstract) (Found, error) {
-	return s.related(ctx, vault.AbstractNoun.Name, abstract.ID, abstract.ParcelID(), abstract.Property)
+	return s.related(ctx, vault.AbstractOps.Name, abstract.ID, abstract.ParcelID(), abstract.Property)
 }
 
 func (s *SearchService) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (Found, error) {
@@ -171,12 +171,12 @@ func (s *SearchService) related(ctx context.Context, noun string, id uint64, par
 			by   store.Sort
 			text string
 		}{{store.SortParcel, parcel}, {store.SortAddress, at.LookupAddress()}} {
-			found, _, err := t.FindOrders(way.text, vault.MostFound)
+			found, _, err := t.FindOrders(way.text, vault.MaxFound)
 			if err != nil {
 				return err
 			}
 			orders = alike(orders, found, way.by, at, func(o *model.Order) (uint64, model.Property) { return o.ID, o.Property })
-			others, _, err := t.FindAbstracts(way.text, vault.MostFound)
+			others, _, err := t.FindAbstracts(way.text, vault.MaxFound)
 			if err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func (s *SearchService) related(ctx context.Context, noun string, id uint64, par
 		}
 		return nil
 	})
-	for _, g := range []HitGroup{{Noun: vault.OrderNoun.Name, Hits: hits(orders, orderHit)}, {Noun: vault.AbstractNoun.Name, Hits: hits(abstracts, s.abstractHit)}} {
+	for _, g := range []HitGroup{{Noun: vault.OrderOps.Name, Hits: hits(orders, orderHit)}, {Noun: vault.AbstractOps.Name, Hits: hits(abstracts, s.abstractHit)}} {
 		list := slices.DeleteFunc(g.Hits, func(h Hit) bool { return g.Noun == noun && h.ID == id })
 		slices.SortFunc(list, func(a, b Hit) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
 		f.add(g.Noun, len(list) > mostRelated, list[:min(len(list), mostRelated)], "")
@@ -223,13 +223,13 @@ func (f Found) Of(noun string) []Hit {
 // SameNumber gives other live orders with the order's number, at most MostFound, and
 // whether there are more: corrections and updates reuse numbers (API.md, "Orders").
 func (s *SearchService) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
-	page, err := s.vault.Orders.List(ctx, vault.Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MostFound + 1})
+	page, err := s.vault.Orders.List(ctx, vault.Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MaxFound + 1})
 	for _, other := range page.Items {
 		if other.ID != order.ID {
 			list = append(list, other)
 		}
 	}
-	return list[:min(len(list), vault.MostFound)], len(list) > vault.MostFound || page.Next != nil, err
+	return list[:min(len(list), vault.MaxFound)], len(list) > vault.MaxFound || page.Next != nil, err
 }
 
 // Called gives the orders that a query leaves, at most its Limit, and whose number,

@@ -220,7 +220,7 @@ func (q *SearchQuery) settle() error {
 
 // never reports what nothing can hold to.
 func (q *SearchQuery) never() bool {
-	return q.Kind == vault.OrderNoun.Name && q.Template != 0 ||
+	return q.Kind == vault.OrderOps.Name && q.Template != 0 ||
 		!q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since)
 }
 

@@ -87,7 +87,7 @@ func (svc *SearchService) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s see
 	var of model.Abstract
 	var place string
 	if file.AbstractID == 0 {
-		place, err = svc.vault.Place(t, file)
+		place, err = svc.vault.Location(t, file)
 	} else if of, err = t.Abstract(file.AbstractID); err == nil {
 		place = svc.vault.HeadingIn(t, of)
 	} else if errors.Is(err, store.ErrDamaged) {
@@ -96,7 +96,7 @@ func (svc *SearchService) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s see
 	if err != nil {
 		return s, false, err
 	}
-	s.SearchHit = SearchHit{Kind: vault.FileNoun.Name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
+	s.SearchHit = SearchHit{Kind: vault.FileOps.Name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
 	s.words, s.known = []worded{{value: file.Filename}}, file.SearchTerms
 	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil

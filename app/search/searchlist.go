@@ -21,23 +21,23 @@ type Matches[T any] struct {
 }
 
 // Search looks for abstracts, each with its documents, as Vault.Search does.
-func (s *SearchService) Abstracts(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[vault.Filed], error) {
-	q.Kind = vault.AbstractNoun.Name
+func (s *SearchService) Abstracts(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[vault.AbstractWithFiles], error) {
+	q.Kind = vault.AbstractOps.Name
 	asked := q
-	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (page vault.Page[vault.Filed], gone int, err error) {
+	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (page vault.Page[vault.AbstractWithFiles], gone int, err error) {
 		found, gone, err := t.ListAbstractsByID(ids, q)
 		if err != nil {
 			return page, gone, err
 		}
 		found.Items = slices.DeleteFunc(found.Items, func(a model.Abstract) bool { return !asked.at(a.Property) })
-		page, err = vault.WithDocuments(ctx, t, found)
+		page, err = vault.ReadAbstractFiles(ctx, t, found)
 		return page, gone, err
 	})
 }
 
 // Search looks for orders as Vault.Search does.
 func (s *SearchService) Orders(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.Order], error) {
-	q.Kind = vault.OrderNoun.Name
+	q.Kind = vault.OrderOps.Name
 	asked := q
 	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (vault.Page[model.Order], int, error) {
 		page, gone, err := t.ListOrdersByID(ids, q)
@@ -48,7 +48,7 @@ func (s *SearchService) Orders(ctx context.Context, actor model.Actor, q SearchQ
 
 // Search looks for documents as Vault.Search does.
 func (s *SearchService) Files(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.File], error) {
-	q.Kind = vault.FileNoun.Name
+	q.Kind = vault.FileOps.Name
 	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (vault.Page[model.File], int, error) {
 		q.Filters = nil // they have none of these themselves, but through their abstracts
 		return t.ListFilesByID(ids, q)

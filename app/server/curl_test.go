@@ -101,7 +101,7 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 		t.Fatal(err)
 	}
 	operator := model.Actor{Kind: "operator"}
-	tray, err := r.vault.Files.NewTray(t.Context())
+	tray, err := r.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +109,11 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 	if err := tray.Add("Deed.pdf", bytes.NewReader(document)); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := r.vault.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := r.vault.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := r.vault.Orders.Create(t.Context(), operator, model.OrderDraft{Number: model.StringInput("T-1")}, vault.Keep[model.Order]{})
+	order, err := r.vault.Orders.Create(t.Context(), operator, model.OrderDraft{Number: model.StringInput("T-1")}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 
 func folder(t *testing.T, r *running, name string) uint64 {
 	t.Helper()
-	made, err := r.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput(strings.ReplaceAll(name, "/", " "))}, vault.Keep[model.Folder]{})
+	made, err := r.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput(strings.ReplaceAll(name, "/", " "))}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

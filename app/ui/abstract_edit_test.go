@@ -265,7 +265,7 @@ func TestDocumentsState(t *testing.T) {
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")

@@ -23,7 +23,7 @@ func (h *testServer) fill(t *testing.T, want int, cookie, path string, form url.
 }
 
 // abstractOf creates an abstract with documents of these names and returns the address of its page.
-func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.Filed) {
+func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.AbstractWithFiles) {
 	t.Helper()
 	tray := h.tray(t)
 	for _, name := range documents {
@@ -34,14 +34,14 @@ func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[stri
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
 		Address: model.StringInput(property.Address), City: model.StringInput(property.City), County: model.StringInput(property.County), State: model.StringInput(property.State)}}
 	draft.Custom.Values = jsonTexts(custom)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed
 }
 
-func (h *testServer) read(t *testing.T, id uint64) vault.Filed {
+func (h *testServer) read(t *testing.T, id uint64) vault.AbstractWithFiles {
 	t.Helper()
 	filed, err := h.vault.Abstracts.Get(t.Context(), id)
 	if err != nil {

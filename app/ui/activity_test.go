@@ -21,14 +21,14 @@ import (
 
 const formula = `=HYPERLINK("http://evil.example")`
 
-func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) vault.Filed {
+func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) vault.AbstractWithFiles {
 	t.Helper()
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, tray, vault.Keep[vault.Filed]{})
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -170,7 +170,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	h := openEmpty(t, verifying)
 	h.user(t, "Owner", model.RoleAdmin)
 	cookie := h.as(t, "Owner")
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Keep[model.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func (h *testServer) order(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
-	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Keep[model.Order]{})
+	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}

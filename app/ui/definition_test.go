@@ -123,12 +123,12 @@ func TestTemplateLosses(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	admin := h.sit(t, "ada", model.RoleAdmin)
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Keep[vault.Filed]{})
+	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestOrderDefinitions(t *testing.T) {
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	order, err := h.vault.Orders.Create(t.Context(), admin.actor, model.OrderDraft{
 		Number: model.StringInput("2026-1"), Custom: model.Custom{Values: map[string]jsonText{"rush": jsonText(`"Rush"`)}},
-	}, vault.Keep[model.Order]{})
+	}, vault.Idempotency[model.Order]{})
 	if err != nil || order.Status != "active" {
 		t.Fatal(order, err)
 	}

@@ -99,7 +99,7 @@ func (h *testServer) records(t *testing.T) func(path, name string) string {
 // someAbstract creates an abstract with a document and returns its ID and the document's number.
 func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
 	t.Helper()
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
 	if err := tray.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
 
 func (h *testServer) someOrder(t *testing.T) string {
 	t.Helper()
-	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Keep[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (h *testServer) someOrder(t *testing.T) string {
 
 func (h *testServer) someFolder(t *testing.T) uint64 {
 	t.Helper()
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Keep[model.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

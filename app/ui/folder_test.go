@@ -92,7 +92,7 @@ func TestFolderZip(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	g := h.visit(t, model.RoleViewer)
-	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Inner"), ParentID: model.IDInput{Present: true, Valid: true, Value: 1}}, vault.Keep[model.Folder]{})
+	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Inner"), ParentID: model.IDInput{Present: true, Valid: true, Value: 1}}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

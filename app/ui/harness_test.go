@@ -137,7 +137,7 @@ func (h *testServer) doctor(context.Context) (apitypes.Doctor, error) {
 // put stores a document and returns it.
 func (h *testServer) put(t *testing.T, filename string, content []byte) model.File {
 	t.Helper()
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (h *testServer) put(t *testing.T, filename string, content []byte) model.Fi
 	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Fatalf("%s: %+v, %v", filename, filed, err)
 	}

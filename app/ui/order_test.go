@@ -131,12 +131,12 @@ func TestOrderDuplicatesAndNeighbors(t *testing.T) {
 	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three), "No abstract has this parcel or address yet.")
 	page.lacks(t, "New abstract")
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elm()}, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elm()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

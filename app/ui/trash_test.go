@@ -19,7 +19,7 @@ func TestTrash(t *testing.T) {
 	h := open(t)
 	staff := h.sit(t, "sue", model.RoleStaff)
 	abstract := h.abstract(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
-	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")}, vault.Keep[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTrashOver(t *testing.T) {
 // Administrators delete one record or all permanently, after typing a confirmation. Staff can't.
 func TestPurgeFromThePage(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
+	h := openEmpty(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour} })
 	h.user(t, "Owner", model.RoleAdmin)
 	staff, admin := h.sit(t, "sue", model.RoleStaff), h.sit(t, "ada", model.RoleAdmin)
 	abstract := h.abstract(t, staff.actor, "12 Elm St").Abstract.ID

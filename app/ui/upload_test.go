@@ -86,7 +86,7 @@ func TestTus(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.tray(t), vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.tray(t), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func TestTus(t *testing.T) {
 	}
 }
 
-func (h *testServer) tray(t *testing.T) *vault.Tray {
+func (h *testServer) tray(t *testing.T) *vault.StagedUpload {
 	t.Helper()
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestPlainUpload(t *testing.T) {
 	h := open(t)
 	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
 	viewer, _ := h.enter(t, "vera", model.RoleViewer)
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.tray(t), vault.Keep[vault.Filed]{})
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.tray(t), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestBackToTheRow(t *testing.T) {
 	if err := tray.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
 		t.Fatal(err)
 	}
-	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func library(t *testing.T) (h *testServer, abstract string, files []model.File) 
 	t.Helper()
 	h = openEmpty(t, func(o *instance.Options) { o.Reader = drawer{} })
 	h.user(t, "Owner", model.RoleAdmin)
-	tray, err := h.vault.Files.NewTray(t.Context())
+	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func library(t *testing.T) (h *testServer, abstract string, files []model.File) 
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("118 Orchard <Lane>")}}
 	draft.Custom = model.Custom{}
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

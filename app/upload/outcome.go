@@ -35,7 +35,7 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	if name == "" {
 		return up, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
-	r, found, err := u.vault.Replay(ctx, outcomeKey(actor, name))
+	r, found, err := u.vault.StoredResponse(ctx, outcomeKey(actor, name))
 	if err != nil || !found {
 		return up, false, err
 	}
@@ -43,7 +43,7 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	if err := json.Unmarshal(r.Body, &end); err != nil {
 		return up, false, err
 	}
-	up = Upload{ID: id, Size: end.Size, Offset: end.Size, ExpiresAt: r.At.Add(u.vault.Set.ReplayKeep), Rejection: end.Rejection}
+	up = Upload{ID: id, Size: end.Size, Offset: end.Size, ExpiresAt: r.At.Add(u.vault.Settings.IdempotencyPeriod), Rejection: end.Rejection}
 	if end.File == 0 {
 		return up, true, nil
 	}
@@ -65,7 +65,7 @@ const finishTimeout = 2 * time.Minute
 func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *openUpload) (Upload, error) {
 	up, found, err := u.findOutcome(ctx, actor, id)
 	if err != nil {
-		return up, errors.Join(err, u.vault.Disk(one.Flush()))
+		return up, errors.Join(err, u.vault.StorageError(one.Flush()))
 	}
 	if found {
 		return up, nil // an earlier try succeeded after all
@@ -79,7 +79,7 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 	switch kind := errs.KindOf(err); {
 	case err != nil && u.isCanceled(one):
 		return Upload{}, errors.Join(errCanceled, err)
-	case errors.Is(err, vault.ErrKept):
+	case errors.Is(err, vault.ErrAlreadyProcessed):
 		err = nil
 	case kind == errs.NotFound && one.Abstract != 0:
 		err = u.reject(filing, actor, one, "The abstract is no longer there")
@@ -89,7 +89,7 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 		err = u.reject(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
-		return Upload{}, errors.Join(err, u.vault.Disk(one.Flush()))
+		return Upload{}, errors.Join(err, u.vault.StorageError(one.Flush()))
 	}
 	up, _, err = u.findOutcome(filing, actor, id)
 	return up, err
@@ -150,7 +150,7 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, one *openUpload)
 	if err != nil {
 		return err
 	}
-	tray, err := u.vault.Files.NewTray(ctx)
+	tray, err := u.vault.Files.Stage(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, one *openUpload)
 		return err
 	}
 	if one.Batch != "" {
-		tray.Turn = vault.NewTurn(&u.batches, one.Owner+"\n"+one.Batch, one.Position)
+		tray.BatchItem = vault.NewBatchItem(&u.batches, one.Owner+"\n"+one.Batch, one.Position)
 	}
 	if one.Abstract != 0 {
 		_, err = u.vault.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
@@ -174,27 +174,27 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, one *openUpload)
 }
 
 // outcomeRecorder is how the end of an upload is kept in the transaction of its record.
-func (u *Uploads) outcomeRecorder(actor model.Actor, one *openUpload) vault.Keep[vault.Filed] {
-	return vault.Keep[vault.Filed]{Slot: outcomeKey(actor, one.Name()), Request: one.Name(), Render: func(made vault.Filed) (int, map[string]string, []byte, error) {
+func (u *Uploads) outcomeRecorder(actor model.Actor, one *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
+	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, one.Name()), RequestHash: one.Name(), Render: func(made vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
 		end := outcome{Size: one.Size}
 		switch {
 		case len(made.Failures) > 0:
 			end.Rejection = made.Failures[0].Reason
 		case len(made.Files) > 0:
-			end.File = slices.Max(vault.Numbers(made.Files)) // an abstract's others are older
+			end.File = slices.Max(vault.FileIDs(made.Files)) // an abstract's others are older
 		}
 		body, err := json.Marshal(end)
 		return 0, nil, body, err
-	}, Last: func() error { return u.startCommit(one) }}
+	}, BeforeCommit: func() error { return u.startCommit(one) }}
 }
 
 // reject ends an upload whose place has gone.
 func (u *Uploads) reject(ctx context.Context, actor model.Actor, one *openUpload, reason string) error {
 	keep := u.outcomeRecorder(actor, one)
-	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return keep.Free(t, u.vault) }, func(t *store.Tx) error {
-		return keep.Put(t, u.vault.Now(), vault.Filed{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
+	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return keep.CheckUnused(t, u.vault) }, func(t *store.Tx) error {
+		return keep.SaveResponse(t, u.vault.Now(), vault.AbstractWithFiles{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
 	})
-	if errors.Is(err, vault.ErrKept) {
+	if errors.Is(err, vault.ErrAlreadyProcessed) {
 		return nil
 	}
 	return err

@@ -131,7 +131,7 @@ func (u *Uploads) load() error {
 	}
 	partials, left, err := u.vault.Blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
 	if err != nil {
-		return u.vault.Disk(err)
+		return u.vault.StorageError(err)
 	}
 	u.byName = map[string]*openUpload{}
 	for _, x := range left {
@@ -150,10 +150,12 @@ func (u *Uploads) load() error {
 }
 
 // MaxSize is how many bytes a document may have.
-func (u *Uploads) MaxSize() int64 { return u.vault.Set.FileSize }
+func (u *Uploads) MaxSize() int64 { return u.vault.Settings.MaxFileSize }
 
 // TooLargeReason is the reason for which one with more is refused.
-func (u *Uploads) TooLargeReason() string { return document.ReasonTooLarge(u.vault.Set.FileSize) }
+func (u *Uploads) TooLargeReason() string {
+	return document.ReasonTooLarge(u.vault.Settings.MaxFileSize)
+}
 
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
@@ -188,7 +190,7 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 	}
 	x, err := u.partials.Create(name, raw)
 	if err != nil {
-		return Upload{}, u.vault.Disk(err)
+		return Upload{}, u.vault.StorageError(err)
 	}
 	one := &openUpload{Partial: x, uploadInfo: note}
 	u.byName[name] = one
@@ -206,7 +208,7 @@ func uploadName(token string) string {
 
 // precheck refuses what can be refused without the bytes.
 func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) error {
-	if refusal := u.vault.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
+	if refusal := u.vault.Files.CheckNameAndSize(plan.Filename, plan.Size); refusal != "" {
 		return &errs.Error{Kind: errs.Invalid, Message: refusal}
 	}
 	return u.vault.Store.View(ctx, func(t *store.Tx) error {
@@ -219,7 +221,7 @@ func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) er
 		if plan.Abstract != 0 && len(plan.Path) > 0 {
 			return errs.InvalidField("path", "An abstract has no folders.")
 		}
-		_, _, err := vault.Follow(t, plan.Folder, plan.Path)
+		_, _, err := vault.ResolvePath(t, plan.Folder, plan.Path)
 		return err
 	})
 }
@@ -229,7 +231,7 @@ func (u *Uploads) checkDestination(t *store.Tx, abstract, folder uint64) error {
 	switch {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
-		if err == nil && len(a.Files) >= u.vault.MostPerAbstract() {
+		if err == nil && len(a.Files) >= u.vault.MaxFilesPerAbstract() {
 			err = &errs.Error{Kind: errs.Invalid, Message: document.ReasonAbstractFull}
 		}
 		return err
@@ -352,11 +354,11 @@ func (u *Uploads) receive(ctx context.Context, actor model.Actor, one *openUploa
 	}
 	u.vault.Activity.Begin()
 	defer u.vault.Activity.End()
-	err := one.Append(ctx, &vault.RoomReader{Reader: &pausableReader{r, u}, V: u.vault}, one.Size)
+	err := one.Append(ctx, &vault.DiskGuardReader{Reader: &pausableReader{r, u}, Vault: u.vault}, one.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
 		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
 	}
-	return u.vault.Disk(err)
+	return u.vault.StorageError(err)
 }
 
 // runExclusive runs do on an upload that nobody else works on, in a time that ends with the

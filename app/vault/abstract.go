@@ -17,34 +17,36 @@ import (
 // Abstracts are the verbs on abstracts.
 type Abstracts struct{ v *Vault }
 
-// Filed is an abstract with its documents, in the order attached, and what was
+// AbstractWithFiles is an abstract with its documents, in the order attached, and what was
 // refused of those sent with the request, in the order sent.
-type Filed struct {
+type AbstractWithFiles struct {
 	Abstract model.Abstract
 	Files    []model.File
 	Failures []model.RejectedFile
 }
 
-var AbstractNoun = noun[Filed]{
+var AbstractOps = recordOps[AbstractWithFiles]{
 	Name: "abstract",
-	live: func(t *store.Tx, id uint64) (Filed, error) {
-		return filed(t, id, (*store.Tx).Abstract, (*store.Tx).File)
+	get: func(t *store.Tx, id uint64) (AbstractWithFiles, error) {
+		return readAbstractWithFiles(t, id, (*store.Tx).Abstract, (*store.Tx).File)
 	},
-	any: func(t *store.Tx, id uint64) (Filed, error) {
-		return filed(t, id, (*store.Tx).AbstractIncludingTrash, (*store.Tx).FileIncludingTrash)
+	getIncludingTrash: func(t *store.Tx, id uint64) (AbstractWithFiles, error) {
+		return readAbstractWithFiles(t, id, (*store.Tx).AbstractIncludingTrash, (*store.Tx).FileIncludingTrash)
 	},
-	version:  func(f Filed) uint64 { return f.Abstract.Version },
-	trashed:  func(f Filed) *model.Trashed { return f.Abstract.Trashed },
-	changes:  func(old, now Filed) []model.Change { return old.Abstract.Changes(now.Abstract) },
-	retained: func(v *Vault, t *store.Tx, in Filed) (time.Time, error) { return v.abstractRetained(t, in.Abstract) },
-	next: func(t *store.Tx, now Filed, at time.Time) (Filed, error) {
-		now.Abstract = touched(now.Abstract, at)
+	version: func(f AbstractWithFiles) uint64 { return f.Abstract.Version },
+	trashed: func(f AbstractWithFiles) *model.Trashed { return f.Abstract.Trashed },
+	changes: func(old, now AbstractWithFiles) []model.Change { return old.Abstract.Changes(now.Abstract) },
+	retainedUntil: func(v *Vault, t *store.Tx, in AbstractWithFiles) (time.Time, error) {
+		return v.abstractRetainedUntil(t, in.Abstract)
+	},
+	save: func(t *store.Tx, now AbstractWithFiles, at time.Time) (AbstractWithFiles, error) {
+		now.Abstract = nextVersion(now.Abstract, at)
 		return now, t.PutAbstract(now.Abstract)
 	},
 }
 
-// filed is an abstract and its documents.
-func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstract, error), file func(*store.Tx, uint64) (model.File, error)) (f Filed, err error) {
+// readAbstractWithFiles is an abstract and its documents.
+func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstract, error), file func(*store.Tx, uint64) (model.File, error)) (f AbstractWithFiles, err error) {
 	if f.Abstract, err = abstract(t, id); err != nil {
 		return f, err
 	}
@@ -52,7 +54,7 @@ func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstr
 	for _, id := range f.Abstract.Files {
 		one, err := file(t, id)
 		if errs.KindOf(err) == errs.NotFound {
-			err = lostFile(id)
+			err = missingFileError(id)
 		}
 		if err != nil {
 			return f, err
@@ -62,80 +64,80 @@ func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstr
 	return f, nil
 }
 
-// lostFile is the error of a record that names a document which has no record.
-func lostFile(id uint64) error {
+// missingFileError is the error of a record that names a document which has no record.
+func missingFileError(id uint64) error {
 	return fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, id)
 }
 
 // Create makes an abstract and files the good documents of the tray with it. It
 // returns Invalid with every wrong field at once, and then stores nothing; refused
 // documents are no error (SPEC.md, POST /abstracts, rule 2).
-func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
+func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *StagedUpload, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	// Before the bytes are synced, so that a refusal costs no disk, and before the
 	// turn of the one writer, which only looks whether the template is still the same.
-	var judged judgedAbstract
-	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.judge(t, draft); return err }); err != nil {
-		return Filed{}, err
+	var judged validatedAbstract
+	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.validate(t, draft); return err }); err != nil {
+		return AbstractWithFiles{}, err
 	}
-	filing, err := tray.keep()
+	filing, err := tray.commit()
 	if err != nil {
-		return Filed{}, err
+		return AbstractWithFiles{}, err
 	}
-	defer func() { filing.end(err) }()
-	within := filing.within(0)
-	made := Filed{Failures: within.failures}
+	defer func() { filing.finish(err) }()
+	within := filing.limitTo(0)
+	made := AbstractWithFiles{Failures: within.rejected}
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.Free(t, a.v); err != nil {
+		if err := keep.CheckUnused(t, a.v); err != nil {
 			return err
 		}
-		made.Abstract, err = a.check(t, draft, judged)
+		made.Abstract, err = a.revalidate(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {
 		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, within); err != nil {
 			return err
 		}
-		return keep.Put(t, made.Abstract.CreatedAt, made)
+		return keep.SaveResponse(t, made.Abstract.CreatedAt, made)
 	})
 	a.v.Queued.Notify()
 	return made, err
 }
 
-// judgedAbstract is a draft with what its template says of it.
-type judgedAbstract struct {
+// validatedAbstract is a draft with what its template says of it.
+type validatedAbstract struct {
 	template *model.Template // nil where there is none
 	abstract model.Abstract
 }
 
-// judge finds the draft's template and applies every rule.
-func (a *Abstracts) judge(t *store.Tx, draft model.AbstractDraft) (j judgedAbstract, err error) {
+// validate finds the draft's template and applies every rule.
+func (a *Abstracts) validate(t *store.Tx, draft model.AbstractDraft) (j validatedAbstract, err error) {
 	var found bool
-	if j.template, found, err = draftTemplate(t, draft.TemplateID); err != nil {
+	if j.template, found, err = templateForDraft(t, draft.TemplateID); err != nil {
 		return j, err
 	}
 	var refused errs.Fields
-	j.abstract, refused = draft.Check(j.template, found, a.v.Set.Rules)
+	j.abstract, refused = draft.Check(j.template, found, a.v.Settings.Rules)
 	return j, refused.Err()
 }
 
-// check gives the abstract if the judgement still holds, else judges anew.
-func (a *Abstracts) check(t *store.Tx, draft model.AbstractDraft, j judgedAbstract) (model.Abstract, error) {
-	template, _, err := draftTemplate(t, draft.TemplateID)
-	if err == nil && !sameTemplate(template, j.template) {
-		j, err = a.judge(t, draft)
+// revalidate gives the abstract if the judgement still holds, else judges anew.
+func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, j validatedAbstract) (model.Abstract, error) {
+	template, _, err := templateForDraft(t, draft.TemplateID)
+	if err == nil && !sameDefinitions(template, j.template) {
+		j, err = a.validate(t, draft)
 	}
 	return j.abstract, err
 }
 
-func sameTemplate(a, b *model.Template) bool {
+func sameDefinitions(a, b *model.Template) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.ID == b.ID && same(a.Fields, b.Fields) && same(a.Statuses, b.Statuses)
+	return a.ID == b.ID && sameList(a.Fields, b.Fields) && sameList(a.Statuses, b.Statuses)
 }
 
-// draftTemplate is the template a draft is checked by. One that is retired cannot
+// templateForDraft is the template a draft is checked by. One that is retired cannot
 // be used for new abstracts (API.md, "Templates").
-func draftTemplate(t *store.Tx, id model.IDInput) (template *model.Template, found bool, err error) {
+func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, found bool, err error) {
 	if !id.Present {
 		standard, ok, err := t.DefaultTemplate()
 		if err != nil || !ok {
@@ -153,7 +155,7 @@ func draftTemplate(t *store.Tx, id model.IDInput) (template *model.Template, fou
 	return &chosen, err == nil, err
 }
 
-func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, filing *filing) (model.Abstract, []model.File, error) {
+func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, filing *acceptedFiles) (model.Abstract, []model.File, error) {
 	id, err := t.NewAbstractID()
 	if err != nil {
 		return made, nil, err
@@ -163,15 +165,15 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, 
 	if err := a.v.AddEvent(t, at, actor, "abstract.created", txn.RecordRef("abstract", id), nil); err != nil {
 		return made, nil, err
 	}
-	files, err := filing.file(a.v, t, at, actor, model.File{AbstractID: id})
+	files, err := filing.saveRecords(a.v, t, at, actor, model.File{AbstractID: id})
 	if err != nil {
 		return made, nil, err
 	}
-	made.Files = Numbers(files)
+	made.Files = FileIDs(files)
 	return made, files, t.PutAbstract(made)
 }
 
-func Numbers(files []model.File) []uint64 {
+func FileIDs(files []model.File) []uint64 {
 	var ids []uint64
 	for _, f := range files {
 		ids = append(ids, f.ID)
@@ -182,104 +184,104 @@ func Numbers(files []model.File) []uint64 {
 // Attach files the tray's good documents with an abstract that is there. Nothing
 // good among them is no error: Failures says why. NotFound when there is no such
 // abstract.
-func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
+func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *StagedUpload, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	draft.FolderID = model.IDInput{} // an abstract's documents are in no folder
-	if _, refused := draft.Check(tray.Has(), true); len(refused) > 0 {
-		return Filed{}, refused.Err()
+	if _, refused := draft.Check(tray.HasFiles(), true); len(refused) > 0 {
+		return AbstractWithFiles{}, refused.Err()
 	}
 	if _, err := a.Get(ctx, id); err != nil {
-		return Filed{}, err
+		return AbstractWithFiles{}, err
 	}
-	filing, err := tray.keep()
+	filing, err := tray.commit()
 	if err != nil {
-		return Filed{}, err
+		return AbstractWithFiles{}, err
 	}
-	defer func() { filing.end(err) }()
-	if len(filing.good) == 0 && !keep.on() {
+	defer func() { filing.finish(err) }()
+	if len(filing.accepted) == 0 && !keep.enabled() {
 		filed, err := a.Get(ctx, id)
-		filed.Failures = filing.failures
+		filed.Failures = filing.rejected
 		return filed, err
 	}
-	var filed Filed
+	var filed AbstractWithFiles
 	within := filing
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.Free(t, a.v); err != nil {
+		if err := keep.CheckUnused(t, a.v); err != nil {
 			return err
 		}
-		filed, err = AbstractNoun.live(t, id)
-		within = filing.within(len(filed.Files))
-		filed.Failures = within.failures
+		filed, err = AbstractOps.get(t, id)
+		within = filing.limitTo(len(filed.Files))
+		filed.Failures = within.rejected
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := a.v.Now()
 		if filed, err = a.attach(t, at, actor, filed, within); err != nil {
 			return err
 		}
-		return keep.Put(t, at, filed)
+		return keep.SaveResponse(t, at, filed)
 	})
 	a.v.Queued.Notify()
 	return filed, err
 }
 
-func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed Filed, filing *filing) (Filed, error) {
-	files, err := filing.file(a.v, t, at, actor, model.File{AbstractID: filed.Abstract.ID})
+func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed AbstractWithFiles, filing *acceptedFiles) (AbstractWithFiles, error) {
+	files, err := filing.saveRecords(a.v, t, at, actor, model.File{AbstractID: filed.Abstract.ID})
 	if err != nil || len(files) == 0 {
 		return filed, err
 	}
-	place := filing.place(filed.Abstract.Files, files[0].ID)
+	place := filing.insertPosition(filed.Abstract.Files, files[0].ID)
 	filed.Files = slices.Insert(filed.Files, place, files...)
-	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, Numbers(files)...)
-	filed.Abstract = touched(filed.Abstract, at)
+	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, FileIDs(files)...)
+	filed.Abstract = nextVersion(filed.Abstract, at)
 	return filed, t.PutAbstract(filed.Abstract)
 }
 
-// touched moves an abstract's version; time never stands still between two.
-func touched(a model.Abstract, at time.Time) model.Abstract {
-	a.Version, a.UpdatedAt = a.Version+1, later(at, a.UpdatedAt)
+// nextVersion moves an abstract's version; time never stands still between two.
+func nextVersion(a model.Abstract, at time.Time) model.Abstract {
+	a.Version, a.UpdatedAt = a.Version+1, nextUpdateTime(at, a.UpdatedAt)
 	return a
 }
 
 // Get reads an abstract and its documents; NotFound when there is none.
-func (a *Abstracts) Get(ctx context.Context, id uint64) (Filed, error) {
-	var f Filed
+func (a *Abstracts) Get(ctx context.Context, id uint64) (AbstractWithFiles, error) {
+	var f AbstractWithFiles
 	err := a.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		f, err = AbstractNoun.live(t, id)
+		f, err = AbstractOps.get(t, id)
 		return err
 	})
 	return f, err
 }
 
 // List reads a page of abstracts, each with its documents.
-func (a *Abstracts) List(ctx context.Context, q Query) (Page[Filed], error) {
-	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[Filed], err error) {
+func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles], error) {
+	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[AbstractWithFiles], err error) {
 		found, err := t.ListAbstracts(q)
 		if err != nil {
 			return page, err
 		}
-		return WithDocuments(ctx, t, found)
+		return ReadAbstractFiles(ctx, t, found)
 	})
 }
 
 // Patch changes what was sent of an abstract; Invalid with every wrong field at
 // once, Stale when it is not what was expected.
-func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, match Match) (Filed, error) {
-	return patch(ctx, a.v, AbstractNoun, actor, id, match, func(t *store.Tx, old Filed) (Filed, error) {
-		now := Filed{Files: old.Files}
-		template, err := ownTemplate(t, old.Abstract.TemplateID)
+func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, match Match) (AbstractWithFiles, error) {
+	return patch(ctx, a.v, AbstractOps, actor, id, match, func(t *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
+		now := AbstractWithFiles{Files: old.Files}
+		template, err := templateByID(t, old.Abstract.TemplateID)
 		if err != nil {
 			return now, err
 		}
 		var refused errs.Fields
-		now.Abstract, refused = p.Check(old.Abstract, template, a.v.Set.Rules)
+		now.Abstract, refused = p.Check(old.Abstract, template, a.v.Settings.Rules)
 		if len(refused) == 0 {
-			now.Files = inOrder(old.Files, now.Abstract.Files)
+			now.Files = filesInOrder(old.Files, now.Abstract.Files)
 		}
 		return now, refused.Err()
 	})
 }
 
-// ownTemplate is the template of an abstract, retired or not; nil where it has none.
-func ownTemplate(t *store.Tx, id uint64) (*model.Template, error) {
+// templateByID is the template of an abstract, retired or not; nil where it has none.
+func templateByID(t *store.Tx, id uint64) (*model.Template, error) {
 	if id == 0 {
 		return nil, nil
 	}
@@ -287,8 +289,8 @@ func ownTemplate(t *store.Tx, id uint64) (*model.Template, error) {
 	return &template, err
 }
 
-// inOrder gives the same files in the order of the numbers.
-func inOrder(files []model.File, numbers []uint64) []model.File {
+// filesInOrder gives the same files in the order of the numbers.
+func filesInOrder(files []model.File, numbers []uint64) []model.File {
 	byNumber := make(map[uint64]model.File, len(files))
 	for _, f := range files {
 		byNumber[f.ID] = f
@@ -303,26 +305,26 @@ func inOrder(files []model.File, numbers []uint64) []model.File {
 // Trash moves an abstract into the trash, and its documents along with it. Its list
 // of them stays as it is, and with it their order.
 func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, a.v, AbstractNoun, actor, id, match, "trashed", func(t *store.Tx, live Filed, in model.Trashed) (map[string]string, error) {
+	return trash(ctx, a.v, AbstractOps, actor, id, match, "trashed", func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
 		abstract := live.Abstract
 		abstract.Trashed = &in
 		for i, file := range live.Files {
 			along := in
-			along.With, along.Position = txn.RecordRef(AbstractNoun.Name, id), i
+			along.With, along.Position = txn.RecordRef(AbstractOps.Name, id), i
 			file.Trashed = &along
 			if err := t.PutFile(file); err != nil {
 				return nil, err
 			}
 		}
-		return filesDetail(live), t.PutAbstract(abstract)
+		return fileCountDetail(live), t.PutAbstract(abstract)
 	})
 }
 
 // Restore takes an abstract out of the trash, with exactly the documents that went
 // along with it. One that is live stays as it is.
-func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[Filed]) (Filed, error) {
-	return restore(ctx, a.v, AbstractNoun, actor, id, keep, nil, func(t *store.Tx, in Filed, _ time.Time) (Filed, map[string]string, error) {
-		out := Filed{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
+func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	return restore(ctx, a.v, AbstractOps, actor, id, keep, nil, func(t *store.Tx, in AbstractWithFiles, _ time.Time) (AbstractWithFiles, map[string]string, error) {
+		out := AbstractWithFiles{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
 		out.Abstract.Trashed = nil
 		for _, file := range in.Files {
 			file.Trashed = nil
@@ -331,28 +333,28 @@ func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, k
 			}
 			out.Files = append(out.Files, file)
 		}
-		return out, filesDetail(out), t.PutAbstract(out.Abstract)
+		return out, fileCountDetail(out), t.PutAbstract(out.Abstract)
 	})
 }
 
 // Detach takes a document off its abstract, into the trash. NotFound when it is not
 // one of the abstract's, Stale when it is not what was expected.
 func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint64, match Match) error {
-	return trash(ctx, a.v, fileOf(id), actor, file, match, "detached", trashFile)
+	return trash(ctx, a.v, fileOpsOfAbstract(id), actor, file, match, "detached", trashFile)
 }
 
-func filesDetail(f Filed) map[string]string {
+func fileCountDetail(f AbstractWithFiles) map[string]string {
 	return map[string]string{"files": strconv.Itoa(len(f.Files))}
 }
 
 // withDocuments reads the documents of abstracts.
-func WithDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
+func ReadAbstractFiles(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[AbstractWithFiles], err error) {
 	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
 	for _, abstract := range found.Items {
 		if err := ctx.Err(); err != nil {
 			return page, err
 		}
-		f, err := AbstractNoun.live(t, abstract.ID)
+		f, err := AbstractOps.get(t, abstract.ID)
 		if errors.Is(err, store.ErrDamaged) {
 			f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
 		} else if err != nil {

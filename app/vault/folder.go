@@ -15,12 +15,12 @@ import (
 // Folders are the verbs on folders.
 type Folders struct{ v *Vault }
 
-var folderNoun = noun[model.Folder]{
+var folderOps = recordOps[model.Folder]{
 	Name:    "folder",
-	live:    (*store.Tx).Folder,
+	get:     (*store.Tx).Folder,
 	version: func(f model.Folder) uint64 { return f.Version },
 	changes: model.Folder.Changes,
-	next: func(t *store.Tx, now model.Folder, _ time.Time) (model.Folder, error) {
+	save: func(t *store.Tx, now model.Folder, _ time.Time) (model.Folder, error) {
 		now.Version++
 		return now, t.PutFolder(now)
 	},
@@ -86,10 +86,10 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 }
 
 // Create makes a folder; Invalid with every wrong field at once.
-func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep Keep[model.Folder]) (model.Folder, error) {
+func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep Idempotency[model.Folder]) (model.Folder, error) {
 	var made model.Folder
 	err := f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.Free(t, f.v); err != nil {
+		if err := keep.CheckUnused(t, f.v); err != nil {
 			return err
 		}
 		made, err = f.check(t, draft)
@@ -99,7 +99,7 @@ func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.Fol
 		if made, err = f.add(t, actor, at, made); err != nil {
 			return err
 		}
-		return keep.Put(t, at, made)
+		return keep.SaveResponse(t, at, made)
 	})
 	return made, err
 }
@@ -118,7 +118,7 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 // follow goes down from a folder (0: the top) by the names of folders within one another,
 // compared without case: to the last one that is there, and gives those that are missing
 // below it. Invalid for a name that no folder can have, or one that would be too deep.
-func Follow(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
+func ResolvePath(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
 	last = from
 	for i, name := range names {
 		wanted, refused := model.FolderDraft{Name: model.StringInput(name)}.Check(true)
@@ -139,10 +139,10 @@ func Follow(t *store.Tx, from uint64, names []string) (last uint64, missing []mo
 	return last, missing, nil
 }
 
-// path gives the folder that names lead to from another (0: the top), and creates what is
+// ensurePath gives the folder that names lead to from another (0: the top), and creates what is
 // missing of it.
-func (f *Folders) path(t *store.Tx, actor model.Actor, at time.Time, from uint64, names []string) (uint64, error) {
-	last, missing, err := Follow(t, from, names)
+func (f *Folders) ensurePath(t *store.Tx, actor model.Actor, at time.Time, from uint64, names []string) (uint64, error) {
+	last, missing, err := ResolvePath(t, from, names)
 	for _, folder := range missing {
 		folder.ParentID = last
 		if folder, err = f.add(t, actor, at, folder); err != nil {
@@ -154,7 +154,7 @@ func (f *Folders) path(t *store.Tx, actor model.Actor, at time.Time, from uint64
 }
 
 func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, error) {
-	made, refused := draft.Check(knownFolder(t, draft.ParentID))
+	made, refused := draft.Check(folderExists(t, draft.ParentID))
 	if len(refused) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
 		refused.Add("name", model.MsgTaken("name"))
 	}
@@ -176,8 +176,8 @@ func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
 	return levels <= model.MaxFolderDepth
 }
 
-// levels is how many levels a folder has, itself the first.
-func levels(t *store.Tx, id uint64) (int, error) {
+// folderHeight is how many levels a folder has, itself the first.
+func folderHeight(t *store.Tx, id uint64) (int, error) {
 	all, err := t.Folders()
 	if err != nil {
 		return 0, err
@@ -198,15 +198,15 @@ func levels(t *store.Tx, id uint64) (int, error) {
 	return n, nil
 }
 
-func knownFolder(t *store.Tx, id model.IDInput) bool {
+func folderExists(t *store.Tx, id model.IDInput) bool {
 	return id.Valid && id.Value > 0 && t.HasFolder(uint64(id.Value))
 }
 
 // Patch changes what was sent of a folder: its name, where it is. Invalid with every
 // wrong field at once, Stale when it is not what was expected.
 func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FolderPatch, match Match) (model.Folder, error) {
-	return patch(ctx, f.v, folderNoun, actor, id, match, func(t *store.Tx, old model.Folder) (model.Folder, error) {
-		fits, err := fitsUnder(t, id, p.ParentID.Value)
+	return patch(ctx, f.v, folderOps, actor, id, match, func(t *store.Tx, old model.Folder) (model.Folder, error) {
+		fits, err := canMoveTo(t, id, p.ParentID.Value)
 		if err != nil {
 			return old, err
 		}
@@ -216,7 +216,7 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 			refused.Add("name", model.MsgTaken("name"))
 		}
 		if len(refused) == 0 && now.ParentID != old.ParentID {
-			high, err := levels(t, id)
+			high, err := folderHeight(t, id)
 			if err != nil {
 				return old, err
 			}
@@ -228,10 +228,10 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 	})
 }
 
-// fitsUnder reports whether a folder may be put into another: one that is there,
+// canMoveTo reports whether a folder may be put into another: one that is there,
 // and neither the folder itself nor beneath it.
-func fitsUnder(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
-	if !knownFolder(t, parent) {
+func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
+	if !folderExists(t, parent) {
 		return false, nil
 	}
 	// The bound ends a circle, which only a damaged vault can hold.

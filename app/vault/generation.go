@@ -24,10 +24,10 @@ import (
 //	generation    one word a line: the one in force, and, while a serve begins, the next
 const GenerationFile = "generation"
 
-// generation begins a new generation, and tells whether the database is the one
+// advanceGeneration begins a new generation, and tells whether the database is the one
 // that was last used here. Without the file it is taken for that one.
-func (v *Vault) generation(ctx context.Context) (own bool, err error) {
-	have, own, err := v.LastUsed(ctx)
+func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
+	have, own, err := v.CheckGeneration(ctx)
 	if err != nil || !own {
 		return false, err
 	}
@@ -50,7 +50,7 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 }
 
 // lastUsed is the word of the database, and whether the file knows it.
-func (v *Vault) LastUsed(ctx context.Context) (have string, own bool, err error) {
+func (v *Vault) CheckGeneration(ctx context.Context) (have string, own bool, err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
 	if err != nil {
 		return "", false, err
@@ -63,10 +63,10 @@ func (v *Vault) LastUsed(ctx context.Context) (have string, own bool, err error)
 }
 
 // begin is the start of a serve: what it finds decides whether anything is swept.
-func (v *Vault) Begin(ctx context.Context) (sweep bool) {
-	own, err := v.generation(ctx)
+func (v *Vault) StartGeneration(ctx context.Context) (sweep bool) {
+	own, err := v.advanceGeneration(ctx)
 	if v.Reserve.Size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {
-		err = v.Reserve.Lend(v.Log, func() error { own, err = v.generation(ctx); return err })
+		err = v.Reserve.Lend(v.Log, func() error { own, err = v.advanceGeneration(ctx); return err })
 	}
 	switch {
 	case err != nil:

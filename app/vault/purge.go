@@ -18,27 +18,27 @@ import (
 type Purger struct {
 	v *Vault
 
-	mu      sync.Mutex
-	seen    time.Time // the turn before
-	leaptAt time.Time // of the clock, as far as known (leap.go)
+	mu            sync.Mutex
+	lastRun       time.Time // the turn before
+	clockJumpedAt time.Time // of the clock, as far as known (leap.go)
 }
 
 const (
-	// purgeEvery is how often it looks. What is due is refused to everybody before
+	// purgeInterval is how often it looks. What is due is refused to everybody before
 	// that, and each purge costs the sweep a walk over all documents.
-	purgeEvery = 10 * time.Minute
-	// purgeAtOnce bounds the records of one commit. An abstract goes as a whole, with
+	purgeInterval = 10 * time.Minute
+	// purgeBatchSize bounds the records of one commit. An abstract goes as a whole, with
 	// all its documents, so that none is ever seen in part.
-	purgeAtOnce = 64
-	// lookAtOnce bounds the entries of the trash that one transaction reads.
-	lookAtOnce = 256
+	purgeBatchSize = 64
+	// trashScanSize bounds the entries of the trash that one transaction reads.
+	trashScanSize = 256
 )
 
 func (p *Purger) Run(ctx context.Context) {
-	tick := time.NewTicker(purgeEvery)
+	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
 	for {
-		if !p.v.ShouldContinue(ctx, "purge", p.turn(ctx)) {
+		if !p.v.ShouldContinue(ctx, "purge", p.runOnce(ctx)) {
 			return
 		}
 		select {
@@ -49,19 +49,19 @@ func (p *Purger) Run(ctx context.Context) {
 	}
 }
 
-// turn purges what is due, unless the clock is in doubt.
-func (p *Purger) turn(ctx context.Context) error {
+// runOnce purges what is due, unless the clock is in doubt.
+func (p *Purger) runOnce(ctx context.Context) error {
 	defer p.v.Reserve.Fill(p.v.Log)
-	if p.rests(ctx) {
+	if p.holdsAfterClockJump(ctx) {
 		return nil
 	}
 	return p.v.Purge(ctx)
 }
 
-// purged is how much of the trash went, and how much stays.
-type purged struct{ records, files, kept int }
+// purgeCounts is how much of the trash went, and how much stays.
+type purgeCounts struct{ records, files, kept int }
 
-func (p *purged) add(more purged) {
+func (p *purgeCounts) add(more purgeCounts) {
 	p.records, p.files, p.kept = p.records+more.records, p.files+more.files, p.kept+more.kept
 }
 
@@ -70,7 +70,7 @@ func (p *purged) add(more purged) {
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Every time is in microseconds: this is the first at which nothing is due yet.
-	due := purging{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Set.TrashKeep)}
+	due := purgeRun{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Settings.TrashPeriod)}
 	gone, err := due.run(ctx)
 	if gone.records > 0 {
 		v.Log.Info("purged the trash", "records", gone.records, "files", gone.files)
@@ -78,40 +78,40 @@ func (v *Vault) Purge(ctx context.Context) error {
 	if gone.files > 0 {
 		v.Orphans.Notify()
 	}
-	if err := errors.Join(err, v.pruneReplays(ctx)); err != nil {
+	if err := errors.Join(err, v.pruneStoredResponses(ctx)); err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
 	return nil
 }
 
-// purging is one way through the trash.
-type purging struct {
-	v      *Vault
-	actor  model.Actor
-	before time.Time // what went into the trash before then
-	byHand bool      // also what has not had its time in the trash
-	doubt  bool      // the clock leapt: no retention is taken to be over
-	lift   string    // why the retention does not count; "" where it does
+// purgeRun is one way through the trash.
+type purgeRun struct {
+	v           *Vault
+	actor       model.Actor
+	before      time.Time // what went into the trash before then
+	manual      bool      // also what has not had its time in the trash
+	clockJumped bool      // the clock leapt: no retention is taken to be over
+	liftReason  string    // why the retention does not count; "" where it does
 }
 
-// lets reports whether a record may go now.
-func (p *purging) lets(item Trashed) bool {
+// mayPurge reports whether a record may go now.
+func (p *purgeRun) mayPurge(item Trashed) bool {
 	now := p.v.Now()
 	switch {
-	case p.lift != "":
+	case p.liftReason != "":
 		return true
-	case !item.Retained.IsZero() && (p.doubt || now.Before(item.Retained)):
+	case !item.RetainedUntil.IsZero() && (p.clockJumped || now.Before(item.RetainedUntil)):
 		return false
 	}
-	return p.byHand || !now.Before(item.Until)
+	return p.manual || !now.Before(item.Until)
 }
 
 // run purges what may go. A damaged record stays, for a verification to name, and those
 // behind it need not wait.
-func (p *purging) run(ctx context.Context) (gone purged, err error) {
+func (p *purgeRun) run(ctx context.Context) (gone purgeCounts, err error) {
 	var stuck error
 	for behind := (store.TrashEntry{}); ; {
-		list, last, kept, err := p.look(ctx, behind)
+		list, last, kept, err := p.nextEntries(ctx, behind)
 		if err != nil {
 			return gone, errors.Join(stuck, err)
 		}
@@ -132,27 +132,27 @@ func (p *purging) run(ctx context.Context) (gone purged, err error) {
 	}
 }
 
-// look reads some entries: those that may go, the last one read (none at the end of the
+// nextEntries reads some entries: those that may go, the last one read (none at the end of the
 // trash), and how many stay.
-func (p *purging) look(ctx context.Context, behind store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry, kept int, err error) {
+func (p *purgeRun) nextEntries(ctx context.Context, behind store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry, kept int, err error) {
 	err = p.v.Store.View(ctx, func(t *store.Tx) error {
-		entries, err := t.TrashedBefore(p.before, behind, lookAtOnce)
+		entries, err := t.TrashedBefore(p.before, behind, trashScanSize)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
-			item, err := p.v.trashed(t, e)
+			item, err := p.v.readTrashEntry(t, e)
 			switch {
 			case err != nil && !errors.Is(err, store.ErrDamaged):
 				return err
-			case err != nil || p.lets(item): // a damaged one is named where it would be purged
+			case err != nil || p.mayPurge(item): // a damaged one is named where it would be purged
 				list = append(list, e)
 			default:
 				kept++
 			}
 		}
-		if len(entries) == lookAtOnce {
-			last = entries[lookAtOnce-1]
+		if len(entries) == trashScanSize {
+			last = entries[trashScanSize-1]
 		}
 		return nil
 	})
@@ -161,7 +161,7 @@ func (p *purging) look(ctx context.Context, behind store.TrashEntry) (list []sto
 
 // commit purges the first of a list, as many as one commit takes, and gives those that
 // are left.
-func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done purged, left []store.TrashEntry, stuck, err error) {
+func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done purgeCounts, left []store.TrashEntry, stuck, err error) {
 	items := make([]Trashed, len(list))
 	err = p.v.UpdateFromReserve(ctx, p.actor, func(t *store.Tx) error {
 		if err := p.v.AuthorizeAdmin(t, p.actor); err != nil {
@@ -171,13 +171,13 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 		some := false
 		stuck = nil
 		for i, e := range list {
-			item, err := p.again(t, e)
+			item, err := p.reread(t, e)
 			switch {
 			case errors.Is(err, store.ErrDamaged):
 				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", e.Type, e.ID, err))
 			case err != nil:
 				return err
-			case item.Noun != "":
+			case item.Type != "":
 				items[i], some = item, true
 			}
 		}
@@ -186,22 +186,22 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		done, left = purged{}, nil
+		done, left = purgeCounts{}, nil
 		for i, item := range items {
-			if done.records >= purgeAtOnce {
+			if done.records >= purgeBatchSize {
 				left = list[i:]
 				return nil
 			}
-			if item.Noun == "" {
+			if item.Type == "" {
 				continue
 			}
 			one, err := p.purge(t, item)
 			if errors.Is(err, store.ErrDamaged) {
-				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", item.Noun, item.ID, err))
+				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", item.Type, item.ID, err))
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("%s %d: %w", item.Noun, item.ID, err)
+				return fmt.Errorf("%s %d: %w", item.Type, item.ID, err)
 			}
 			done.add(one)
 		}
@@ -213,14 +213,14 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 	return done, left, stuck, err
 }
 
-// again reads an entry in the transaction that would purge it; without a noun when it was
+// reread reads an entry in the transaction that would purge it; without a noun when it was
 // restored since, or may no longer go.
-func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
-	item, err := p.v.inTrash(t, e.Type, e.ID)
+func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
+	item, err := p.v.findInTrash(t, e.Type, e.ID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound:
 		return Trashed{}, nil
-	case err != nil || item.At.Equal(e.At) && p.lets(item):
+	case err != nil || item.At.Equal(e.At) && p.mayPurge(item):
 		return item, err
 	}
 	return Trashed{}, nil
@@ -228,44 +228,44 @@ func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 
 // purge removes one entry of the trash. It reads before it writes: a damaged record
 // leaves everything as it is.
-func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
+func (p *purgeRun) purge(t *store.Tx, item Trashed) (done purgeCounts, err error) {
 	at := p.v.Now()
-	var in Filed
-	switch item.Noun {
-	case AbstractNoun.Name:
-		if in, err = AbstractNoun.any(t, item.ID); err != nil {
+	var in AbstractWithFiles
+	switch item.Type {
+	case AbstractOps.Name:
+		if in, err = AbstractOps.getIncludingTrash(t, item.ID); err != nil {
 			return done, err
 		}
-	case FileNoun.Name:
+	case FileOps.Name:
 		file, err := t.FileIncludingTrash(item.ID)
 		if err != nil {
 			return done, err
 		}
 		in.Files = []model.File{file}
 	}
-	if err := p.lifted(t, at, item); err != nil {
+	if err := p.logLiftedRetention(t, at, item); err != nil {
 		return done, err
 	}
 	for _, file := range in.Files {
-		if err := errors.Join(t.RemoveFile(file.ID), p.event(t, at, FileNoun.Name, file.ID, file.Filename, fileDetail(file))); err != nil {
+		if err := errors.Join(t.RemoveFile(file.ID), p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file))); err != nil {
 			return done, err
 		}
 	}
-	done = purged{records: len(in.Files), files: len(in.Files)}
-	switch item.Noun {
-	case AbstractNoun.Name:
+	done = purgeCounts{records: len(in.Files), files: len(in.Files)}
+	switch item.Type {
+	case AbstractOps.Name:
 		done.records++
-		err = errors.Join(t.RemoveAbstract(item.ID), p.event(t, at, item.Noun, item.ID, item.Heading, filesDetail(in)))
-	case OrderNoun.Name:
+		err = errors.Join(t.RemoveAbstract(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
+	case OrderOps.Name:
 		done.records++
-		err = errors.Join(t.RemoveOrder(item.ID), p.event(t, at, item.Noun, item.ID, item.Heading, nil))
+		err = errors.Join(t.RemoveOrder(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	}
 	return done, err
 }
 
-// event logs a purge. By hand it names what went: no one can look it up afterward.
-func (p *purging) event(t *store.Tx, at time.Time, noun string, id uint64, name string, detail map[string]string) error {
-	if p.byHand {
+// addEvent logs a purge. By hand it names what went: no one can look it up afterward.
+func (p *purgeRun) addEvent(t *store.Tx, at time.Time, noun string, id uint64, name string, detail map[string]string) error {
+	if p.manual {
 		named := map[string]string{"name": name}
 		maps.Copy(named, detail)
 		detail = named
@@ -273,18 +273,18 @@ func (p *purging) event(t *store.Tx, at time.Time, noun string, id uint64, name 
 	return p.v.AddEvent(t, at, p.actor, noun+".purged", txn.RecordRef(noun, id), detail)
 }
 
-// lifted logs that the retention of a record does not count, where there is one.
-func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
-	if p.lift == "" || !at.Before(item.Retained) {
+// logLiftedRetention logs that the retention of a record does not count, where there is one.
+func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) error {
+	if p.liftReason == "" || !at.Before(item.RetainedUntil) {
 		return nil
 	}
-	return p.v.AddEvent(t, at, p.actor, "retention.lifted", txn.RecordRef(item.Noun, item.ID), map[string]string{
-		"name": item.Heading, "reason": p.lift, "until": item.Retained.Format(time.RFC3339),
+	return p.v.AddEvent(t, at, p.actor, "retention.lifted", txn.RecordRef(item.Type, item.ID), map[string]string{
+		"name": item.Heading, "reason": p.liftReason, "until": item.RetainedUntil.Format(time.RFC3339),
 	})
 }
 
-// fileDetail is what the log says of a document besides its number.
-func fileDetail(f model.File) map[string]string {
+// fileEventDetail is what the log says of a document besides its number.
+func fileEventDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {
 		detail["abstract"] = txn.RecordRef("abstract", f.AbstractID)
@@ -292,25 +292,25 @@ func fileDetail(f model.File) map[string]string {
 	return detail
 }
 
-const pruneAtOnce = 256
+const pruneBatchSize = 256
 
-func (v *Vault) pruneReplays(ctx context.Context) error {
+func (v *Vault) pruneStoredResponses(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var pruned int
-		before := v.Now().Add(time.Microsecond - v.Set.ReplayKeep)
+		before := v.Now().Add(time.Microsecond - v.Settings.IdempotencyPeriod)
 		err := v.Store.Update(ctx, func(t *store.Tx) error {
 			if !t.HasStoredResponsesBefore(before) {
 				return txn.ErrNoChange
 			}
 			return nil
 		}, func(t *store.Tx) (err error) {
-			pruned, err = t.PruneStoredResponses(before, pruneAtOnce)
+			pruned, err = t.PruneStoredResponses(before, pruneBatchSize)
 			return err
 		})
 		if errors.Is(err, txn.ErrNoChange) {
 			return nil
 		}
-		if err != nil || pruned < pruneAtOnce {
+		if err != nil || pruned < pruneBatchSize {
 			return err
 		}
 	}

@@ -19,22 +19,22 @@ import (
 type Sweeper struct {
 	*txn.DB
 	vault *Vault
-	held  atomic.Int64 // snapshots in progress, whose documents may not be removed
+	holds atomic.Int64 // snapshots in progress, whose documents may not be removed
 }
 
 // Hold keeps all blobs until release is called, because a snapshot in progress may name
 // them.
 func (s *Sweeper) Hold() (release func()) {
-	s.held.Add(1)
+	s.holds.Add(1)
 	return func() {
-		s.held.Add(-1)
+		s.holds.Add(-1)
 		s.Orphans.Notify()
 	}
 }
 
-// sweepPause gathers requests that fail close together, so that they cost one
+// sweepDelay gathers requests that fail close together, so that they cost one
 // walk over all documents and not one each.
-const sweepPause = time.Second
+const sweepDelay = time.Second
 
 func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
@@ -51,7 +51,7 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(sweepPause):
+			case <-time.After(sweepDelay):
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 			// Before the bytes: after a crash in between they are still an orphan, and
 			// nobody's text stays behind for good.
 			err = s.vault.Previews.Remove(d.String())
-			s.vault.Damages.drop(d)
+			s.vault.DamagedBlobs.remove(d)
 		}
 		return used, err
 	})
@@ -102,7 +102,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used boo
 	if s.Store.Failure() != nil {
 		return false, txn.ReadOnlyError(s.Store.Failure())
 	}
-	if s.held.Load() > 0 {
+	if s.holds.Load() > 0 {
 		return true, nil
 	}
 	err = s.Store.View(ctx, func(t *store.Tx) error {
@@ -126,20 +126,20 @@ func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return found, s.spareNamed(ctx, found)
+	return found, s.removeReferenced(ctx, found)
 }
 
-const filesAtOnce = 1000
+const fileScanSize = 1000
 
-// spareNamed takes what a record names out of the set. A record that cannot be
+// removeReferenced takes what a record names out of the set. A record that cannot be
 // read, or is missing, might name any of them.
-func (s *Sweeper) spareNamed(ctx context.Context, found map[blobstore.Digest]bool) error {
+func (s *Sweeper) removeReferenced(ctx context.Context, found map[blobstore.Digest]bool) error {
 	walked, least := uint64(0), uint64(math.MaxUint64)
 	for from := uint64(1); ; {
 		var files []model.File
 		err := s.Store.View(ctx, func(t *store.Tx) (err error) {
 			least = min(least, t.Count(store.CountFileRecords))
-			files, err = t.ScanFiles(from, filesAtOnce)
+			files, err = t.ScanFiles(from, fileScanSize)
 			return err
 		})
 		if err != nil {
@@ -153,7 +153,7 @@ func (s *Sweeper) spareNamed(ctx context.Context, found map[blobstore.Digest]boo
 			delete(found, digest)
 			from = f.ID + 1
 		}
-		if walked += uint64(len(files)); len(files) < filesAtOnce {
+		if walked += uint64(len(files)); len(files) < fileScanSize {
 			break
 		}
 	}

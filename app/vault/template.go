@@ -44,39 +44,39 @@ func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template
 	return template, err
 }
 
-// MostAbstracts is up to where Abstracts counts.
-const MostAbstracts = 100_000
+// MaxAbstractCount is up to where Abstracts counts.
+const MaxAbstractCount = 100_000
 
-// Abstracts gives how many abstracts of a template there are, those in the trash not
-// counted; MostAbstracts stands for more.
-func (s *Templates) Abstracts(ctx context.Context, id uint64) (n int, err error) {
+// CountAbstracts gives how many abstracts of a template there are, those in the trash not
+// counted; MaxAbstractCount stands for more.
+func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		n, err = t.CountAbstractsOfTemplate(id, MostAbstracts)
+		n, err = t.CountAbstractsOfTemplate(id, MaxAbstractCount)
 		return err
 	})
 	return n, err
 }
 
-// Changed is what became of one template, or of a set of definitions (then Template
+// DefinitionChange is what became of one template, or of a set of definitions (then Template
 // is the zero one).
-type Changed struct {
+type DefinitionChange struct {
 	Template model.Template
 	Created  bool // there was none before
 	Changes  []model.Change
 }
 
-// Definitions is what a change of definitions did, or would do, and why it cannot be
+// DefinitionResult is what a change of definitions did, or would do, and why it cannot be
 // done (Conflict).
-type Definitions struct {
-	Changed []Changed
-	Refused errs.Fields // what records would lose
+type DefinitionResult struct {
+	Changed   []DefinitionChange
+	Conflicts errs.Fields // what records would lose
 }
 
 // Import makes templates as the drafts say: each the one of its number, else the live
 // one of its name, else a new one; templates that no draft names stay. With dry
 // nothing is written. It returns Invalid with every broken rule at once (under
 // templates.INDEX), and Conflict with what records would lose, with dry as a value.
-func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (Definitions, error) {
+func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) { return planImport(list, drafts) })
 }
 
@@ -96,21 +96,21 @@ func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.T
 
 // Edit is Import of one template by its number, as long as it is the one that was
 // seen (title.Template.Mark); Stale when it is not, NotFound when there is none.
-func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string, dry bool) (Definitions, error) {
+func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string, dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
 		at := slices.IndexFunc(list, func(t model.Template) bool { return t.ID == draft.ID })
 		if at < 0 {
 			return nil, errs.RecordNotFound("template", draft.ID)
 		}
 		if list[at].Fingerprint() != seen {
-			return nil, errSeenAnother
+			return nil, errStaleDefinitions
 		}
 		return planImport(list, []model.TemplateDraft{draft})
 	})
 }
 
-// errSeenAnother is the refusal to change definitions that somebody else changed.
-var errSeenAnother = &errs.Error{Kind: errs.PreconditionFailed, Message: "This was changed by somebody else since it was read; read it again."}
+// errStaleDefinitions is the refusal to change definitions that somebody else changed.
+var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed, Message: "This was changed by somebody else since it was read; read it again."}
 
 // SetDefault makes a template the default one; NotFound when there is none, Conflict
 // when it is retired.
@@ -136,8 +136,8 @@ func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (m
 
 // definitionPlan is a change of definitions, held against what is there.
 type definitionPlan struct {
-	changed []Changed
-	losses  []model.Impact
+	changed []DefinitionChange
+	impacts []model.Impact
 }
 
 func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
@@ -154,59 +154,59 @@ func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Templ
 	for _, now := range wanted {
 		at := slices.IndexFunc(list, func(old model.Template) bool { return now.ID != 0 && old.ID == now.ID })
 		if at < 0 {
-			p.changed = append(p.changed, Changed{now, true, model.TemplateChanges(model.Template{}, now)})
+			p.changed = append(p.changed, DefinitionChange{now, true, model.TemplateChanges(model.Template{}, now)})
 			continue
 		}
 		if changes := model.TemplateChanges(list[at], now); len(changes) > 0 {
-			p.changed = append(p.changed, Changed{now, false, changes})
-			p.losses = append(p.losses, model.TemplateImpact(list[at], now)...)
+			p.changed = append(p.changed, DefinitionChange{now, false, changes})
+			p.impacts = append(p.impacts, model.TemplateImpact(list[at], now)...)
 		}
 	}
 	return p, refused.Err()
 }
 
-// errMoved is a change that another one overtook: it is planned anew.
-var errMoved = errors.New("the definitions changed meanwhile")
+// errDefinitionsChanged is a change that another one overtook: it is planned anew.
+var errDefinitionsChanged = errors.New("the definitions changed meanwhile")
 
 // change is redefine for templates.
-func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool, wish func([]model.Template) ([]model.Template, error)) (Definitions, error) {
-	return s.v.redefine(ctx, actor, dry, abstractLosses,
+func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool, wish func([]model.Template) ([]model.Template, error)) (DefinitionResult, error) {
+	return s.v.changeDefinitions(ctx, actor, dry, scanAbstractImpact,
 		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, wish) },
-		func(t *store.Tx, changed []Changed) error { return s.put(t, actor, changed) })
+		func(t *store.Tx, changed []DefinitionChange) error { return s.save(t, actor, changed) })
 }
 
-// redefine plans, counts what records would lose, and puts, if neither the
+// changeDefinitions plans, counts what records would lose, and puts, if neither the
 // definitions nor the records have moved against it.
-func (v *Vault) redefine(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Impact) *losses,
-	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []Changed) error) (Definitions, error) {
+func (v *Vault) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Impact) *impactScan,
+	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []DefinitionChange) error) (DefinitionResult, error) {
 	for {
 		var p definitionPlan
 		if err := v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) { p, err = plan(t); return err }); err != nil {
-			return Definitions{}, err
+			return DefinitionResult{}, err
 		}
-		lost := judge(p.losses)
-		if err := lost.survey(ctx, v.Store); err != nil {
-			return Definitions{}, err
+		lost := judge(p.impacts)
+		if err := lost.scan(ctx, v.Store); err != nil {
+			return DefinitionResult{}, err
 		}
-		out := Definitions{p.changed, lost.refused()}
+		out := DefinitionResult{p.changed, lost.conflicts()}
 		if dry || len(p.changed) == 0 {
 			return out, nil
 		}
 		err := v.WriteAsAdmin(ctx, actor, func(t *store.Tx) error {
 			again, err := plan(t)
-			if err == nil && !slices.Equal(again.losses, p.losses) {
-				err = errMoved
+			if err == nil && !slices.Equal(again.impacts, p.impacts) {
+				err = errDefinitionsChanged
 			}
 			out.Changed = again.changed
-			return errors.Join(err, lost.settle(t))
+			return errors.Join(err, lost.recheck(t))
 		}, func(t *store.Tx) error { return put(t, out.Changed) })
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, errDefinitionsChanged) {
 			return out, err
 		}
 	}
 }
 
-func (s *Templates) put(t *store.Tx, actor model.Actor, changed []Changed) error {
+func (s *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionChange) error {
 	at := s.v.Now()
 	for i, c := range changed {
 		kind := "template.changed"
@@ -256,7 +256,7 @@ func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Te
 	taken := map[uint64]int{}
 	for i, draft := range drafts {
 		path := fmt.Sprintf("templates.%d", i)
-		old, found := matching(list, draft)
+		old, found := matchTemplate(list, draft)
 		if !found && draft.ID != 0 {
 			refused.Add(path+".id", fmt.Sprintf("There is no template %d; without an id a new one is made.", draft.ID))
 			continue
@@ -273,7 +273,7 @@ func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Te
 	return wanted, refused.Err()
 }
 
-func matching(list []model.Template, draft model.TemplateDraft) (model.Template, bool) {
+func matchTemplate(list []model.Template, draft model.TemplateDraft) (model.Template, bool) {
 	for _, t := range list {
 		if draft.ID != 0 && t.ID == draft.ID || draft.ID == 0 && !t.Retired && model.Fold(t.Name) == model.Fold(draft.Name) {
 			return t, true

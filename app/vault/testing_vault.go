@@ -9,11 +9,11 @@ import (
 	"deedkeep/app/store"
 )
 
-// Enforce changes a rule of a vault that nobody else uses now.
-func (v *Vault) Enforce(required bool) { v.Set.Rules.EnforceRequired = required }
+// SetEnforceRequired changes a rule of a vault that nobody else uses now.
+func (v *Vault) SetEnforceRequired(required bool) { v.Settings.Rules.EnforceRequired = required }
 
-// Kept reads a slot, however old its answer is.
-func (v *Vault) Kept(slot [32]byte) (r model.StoredResponse, found bool, err error) {
+// StoredResponseIncludingExpired reads a slot, however old its answer is.
+func (v *Vault) StoredResponseIncludingExpired(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.Store.View(context.Background(), func(t *store.Tx) (err error) {
 		r, found, err = t.StoredResponse(slot)
 		return err
@@ -21,5 +21,5 @@ func (v *Vault) Kept(slot [32]byte) (r model.StoredResponse, found bool, err err
 	return r, found, err
 }
 
-// PurgeTurn is one turn of the purger.
-func (v *Vault) PurgeTurn(ctx context.Context) error { return v.Purger.turn(ctx) }
+// RunPurgeOnce is one turn of the purger.
+func (v *Vault) RunPurgeOnce(ctx context.Context) error { return v.Purger.runOnce(ctx) }

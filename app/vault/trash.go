@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"deedkeep/app/errs"
@@ -15,14 +16,14 @@ type Trash struct{ v *Vault }
 
 // Trashed is one record in the trash.
 type Trashed struct {
-	Noun     string // "abstract", "order", "file"
-	ID       uint64
-	Heading  string // what people know it by
-	At       time.Time
-	By       model.Actor
-	Until    time.Time // restorable until then, and then permanently deleted
-	Retained time.Time // until then no one may purge it; zero where no retention covers it
-	Abstract *TrashedFrom
+	Type          string // "abstract", "order", "file"
+	ID            uint64
+	Heading       string // what people know it by
+	At            time.Time
+	By            model.Actor
+	Until         time.Time // restorable until then, and then permanently deleted
+	RetainedUntil time.Time // until then no one may purge it; zero where no retention covers it
+	Abstract      *TrashedFrom
 }
 
 // TrashedFrom is the abstract that a document was on.
@@ -45,7 +46,7 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			item, err := s.v.trashed(t, e)
+			item, err := s.v.readTrashEntry(t, e)
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return err // a damaged record is in the list without what it says
 			}
@@ -56,43 +57,43 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 	return page, err
 }
 
-// trashed reads the record of an entry. When it is damaged, the item has what the entry
+// readTrashEntry reads the record of an entry. When it is damaged, the item has what the entry
 // says.
-func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
-	item = Trashed{Noun: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.Set.TrashKeep)}
+func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
+	item = Trashed{Type: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.Settings.TrashPeriod)}
 	var in *model.Trashed
 	switch e.Type {
-	case AbstractNoun.Name:
-		in, err = v.trashedAbstract(t, &item)
-	case OrderNoun.Name:
+	case AbstractOps.Name:
+		in, err = v.readTrashedAbstract(t, &item)
+	case OrderOps.Name:
 		o, failed := t.OrderIncludingTrash(e.ID)
 		item.Heading, in, err = o.Number, o.Trashed, failed
 	default:
-		in, err = v.trashedFile(t, &item)
+		in, err = v.readTrashedFile(t, &item)
 	}
 	if in != nil {
-		item.By, item.Until = in.By, v.until(model.Trashed{At: e.At}, item.Retained)
+		item.By, item.Until = in.By, v.trashedUntil(model.Trashed{At: e.At}, item.RetainedUntil)
 	}
 	return item, err
 }
 
-func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed, error) {
+func (v *Vault) readTrashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed, error) {
 	a, err := t.AbstractIncludingTrash(item.ID)
 	if err != nil {
 		return nil, err
 	}
 	item.Heading = v.HeadingIn(t, a)
-	item.Retained, err = v.abstractRetained(t, a)
+	item.RetainedUntil, err = v.abstractRetainedUntil(t, a)
 	return a.Trashed, err
 }
 
-func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) {
+func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) {
 	f, err := t.FileIncludingTrash(item.ID)
 	if err != nil {
 		return nil, err
 	}
 	item.Heading = f.Filename
-	if item.Retained, err = v.fileRetained(t, f); err != nil || f.AbstractID == 0 {
+	if item.RetainedUntil, err = v.fileRetainedUntil(t, f); err != nil || f.AbstractID == 0 {
 		return f.Trashed, err
 	}
 	item.Abstract = &TrashedFrom{ID: f.AbstractID}
@@ -106,11 +107,11 @@ func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) 
 	return f.Trashed, err
 }
 
-// Keep is how long what is in the trash stays there, where no retention covers it.
-func (s *Trash) Keep() time.Duration { return s.v.Set.TrashKeep }
+// Period is how long what is in the trash stays there, where no retention covers it.
+func (s *Trash) Period() time.Duration { return s.v.Settings.TrashPeriod }
 
 // Retention is how long what belongs to an abstract stays there.
-func (s *Trash) Retention() Retention { return s.v.Set.Retention }
+func (s *Trash) Retention() Retention { return s.v.Settings.Retention }
 
 // Trashed reads a document that is in the trash; NotFound when there is none there.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {
@@ -122,4 +123,46 @@ func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err er
 		return err
 	})
 	return file, err
+}
+
+// over. A document that went along with its abstract is not there on its own.
+func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		if item, err = s.v.findInTrash(t, noun, id); err != nil {
+			return err
+		}
+		if !s.v.Now().Before(item.Until) {
+			return notInTrash(noun, id)
+		}
+		return nil
+	})
+	return item, err
+}
+
+// findInTrash reads one record that is in the trash on its own.
+func (v *Vault) findInTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
+	var in *model.Trashed
+	var err error
+	switch noun {
+	case AbstractOps.Name:
+		a, failed := t.AbstractIncludingTrash(id)
+		in, err = a.Trashed, failed
+	case OrderOps.Name:
+		o, failed := t.OrderIncludingTrash(id)
+		in, err = o.Trashed, failed
+	case FileOps.Name:
+		f, failed := t.FileIncludingTrash(id)
+		in, err = f.Trashed, failed
+	}
+	if err != nil {
+		return Trashed{}, err
+	}
+	if in == nil || in.With != "" {
+		return Trashed{}, notInTrash(noun, id)
+	}
+	return v.readTrashEntry(t, store.TrashEntry{Type: noun, ID: id, At: in.At})
+}
+
+func notInTrash(noun string, id uint64) error {
+	return errs.RecordNotFound(fmt.Sprintf("%s in the trash", noun), id)
 }

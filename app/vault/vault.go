@@ -38,17 +38,17 @@ type Reader interface {
 	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim document.ExtractLimits) ([][]document.Rect, error)
 }
 
-// VaultSettings are the limits and rules of a vault; see config.example.yaml.
-type VaultSettings struct {
-	FileSize          int64 // bytes
-	FilesPerRequest   int
-	FilesPerAbstract  int // 0: 2,000
-	Inspect           document.InspectLimits
-	Rules             model.Rules
-	UniqueOrderNumber bool
-	TrashKeep         time.Duration
-	Retention         Retention
-	ReplayKeep        time.Duration // how long responses under an Idempotency-Key are stored
+// Settings are the limits and rules of a vault; see config.example.yaml.
+type Settings struct {
+	MaxFileSize         int64 // bytes
+	MaxFilesPerRequest  int
+	MaxFilesPerAbstract int // 0: 2,000
+	InspectLimits       document.InspectLimits
+	Rules               model.Rules
+	UniqueOrderNumber   bool
+	TrashPeriod         time.Duration
+	Retention           Retention
+	IdempotencyPeriod   time.Duration // how long responses under an Idempotency-Key are stored
 }
 
 // Vault holds the records and documents of a data directory. It is safe for concurrent
@@ -64,18 +64,18 @@ type Vault struct {
 	Purger    *Purger
 	Sweeper   *Sweeper
 
-	Set      VaultSettings
-	secrets  *secret.Keys
-	events   *audit.Events
-	Blobs    *blobstore.Store
-	Previews *blobstore.Previews
-	Reader   Reader
-	trays    atomic.Uint64 // made so far; each is an owner of its own
-	Storage  storage
-	orders   orders
-	Counts   counts
-	Damages  damages
-	Serving  bool // noteStart was called
+	Settings      Settings
+	secrets       *secret.Keys
+	events        *audit.Events
+	Blobs         *blobstore.Store
+	Previews      *blobstore.Previews
+	Reader        Reader
+	stagedUploads atomic.Uint64 // made so far; each is an owner of its own
+	StorageHealth storageHealth
+	folderOrders  folderOrderCache
+	UploadCounts  uploadCounts
+	DamagedBlobs  damagedBlobs
+	ServerStarted bool // noteStart was called
 
 	Scrub interface { // the scrubber, once it is known
 		Ask(blobstore.Digest)
@@ -83,9 +83,9 @@ type Vault struct {
 	}
 }
 
-// VaultOptions of NewVault.
-type VaultOptions struct {
-	Settings VaultSettings
+// Options of New.
+type Options struct {
+	Settings Settings
 	Secrets  *secret.Keys
 	Events   *audit.Events
 	Blobs    *blobstore.Store
@@ -93,10 +93,10 @@ type VaultOptions struct {
 	Reader   Reader
 }
 
-// NewVault returns the vault of an open database.
-func NewVault(db *txn.DB, opts VaultOptions) *Vault {
+// New returns the vault of an open database.
+func New(db *txn.DB, opts Options) *Vault {
 	v := &Vault{
-		DB: db, Set: opts.Settings, secrets: opts.Secrets, events: opts.Events,
+		DB: db, Settings: opts.Settings, secrets: opts.Secrets, events: opts.Events,
 		Blobs: opts.Blobs, Previews: opts.Previews, Reader: opts.Reader,
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
@@ -106,13 +106,13 @@ func NewVault(db *txn.DB, opts VaultOptions) *Vault {
 	return v
 }
 
-// counts are the counters of uploads since the vault was opened.
-type counts struct {
-	Filed, FiledBytes, Rejected atomic.Uint64
+// uploadCounts are the counters of uploads since the vault was opened.
+type uploadCounts struct {
+	Uploaded, UploadedBytes, Rejected atomic.Uint64
 }
 
 // checkLater has a document verified soon.
-func (v *Vault) CheckLater(digest blobstore.Digest) { v.Scrub.Ask(digest) }
+func (v *Vault) VerifySoon(digest blobstore.Digest) { v.Scrub.Ask(digest) }
 
-// saveDamages writes which documents are known to be damaged.
-func (v *Vault) saveDamages() { v.Scrub.Save() }
+// saveDamagedBlobs writes which documents are known to be damaged.
+func (v *Vault) saveDamagedBlobs() { v.Scrub.Save() }

@@ -37,12 +37,12 @@ func (p *Pages) showTemplates(w http.ResponseWriter, r *http.Request, visitor pa
 		return err
 	}
 	for _, t := range all {
-		n, err := p.Vault.Templates.Abstracts(r.Context(), t.ID)
+		n, err := p.Vault.Templates.CountAbstracts(r.Context(), t.ID)
 		if err != nil {
 			return err
 		}
 		row := templateRow{t, page.FormatCount(n)}
-		if n >= vault.MostAbstracts {
+		if n >= vault.MaxAbstractCount {
 			row.Abstracts += "+"
 		}
 		if t.Retired {

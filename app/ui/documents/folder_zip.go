@@ -19,13 +19,13 @@ func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, visitor page.V
 	if err != nil {
 		return err
 	}
-	under, err := p.Vault.Folders.Under(r.Context(), id, maxZipDocuments)
+	under, err := p.Vault.Folders.Descendants(r.Context(), id, maxZipDocuments)
 	if err != nil {
 		return err
 	}
 	list := make([]zipEntry, 0, len(under))
 	for _, one := range under {
-		list = append(list, zipEntry{Folder: one.Way, File: one.File})
+		list = append(list, zipEntry{Folder: one.Path, File: one.File})
 	}
 	return p.sendZip(w, r, visitor, folder.Name, list)
 }

@@ -44,7 +44,7 @@ type trashRow struct {
 func (r trashRow) Purge() string { return page.WithQuery(purgePath, url.Values{"item": {r.Item}}) }
 
 // ByRetention reports whether retention keeps the record longer.
-func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.Retained) }
+func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.RetainedUntil) }
 
 const trashPerPage = 50
 
@@ -60,9 +60,9 @@ func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, visitor page.V
 	params := page.ListParams(r, "noun")
 	q := vault.Query{Descending: true, Limit: trashPerPage}
 	retention := p.Vault.Trash.Retention()
-	view := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Keep()), Templates: len(retention.Templates) > 0, Problems: problems}
-	if retention.Keep > p.Vault.Trash.Keep() {
-		view.Retention = page.FormatDuration(retention.Keep)
+	view := trashPage{Keep: page.FormatDuration(p.Vault.Trash.Period()), Templates: len(retention.Templates) > 0, Problems: problems}
+	if retention.Default > p.Vault.Trash.Period() {
+		view.Retention = page.FormatDuration(retention.Default)
 	}
 	for _, l := range trashLabels {
 		chosen := params.Get("noun") == l.recordType
@@ -81,8 +81,8 @@ func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, visitor page.V
 		return err
 	}
 	for _, item := range list.Items {
-		row := trashRow{Trashed: item, Item: p.PublicRecordName(item.Noun, item.ID), Label: item.Noun, Who: page.ActorText(item.By)}
-		row.Label = trashLabel(item.Noun)
+		row := trashRow{Trashed: item, Item: p.PublicRecordName(item.Type, item.ID), Label: item.Type, Who: page.ActorText(item.By)}
+		row.Label = trashLabel(item.Type)
 		if recordName := item.Abstract; recordName != nil && recordName.Live {
 			row.AbstractPath = p.AbstractPath(recordName.ID)
 		}
@@ -163,11 +163,11 @@ func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName
 	}
 	switch recordType {
 	case "abstract":
-		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Keep[vault.Filed]{})
+		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Idempotency[vault.AbstractWithFiles]{})
 	case "order":
-		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Keep[model.Order]{})
+		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Idempotency[model.Order]{})
 	case "file":
-		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[model.File]{})
+		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Idempotency[model.File]{})
 	default:
 		err = errs.RecordNotFound("record", recordName)
 	}

@@ -51,7 +51,7 @@ func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err 
 	if form.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, id); err != nil {
 		return form, err
 	}
-	form.Label, form.Who, form.UnderRetention = trashLabel(recordType), page.ActorText(form.By), p.Now().Before(form.Retained)
+	form.Label, form.Who, form.UnderRetention = trashLabel(recordType), page.ActorText(form.By), p.Now().Before(form.RetainedUntil)
 	// A heading of spaces alone can't be typed.
 	if form.Asked = strings.Join(strings.Fields(form.Heading), " "); form.Asked == "" {
 		form.Asked = "delete"
@@ -78,7 +78,7 @@ func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page
 	if len(form.Problems) > 0 {
 		return p.showPurge(w, r, visitor, http.StatusUnprocessableEntity, form)
 	}
-	done, err := p.Vault.Trash.Purge(r.Context(), visitor.Actor, form.Noun, form.ID, form.Reason)
+	done, err := p.Vault.Trash.Purge(r.Context(), visitor.Actor, form.Type, form.ID, form.Reason)
 	var domainErr *errs.Error
 	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, domainErr.Kind) {
 		status, problems := page.FormProblems(err)
@@ -131,10 +131,10 @@ func purgeNotice(done vault.Purged) string {
 	if done.Files > 0 {
 		notice += ", including " + page.Plural(done.Files, "document", "documents")
 	}
-	if done.Freed > 0 {
-		notice += ". " + page.FormatSize(done.Freed) + " freed"
+	if done.FreedBytes > 0 {
+		notice += ". " + page.FormatSize(done.FreedBytes) + " freed"
 	}
-	if done.Waits {
+	if done.Deferred {
 		notice += ". The server frees the rest of the space after the backup"
 	}
 	return notice + "."

@@ -250,7 +250,7 @@ func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file mod
 	if file.Digest == "" {
 		return nil // moved to the trash since
 	}
-	duplicates, err := p.Vault.Files.Twins(r.Context(), file, 1)
+	duplicates, err := p.Vault.Files.Duplicates(r.Context(), file, 1)
 	if err != nil || len(duplicates) == 0 {
 		return err
 	}
@@ -260,8 +260,8 @@ func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file mod
 	switch {
 	case page.DocumentPlace(duplicate.File) == page.DocumentPlace(file):
 		answer.Note = "The same document is already here as " + filename + "."
-	case duplicate.Heading != "":
-		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", duplicate.Heading, filename)
+	case duplicate.Location != "":
+		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", duplicate.Location, filename)
 	case duplicate.File.AbstractID != 0:
 		answer.Note = "The same document is also in another abstract as " + filename + "."
 	default:

@@ -25,8 +25,8 @@ func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, visitor
 	if err != nil {
 		return err
 	}
-	return p.receiveForm(w, r, p.AbstractPath(id), func(tray *vault.Tray) (vault.Filed, error) {
-		filed, err := p.Vault.Abstracts.Attach(r.Context(), visitor.Actor, id, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	return p.receiveForm(w, r, p.AbstractPath(id), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
+		filed, err := p.Vault.Abstracts.Attach(r.Context(), visitor.Actor, id, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
 			return filed, err
 		}
@@ -45,17 +45,17 @@ func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, visitor p
 		}
 		draft.FolderID, to = model.IDInput{Present: true, Valid: true, Value: int64(id)}, page.FolderPath(id)
 	}
-	return p.receiveForm(w, r, to, func(tray *vault.Tray) (vault.Filed, error) {
-		return p.Vault.Files.Upload(r.Context(), visitor.Actor, draft, tray, vault.Keep[vault.Filed]{})
+	return p.receiveForm(w, r, to, func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
+		return p.Vault.Files.Upload(r.Context(), visitor.Actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	})
 }
 
 // receiveForm stages and stores the documents of a form, then redirects to a page that shows the
 // result for each.
-func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.Tray) (vault.Filed, error)) error {
+func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.StagedUpload) (vault.AbstractWithFiles, error)) error {
 	sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
-	tray, err := p.Vault.Files.NewTray(r.Context())
+	tray, err := p.Vault.Files.Stage(r.Context())
 	if err == nil {
 		defer tray.Discard()
 		err = p.stageParts(w, r, tray)
@@ -66,7 +66,7 @@ func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, f
 		}
 		return bodyError(err)
 	}
-	if !tray.Has() {
+	if !tray.HasFiles() {
 		return p.RedirectWithNotice(w, r, to, "No document was chosen.")
 	}
 	filed, err := file(tray)
@@ -77,7 +77,7 @@ func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, f
 }
 
 // stageParts stages every document of a multipart body.
-func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.Tray) error {
+func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.StagedUpload) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
 		return page.NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
@@ -139,7 +139,7 @@ func bodyError(err error) error {
 }
 
 // uploadNotice says which documents were uploaded, and which were rejected and why.
-func uploadNotice(filed vault.Filed) string {
+func uploadNotice(filed vault.AbstractWithFiles) string {
 	var lines []string
 	if n := len(filed.Files); n > 0 {
 		names := make([]string, 0, n)

@@ -242,7 +242,7 @@ func (p *Pages) loadFolderNeighbors(ctx context.Context, s *viewerData) error {
 		}
 		s.Place.Name, s.Place.Path = folder.Name, page.FolderPath(id)
 	}
-	around, err := p.Vault.Folders.Around(ctx, s.File)
+	around, err := p.Vault.Folders.Neighbors(ctx, s.File)
 	s.Position, s.Count = around.Position, around.Count
 	if around.Previous != nil {
 		s.Previous = s.adjacent(*around.Previous)

@@ -35,7 +35,7 @@ func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visito
 			close(ended)
 		}()
 	}
-	stored, found, err := p.Vault.Replay(r.Context(), key)
+	stored, found, err := p.Vault.StoredResponse(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visito
 		return err
 	}
 	// The response is sent already: a failure to remember the form must not undo it.
-	if err := p.Vault.Remember(context.WithoutCancel(r.Context()), key, address); err != nil {
+	if err := p.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
 		p.Log.ErrorContext(r.Context(), "remember a form", "error", err, "request_id", RequestID(w))
 	}
 	return nil

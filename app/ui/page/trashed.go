@@ -17,7 +17,7 @@ type trashedRecord struct {
 }
 
 // TypeName returns the record's type for use in a sentence: "the abstract".
-func (g trashedRecord) TypeName() string { return "the " + g.Noun }
+func (g trashedRecord) TypeName() string { return "the " + g.Type }
 
 // ByWhom returns who moved it to the trash.
 func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
@@ -52,7 +52,7 @@ func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, visitor Visit
 	if IsPartRequest(r) {
 		return p.RenderPart(w, r, visitor, http.StatusNotFound, "gone.html", "problem", gone)
 	}
-	return p.RenderPage(w, r, visitor, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Noun + "s", Data: gone})
+	return p.RenderPage(w, r, visitor, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Type + "s", Data: gone})
 }
 
 // ActorInSentence returns ActorText for the middle of a sentence.

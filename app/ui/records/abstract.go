@@ -125,7 +125,7 @@ func (g *fieldGroup) openForm(open bool, at string) {
 }
 
 // readAbstract returns the abstract of the address, and its template.
-func (p *Pages) readAbstract(r *http.Request) (filed vault.Filed, template model.Template, err error) {
+func (p *Pages) readAbstract(r *http.Request) (filed vault.AbstractWithFiles, template model.Template, err error) {
 	id, err := p.AbstractID(r)
 	if err != nil {
 		return filed, template, err
@@ -248,7 +248,7 @@ func (p *Pages) restoreAbstract(w http.ResponseWriter, r *http.Request, visitor 
 	if err != nil {
 		return err
 	}
-	if _, err := p.Vault.Abstracts.Restore(r.Context(), visitor.Actor, id, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := p.Vault.Abstracts.Restore(r.Context(), visitor.Actor, id, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		return err
 	}
 	return p.RedirectWithNotice(w, r, p.AbstractPath(id), "It is back, with its documents.")

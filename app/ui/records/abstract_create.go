@@ -113,22 +113,22 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor p
 	if isBlankForm(form, template) && form.Get(confirmBlankField) == "" {
 		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
 	}
-	tray, err := p.Vault.Files.NewTray(r.Context())
+	tray, err := p.Vault.Files.Stage(r.Context())
 	if err != nil {
 		return err
 	}
 	defer tray.Discard()
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // without a number: the default template
-	idempotency := formIdempotency(visitor, form, "/abstracts", func(view vault.Filed) string { return p.AbstractPath(view.Abstract.ID) })
+	idempotency := formIdempotency(visitor, form, "/abstracts", func(view vault.AbstractWithFiles) string { return p.AbstractPath(view.Abstract.ID) })
 	view, err := p.Vault.Abstracts.Create(r.Context(), visitor.Actor, model.AbstractDraft{
 		TemplateID:    model.IDInput{Present: number > 0, Valid: true, Value: number},
 		Custom:        page.SubmittedCustom(template.Fields, form),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
 	}, tray, idempotency)
-	if errors.Is(err, vault.ErrKept) {
-		stored, found, err := p.Vault.Replay(r.Context(), idempotency.Slot)
+	if errors.Is(err, vault.ErrAlreadyProcessed) {
+		stored, found, err := p.Vault.StoredResponse(r.Context(), idempotency.KeyHash)
 		if err != nil || !found {
 			return errors.Join(err, page.NotFound(r))
 		}
@@ -146,14 +146,14 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor p
 
 // formIdempotency stores where a form redirected to, under its token and its content: going back
 // and changing the form makes it another form. Without a token nothing is stored.
-func formIdempotency[T any](visitor page.Visitor, form url.Values, path string, to func(T) string) vault.Keep[T] {
+func formIdempotency[T any](visitor page.Visitor, form url.Values, path string, to func(T) string) vault.Idempotency[T] {
 	if form.Get("once") == "" {
-		return vault.Keep[T]{}
+		return vault.Idempotency[T]{}
 	}
 	content := sha256.Sum256([]byte(form.Encode()))
-	return vault.Keep[T]{
-		Slot:    sha256.Sum256([]byte("page\n" + visitor.Record() + "\nPOST " + path + "\n" + form.Encode())),
-		Request: hex.EncodeToString(content[:]),
+	return vault.Idempotency[T]{
+		KeyHash:     sha256.Sum256([]byte("page\n" + visitor.Record() + "\nPOST " + path + "\n" + form.Encode())),
+		RequestHash: hex.EncodeToString(content[:]),
 		Render: func(view T) (int, map[string]string, []byte, error) {
 			return http.StatusSeeOther, map[string]string{"Location": to(view)}, nil, nil
 		},

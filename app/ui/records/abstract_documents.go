@@ -40,7 +40,7 @@ func (l documentList) State() string {
 
 // listDocuments returns the page of the documents that the address names, or the last page. For a
 // form it is the page that the form came from.
-func (p *Pages) listDocuments(r *http.Request, filed vault.Filed) (documentList, error) {
+func (p *Pages) listDocuments(r *http.Request, filed vault.AbstractWithFiles) (documentList, error) {
 	query := r.URL.Query()
 	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !query.Has("page") {
 		query = from.Query()

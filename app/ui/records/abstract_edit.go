@@ -62,7 +62,7 @@ func (p *Pages) showAbstractForm(
 
 // showSavedGroup shows the saved group and the other parts of the page that changed with it.
 func (p *Pages) showSavedGroup(
-	w http.ResponseWriter, r *http.Request, visitor page.Visitor, filed vault.Filed, template model.Template, name, notice string,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, filed vault.AbstractWithFiles, template model.Template, name, notice string,
 ) error {
 	if !page.IsPartRequest(r) {
 		return p.RedirectWithNotice(w, r, p.AbstractPath(filed.Abstract.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))

@@ -68,7 +68,7 @@ func isBlankForm(form url.Values, template model.Template) bool {
 
 // addSameFileNumber adds the other abstracts with the same file number.
 func (p *Pages) addSameFileNumber(r *http.Request, s *abstractView) error {
-	list, more, err := p.Vault.Abstracts.SameFile(r.Context(), s.Abstract)
+	list, more, err := p.Vault.Abstracts.WithSameFileNumber(r.Context(), s.Abstract)
 	s.SameMore = more
 	for _, one := range list {
 		s.Same = append(s.Same, abstractRow{Abstract: one, Path: p.AbstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"), Documents: len(one.Files)})

@@ -73,7 +73,7 @@ func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, visitor 
 // recentHistory returns the newest entries about the abstract, the shown documents, and the latest
 // documents.
 func (p *Pages) recentHistory(
-	ctx context.Context, visitor page.Visitor, filed vault.Filed, template model.Template, l documentList) ([]historyLine, error,
+	ctx context.Context, visitor page.Visitor, filed vault.AbstractWithFiles, template model.Template, l documentList) ([]historyLine, error,
 ) {
 	documents := make([]uint64, 0, len(l.Rows)+historyPerPage)
 	for _, d := range l.Rows {

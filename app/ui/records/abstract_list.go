@@ -86,13 +86,13 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 	var found vault.Page[model.Abstract]
 	if text := list.Asked.Get("q"); text != "" {
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
-			return p.Vault.Abstracts.Called(r.Context(), text, q)
+			return p.Vault.Abstracts.FindByPrefix(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
 			return p.searchAbstracts(r, visitor, search.Searching(text, q))
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)
-		found, err = page.ReadNonEmpty(r.Context(), q, p.Vault.Abstracts.Rows)
+		found, err = page.ReadNonEmpty(r.Context(), q, p.Vault.Abstracts.ListWithoutFiles)
 		list.Prev, list.Next = p.PageLinks(r, list.Asked, found.Prev, found.Next)
 	}
 	if err != nil {

@@ -38,12 +38,12 @@ func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, visitor
 
 // parseMove parses the form: "up", "down", or "move" with the number of a document, for "move" also
 // "to" with its new position; or "files" with numbers separated by commas.
-func parseMove(form url.Values) (move vault.Move) {
+func parseMove(form url.Values) (move vault.ReorderRequest) {
 	if files := form.Get("files"); files != "" {
-		move.Named = []uint64{}
+		move.Sequence = []uint64{}
 		for text := range strings.SplitSeq(files, ",") {
 			if id, err := strconv.ParseUint(text, 10, 63); err == nil {
-				move.Named = append(move.Named, id)
+				move.Sequence = append(move.Sequence, id)
 			}
 		}
 		return move
@@ -56,9 +56,9 @@ func parseMove(form url.Values) (move vault.Move) {
 		if err != nil {
 			continue
 		}
-		move.File, move.By = id, direction.by
+		move.File, move.Offset = id, direction.by
 		if to, err := strconv.Atoi(form.Get("to")); err == nil && direction.by == 0 {
-			move.To = max(to, 1)
+			move.Position = max(to, 1)
 		}
 		break
 	}
@@ -66,7 +66,7 @@ func parseMove(form url.Values) (move vault.Move) {
 }
 
 // documentRowAddress returns the address of a document's row in the list of its abstract.
-func (p *Pages) documentRowAddress(filed vault.Filed, id uint64) string {
+func (p *Pages) documentRowAddress(filed vault.AbstractWithFiles, id uint64) string {
 	list := p.AbstractPath(filed.Abstract.ID)
 	if n := slices.Index(filed.Abstract.Files, id)/page.DocumentsPerPage + 1; n > 1 {
 		list = page.WithQueryValue(list, "page", strconv.Itoa(n))
@@ -84,7 +84,7 @@ func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, visitor
 	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
 		return p.showRenamed(w, r, visitor, file)
 	}
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), visitor.Actor, file.AbstractID, vault.Move{File: file.ID, To: max(to, 1)})
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), visitor.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
 	if err != nil {
 		return err
 	}

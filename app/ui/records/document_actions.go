@@ -114,7 +114,7 @@ func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, visitor 
 	if err != nil {
 		return err
 	}
-	file, err := p.Vault.Files.Restore(r.Context(), visitor.Actor, id, vault.Keep[model.File]{})
+	file, err := p.Vault.Files.Restore(r.Context(), visitor.Actor, id, vault.Idempotency[model.File]{})
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, visitor p
 	if len(ids) == 0 {
 		return p.RedirectWithNotice(w, r, address, "No document was chosen.")
 	}
-	trashed, skipped, err := p.Vault.Files.TrashSeveral(r.Context(), visitor.Actor, ids)
+	trashed, skipped, err := p.Vault.Files.TrashMany(r.Context(), visitor.Actor, ids)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, visitor p
 }
 
 // bulkNotice says how many documents were changed, and which were skipped and why.
-func bulkNotice(n int, skipped []vault.Left, action string) string {
+func bulkNotice(n int, skipped []vault.Skipped, action string) string {
 	var b strings.Builder
 	if n > 0 || len(skipped) == 0 {
 		verb := "were"

@@ -17,7 +17,7 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 	for _, f := range files {
 		numbers = append(numbers, f.ID)
 	}
-	uploaders, err := p.Vault.Files.Filers(ctx, numbers)
+	uploaders, err := p.Vault.Files.Uploaders(ctx, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, uploaders page
 		return p.RenderPart(w, r, uploaders, status, "folder.html", "document-alone", row)
 	}
 	sheet := folderView{Row: &row, Again: true}
-	if sheet.Shelf, err = p.Vault.Folders.Shelf(r.Context(), row.FolderID); err != nil {
+	if sheet.FolderView, err = p.Vault.Folders.View(r.Context(), row.FolderID); err != nil {
 		return err
 	}
 	if row.Processing {

@@ -46,7 +46,7 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
-	known, err := p.Vault.Search.Find(r.Context(), list.Asked.Get("q"), vault.MostFound)
+	known, err := p.Vault.Search.Find(r.Context(), list.Asked.Get("q"), vault.MaxFound)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (p *Pages) findByNumber(ctx context.Context, q search.SearchQuery, f *findR
 	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.Since.IsZero() || !q.Until.IsZero() {
 		return nil // numbers can't be combined with these filters
 	}
-	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MostFound)
+	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MaxFound)
 	for _, group := range known.Groups {
 		if q.Kind != "" && q.Kind != group.Noun {
 			continue
@@ -255,7 +255,7 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Vis
 	if err != nil {
 		return err
 	}
-	known, err := p.Vault.Search.Find(r.Context(), text, vault.MostFound)
+	known, err := p.Vault.Search.Find(r.Context(), text, vault.MaxFound)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ const documentsPerFolderPage = 100
 
 // folderView is the data of the page of a folder.
 type folderView struct {
-	vault.Shelf
+	vault.FolderView
 	Files      []page.DocumentRow
 	Row        *page.DocumentRow // the row of a single request
 	Total      int               // number of documents in the folder
@@ -43,7 +43,7 @@ type folderView struct {
 func (s folderView) Path() string { return page.FolderOrVaultPath(s.Folder.ID) }
 
 // Empty reports whether the folder has neither documents nor subfolders.
-func (s folderView) Empty() bool { return s.Total == 0 && len(s.Inside) == 0 }
+func (s folderView) Empty() bool { return s.Total == 0 && len(s.Subfolders) == 0 }
 
 // folderSort is a link that sorts the list.
 type folderSort struct {
@@ -106,7 +106,7 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
 		s.Sort = vault.ByName
 	}
-	if s.Shelf, err = p.Vault.Folders.Shelf(r.Context(), id); err != nil {
+	if s.FolderView, err = p.Vault.Folders.View(r.Context(), id); err != nil {
 		return s, err
 	}
 	s.OwnName = s.Folder.Name
@@ -114,7 +114,7 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 	if err != nil || at < 1 || at > 1<<20 {
 		at = 1
 	}
-	row, err := p.Vault.Folders.Row(r.Context(), id, s.Sort, s.Down, (at-1)*documentsPerFolderPage, documentsPerFolderPage)
+	row, err := p.Vault.Folders.FilePage(r.Context(), id, s.Sort, s.Down, (at-1)*documentsPerFolderPage, documentsPerFolderPage)
 	if err != nil {
 		return s, err
 	}
@@ -129,14 +129,14 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 }
 
 // setPage sets the shown part of the documents and the links to other pages and sort orders.
-func (s *folderView) setPage(row vault.Row) {
-	s.Total, s.From, s.To = row.Total, row.From+1, row.From+len(row.Files)
+func (s *folderView) setPage(row vault.FilePage) {
+	s.Total, s.From, s.To = row.Total, row.Offset+1, row.Offset+len(row.Files)
 	for _, f := range row.Files {
 		if f.Processing {
 			s.Processing++
 		}
 	}
-	at := row.From/documentsPerFolderPage + 1
+	at := row.Offset/documentsPerFolderPage + 1
 	s.Address = s.pageAddress(s.Sort, s.Down, at)
 	s.Refresh = s.Address
 	if at > 1 {

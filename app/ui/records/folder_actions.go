@@ -39,7 +39,7 @@ func (p *Pages) createFolder(w http.ResponseWriter, r *http.Request, visitor pag
 		return err
 	}
 	draft := model.FolderDraft{Name: model.StringInput(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
-	created, err := p.Vault.Folders.Create(r.Context(), visitor.Actor, draft, vault.Keep[model.Folder]{})
+	created, err := p.Vault.Folders.Create(r.Context(), visitor.Actor, draft, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		return p.showFolderProblem(w, r, visitor, parent, "new", err, func(s *folderView) { s.NewName = r.PostForm.Get("name") })
 	}

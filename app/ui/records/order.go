@@ -216,7 +216,7 @@ func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, visitor pag
 	if err != nil {
 		return err
 	}
-	o, err := p.Vault.Orders.Restore(r.Context(), visitor.Actor, id, vault.Keep[model.Order]{})
+	o, err := p.Vault.Orders.Restore(r.Context(), visitor.Actor, id, vault.Idempotency[model.Order]{})
 	if err != nil {
 		return err
 	}

@@ -65,8 +65,8 @@ func (p *Pages) createOrder(w http.ResponseWriter, r *http.Request, visitor page
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		Custom:        page.SubmittedCustom(defs, form),
 	}, idempotency)
-	if errors.Is(err, vault.ErrKept) {
-		stored, found, err := p.Vault.Replay(r.Context(), idempotency.Slot)
+	if errors.Is(err, vault.ErrAlreadyProcessed) {
+		stored, found, err := p.Vault.StoredResponse(r.Context(), idempotency.KeyHash)
 		if err != nil || !found {
 			return errors.Join(err, page.NotFound(r))
 		}

@@ -72,7 +72,7 @@ func (t statusChange) undoAddress(path, now string, statuses []string) string {
 
 // changeAbstractStatus sets the submitted status, or reports the conflict with another user's
 // change.
-func (p *Pages) changeAbstractStatus(r *http.Request, visitor page.Visitor) (filed vault.Filed, change statusChange, err error) {
+func (p *Pages) changeAbstractStatus(r *http.Request, visitor page.Visitor) (filed vault.AbstractWithFiles, change statusChange, err error) {
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if filed, _, err = p.readAbstract(r); err != nil {

@@ -26,7 +26,7 @@ func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordN
 			if _, known := names[record]; known || err != nil {
 				continue
 			}
-			if name, ok := v.name(t, noun, id); ok {
+			if name, ok := v.recordName(t, noun, id); ok {
 				names[record] = name
 			}
 		}
@@ -35,17 +35,17 @@ func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordN
 	return names, err
 }
 
-// name is of one record; a damaged one has none, which is no failure of who asks.
-func (v *Vault) name(t *store.Tx, noun string, id uint64) (name RecordName, ok bool) {
+// recordName is of one record; a damaged one has none, which is no failure of who asks.
+func (v *Vault) recordName(t *store.Tx, noun string, id uint64) (name RecordName, ok bool) {
 	var in *model.Trashed
 	var err error
 	switch noun {
-	case AbstractNoun.Name:
+	case AbstractOps.Name:
 		var a model.Abstract
 		if a, err = t.AbstractIncludingTrash(id); err == nil {
 			name.Text, in = v.HeadingIn(t, a), a.Trashed
 		}
-	case OrderNoun.Name:
+	case OrderOps.Name:
 		var o model.Order
 		o, err = t.OrderIncludingTrash(id)
 		name.Text, in = o.Number, o.Trashed

@@ -19,85 +19,85 @@ import (
 // once more in the transaction that would file it; so an import that is killed and
 // begun again, or run twice at the same time, files nothing twice.
 
-// Place is where an import puts a document: its folder (0: none) and its name.
-type Place struct {
-	Folder uint64
-	Name   string
+// ImportTarget is where an import puts a document: its folder (0: none) and its name.
+type ImportTarget struct {
+	FolderID uint64
+	Filename string
 }
 
-// fits compares names by their composed form: systems differ in how they write "é".
-func (p Place) fits(f model.File) bool {
-	return f.FolderID == p.Folder && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Name)
+// matches compares names by their composed form: systems differ in how they write "é".
+func (p ImportTarget) matches(f model.File) bool {
+	return f.FolderID == p.FolderID && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Filename)
 }
 
-// Foresee says why a document of this name and size would be refused without a look
+// CheckNameAndSize says why a document of this name and size would be refused without a look
 // inside; "" when it would not.
-func (f *Files) Foresee(name string, size int64) string {
+func (f *Files) CheckNameAndSize(name string, size int64) string {
 	_, accepted := document.Extension(name)
 	switch {
 	case size == 0:
 		return document.ReasonEmpty
-	case size > f.v.Set.FileSize:
-		return document.ReasonTooLarge(f.v.Set.FileSize)
+	case size > f.v.Settings.MaxFileSize:
+		return document.ReasonTooLarge(f.v.Settings.MaxFileSize)
 	case !accepted:
 		return document.ReasonUnsupportedType
 	}
 	return ""
 }
 
-// There gives the document that is at a place with these bytes (SHA-256 in hex);
+// FindImported gives the document that is at a place with these bytes (SHA-256 in hex);
 // found is false when there is none.
-func (f *Files) There(ctx context.Context, place Place, digest string) (file model.File, found bool, err error) {
+func (f *Files) FindImported(ctx context.Context, place ImportTarget, digest string) (file model.File, found bool, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		file, found, err = place.there(t, digest)
+		file, found, err = place.find(t, digest)
 		return err
 	})
 	return file, found, err
 }
 
-func (p Place) there(t *store.Tx, digest string) (model.File, bool, error) {
+func (p ImportTarget) find(t *store.Tx, digest string) (model.File, bool, error) {
 	sum, err := blobstore.ParseDigest(digest)
 	if err != nil {
 		return model.File{}, false, errs.InvalidField("sha256", "The sha256 field must be 64 hexadecimal digits.")
 	}
-	return t.FindFileByDigest(sum, p.fits)
+	return t.FindFileByDigest(sum, p.matches)
 }
 
 // Imported is what became of one document.
 type Imported struct {
-	File    model.File
-	There   bool   // it was there already
-	Refusal string // why it was refused; then there is no file
+	File      model.File
+	Existed   bool   // it was there already
+	Rejection string // why it was refused; then there is no file
 }
 
 // Import files the one document of a tray at its place, unless it is there. Digest is
 // what the caller read (SHA-256 in hex): Conflict when other bytes arrived. NotFound
 // when there is no such folder.
-func (f *Files) Import(ctx context.Context, actor model.Actor, place Place, digest string, tray *Tray) (Imported, error) {
-	filing, err := tray.keep()
+func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarget, digest string, tray *StagedUpload) (Imported, error) {
+	filing, err := tray.commit()
 	if err != nil {
 		return Imported{}, err
 	}
-	defer func() { filing.end(err) }()
-	if len(filing.failures) > 0 {
-		return Imported{Refusal: filing.failures[0].Reason}, nil
+	defer func() { filing.finish(err) }()
+	if len(filing.rejected) > 0 {
+		return Imported{Rejection: filing.rejected[0].Reason}, nil
 	}
-	if len(filing.good) != 1 || filing.good[0].staged.Digest().String() != digest {
+	if len(filing.accepted) != 1 || filing.accepted[0].staged.Digest().String() != digest {
 		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was read."}
 		return Imported{}, err
 	}
 	var done Imported
 	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if place.Folder != 0 && !t.HasFolder(place.Folder) {
-			return errs.RecordNotFound("folder", place.Folder)
+		if place.FolderID != 0 && !t.HasFolder(place.FolderID) {
+			return errs.RecordNotFound("folder", place.FolderID)
 		}
-		done.File, done.There, err = place.there(t, digest)
+		done.File, done.Existed, err = place.find(t, digest)
 		return err
 	}, func(t *store.Tx) error {
-		if done.There {
+		if done.Existed {
 			return nil
 		}
-		list, err := filing.file(f.v, t, f.v.Now(), actor, model.File{FolderID: place.Folder})
+		list, err := filing.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: place.FolderID})
 		if err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place Place, dige
 	return done, err
 }
 
-// Judge inspects the one document of a tray as Import would, and stores nothing. It
+// CheckImport inspects the one document of a tray as Import would, and stores nothing. It
 // returns the reason for which Import would reject the document, "" for none.
-func (f *Files) Judge(tray *Tray) (refusal string, err error) {
-	judged, err := tray.judged()
-	if err != nil || len(judged.failures) == 0 {
+func (f *Files) CheckImport(tray *StagedUpload) (refusal string, err error) {
+	judged, err := tray.accepted()
+	if err != nil || len(judged.rejected) == 0 {
 		return "", err
 	}
-	return judged.failures[0].Reason, nil
+	return judged.rejected[0].Reason, nil
 }
 
 // Ensure gives the folder of a name below a parent (0: the root), compared without

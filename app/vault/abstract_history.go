@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Rows reads a page of abstracts without their documents, of which only the numbers
+// ListWithoutFiles reads a page of abstracts without their documents, of which only the numbers
 // are told.
-func (a *Abstracts) Rows(ctx context.Context, q Query) (Page[model.Abstract], error) {
+func (a *Abstracts) ListWithoutFiles(ctx context.Context, q Query) (Page[model.Abstract], error) {
 	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
 }
 
@@ -26,9 +26,9 @@ type History struct {
 	Before uint64            // the History.Before that goes on; 0: there is no more
 }
 
-// lastGone is how many of the documents that left an abstract a part of its history
+// maxRemovedFiles is how many of the documents that left an abstract a part of its history
 // tells of.
-const lastGone = 50
+const maxRemovedFiles = 50
 
 // History reads what was done to an abstract, and to the documents that are among its
 // own or left it (title.Abstract.Gone): at most limit events before number before (0:
@@ -49,25 +49,25 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 		if documents == nil {
 			documents = abstract.Files
 		} else {
-			gone = gone[max(0, len(gone)-lastGone):]
+			gone = gone[max(0, len(gone)-maxRemovedFiles):]
 		}
-		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.Can(model.PermAdmin)}
+		g := historyReader{Tx: t, before: before, limit: limit, includeViews: actor.Role.Can(model.PermAdmin)}
 		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, gone))
 		return err
 	})
 	return h, err
 }
 
-// remembering gathers events of several records.
-type remembering struct {
+// historyReader gathers events of several records.
+type historyReader struct {
 	*store.Tx
-	before uint64
-	limit  int
-	reads  bool // views and downloads are told of
-	events []model.Event
+	before       uint64
+	limit        int
+	includeViews bool // views and downloads are told of
+	events       []model.Event
 }
 
-func (g *remembering) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
+func (g *historyReader) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
 	records := map[string]bool{own: true}
 	for _, file := range documents {
 		records[txn.RecordRef("file", file)] = true
@@ -76,7 +76,7 @@ func (g *remembering) history(ctx context.Context, own string, documents []uint6
 		if err := ctx.Err(); err != nil {
 			return h, err
 		}
-		if err := g.gather(r); err != nil {
+		if err := g.collect(r); err != nil {
 			return h, err
 		}
 	}
@@ -89,8 +89,8 @@ func (g *remembering) history(ctx context.Context, own string, documents []uint6
 	return h, nil
 }
 
-// gather takes the newest events of a record that are older than what was asked for.
-func (g *remembering) gather(of string) error {
+// collect takes the newest events of a record that are older than what was asked for.
+func (g *historyReader) collect(of string) error {
 	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: of}}, Descending: true, Limit: g.limit + 1}
 	for found := 0; found <= g.limit; {
 		page, err := g.ListEvents(q)
@@ -98,7 +98,7 @@ func (g *remembering) gather(of string) error {
 			return fmt.Errorf("events of %s: %w", of, err)
 		}
 		for _, e := range page.Items {
-			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.reads {
+			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.includeViews {
 				continue
 			}
 			if g.before == 0 || e.Seq < g.before {
@@ -114,7 +114,7 @@ func (g *remembering) gather(of string) error {
 }
 
 // names are what the documents of events are called, in the trash too.
-func (g *remembering) names(events []model.Event) map[string]string {
+func (g *historyReader) names(events []model.Event) map[string]string {
 	names := map[string]string{}
 	for _, e := range events {
 		var id uint64
@@ -128,9 +128,9 @@ func (g *remembering) names(events []model.Event) map[string]string {
 	return names
 }
 
-// Filers says who filed each of the documents; one that the log does not tell of is
+// Uploaders says who filed each of the documents; one that the log does not tell of is
 // left out.
-func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]model.Actor, err error) {
+func (f *Files) Uploaders(ctx context.Context, documents []uint64) (who map[uint64]model.Actor, err error) {
 	who = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
@@ -149,10 +149,10 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 	return who, err
 }
 
-// Called gives the abstracts that a query leaves, at most its Limit, and whose file number,
+// FindByPrefix gives the abstracts that a query leaves, at most its Limit, and whose file number,
 // parcel or address is a text or begins with it, those that are it first; and whether
 // there may be more. Of the query only its filters count.
-func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
+func (a *Abstracts) FindByPrefix(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.FindAbstractsWhere(text, q)
 		list, more = make([]model.Abstract, 0, len(found)), beyond

@@ -14,64 +14,64 @@ import (
 // is in doubt (leap.go). One that cannot be read is as one that is not there.
 //
 //	serving.json  {"started_at":"…","stopped_at":"…","cut_at":"…","leapt_at":"…"}   cut_at: the last start after one that did not stop
-const ServingFile = "serving.json"
+const ServerStateFile = "serving.json"
 
-type serving struct {
-	StartedAt time.Time `json:"started_at"`
-	StoppedAt time.Time `json:"stopped_at,omitzero"`
-	CutAt     time.Time `json:"cut_at,omitzero"`
-	LeaptAt   time.Time `json:"leapt_at,omitzero"`
+type serverState struct {
+	StartedAt     time.Time `json:"started_at"`
+	StoppedAt     time.Time `json:"stopped_at,omitzero"`
+	UncleanStopAt time.Time `json:"cut_at,omitzero"`
+	ClockJumpedAt time.Time `json:"leapt_at,omitzero"`
 }
 
 // cutAt is since when it is known that a server did not stop by itself: the next one
 // has started, or, when none runs, its own start. Zero: never.
-func (v *Vault) CutAt() time.Time {
-	s := readServing(v.Dir)
-	if !v.Serving && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
+func (v *Vault) UncleanStopAt() time.Time {
+	s := readServerState(v.Dir)
+	if !v.ServerStarted && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
 		return s.StartedAt
 	}
-	return s.CutAt
+	return s.UncleanStopAt
 }
 
-func readServing(dir string) (s serving) {
-	text, err := os.ReadFile(filepath.Join(dir, ServingFile))
+func readServerState(dir string) (s serverState) {
+	text, err := os.ReadFile(filepath.Join(dir, ServerStateFile))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
 	if err != nil {
-		return serving{}
+		return serverState{}
 	}
 	return s
 }
 
 // noteStart is told when a server begins on the vault.
-func (v *Vault) NoteStart() {
-	before, now := readServing(v.Dir), v.Now()
-	s := serving{StartedAt: now, CutAt: before.CutAt, LeaptAt: before.LeaptAt}
+func (v *Vault) RecordServerStart() {
+	before, now := readServerState(v.Dir), v.Now()
+	s := serverState{StartedAt: now, UncleanStopAt: before.UncleanStopAt, ClockJumpedAt: before.ClockJumpedAt}
 	if !before.StartedAt.IsZero() && before.StoppedAt.IsZero() {
-		s.CutAt = now
+		s.UncleanStopAt = now
 	}
-	v.writeServing(s)
-	v.Serving = true
+	v.writeServerState(s)
+	v.ServerStarted = true
 }
 
 // noteStop is told when the vault is closed in order.
-func (v *Vault) NoteStop() {
-	if !v.Serving {
+func (v *Vault) RecordServerStop() {
+	if !v.ServerStarted {
 		return
 	}
-	s := readServing(v.Dir)
+	s := readServerState(v.Dir)
 	s.StoppedAt = v.Now()
-	v.writeServing(s)
+	v.writeServerState(s)
 }
 
-func (v *Vault) writeServing(s serving) {
+func (v *Vault) writeServerState(s serverState) {
 	text, err := json.Marshal(s)
 	if err == nil {
 		err = v.Store.CheckFile()
 	}
 	if err == nil {
-		err = txn.WriteFileAtomic(v.Dir, ServingFile, text)
+		err = txn.WriteFileAtomic(v.Dir, ServerStateFile, text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
 		v.Log.Warn("note of start and stop", "error", err)

@@ -9,19 +9,19 @@ import (
 	"deedkeep/app/store"
 )
 
-// Twin is a document of the same bytes as another, and where it is: Heading is what
+// Duplicate is a document of the same bytes as another, and where it is: Heading is what
 // people know its abstract by ("" when there is nothing), or the name of its folder.
-type Twin struct {
-	File    model.File
-	Heading string
+type Duplicate struct {
+	File     model.File
+	Location string
 }
 
-// mostTwinsLooked bounds the search: a cover sheet may be in every abstract.
-const mostTwinsLooked = 200
+// maxDuplicatesScanned bounds the search: a cover sheet may be in every abstract.
+const maxDuplicatesScanned = 200
 
-// Twins gives at most so many live documents with the bytes of a file, those at the
+// Duplicates gives at most so many live documents with the bytes of a file, those at the
 // same place first; the file itself is none of them.
-func (f *Files) Twins(ctx context.Context, file model.File, most int) (twins []Twin, err error) {
+func (f *Files) Duplicates(ctx context.Context, file model.File, most int) (twins []Duplicate, err error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, err
@@ -37,18 +37,18 @@ func (f *Files) Twins(ctx context.Context, file model.File, most int) (twins []T
 			case len(far) < most:
 				far = append(far, other)
 			}
-			return len(near) >= most || looked >= mostTwinsLooked
+			return len(near) >= most || looked >= maxDuplicatesScanned
 		})
 		if err != nil {
 			return err
 		}
 		all := slices.Concat(near, far)
 		for _, one := range all[:min(most, len(all))] {
-			heading, err := f.v.Place(t, one)
+			heading, err := f.v.Location(t, one)
 			if err != nil {
 				return err
 			}
-			twins = append(twins, Twin{one, heading})
+			twins = append(twins, Duplicate{one, heading})
 		}
 		return nil
 	})

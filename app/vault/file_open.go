@@ -26,34 +26,34 @@ func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekClo
 	if err != nil || unverified == nil {
 		return file, content, err
 	}
-	return file, &Outgoing{unverified, content, f.v, file}, nil
+	return file, &VerifyingFile{unverified, content, f.v, file}, nil
 }
 
-// Outgoing is a large document that is verified while it is read.
-type Outgoing struct {
+// VerifyingFile is a large document that is verified while it is read.
+type VerifyingFile struct {
 	*blobstore.VerifyingReader
-	bytes *os.File
-	v     *Vault
-	file  model.File
+	file   *os.File
+	v      *Vault
+	record model.File
 }
 
 // Close closes it. What was not read to its end is verified later.
-func (o *Outgoing) Close() error {
+func (o *VerifyingFile) Close() error {
 	switch {
 	case o.Err() != nil:
-		o.v.FoundDamaged(context.Background(), o.Digest(), o.file.ID, o.Err())
+		o.v.RecordDamage(context.Background(), o.Digest(), o.record.ID, o.Err())
 	case o.Verified():
-		o.v.FoundIntact(o.Digest())
+		o.v.ClearDamage(o.Digest())
 	default:
-		o.v.CheckLater(o.Digest())
+		o.v.VerifySoon(o.Digest())
 	}
-	return o.bytes.Close()
+	return o.file.Close()
 }
 
 // KnownDamage is a DamagedError for the first of the documents whose bytes are known to be
 // damaged, or nil. It reads nothing.
 func (f *Files) KnownDamage(list ...model.File) error {
-	if f.v.Damages.Count() == 0 {
+	if f.v.DamagedBlobs.Count() == 0 {
 		return nil
 	}
 	for _, file := range list {
@@ -61,9 +61,9 @@ func (f *Files) KnownDamage(list ...model.File) error {
 		if err != nil {
 			return fmt.Errorf("file %d: %w", file.ID, err)
 		}
-		if known, marked := f.v.Damages.of(digest); marked {
-			if !txn.Within(known.Checked, f.v.Now(), lookAgain) {
-				f.v.CheckLater(digest)
+		if known, marked := f.v.DamagedBlobs.lookup(digest); marked {
+			if !txn.Within(known.CheckedAt, f.v.Now(), recheckAfter) {
+				f.v.VerifySoon(digest)
 			}
 			return &DamagedError{file, fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
 		}
@@ -79,25 +79,25 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *b
 	content, unverified, err := v.Blobs.OpenVerified(ctx, digest, file.Size)
 	switch {
 	case err == nil && unverified == nil:
-		v.FoundIntact(digest)
+		v.ClearDamage(digest)
 		return content, nil, nil
 	case err == nil:
 		return content, unverified, nil
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
-	case !IsDamage(err):
+	case !IsDamageError(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
 	damaged := errs.RecordNotFound("file", file.ID) // it was purged in the meantime
-	failed := v.StillHas(ctx, digest, func(model.File) {
+	failed := v.WithFileOfBlob(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
-		known, marked := v.Damages.of(digest)
-		if marked && txn.Within(known.Checked, v.Now(), lookAgain) {
+		known, marked := v.DamagedBlobs.lookup(digest)
+		if marked && txn.Within(known.CheckedAt, v.Now(), recheckAfter) {
 			return
 		}
-		v.FoundDamaged(ctx, digest, file.ID, err)
+		v.RecordDamage(ctx, digest, file.ID, err)
 		if marked {
-			v.CheckLater(digest)
+			v.VerifySoon(digest)
 		}
 	})
 	if failed != nil {

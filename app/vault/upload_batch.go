@@ -10,8 +10,8 @@ import (
 // are read in it. What is known of that lives in this process alone: after a restart
 // in the middle the rest is filed behind.
 
-// mostBatches is how many are remembered; the oldest is forgotten first.
-const mostBatches = 200
+// maxBatches is how many are remembered; the oldest is forgotten first.
+const maxBatches = 200
 
 // batches remember which documents of each batch are filed, by turn.
 type Batches struct {
@@ -21,20 +21,20 @@ type Batches struct {
 }
 
 // turn is the place of one document among those that it was chosen with.
-type Turn struct {
-	in    *Batches
-	batch string
-	n     int
+type BatchItem struct {
+	batches *Batches
+	batch   string
+	n       int
 }
 
-// NewTurn returns the turn with number n of a batch.
-func NewTurn(in *Batches, batch string, n int) *Turn { return &Turn{in, batch, n} }
+// NewBatchItem returns the turn with number n of a batch.
+func NewBatchItem(in *Batches, batch string, n int) *BatchItem { return &BatchItem{in, batch, n} }
 
-// later are the documents of the batch that are filed already and belong behind it.
-func (t *Turn) later() (files []uint64) {
-	t.in.mu.Lock()
-	defer t.in.mu.Unlock()
-	for n, file := range t.in.all[t.batch] {
+// uploadedAfter are the documents of the batch that are filed already and belong behind it.
+func (t *BatchItem) uploadedAfter() (files []uint64) {
+	t.batches.mu.Lock()
+	defer t.batches.mu.Unlock()
+	for n, file := range t.batches.all[t.batch] {
 		if n > t.n {
 			files = append(files, file)
 		}
@@ -42,17 +42,17 @@ func (t *Turn) later() (files []uint64) {
 	return files
 }
 
-// filed takes a document down; the last word about a turn counts, as a transaction may
+// recordUpload takes a document down; the last word about a turn counts, as a transaction may
 // run twice.
-func (t *Turn) filed(file uint64) {
-	b := t.in
+func (t *BatchItem) recordUpload(file uint64) {
+	b := t.batches
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.all == nil {
 		b.all = map[string]map[int]uint64{}
 	}
 	if b.all[t.batch] == nil {
-		if len(b.order) == mostBatches {
+		if len(b.order) == maxBatches {
 			delete(b.all, b.order[0])
 			b.order = slices.Delete(b.order, 0, 1)
 		}
@@ -62,13 +62,13 @@ func (t *Turn) filed(file uint64) {
 	b.all[t.batch][t.n] = file
 }
 
-// place is where documents that were filed just now stand among an abstract's.
-func (f *filing) place(present []uint64, fresh uint64) int {
-	if f.turn == nil {
+// insertPosition is where documents that were filed just now stand among an abstract's.
+func (f *acceptedFiles) insertPosition(present []uint64, fresh uint64) int {
+	if f.batchItem == nil {
 		return len(present)
 	}
-	defer f.turn.filed(fresh)
-	later := f.turn.later()
+	defer f.batchItem.recordUpload(fresh)
+	later := f.batchItem.uploadedAfter()
 	if at := slices.IndexFunc(present, func(id uint64) bool { return slices.Contains(later, id) }); at >= 0 {
 		return at
 	}

@@ -12,26 +12,26 @@ import (
 	"deedkeep/app/store"
 )
 
-// Shelf is a folder as people look at it: where it is, what is around it and how many
+// FolderView is a folder as people look at it: where it is, what is around it and how many
 // documents each has.
-type Shelf struct {
-	Folder model.Folder   // the zero one is the top, where documents of no folder lie
-	Way    []model.Folder // from the top down to it, itself last
-	Tree   []Branch       // the folders at the top, with what is open of them
-	Inside []Branch       // the folders in it, by name
+type FolderView struct {
+	Folder      model.Folder   // the zero one is the top, where documents of no folder lie
+	Breadcrumbs []model.Folder // from the top down to it, itself last
+	Tree        []TreeNode     // the folders at the top, with what is open of them
+	Subfolders  []TreeNode     // the folders in it, by name
 }
 
-// Branch is a folder of a tree.
-type Branch struct {
+// TreeNode is a folder of a tree.
+type TreeNode struct {
 	model.Folder
-	Count  uint64 // of documents in it, without those in its folders
-	Here   bool   // it is the one that is looked at
-	Inside []Branch
+	Count    uint64 // of documents in it, without those in its folders
+	Current  bool   // it is the one that is looked at
+	Children []TreeNode
 }
 
-// Shelf reads a folder (0: the top) with its surroundings: the branches on the way to
+// View reads a folder (0: the top) with its surroundings: the branches on the way to
 // it are open, the others shut. NotFound when there is none.
-func (f *Folders) Shelf(ctx context.Context, id uint64) (s Shelf, err error) {
+func (f *Folders) View(ctx context.Context, id uint64) (s FolderView, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		all, err := t.Folders()
 		if err != nil {
@@ -46,16 +46,16 @@ func (f *Folders) Shelf(ctx context.Context, id uint64) (s Shelf, err error) {
 		for _, folder := range inTreeOrder(all) {
 			in[folder.ParentID] = append(in[folder.ParentID], folder)
 		}
-		s.Way = wayTo(all, s.Folder)
-		s.Tree = branches(t, in, 0, s.Way, id)
-		s.Inside = branches(t, in, id, nil, 0)
+		s.Breadcrumbs = breadcrumbs(all, s.Folder)
+		s.Tree = treeNodes(t, in, 0, s.Breadcrumbs, id)
+		s.Subfolders = treeNodes(t, in, id, nil, 0)
 		return nil
 	})
 	return s, err
 }
 
-// wayTo gives the folders from the top down to one.
-func wayTo(all []model.Folder, folder model.Folder) (way []model.Folder) {
+// breadcrumbs gives the folders from the top down to one.
+func breadcrumbs(all []model.Folder, folder model.Folder) (way []model.Folder) {
 	byID := map[uint64]model.Folder{}
 	for _, one := range all {
 		byID[one.ID] = one
@@ -69,12 +69,12 @@ func wayTo(all []model.Folder, folder model.Folder) (way []model.Folder) {
 	return way
 }
 
-func branches(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []model.Folder, here uint64) []Branch {
-	list := make([]Branch, 0, len(in[parent]))
+func treeNodes(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []model.Folder, here uint64) []TreeNode {
+	list := make([]TreeNode, 0, len(in[parent]))
 	for _, folder := range in[parent] {
-		b := Branch{Folder: folder, Count: t.CountBy(FileNoun.Name, store.ColumnFolder, fmt.Sprint(folder.ID)), Here: folder.ID == here}
+		b := TreeNode{Folder: folder, Count: t.CountBy(FileOps.Name, store.ColumnFolder, fmt.Sprint(folder.ID)), Current: folder.ID == here}
 		if len(way) > 0 && way[0].ID == folder.ID {
-			b.Inside = branches(t, in, folder.ID, way[1:], here)
+			b.Children = treeNodes(t, in, folder.ID, way[1:], here)
 		}
 		list = append(list, b)
 	}
@@ -91,14 +91,14 @@ const (
 	BySize FolderSort = "size"
 )
 
-// mostInFolder is how many documents of a folder are looked at.
-const mostInFolder = 100_000
+// maxFilesInFolder is how many documents of a folder are looked at.
+const maxFilesInFolder = 100_000
 
 // Documents gives the documents in a folder (0: in none, and with no abstract), sorted;
 // at most 100,000.
 func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []model.File, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = inFolder(t, id)
+		list, err = filesInFolder(t, id)
 		return err
 	})
 	if err != nil {
@@ -111,34 +111,34 @@ func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down 
 	return list, nil
 }
 
-func inFolder(t *store.Tx, id uint64) ([]model.File, error) {
+func filesInFolder(t *store.Tx, id uint64) ([]model.File, error) {
 	where := store.Filter{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
 	if id == 0 {
 		where = store.Filter{Column: store.ColumnUnassigned}
 	}
-	page, err := t.ListFiles(store.Query{Filters: []store.Filter{where}, Limit: mostInFolder, MaxBytes: 1 << 30, MaxScanned: 1 << 30})
+	page, err := t.ListFiles(store.Query{Filters: []store.Filter{where}, Limit: maxFilesInFolder, MaxBytes: 1 << 30, MaxScanned: 1 << 30})
 	return page.Items, err
 }
 
-// Row is a part of the documents of a folder, and how many there are in all.
-type Row struct {
-	Files []model.File
-	From  int // the first of them, from 0
-	Total int
+// FilePage is a part of the documents of a folder, and how many there are in all.
+type FilePage struct {
+	Files  []model.File
+	Offset int // the first of them, from 0
+	Total  int
 }
 
-// Row gives at most so many documents of a sorted folder from one on; where there are
+// FilePage gives at most so many documents of a sorted folder from one on; where there are
 // fewer, the last ones. The order of a large folder is remembered until it changes.
-func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, from, limit int) (row Row, err error) {
-	order, err := f.order(ctx, id, by)
+func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, down bool, from, limit int) (row FilePage, err error) {
+	order, err := f.sortedIDs(ctx, id, by)
 	if err != nil {
 		return row, err
 	}
 	row.Total = len(order)
-	row.From = max(0, min(from, (row.Total-1)/limit*limit))
-	end := min(row.From+limit, row.Total)
+	row.Offset = max(0, min(from, (row.Total-1)/limit*limit))
+	end := min(row.Offset+limit, row.Total)
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
-		for i := row.From; i < end; i++ {
+		for i := row.Offset; i < end; i++ {
 			at := i
 			if down {
 				at = row.Total - 1 - i
@@ -157,16 +157,16 @@ func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, 
 	return row, err
 }
 
-// Around is where a document stands in its folder by name, from 1, and what is before
+// Neighbors is where a document stands in its folder by name, from 1, and what is before
 // and after it; Position 0: it is not there.
-type Around struct {
+type Neighbors struct {
 	Position, Count int
 	Previous, Next  *model.File
 }
 
-// Around finds a document that belongs to no abstract among those of its folder.
-func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err error) {
-	order, err := f.order(ctx, file.FolderID, ByName)
+// Neighbors finds a document that belongs to no abstract among those of its folder.
+func (f *Folders) Neighbors(ctx context.Context, file model.File) (a Neighbors, err error) {
+	order, err := f.sortedIDs(ctx, file.FolderID, ByName)
 	if err != nil {
 		return a, err
 	}
@@ -194,60 +194,60 @@ func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err er
 	return a, err
 }
 
-// order gives the numbers of the documents of a folder, sorted; nobody may change it.
-func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
-	key := orderOf{id, by}
+// sortedIDs gives the numbers of the documents of a folder, sorted; nobody may change it.
+func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
+	key := folderOrderKey{id, by}
 	turn := f.v.Store.FolderVersion(id)
-	if order, ok := f.v.orders.get(key, turn); ok {
+	if order, ok := f.v.folderOrders.get(key, turn); ok {
 		return order, nil
 	}
 	list, err := f.Documents(ctx, id, by, false)
 	if err != nil {
 		return nil, err
 	}
-	order := Numbers(list)
-	if len(order) >= largeFolder {
-		f.v.orders.put(key, turn, order)
+	order := FileIDs(list)
+	if len(order) >= minCachedFiles {
+		f.v.folderOrders.put(key, turn, order)
 	}
 	return order, nil
 }
 
-// largeFolder is how many documents make it worth to remember their order.
-const largeFolder = 200
+// minCachedFiles is how many documents make it worth to remember their order.
+const minCachedFiles = 200
 
-// mostOrders is how many orders of folders are remembered.
-const mostOrders = 32
+// maxCachedOrders is how many orders of folders are remembered.
+const maxCachedOrders = 32
 
-type orderOf struct {
+type folderOrderKey struct {
 	folder uint64
 	by     FolderSort
 }
 
-// orders remember how folders are sorted, as long as they stay as they are.
-type orders struct {
-	mu  sync.Mutex
-	all map[orderOf]ordering
+// folderOrderCache remember how folders are sorted, as long as they stay as they are.
+type folderOrderCache struct {
+	mu      sync.Mutex
+	entries map[folderOrderKey]folderOrder
 }
 
-type ordering struct {
-	turn  uint64
-	files []uint64
+type folderOrder struct {
+	version uint64
+	files   []uint64
 }
 
-func (o *orders) get(key orderOf, turn uint64) ([]uint64, bool) {
+func (o *folderOrderCache) get(key folderOrderKey, turn uint64) ([]uint64, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s, ok := o.all[key]
-	return s.files, ok && s.turn == turn
+	s, ok := o.entries[key]
+	return s.files, ok && s.version == turn
 }
 
-func (o *orders) put(key orderOf, turn uint64, files []uint64) {
+func (o *folderOrderCache) put(key folderOrderKey, turn uint64, files []uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.all) >= mostOrders || o.all == nil {
-		o.all = map[orderOf]ordering{}
+	if len(o.entries) >= maxCachedOrders || o.entries == nil {
+		o.entries = map[folderOrderKey]folderOrder{}
 	}
-	o.all[key] = ordering{turn, files}
+	o.entries[key] = folderOrder{turn, files}
 }
 
 func sortFiles(list []model.File, by FolderSort) {
@@ -298,15 +298,15 @@ func naturalKey(name string) string {
 	return string(key)
 }
 
-// Under is a document somewhere beneath a folder, and the names on the way to it.
-type Under struct {
-	Way  []string
+// Descendant is a document somewhere beneath a folder, and the names on the way to it.
+type Descendant struct {
+	Path []string
 	File model.File
 }
 
-// Under gives the documents in a folder and in all beneath it, by name, at most so
+// Descendants gives the documents in a folder and in all beneath it, by name, at most so
 // many; Conflict where there are more.
-func (f *Folders) Under(ctx context.Context, id uint64, most int) (list []Under, err error) {
+func (f *Folders) Descendants(ctx context.Context, id uint64, most int) (list []Descendant, err error) {
 	all, err := f.List(ctx)
 	if err != nil {
 		return nil, err
@@ -333,7 +333,7 @@ func (f *Folders) Under(ctx context.Context, id uint64, most int) (list []Under,
 			return nil, err
 		}
 		for _, file := range files {
-			list = append(list, Under{names, file})
+			list = append(list, Descendant{names, file})
 		}
 		if len(list) > most {
 			return nil, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}

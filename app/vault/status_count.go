@@ -20,7 +20,7 @@ type StatusCount struct {
 // besides.
 func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
-	list := counted(t.ValueCounts(OrderNoun.Name, store.ColumnStatus), names)
+	list := orderedCounts(t.ValueCounts(OrderOps.Name, store.ColumnStatus), names)
 	for i := range list {
 		list[i].Open = model.IsOpenStatus(list[i].Status)
 	}
@@ -53,7 +53,7 @@ func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 			}
 		}
 	}
-	list := counted(t.ValueCounts(AbstractNoun.Name, store.ColumnStatus), names)
+	list := orderedCounts(t.ValueCounts(AbstractOps.Name, store.ColumnStatus), names)
 	for i := range list[len(names):] {
 		c := &list[len(names)+i]
 		c.Status = cmp.Or(retired[c.Status], c.Status)
@@ -61,8 +61,8 @@ func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// counted puts the names before what nobody named, which goes in alphabetical order.
-func counted(tallies []store.ValueCount, names []string) (list []StatusCount) {
+// orderedCounts puts the names before what nobody named, which goes in alphabetical order.
+func orderedCounts(tallies []store.ValueCount, names []string) (list []StatusCount) {
 	for _, name := range names {
 		c := StatusCount{Status: name}
 		fold := model.Fold(name)

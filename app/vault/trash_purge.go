@@ -16,11 +16,11 @@ import (
 
 // Purged is what came of a purge by hand.
 type Purged struct {
-	Records int   // documents among them
-	Files   int   // documents
-	Kept    int   // records that the retention keeps
-	Freed   int64 // bytes of documents that no other record has
-	Waits   bool  // a backup under way needs bytes: they are freed when it ends
+	Records    int   // documents among them
+	Files      int   // documents
+	Kept       int   // records that the retention keeps
+	FreedBytes int64 // bytes of documents that no other record has
+	Deferred   bool  // a backup under way needs bytes: they are freed when it ends
 }
 
 // Purge removes one record from the trash permanently, an abstract with its documents,
@@ -28,18 +28,18 @@ type Purged struct {
 // Conflict when the retention keeps the record, unless lift says why that does not
 // count. NotFound when it is not in the trash, or went there along with its abstract.
 func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id uint64, lift string) (Purged, error) {
-	lift, err := liftReason(lift)
+	lift, err := checkLiftReason(lift)
 	if err != nil {
 		return Purged{}, err
 	}
-	p := s.v.byHand(ctx, actor)
-	p.lift = lift
+	p := s.v.newManualPurge(ctx, actor)
+	p.liftReason = lift
 	var item Trashed
 	err = s.v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
-		if item, err = s.v.inTrash(t, noun, id); err != nil {
+		if item, err = s.v.findInTrash(t, noun, id); err != nil {
 			return err
 		}
-		return p.refuses(item)
+		return p.checkAllowed(item)
 	})
 	if err != nil {
 		return Purged{}, err
@@ -49,9 +49,9 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id ui
 	case err != nil:
 		return Purged{}, err
 	case done.records == 0:
-		return Purged{}, absentThere(noun, id) // someone was faster
+		return Purged{}, notInTrash(noun, id) // someone was faster
 	}
-	return s.free(ctx, done)
+	return s.freeSpace(ctx, done)
 }
 
 // Empty removes everything from the trash permanently that the retention does not keep,
@@ -60,7 +60,7 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	if err := s.v.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return Purged{}, err
 	}
-	gone, err := s.v.byHand(ctx, actor).run(ctx)
+	gone, err := s.v.newManualPurge(ctx, actor).run(ctx)
 	if gone.records > 0 {
 		detail := map[string]string{}
 		for name, n := range map[string]int{"records": gone.records, "files": gone.files, "kept": gone.kept} {
@@ -73,16 +73,16 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 			return s.v.AddEvent(t, s.v.Now(), actor, "trash.emptied", "", detail)
 		}))
 	}
-	done, failed := s.free(context.WithoutCancel(ctx), gone)
+	done, failed := s.freeSpace(context.WithoutCancel(ctx), gone)
 	return done, errors.Join(err, failed)
 }
 
 // Purgeable counts the entries of the trash that Empty would purge, and those that it
 // would leave.
 func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
-	p := s.v.byHand(ctx, model.SystemActor())
+	p := s.v.newManualPurge(ctx, model.SystemActor())
 	for behind := (store.TrashEntry{}); ; {
-		list, last, stay, err := p.look(ctx, behind)
+		list, last, stay, err := p.nextEntries(ctx, behind)
 		due, kept = due+len(list), kept+stay
 		if err != nil || last.Type == "" {
 			return due, kept, err
@@ -91,30 +91,30 @@ func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	}
 }
 
-// byHand purges what is in the trash now.
-func (v *Vault) byHand(ctx context.Context, actor model.Actor) *purging {
-	return &purging{v: v, actor: actor, before: v.Now().Add(time.Microsecond), byHand: true, doubt: v.Purger.rests(ctx)}
+// manual purges what is in the trash now.
+func (v *Vault) newManualPurge(ctx context.Context, actor model.Actor) *purgeRun {
+	return &purgeRun{v: v, actor: actor, before: v.Now().Add(time.Microsecond), manual: true, clockJumped: v.Purger.holdsAfterClockJump(ctx)}
 }
 
-// refuses is nil when a record may go.
-func (p *purging) refuses(item Trashed) error {
+// checkAllowed is nil when a record may go.
+func (p *purgeRun) checkAllowed(item Trashed) error {
 	switch {
-	case p.lets(item):
+	case p.mayPurge(item):
 		return nil
-	case p.v.Now().Before(item.Retained):
+	case p.v.Now().Before(item.RetainedUntil):
 		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(
-			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.Retained.Format("Jan 2, 2006"))}
+			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.RetainedUntil.Format("Jan 2, 2006"))}
 	}
 	return &errs.Error{Kind: errs.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
 }
 
-// mostReason is how long a reason may be, in characters.
-const mostReason = model.MaxLineLength
+// maxReasonLength is how long a reason may be, in characters.
+const maxReasonLength = model.MaxLineLength
 
-func liftReason(reason string) (string, error) {
+func checkLiftReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
-	if utf8.RuneCountInString(reason) > mostReason {
-		return "", errs.InvalidField("reason", fmt.Sprintf("The reason must not be longer than %d characters.", mostReason))
+	if utf8.RuneCountInString(reason) > maxReasonLength {
+		return "", errs.InvalidField("reason", fmt.Sprintf("The reason must not be longer than %d characters.", maxReasonLength))
 	}
 	if !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", errs.InvalidField("reason", "The reason must be one line of text.")
@@ -122,20 +122,20 @@ func liftReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// free gives the space of purged documents back. A backup under way may need their
+// freeSpace gives the space of purged documents back. A backup under way may need their
 // bytes: the sweep after it frees them then.
-func (s *Trash) free(ctx context.Context, gone purged) (Purged, error) {
+func (s *Trash) freeSpace(ctx context.Context, gone purgeCounts) (Purged, error) {
 	done := Purged{Records: gone.records, Files: gone.files, Kept: gone.kept}
 	if gone.files == 0 {
 		return done, nil
 	}
-	_, own, err := s.v.LastUsed(ctx)
+	_, own, err := s.v.CheckGeneration(ctx)
 	if err != nil || !own {
-		done.Waits = true // nothing is swept by the word of an older database (generation.go)
+		done.Deferred = true // nothing is swept by the word of an older database (generation.go)
 		return done, err
 	}
 	swept, err := s.v.Sweeper.SweepBlobs(ctx)
-	done.Freed, done.Waits = swept.Bytes, s.v.Sweeper.held.Load() > 0
+	done.FreedBytes, done.Deferred = swept.Bytes, s.v.Sweeper.holds.Load() > 0
 	s.v.Reserve.Fill(s.v.Log)
 	return done, err
 }

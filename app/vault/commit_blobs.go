@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/blobstore"
 )
 
-// keepBytes makes documents durable before the record that names them is written. A
+// commitBlobs makes documents durable before the record that names them is written. A
 // damaged document of the same bytes is intact again then.
-func (v *Vault) keepBytes(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
+func (v *Vault) commitBlobs(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	release, err = v.Blobs.Commit(ctx, staged...)
 	if err == nil {
 		for _, one := range staged {
-			v.FoundIntact(one.Digest())
+			v.ClearDamage(one.Digest())
 		}
 	}
 	return release, err

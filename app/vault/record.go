@@ -12,18 +12,18 @@ import (
 	"deedkeep/app/txn"
 )
 
-// noun is what the verbs that several nouns share must know of one.
-type noun[T any] struct {
-	Name    string
-	live    func(*store.Tx, uint64) (T, error)                // NotFound for what is in the trash
-	any     func(*store.Tx, uint64) (T, error)                // in the trash too
-	version func(T) uint64                                    // what If-Match is held against
-	trashed func(T) *model.Trashed                            // nil of what is live
-	changes func(old, now T) []model.Change                   // as callers see them
-	next    func(t *store.Tx, now T, at time.Time) (T, error) // writes it as its next version
+// recordOps is what the verbs that several nouns share must know of one.
+type recordOps[T any] struct {
+	Name              string
+	get               func(*store.Tx, uint64) (T, error)                // NotFound for what is in the trash
+	getIncludingTrash func(*store.Tx, uint64) (T, error)                // in the trash too
+	version           func(T) uint64                                    // what If-Match is held against
+	trashed           func(T) *model.Trashed                            // nil of what is live
+	changes           func(old, now T) []model.Change                   // as callers see them
+	save              func(t *store.Tx, now T, at time.Time) (T, error) // writes it as its next version
 
-	// retained is until when the retention keeps it, zero for never; nil where none covers the noun.
-	retained func(v *Vault, t *store.Tx, in T) (time.Time, error)
+	// retainedUntil is until when the retention keeps it, zero for never; nil where none covers the noun.
+	retainedUntil func(v *Vault, t *store.Tx, in T) (time.Time, error)
 }
 
 // list reads a page of a noun.
@@ -37,12 +37,12 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 
 // patch changes a live record to what judge makes of it. What stays the same is
 // not written: it keeps its version, and the log is silent.
-func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, match Match,
+func patch[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, match Match,
 	judge func(t *store.Tx, old T) (T, error)) (T, error) {
 	var now T
 	var changes []model.Change
 	err := v.Write(ctx, actor, func(t *store.Tx) error {
-		old, err := n.live(t, id)
+		old, err := n.get(t, id)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 		return nil
 	}, func(t *store.Tx) (err error) {
 		at := v.Now()
-		if now, err = n.next(t, now, at); err != nil {
+		if now, err = n.save(t, now, at); err != nil {
 			return err
 		}
 		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.Name + ".changed", Record: txn.RecordRef(n.Name, id), Changes: changes})
@@ -72,11 +72,11 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 
 // trash moves a live record into the trash. Put writes it there, and tells the log
 // what the event should say besides.
-func trash[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, match Match, event string,
+func trash[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, match Match, event string,
 	put func(t *store.Tx, live T, in model.Trashed) (map[string]string, error)) error {
 	var live T
 	return v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
-		if live, err = n.live(t, id); err != nil {
+		if live, err = n.get(t, id); err != nil {
 			return err
 		}
 		return match.check(n.version(live))
@@ -92,25 +92,25 @@ func trash[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, i
 
 // restore takes a record out of the trash, when judge allows it; what is live stays
 // as it is. NotFound when its time in the trash is over, purged or not.
-func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, keep Keep[T],
+func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, keep Idempotency[T],
 	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
 	err := v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
-		if in, err = n.any(t, id); err != nil {
+		if in, err = n.getIncludingTrash(t, id); err != nil {
 			return err
 		}
 		out = in
 		trashed := n.trashed(in)
 		switch {
-		case trashed == nil && !keep.on():
+		case trashed == nil && !keep.enabled():
 			return txn.ErrNoChange
 		case trashed == nil:
-			return keep.Free(t, v)
+			return keep.CheckUnused(t, v)
 		}
-		if over, err := n.over(v, t, in); over || err != nil {
+		if over, err := n.expired(v, t, in); over || err != nil {
 			return cmp.Or(err, errs.RecordNotFound(n.Name, id))
 		}
-		if err := keep.Free(t, v); err != nil || judge == nil {
+		if err := keep.CheckUnused(t, v); err != nil || judge == nil {
 			return err
 		}
 		return judge(t, in)
@@ -125,7 +125,7 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 				return err
 			}
 		}
-		return keep.Put(t, at, out)
+		return keep.SaveResponse(t, at, out)
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
@@ -133,19 +133,19 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 	return out, err
 }
 
-// over reports whether the time in the trash of a record has passed.
-func (n noun[T]) over(v *Vault, t *store.Tx, in T) (over bool, err error) {
+// expired reports whether the time in the trash of a record has passed.
+func (n recordOps[T]) expired(v *Vault, t *store.Tx, in T) (over bool, err error) {
 	var retained time.Time
-	if n.retained != nil {
-		if retained, err = n.retained(v, t, in); err != nil {
+	if n.retainedUntil != nil {
+		if retained, err = n.retainedUntil(v, t, in); err != nil {
 			return false, err
 		}
 	}
-	return v.over(*n.trashed(in), retained), nil
+	return v.trashExpired(*n.trashed(in), retained), nil
 }
 
-// later is the time of a record's next version: it never stands still between two.
-func later(at, last time.Time) time.Time {
+// nextUpdateTime is the time of a record's next version: it never stands still between two.
+func nextUpdateTime(at, last time.Time) time.Time {
 	if at.After(last) {
 		return at
 	}

@@ -49,7 +49,7 @@ func (v *Vault) HeadingIn(t *store.Tx, a model.Abstract) string {
 
 // place is what people know the place of a document by: the heading of its abstract
 // or the name of its folder; "" where it has neither.
-func (v *Vault) Place(t *store.Tx, file model.File) (string, error) {
+func (v *Vault) Location(t *store.Tx, file model.File) (string, error) {
 	switch {
 	case file.AbstractID != 0:
 		abstract, err := t.Abstract(file.AbstractID)
@@ -65,11 +65,11 @@ func (v *Vault) Place(t *store.Tx, file model.File) (string, error) {
 }
 
 // placed says where documents are. A place that cannot be read is worth no refusal.
-func (v *Vault) Placed(t *store.Tx, files []model.File) (list []Document) {
+func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document) {
 	for _, f := range files {
 		d := Document{File: f}
-		if place, err := v.Place(t, f); err == nil {
-			d.Place = place
+		if place, err := v.Location(t, f); err == nil {
+			d.Location = place
 		}
 		list = append(list, d)
 	}
@@ -79,5 +79,5 @@ func (v *Vault) Placed(t *store.Tx, files []model.File) (list []Document) {
 // Document is a document, and where it is filed.
 type Document struct {
 	model.File
-	Place string // the heading of its abstract or the name of its folder; "" where it has neither
+	Location string // the heading of its abstract or the name of its folder; "" where it has neither
 }

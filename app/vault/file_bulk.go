@@ -1,0 +1,135 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// Skipped is a document that was left where it is, and why.
+type Skipped struct {
+	File   model.File // with its number alone where there is no such document
+	Reason string
+}
+
+// Move puts documents into a folder (0: into none), all at once, and tells how many;
+// those of abstracts, and those that are gone, are left. NotFound without the folder.
+func (f *Files) Move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64) (moved int, left []Skipped, err error) {
+	return f.move(ctx, actor, ids, folder, func(model.File) string { return "" })
+}
+
+// MoveBack is Move for documents that were moved into from; those that are no longer
+// there are left.
+func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, from, folder uint64) (moved int, left []Skipped, err error) {
+	return f.move(ctx, actor, ids, folder, func(file model.File) string {
+		if file.FolderID != from && file.FolderID != folder {
+			return "It was moved to another folder in the meantime."
+		}
+		return ""
+	})
+}
+
+func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64, stays func(model.File) string) (moved int, left []Skipped, err error) {
+	return f.applyToMany(ctx, actor, ids, func(t *store.Tx) error {
+		if folder != 0 && !t.HasFolder(folder) {
+			return errs.RecordNotFound("folder", folder)
+		}
+		return nil
+	}, func(file model.File) (reason string, same bool) {
+		if file.AbstractID != 0 {
+			return "It belongs to an abstract.", false
+		}
+		return stays(file), file.FolderID == folder
+	}, func(t *store.Tx, old model.File) error {
+		now := old
+		now.FolderID = folder
+		now.Version++
+		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, old.ID), Changes: old.Changes(now)}))
+	})
+}
+
+// TrashMany moves documents into the trash, all at once, and tells how many; those
+// that are gone are left.
+func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, left []Skipped, err error) {
+	return f.applyToMany(ctx, actor, ids, nil, func(model.File) (string, bool) { return "", false }, func(t *store.Tx, live model.File) error {
+		at := f.v.Now()
+		detail, err := trashFile(t, live, model.Trashed{At: at, By: actor})
+		if err != nil {
+			return err
+		}
+		return f.v.AddEvent(t, at, actor, "file.trashed", txn.RecordRef(FileOps.Name, live.ID), detail)
+	})
+}
+
+// applyToMany does something to documents in one transaction: to those that judge gives no
+// reason to leave and that are not the same already.
+func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64, check func(*store.Tx) error,
+	judge func(model.File) (reason string, same bool), do func(*store.Tx, model.File) error) (count int, left []Skipped, err error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	var found selection
+	err = f.v.Update(ctx, actor, func(t *store.Tx) (err error) {
+		if check != nil {
+			if err := check(t); err != nil {
+				return err
+			}
+		}
+		if found, err = selectFiles(t, ids, judge); err == nil && len(found.ids) == 0 {
+			err = txn.ErrNoChange
+		}
+		return err
+	}, func(t *store.Tx) error {
+		for _, id := range found.ids {
+			// An abstract may list several of them: each is read as it is by now.
+			now, err := t.File(id)
+			if err != nil {
+				return err
+			}
+			if err := do(t, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, txn.ErrNoChange) {
+		err = nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return found.unchanged + len(found.ids), found.skipped, nil
+}
+
+// selection is what is to be done to each of some documents.
+type selection struct {
+	ids       []uint64  // something
+	skipped   []Skipped // nothing, for a reason
+	unchanged int       // nothing, since it is done already
+}
+
+func selectFiles(t *store.Tx, ids []uint64, judge func(model.File) (reason string, same bool)) (s selection, err error) {
+	for _, id := range ids {
+		file, err := t.File(id)
+		if errs.KindOf(err) == errs.NotFound {
+			s.skipped = append(s.skipped, Skipped{model.File{ID: id}, "It is no longer there."})
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		reason, same := judge(file)
+		switch {
+		case reason != "":
+			s.skipped = append(s.skipped, Skipped{file, reason})
+		case same:
+			s.unchanged++
+		default:
+			s.ids = append(s.ids, id)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,55 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"deedkeep/app/errs"
+)
+
+// storageHealth counts the errors of the disk under the documents that end an upload and
+// leave the vault writable, such as a rename that fails.
+type storageHealth struct {
+	mu          sync.Mutex
+	failures    int       // errors since the last document was stored
+	lastFailure time.Time // of the last of them
+	err         error
+}
+
+// After maxStorageFailures in a row the vault is not ready, until a document is stored or
+// none has failed for storageRecovery.
+const (
+	maxStorageFailures = 3
+	storageRecovery    = time.Minute
+)
+
+// recordFailure counts an error of the file system; of others it takes no notice.
+func (s *storageHealth) recordFailure(now time.Time, err error) {
+	var path *fs.PathError
+	var link *os.LinkError
+	if !errors.As(err, &path) && !errors.As(err, &link) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures, s.lastFailure, s.err = s.failures+1, now, err
+}
+
+func (s *storageHealth) recordSuccess() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = 0
+}
+
+// problem is Closing while the disk keeps failing.
+func (s *storageHealth) Err(now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures < maxStorageFailures || now.Sub(s.lastFailure) >= storageRecovery {
+		return nil
+	}
+	return &errs.Error{Kind: errs.Unavailable, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
+}

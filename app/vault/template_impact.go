@@ -1,0 +1,170 @@
+package vault
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// A change of definitions may take away what records have values for. Whether it
+// does is found by reading every record, in chunks of short views: nothing else waits
+// for it. What came meanwhile is in the log of events, which is read again inside the
+// write, and the records that it names are judged there.
+
+const (
+	impactScanSize  = 500 // records a view
+	recheckScanSize = 500 // events that the write itself looks through
+)
+
+// fieldUsage is what one record has of what definitions define.
+type fieldUsage struct {
+	id, templateID uint64
+	custom         model.Values
+	status         string
+}
+
+// impactScan judges one change of definitions against the records of one noun.
+type impactScan struct {
+	recordType string // "abstract" or "order"
+	impacts    []model.Impact
+	affected   []uint64
+	lastEvent  uint64 // the newest that was looked at
+	read       func(t *store.Tx, from uint64, limit int) ([]fieldUsage, error)
+}
+
+func scanAbstractImpact(list []model.Impact) *impactScan {
+	return &impactScan{recordType: "abstract", impacts: list, affected: make([]uint64, len(list)), read: func(t *store.Tx, from uint64, limit int) (held []fieldUsage, err error) {
+		records, err := t.ScanAbstracts(from, limit)
+		for _, r := range records {
+			held = append(held, fieldUsage{r.ID, r.TemplateID, r.Custom, r.Status})
+		}
+		return held, err
+	}}
+}
+
+func scanOrderImpact(list []model.Impact) *impactScan {
+	return &impactScan{recordType: "order", impacts: list, affected: make([]uint64, len(list)), read: func(t *store.Tx, from uint64, limit int) (held []fieldUsage, err error) {
+		records, err := t.ScanOrders(from, limit)
+		for _, r := range records {
+			held = append(held, fieldUsage{r.ID, 0, r.Custom, r.Status})
+		}
+		return held, err
+	}}
+}
+
+// scan counts what is hit, in views, up to a last few events.
+func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
+	if len(l.impacts) == 0 {
+		return nil
+	}
+	err := s.View(ctx, func(t *store.Tx) error {
+		last, err := t.LastEvent()
+		l.lastEvent = last.Seq
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for next, more := uint64(0), true; more; {
+		err := s.View(ctx, func(t *store.Tx) error {
+			held, err := l.read(t, next, impactScanSize)
+			l.tally(held...)
+			if more = len(held) == impactScanSize; more {
+				next = held[len(held)-1].id + 1
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for more := true; more && !l.found(); {
+		err := s.View(ctx, func(t *store.Tx) (err error) { more, err = l.catchUp(t); return err })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recheck judges, inside the write, what came since the survey. It is the check's
+// half and may run twice.
+func (l *impactScan) recheck(t *store.Tx) error {
+	if len(l.impacts) == 0 || l.found() {
+		return errWouldLoseData(l.conflicts())
+	}
+	late := *l
+	late.affected = slices.Clone(l.affected)
+	for more := true; more && !late.found(); {
+		var err error
+		if more, err = late.catchUp(t); err != nil {
+			return err
+		}
+	}
+	return errWouldLoseData(late.conflicts())
+}
+
+// catchUp judges the records that the next events name.
+func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
+	events, err := t.ScanEvents(l.lastEvent+1, recheckScanSize)
+	if err != nil {
+		return false, err
+	}
+	seen := map[uint64]bool{}
+	for _, e := range events {
+		l.lastEvent = e.Seq
+		noun, number, _ := strings.Cut(e.Record, ":")
+		id, err := strconv.ParseUint(number, 10, 64)
+		if noun != l.recordType || err != nil || seen[id] {
+			continue
+		}
+		seen[id] = true
+		held, err := l.read(t, id, 1)
+		if err != nil {
+			return false, err
+		}
+		if len(held) > 0 && held[0].id == id { // else it is gone for good
+			l.tally(held...)
+		}
+	}
+	return len(events) == recheckScanSize, nil
+}
+
+func (l *impactScan) tally(held ...fieldUsage) {
+	for _, h := range held {
+		for i, loss := range l.impacts {
+			if loss.TemplateID == h.templateID && loss.Affects(h.custom, h.status) {
+				l.affected[i]++
+			}
+		}
+	}
+}
+
+func (l *impactScan) found() bool {
+	return slices.ContainsFunc(l.affected, func(n uint64) bool { return n > 0 })
+}
+
+// conflicts are the losses that hit records, a sentence each, under the field that goes
+// (after templates.NUMBER. where it is a template's).
+func (l *impactScan) conflicts() errs.Fields {
+	var f errs.Fields
+	for i, loss := range l.impacts {
+		if l.affected[i] > 0 {
+			f.Add(loss.Path(), loss.Message(l.affected[i], l.recordType))
+		}
+	}
+	return f
+}
+
+// errWouldLoseData is Conflict with every refusal, nil when there is none.
+func errWouldLoseData(refused errs.Fields) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	return &errs.Error{Kind: errs.Conflict, Message: "Records would lose values.", Fields: refused}
+}
