@@ -12,9 +12,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// AbstractDraft is an abstract to create (SPEC.md, "POST /abstracts"). A nil
-// TemplateID means the default template; an empty text counts as absent.
-// CustomFields holds values by key, as anything that JSON can say.
+// AbstractDraft is an abstract to create. A nil TemplateID means the default template; an empty string counts as
+// absent. CustomFields maps keys to values that encode as JSON.
 type AbstractDraft struct {
 	TemplateID   *int64
 	CustomFields map[string]any
@@ -26,9 +25,8 @@ type AbstractDraft struct {
 	Files        []Upload
 }
 
-// CreateAbstract creates an abstract with its documents, which are streamed. The
-// result names each file that was refused; an *Error of status 422 means that
-// nothing was stored.
+// CreateAbstract creates an abstract and streams its documents. The result lists every rejected file. If the error is
+// an *Error of status 422, nothing was stored.
 func (c *Client) CreateAbstract(ctx context.Context, draft AbstractDraft) (apitypes.AbstractCreated, error) {
 	f, err := draft.form()
 	if err != nil {
@@ -64,7 +62,7 @@ func (d AbstractDraft) form() (*form, error) {
 	return f, err
 }
 
-// Abstract reads an abstract by its opaque id.
+// Abstract returns the abstract with an ID.
 func (c *Client) Abstract(ctx context.Context, id string) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
@@ -75,17 +73,17 @@ func (c *Client) Abstract(ctx context.Context, id string) (apitypes.Abstract, er
 	return body.Data, err
 }
 
-// AbstractPage reads one page of the list of abstracts.
+// AbstractPage returns one page of the list of abstracts.
 func (c *Client) AbstractPage(ctx context.Context, l List) (apitypes.Page[apitypes.Abstract], error) {
 	return page[apitypes.Abstract](ctx, c, "/v1/abstracts", l)
 }
 
-// Abstracts reads the list of abstracts to its end, page by page.
+// Abstracts iterates over the list of abstracts and reads pages as needed.
 func (c *Client) Abstracts(ctx context.Context, l List) iter.Seq2[apitypes.Abstract, error] {
 	return all[apitypes.Abstract](ctx, c, "/v1/abstracts", l)
 }
 
-// PatchAbstract changes fields of an abstract and returns it as it is then.
+// PatchAbstract changes fields of an abstract and returns the changed abstract.
 func (c *Client) PatchAbstract(ctx context.Context, id string, change Patch) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
@@ -105,7 +103,7 @@ func (c *Client) TrashAbstract(ctx context.Context, id string) error {
 	return c.delete(ctx, path)
 }
 
-// RestoreAbstract takes an abstract and its documents out of the trash.
+// RestoreAbstract restores an abstract and its documents from the trash.
 func (c *Client) RestoreAbstract(ctx context.Context, id string) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
@@ -116,7 +114,7 @@ func (c *Client) RestoreAbstract(ctx context.Context, id string) (apitypes.Abstr
 	return body.Data, err
 }
 
-// DetachFile takes a document off its abstract, into the trash.
+// DetachFile removes document n from its abstract and moves it to the trash.
 func (c *Client) DetachFile(ctx context.Context, id string, n int64) error {
 	path, err := abstractPath(id)
 	if err != nil {
@@ -125,8 +123,8 @@ func (c *Client) DetachFile(ctx context.Context, id string, n int64) error {
 	return c.delete(ctx, path+"/files/"+strconv.FormatInt(n, 10))
 }
 
-// AddFiles attaches further documents to an abstract, at least one; the result
-// holds all its files, and those of this call that were refused.
+// AddFiles adds at least one document to an abstract. The result lists all its files and the files that this call
+// rejected.
 func (c *Client) AddFiles(ctx context.Context, id string, files []Upload) (apitypes.AbstractCreated, error) {
 	path, err := abstractPath(id)
 	if err != nil {
@@ -141,7 +139,7 @@ func (c *Client) AddFiles(ctx context.Context, id string, files []Upload) (apity
 	return made, err
 }
 
-// post sends a form and decodes the JSON of its good answer into result.
+// post sends a form and decodes the JSON of a successful response into result.
 func (c *Client) post(ctx context.Context, path string, f *form, result any) error {
 	body, contentType, err := f.body()
 	if err != nil {
@@ -152,7 +150,7 @@ func (c *Client) post(ctx context.Context, path string, f *form, result any) err
 
 func abstractPath(id string) (string, error) {
 	if id == "" {
-		// The path would be that of all abstracts.
+		// An empty ID would result in the path of the list.
 		return "", errors.New("abstract: the id is empty")
 	}
 	return "/v1/abstracts/" + url.PathEscape(id), nil

@@ -29,7 +29,8 @@ func TestCreateBackup(t *testing.T) {
 	if err != nil || result.Snapshot != "20260529T040000Z" || result.Files != 1 || result.BytesWritten != 3 || result.Seconds != 0.5 {
 		t.Errorf("got %+v, %v", result, err)
 	}
-	if asked != `{"to":"/b"}` || path != "POST /control/backup" || !reflect.DeepEqual(got, []apitypes.Progress{{Done: 1, Total: 3, Unit: "bytes"}}) {
+	if asked != `{"to":"/b"}` || path != "POST /control/backup" ||
+		!reflect.DeepEqual(got, []apitypes.Progress{{Done: 1, Total: 3, Unit: "bytes"}}) {
 		t.Errorf("asked %s of %s, progress %v", asked, path, got)
 	}
 	var refused *client.Error

@@ -1,23 +1,21 @@
-// Package client speaks /v1 and the control door in Go.
+// Package client is a Go client for the /v1 API and for the API of the control socket.
 //
 //	vault := client.New("https://vault.example/v1", key, http.DefaultTransport)
-//	made, err := vault.CreateAbstract(ctx, client.AbstractDraft{
+//	created, err := vault.CreateAbstract(ctx, client.AbstractDraft{
 //		Address: "12 Elm Street",
 //		Files:   []client.Upload{{Filename: "Deed.pdf", Reader: deed}},
 //	})
-//	var refused *client.Error
-//	if errors.As(err, &refused) {
-//		fmt.Println(refused.Status, refused.Message, refused.Errors.Of("address"))
+//	var failure *client.Error
+//	if errors.As(err, &failure) {
+//		fmt.Println(failure.Status, failure.Message, failure.Errors.Of("address"))
 //	}
 //
-// It promises that files are streamed and never held in memory, that every wait
-// ends with its context, that an answer is read to a bound and closed, and that
-// the key goes to no other host, whatever a redirect says. What the server
-// refuses comes back as *Error with the server's own sentence; every other
-// error is of the network, the file being read, or an answer that was cut.
+// The client streams files and never holds them in memory. Every call returns when its context ends. The size of a JSON
+// response is limited, and every response body is closed. The key is never sent to another host, even after a redirect.
+// An error response is returned as *Error with the server's message. All other errors come from the network, from the
+// reader of an upload, or from a truncated response.
 //
-// It refuses to retry, to log and to choose a transport: the caller hands one
-// in, for TCP as for the door.
+// The client doesn't retry and doesn't log. The caller provides the transport, for TCP or for the control socket.
 package client
 
 import (
@@ -34,18 +32,18 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// ControlBaseURL is the base of a client whose transport dials the control door.
+// ControlBaseURL is the base URL of a client whose transport dials the control socket.
 const ControlBaseURL = "http://deedkeep"
 
-// OperatorHeader carries who runs a command; only the door believes it.
+// OperatorHeader names the person who runs a command. The server accepts it only on the control socket.
 const OperatorHeader = "X-Deedkeep-Operator"
 
 const (
-	maxResponse  = 64 << 20 // bytes of a JSON answer
-	maxErrorBody = 1 << 20  // bytes of the body of a failure
+	maxResponse  = 64 << 20 // bytes of a JSON response
+	maxErrorBody = 1 << 20  // bytes of the body of an error response
 )
 
-// Client calls one installation. It is safe for use by several goroutines.
+// Client calls one server. It is safe for concurrent use.
 type Client struct {
 	base     *url.URL
 	baseErr  error
@@ -55,14 +53,13 @@ type Client struct {
 	http     *http.Client
 }
 
-// New makes a client of the installation at base (its address, with or without
-// /v1) that authenticates by key and sends through rt, nil meaning
-// http.DefaultTransport. With an empty key it sends none. A base that is not an
-// http or https address is told by every call.
+// New returns a client for the server at base, which is its address with or without /v1. It authenticates with key,
+// unless key is empty, and sends requests through rt; nil means http.DefaultTransport. If base is not an http or https
+// URL, every call returns an error.
 func New(base, key string, rt http.RoundTripper) *Client {
 	c := &Client{key: key, http: &http.Client{
 		Transport: rt,
-		// A followed POST would lose its body, or carry the key elsewhere.
+		// Following a redirect would drop the body of a POST, or send the key to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	c.base, c.baseErr = url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
@@ -72,34 +69,33 @@ func New(base, key string, rt http.RoundTripper) *Client {
 	return c
 }
 
-// AsOperator returns a client that names the operator in OperatorHeader on every call,
-// for the event log of the installation behind a door.
+// AsOperator returns a client that sends operator in OperatorHeader. The server records it in the audit log.
 func (c *Client) AsOperator(operator string) *Client {
 	named := *c
 	named.operator = operator
 	return &named
 }
 
-// CallOptions is what goes along with a call besides its content, and what comes back.
+// CallOptions are the optional headers of a request and of its response.
 type CallOptions struct {
-	IdempotencyKey string  // of a POST: sent again with the same content, it has the same answer
-	IfMatch        string  // of a change: the ETag the record must have
-	ETag           *string // is set to that of the record, if the answer has one
-	Replayed       *bool   // is set to whether the answer is that of an earlier call
+	IdempotencyKey string  // for a POST: a repeated request with the same content gets the same response
+	IfMatch        string  // for a change: the ETag that the record must have
+	ETag           *string // receives the ETag of the record; "" if the response has none
+	Replayed       *bool   // receives whether the response is a replay for the idempotency key
 }
 
-// With returns a client whose calls carry these headers; it is for one call.
+// With returns a client that applies options to its calls. Use it for one call.
 //
 //	var tag string
-//	order, err := vault.With(client.Call{ETag: &tag}).Order(ctx, id)
-//	order, err = vault.With(client.Call{IfMatch: tag}).PatchOrder(ctx, id, client.Patch{"city": nil})
+//	order, err := vault.With(client.CallOptions{ETag: &tag}).Order(ctx, id)
+//	order, err = vault.With(client.CallOptions{IfMatch: tag}).PatchOrder(ctx, id, client.Patch{"city": nil})
 func (c *Client) With(call CallOptions) *Client {
 	with := *c
 	with.options = call
 	return &with
 }
 
-// call sends one request and decodes the JSON of its good answer into result.
+// call sends body as JSON and decodes the JSON of a successful response into result.
 func (c *Client) call(ctx context.Context, method, path string, body any, result any) error {
 	content, contentType, err := encode(body)
 	if err != nil {
@@ -128,8 +124,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, content io.R
 	return nil
 }
 
-// send returns a good answer, whose body the caller closes; every other status
-// is an *Error.
+// send returns a successful response, whose body the caller must close. Any other status is an *Error.
 func (c *Client) send(ctx context.Context, method, path string, content io.Reader, contentType string) (*http.Response, error) {
 	if c.baseErr != nil {
 		return nil, c.baseErr
@@ -143,7 +138,7 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	}
 	c.options.setHeaders(req)
 	if strings.HasPrefix(contentType, "multipart/") {
-		// A key that is refused should not cost the upload of a document.
+		// An invalid key should be rejected before the documents are sent.
 		req.Header.Set("Expect", "100-continue")
 	}
 	answer, err := c.do(req)
@@ -176,7 +171,7 @@ func (a CallOptions) readHeaders(answer *http.Response) {
 	}
 }
 
-// do sends req, with the key and the operator only to our own installation.
+// do sends req. It adds the key and the operator only if req goes to the host of the base URL.
 func (c *Client) do(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme == c.base.Scheme && req.URL.Host == c.base.Host {
 		if c.key != "" {
@@ -188,7 +183,7 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	}
 	answer, err := c.http.Do(req)
 	if err != nil {
-		// The address in a url.Error may be a signed link, which no log should keep.
+		// The URL in a url.Error may be a signed link, which must not appear in logs.
 		if outer, ok := errors.AsType[*url.Error](err); ok {
 			err = outer.Err
 		}
@@ -197,11 +192,11 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Patch is a change of a record: fields by name, of which only those named are
-// changed. nil clears a value; CustomFields go under custom_fields, and are merged.
+// Patch maps the names of fields to new values. Other fields stay unchanged. nil clears a value. Custom fields go under
+// custom_fields and are merged with the existing ones.
 type Patch map[string]any
 
-// delete sends a DELETE, whose good answer has no body.
+// delete sends a DELETE, whose successful response has no body.
 func (c *Client) delete(ctx context.Context, path string) error {
 	answer, err := c.send(ctx, http.MethodDelete, path, nil, "")
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 const (
 	key          = "dk_live_secret"
 	abstractJSON = `{"id":"k3Jd82Qz","template_id":2,"status":null,"address":"12 Elm & Oak","city":null,"county":null,"state":null,"tax_map":null,` +
-		`"custom_fields":{"fee":1.50},"files":[` + fileJSON + `],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000001Z"}`
+		`"custom_fields":{"fee":1.50},"files":[` + fileJSON +
+		`],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000001Z"}`
 	fileJSON = `{"id":77,"filename":"Deed.pdf","file_type":"pdf","mime_type":"application/pdf","page_count":12,"file_size":248115,` +
 		`"file_size_human":"242.3 KB","folder_id":null,"is_processing":true,"download_url":"https://vault.test/v1/file-vault/files/77/download",` +
 		`"created_at":"2026-05-29T04:00:00.000000Z"}`
@@ -83,9 +84,11 @@ func TestCalls(t *testing.T) {
 		{"abstract of a hostile id", func(ctx context.Context, c *client.Client) (any, error) { return c.Abstract(ctx, "a/../b?c") },
 			200, `{"data":` + abstractJSON + `}`, abstractJSON, "GET /v1/abstracts/a%2F..%2Fb%3Fc", ""},
 		{"order fields", func(ctx context.Context, c *client.Client) (any, error) { return c.OrderFields(ctx) },
-			200, `{"core_fields":[` + fieldJSON + `],"custom_fields":[]}`, `{"core_fields":[` + fieldJSON + `],"custom_fields":[]}`, "GET /v1/order-fields", ""},
+			200, `{"core_fields":[` + fieldJSON + `],"custom_fields":[]}`, `{"core_fields":[` + fieldJSON + `],"custom_fields":[]}`,
+			"GET /v1/order-fields", ""},
 		{"order", func(ctx context.Context, c *client.Client) (any, error) {
-			return c.CreateOrder(ctx, client.OrderDraft{OrderNumber: "T-1", DueDate: "2026-06-15", CustomFields: map[string]any{"tags": []string{"a"}}})
+			return c.CreateOrder(ctx, client.OrderDraft{OrderNumber: "T-1", DueDate: "2026-06-15",
+				CustomFields: map[string]any{"tags": []string{"a"}}})
 		}, 201, `{"data":` + orderJSON + `}`, orderJSON, "POST /v1/orders",
 			`{"order_number":"T-1","due_date":"2026-06-15","custom_fields":{"tags":["a"]}}`},
 		{"folders", func(ctx context.Context, c *client.Client) (any, error) { return c.Folders(ctx) },
@@ -93,9 +96,11 @@ func TestCalls(t *testing.T) {
 		{"folder", func(ctx context.Context, c *client.Client) (any, error) {
 			return c.CreateFolder(ctx, "2026", ptr(int64(1)))
 		},
-			201, `{"success":true,"message":"m","folder":` + folderJSON + `}`, folderJSON, "POST /v1/file-vault/folders", `{"name":"2026","parent_id":1}`},
+			201, `{"success":true,"message":"m","folder":` + folderJSON + `}`, folderJSON, "POST /v1/file-vault/folders",
+			`{"name":"2026","parent_id":1}`},
 		{"folder at the top", func(ctx context.Context, c *client.Client) (any, error) { return c.CreateFolder(ctx, "2026", nil) },
-			201, `{"success":true,"message":"m","folder":` + folderJSON + `}`, folderJSON, "POST /v1/file-vault/folders", `{"name":"2026","parent_id":null}`},
+			201, `{"success":true,"message":"m","folder":` + folderJSON + `}`, folderJSON, "POST /v1/file-vault/folders",
+			`{"name":"2026","parent_id":null}`},
 		{"file", func(ctx context.Context, c *client.Client) (any, error) { return c.File(ctx, 77) },
 			200, `{"data":` + fileJSON + `}`, fileJSON, "GET /v1/file-vault/files/77", ""},
 		{"status", func(ctx context.Context, c *client.Client) (any, error) { return c.Status(ctx) },
@@ -103,15 +108,18 @@ func TestCalls(t *testing.T) {
 		{"keys", func(ctx context.Context, c *client.Client) (any, error) { return c.Keys(ctx) },
 			200, `{"data":[` + keyJSON + `]}`, `[` + keyJSON + `]`, "GET /control/keys", ""},
 		{"key", func(ctx context.Context, c *client.Client) (any, error) {
-			return c.CreateKey(ctx, apitypes.KeyCreate{Name: "Desk", Abilities: apitypes.List[string]{"api:v1"}, ExpiresAt: ptr(apitypes.At(time.Date(2026, 8, 29, 4, 0, 0, 0, time.UTC)))})
+			return c.CreateKey(ctx, apitypes.KeyCreate{Name: "Desk", Abilities: apitypes.List[string]{"api:v1"},
+				ExpiresAt: ptr(apitypes.At(time.Date(2026, 8, 29, 4, 0, 0, 0, time.UTC)))})
 		}, 201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`, "POST /control/keys",
 			`{"name":"Desk","abilities":["api:v1"],"expires_at":"2026-08-29T04:00:00.000000Z"}`},
 		{"revoke", func(ctx context.Context, c *client.Client) (any, error) { return c.RevokeKey(ctx, 4) },
 			200, `{"data":` + keyJSON + `}`, keyJSON, "POST /control/keys/4/revoke", `{}`},
 		{"rotate", func(ctx context.Context, c *client.Client) (any, error) { return c.RotateKey(ctx, 4, 90*time.Second) },
-			201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`, "POST /control/keys/4/rotate", `{"overlap_seconds":90}`},
+			201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`, "POST /control/keys/4/rotate",
+			`{"overlap_seconds":90}`},
 		{"verify", func(ctx context.Context, c *client.Client) (any, error) { return c.Verify(ctx, nil) },
-			200, `{"progress":{"done":1,"total":2,"unit":"bytes"}}` + "\n" + `{"result":` + verifyJSON + `}` + "\n", verifyJSON, "POST /control/verify", ``},
+			200, `{"progress":{"done":1,"total":2,"unit":"bytes"}}` + "\n" + `{"result":` + verifyJSON + `}` + "\n", verifyJSON,
+			"POST /control/verify", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv, got := serve(t, row.status, row.answer)

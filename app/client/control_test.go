@@ -16,7 +16,8 @@ import (
 )
 
 func TestVerbs(t *testing.T) {
-	const abstract, order, file, folder = `{"data":` + abstractJSON + `}`, `{"data":` + orderJSON + `}`, `{"data":` + fileJSON + `}`, `{"data":` + folderJSON + `}`
+	const abstract, order, file, folder = `{"data":` + abstractJSON + `}`, `{"data":` + orderJSON + `}`, `{"data":` + fileJSON + `}`,
+		`{"data":` + folderJSON + `}`
 	change := client.Patch{"city": nil}
 	for _, row := range []struct {
 		name   string
@@ -25,20 +26,33 @@ func TestVerbs(t *testing.T) {
 		line   string
 		body   string
 	}{
-		{"patch abstract", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchAbstract(ctx, "a/b", change) }, abstract, "PATCH /v1/abstracts/a%2Fb", `{"city":null}`},
-		{"restore abstract", func(ctx context.Context, c *client.Client) (any, error) { return c.RestoreAbstract(ctx, "ab") }, abstract, "POST /v1/abstracts/ab/restore", ``},
+		{"patch abstract", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchAbstract(ctx, "a/b", change) },
+			abstract, "PATCH /v1/abstracts/a%2Fb", `{"city":null}`},
+		{"restore abstract", func(ctx context.Context, c *client.Client) (any, error) { return c.RestoreAbstract(ctx, "ab") }, abstract,
+			"POST /v1/abstracts/ab/restore", ``},
 		{"order", func(ctx context.Context, c *client.Client) (any, error) { return c.Order(ctx, "or") }, order, "GET /v1/orders/or", ``},
-		{"patch order", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchOrder(ctx, "or", change) }, order, "PATCH /v1/orders/or", `{"city":null}`},
-		{"restore order", func(ctx context.Context, c *client.Client) (any, error) { return c.RestoreOrder(ctx, "or") }, order, "POST /v1/orders/or/restore", ``},
-		{"patch file", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchFile(ctx, 77, change) }, file, "PATCH /v1/file-vault/files/77", `{"city":null}`},
-		{"restore file", func(ctx context.Context, c *client.Client) (any, error) { return c.RestoreFile(ctx, 77) }, file, "POST /v1/file-vault/files/77/restore", ``},
-		{"folder", func(ctx context.Context, c *client.Client) (any, error) { return c.Folder(ctx, 4) }, folder, "GET /v1/file-vault/folders/4", ``},
-		{"patch folder", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchFolder(ctx, 4, change) }, folder, "PATCH /v1/file-vault/folders/4", `{"city":null}`},
-		{"trash abstract", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashAbstract(ctx, "ab") }, ``, "DELETE /v1/abstracts/ab", ``},
-		{"trash order", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashOrder(ctx, "or") }, ``, "DELETE /v1/orders/or", ``},
-		{"trash file", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashFile(ctx, 77) }, ``, "DELETE /v1/file-vault/files/77", ``},
-		{"detach file", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DetachFile(ctx, "ab", 77) }, ``, "DELETE /v1/abstracts/ab/files/77", ``},
-		{"remove folder", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteFolder(ctx, 4) }, ``, "DELETE /v1/file-vault/folders/4", ``},
+		{"patch order", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchOrder(ctx, "or", change) }, order,
+			"PATCH /v1/orders/or", `{"city":null}`},
+		{"restore order", func(ctx context.Context, c *client.Client) (any, error) { return c.RestoreOrder(ctx, "or") }, order,
+			"POST /v1/orders/or/restore", ``},
+		{"patch file", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchFile(ctx, 77, change) }, file,
+			"PATCH /v1/file-vault/files/77", `{"city":null}`},
+		{"restore file", func(ctx context.Context, c *client.Client) (any, error) { return c.RestoreFile(ctx, 77) }, file,
+			"POST /v1/file-vault/files/77/restore", ``},
+		{"folder", func(ctx context.Context, c *client.Client) (any, error) { return c.Folder(ctx, 4) }, folder,
+			"GET /v1/file-vault/folders/4", ``},
+		{"patch folder", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchFolder(ctx, 4, change) }, folder,
+			"PATCH /v1/file-vault/folders/4", `{"city":null}`},
+		{"trash abstract", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashAbstract(ctx, "ab") }, ``,
+			"DELETE /v1/abstracts/ab", ``},
+		{"trash order", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashOrder(ctx, "or") }, ``,
+			"DELETE /v1/orders/or", ``},
+		{"trash file", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.TrashFile(ctx, 77) }, ``,
+			"DELETE /v1/file-vault/files/77", ``},
+		{"detach file", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DetachFile(ctx, "ab", 77) }, ``,
+			"DELETE /v1/abstracts/ab/files/77", ``},
+		{"remove folder", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteFolder(ctx, 4) }, ``,
+			"DELETE /v1/file-vault/folders/4", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv, got := serve(t, 200, row.answer)

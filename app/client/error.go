@@ -10,17 +10,16 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Error is a refusal by the server (API.md, "Everywhere").
+// Error is an error response of the server.
 type Error struct {
 	Status     int                  // the HTTP status
-	Message    string               // the server's sentence, or the status in words where it sent none
-	Errors     apitypes.FieldErrors // the sentences about each field, of a 422
-	RequestID  string               // names the request in the server's log
-	RetryAfter time.Duration        // of a 429 or 503: how long to wait; else 0
+	Message    string               // the server's message, or the text of the status if there is none
+	Errors     apitypes.FieldErrors // the messages for each field of a 422
+	RequestID  string               // identifies the request in the server's log
+	RetryAfter time.Duration        // how long to wait after a 429 or 503; otherwise 0
 }
 
-// Error returns the server's sentence; where the server is at fault the request
-// id follows, for whoever reads its log.
+// Error returns the server's message. For a 5xx status it adds the request ID, which the server's log contains too.
 func (e *Error) Error() string {
 	if e.Status >= http.StatusInternalServerError && e.RequestID != "" {
 		return e.Message + " (request " + e.RequestID + ")"
@@ -28,13 +27,13 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
+// responseError converts an error response to an *Error.
 func responseError(answer *http.Response) *Error {
 	e := &Error{Status: answer.StatusCode, RequestID: answer.Header.Get("X-Request-Id")}
 	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 31); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
-	// A body that is cut or not ours (a proxy's page) takes nothing from the
-	// status, which is all that counts then.
+	// If the body is truncated or not from this server (such as the page of a proxy), only the status counts.
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	var body apitypes.Failure
 	if json.Unmarshal(text, &body) == nil && body.Message != "" {

@@ -52,9 +52,12 @@ func TestRefusals(t *testing.T) {
 		{"a proxy's page", 502, http.Header{}, `<html>nginx</html>`, client.Error{Status: 502, Message: "502 Bad Gateway"}, "502 Bad Gateway"},
 		{"empty", 404, http.Header{}, ``, client.Error{Status: 404, Message: "404 Not Found"}, "404 Not Found"},
 		{"cut", 404, http.Header{}, `{"message":"Not fo`, client.Error{Status: 404, Message: "404 Not Found"}, "404 Not Found"},
-		{"errors of a list", 422, http.Header{}, `{"message":"m","errors":[]}`, client.Error{Status: 422, Message: "422 Unprocessable Entity"}, "422 Unprocessable Entity"},
+		{"errors of a list", 422, http.Header{}, `{"message":"m","errors":[]}`,
+			client.Error{Status: 422, Message: "422 Unprocessable Entity"}, "422 Unprocessable Entity"},
 		{"unknown status", 599, http.Header{}, ``, client.Error{Status: 599, Message: "599"}, "599"},
-		{"redirect", 301, http.Header{"Location": {"https://elsewhere.test/"}}, ``, client.Error{Status: 301, Message: "301 Moved Permanently to https://elsewhere.test/"}, "301 Moved Permanently to https://elsewhere.test/"},
+		{"redirect", 301, http.Header{"Location": {"https://elsewhere.test/"}}, ``,
+			client.Error{Status: 301, Message: "301 Moved Permanently to https://elsewhere.test/"},
+			"301 Moved Permanently to https://elsewhere.test/"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := refuse(t, row.status, row.header, strings.NewReader(row.body))
@@ -76,7 +79,8 @@ func TestRefusalCutOnTheWire(t *testing.T) {
 }
 
 func FuzzRefusal(f *testing.F) {
-	for _, s := range []string{`{"message":"m","errors":{"a":["b"]}}`, `{"message":1}`, `[`, ``, "\x00", `{"message":"m","errors":{"a":[null]}}`} {
+	for _, s := range []string{`{"message":"m","errors":{"a":["b"]}}`, `{"message":1}`, `[`, ``, "\x00",
+		`{"message":"m","errors":{"a":[null]}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

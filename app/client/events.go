@@ -10,15 +10,14 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// EventFilter chooses entries of the log; what is zero does not choose. From and To
-// are inclusive.
+// EventFilter selects entries of the audit log. Zero fields match every entry. From and To are inclusive.
 type EventFilter struct {
-	Actor, Kind, Record string // "key:7", "file.opened", "order:" and its id
+	Actor, Kind, Record string // "key:7", "file.opened", "order:" + ID
 	From, To            *apitypes.Time
 	Limit               int // 1 to 10,000
 }
 
-// Events lists the newest entries of the log that fit, the newest first. Door only.
+// Events lists matching entries of the audit log, newest first. Control socket only.
 func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, error) {
 	query := url.Values{"limit": {strconv.Itoa(f.Limit)}}
 	for name, value := range map[string]string{"actor": f.Actor, "kind": f.Kind, "record": f.Record} {
@@ -36,10 +35,11 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 	return body.Data, err
 }
 
-// ExportEvents calls each for every entry of the log from number from on, in order, and
-// damaged for those that cannot be read, until one of them returns an error. An
-// answer that was cut is io.ErrUnexpectedEOF. Door only.
-func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error, damaged func(apitypes.Finding) error) error {
+// ExportEvents calls each for every entry of the audit log, in sequence, beginning with number from. It calls damaged
+// for entries that can't be read. It stops at the first error of either. A truncated response is io.ErrUnexpectedEOF.
+// Control socket only.
+func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error,
+	damaged func(apitypes.Finding) error) error {
 	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)
 	return c.lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
 		var line apitypes.EventLine
@@ -58,8 +58,7 @@ func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitype
 	})
 }
 
-// VerifyEvents holds every entry of the log against its hash and the one before it.
-// Progress and result are as with Verify. Door only.
+// VerifyEvents verifies the hash chain of the audit log. Progress and errors are those of Verify. Control socket only.
 func (c *Client) VerifyEvents(ctx context.Context, progress func(apitypes.Progress)) (apitypes.EventVerify, error) {
 	return followProgress[apitypes.EventVerify](ctx, c, "/control/events/verify", nil, progress)
 }

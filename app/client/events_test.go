@@ -30,7 +30,8 @@ func saying(t *testing.T, text string) (*client.Client, *string) {
 }
 
 func eventLine(seq int) string {
-	return fmt.Sprintf(`{"event":{"seq":%d,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system"},"kind":"x.y","hash":"h%d"}}`+"\n", seq, seq)
+	return fmt.Sprintf(`{"event":{"seq":%d,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system"},"kind":"x.y","hash":"h%d"}}`+
+		"\n", seq, seq)
 }
 
 func TestEachEvent(t *testing.T) {
@@ -73,10 +74,12 @@ func TestEachEvent(t *testing.T) {
 
 func TestVerifyEvents(t *testing.T) {
 	t.Parallel()
-	c, asked := saying(t, `{"progress":{"done":1,"total":2,"unit":"entries"}}`+"\n"+`{"result":{"ok":false,"entries":2,"last":3,"head":"ab","findings":[{"kind":"missing","subject":"2","problem":"p"}],"more":4}}`)
+	c, asked := saying(t, `{"progress":{"done":1,"total":2,"unit":"entries"}}`+"\n"+
+		`{"result":{"ok":false,"entries":2,"last":3,"head":"ab","findings":[{"kind":"missing","subject":"2","problem":"p"}],"more":4}}`)
 	var done []int64
 	r, err := c.VerifyEvents(t.Context(), func(p apitypes.Progress) { done = append(done, p.Done) })
-	if err != nil || *asked != "POST /control/events/verify" || r.OK || r.Last != 3 || r.More != 4 || len(r.Findings) != 1 || !slices.Equal(done, []int64{1}) {
+	if err != nil || *asked != "POST /control/events/verify" || r.OK || r.Last != 3 || r.More != 4 || len(r.Findings) != 1 ||
+		!slices.Equal(done, []int64{1}) {
 		t.Errorf("%+v, %v, progress %v, asked %s", r, err, done, *asked)
 	}
 	c, _ = saying(t, `{"error":"the disk"}`)

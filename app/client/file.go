@@ -12,13 +12,11 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// maxRedirects is how many redirects a download may take: ours, and those of a proxy
-// in front of the link.
+// maxRedirects limits the redirects of a download: the server's own and those of a proxy.
 const maxRedirects = 5
 
-// Upload stores documents in a folder, or in none when folder is nil. They are
-// streamed. The result names each file that was refused, and its Success is
-// false when all were, which is no error.
+// Upload streams documents into a folder; nil means no folder. The result lists every rejected file. If all files are
+// rejected, Success is false and the error is nil.
 func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (apitypes.Uploaded, error) {
 	f := newForm()
 	if folder != nil {
@@ -34,24 +32,24 @@ func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (api
 	return done, err
 }
 
-// File reads what is known of a file.
+// File returns the metadata of file n.
 func (c *Client) File(ctx context.Context, n int64) (apitypes.File, error) {
 	var body apitypes.FileBody
 	err := c.call(ctx, http.MethodGet, filePath(n), nil, &body)
 	return body.Data, err
 }
 
-// FilePage reads one page of the list of files.
+// FilePage returns one page of the list of files.
 func (c *Client) FilePage(ctx context.Context, l List) (apitypes.Page[apitypes.File], error) {
 	return page[apitypes.File](ctx, c, "/v1/file-vault/files", l)
 }
 
-// Files reads the list of files to its end, page by page.
+// Files iterates over the list of files and reads pages as needed.
 func (c *Client) Files(ctx context.Context, l List) iter.Seq2[apitypes.File, error] {
 	return all[apitypes.File](ctx, c, "/v1/file-vault/files", l)
 }
 
-// PatchFile renames or moves a file and returns it as it is then.
+// PatchFile renames or moves a file and returns the changed file.
 func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (apitypes.File, error) {
 	var body apitypes.FileBody
 	err := c.call(ctx, http.MethodPatch, filePath(n), change, &body)
@@ -61,16 +59,15 @@ func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (apitypes
 // TrashFile moves a file to the trash.
 func (c *Client) TrashFile(ctx context.Context, n int64) error { return c.delete(ctx, filePath(n)) }
 
-// RestoreFile takes a file out of the trash.
+// RestoreFile restores a file from the trash.
 func (c *Client) RestoreFile(ctx context.Context, n int64) (apitypes.File, error) {
 	var body apitypes.FileBody
 	err := c.call(ctx, http.MethodPost, filePath(n)+"/restore", nil, &body)
 	return body.Data, err
 }
 
-// Download returns the bytes of a file as a stream, which the caller closes and
-// whose Read fails when the connection breaks before the end. It follows the
-// redirect to the signed link; the key goes along on the same host only.
+// Download returns the content of a file as a stream, which the caller must close. Read fails if the connection breaks
+// before the end. Download follows the redirect to the signed link, and sends the key only to the host of the base URL.
 func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
 	if c.baseErr != nil {
 		return nil, c.baseErr
@@ -95,8 +92,7 @@ func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("download file %d: more than %d redirects", n, maxRedirects)
 }
 
-// followRedirect closes a redirect and returns the request that it asks for; any other
-// answer is an *Error.
+// followRedirect closes a redirect response and returns the next request. Any other response is an *Error.
 func followRedirect(ctx context.Context, answer *http.Response) (*http.Request, error) {
 	defer answer.Body.Close() //nolint:errcheck // only read from
 	if answer.StatusCode/100 != 3 {

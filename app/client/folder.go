@@ -15,7 +15,7 @@ func (c *Client) Folders(ctx context.Context) ([]apitypes.Folder, error) {
 	return body.Folders, err
 }
 
-// CreateFolder creates a folder inside another, or at the top when parent is nil.
+// CreateFolder creates a folder in parent; nil means the top level.
 func (c *Client) CreateFolder(ctx context.Context, name string, parent *int64) (apitypes.Folder, error) {
 	draft := struct {
 		Name     string `json:"name"`
@@ -26,21 +26,21 @@ func (c *Client) CreateFolder(ctx context.Context, name string, parent *int64) (
 	return body.Folder, err
 }
 
-// Folder reads a folder.
+// Folder returns folder n.
 func (c *Client) Folder(ctx context.Context, n int64) (apitypes.Folder, error) {
 	var body apitypes.FolderBody
 	err := c.call(ctx, http.MethodGet, folderPath(n), nil, &body)
 	return body.Data, err
 }
 
-// PatchFolder renames or moves a folder and returns it as it is then.
+// PatchFolder renames or moves a folder and returns the changed folder.
 func (c *Client) PatchFolder(ctx context.Context, n int64, change Patch) (apitypes.Folder, error) {
 	var body apitypes.FolderBody
 	err := c.call(ctx, http.MethodPatch, folderPath(n), change, &body)
 	return body.Data, err
 }
 
-// DeleteFolder removes an empty folder for good.
+// DeleteFolder permanently deletes an empty folder.
 func (c *Client) DeleteFolder(ctx context.Context, n int64) error {
 	return c.delete(ctx, folderPath(n))
 }

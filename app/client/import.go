@@ -10,17 +10,16 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// EnsureFolder gives the folder of a name below a parent (0: the root) and makes it
-// where there is none; with DryRun it is nil then. Door only.
+// EnsureFolder returns the folder with a name in a parent folder (0: the top level) and creates it if it is missing.
+// With DryRun, a missing folder is nil. Control socket only.
 func (c *Client) EnsureFolder(ctx context.Context, asked apitypes.FolderEnsure) (apitypes.FolderEnsured, error) {
 	var body apitypes.FolderEnsured
 	err := c.call(ctx, http.MethodPost, "/control/import/folders", asked, &body)
 	return body, err
 }
 
-// Import is a document of a disk: its folder in the vault (0: none), its name with
-// every byte that the disk gave it, its size, and its SHA-256 in hex ("" while it is
-// not known).
+// Import describes a document to import: its folder in the vault (0: none), its file name as the file system returns
+// it, its size, and its SHA-256 in hex ("" if unknown).
 type Import struct {
 	Folder   int64
 	Filename string
@@ -43,17 +42,16 @@ func (d Import) path() string {
 	return "/control/import/file?" + query.Encode()
 }
 
-// CheckImport says whether a document is in the vault already, or would be refused
-// for its name or its size. Door only.
+// CheckImport reports whether a document is already in the vault, or would be rejected for its name or size. Control
+// socket only.
 func (c *Client) CheckImport(ctx context.Context, d Import) (apitypes.Imported, error) {
 	var body apitypes.Imported
 	err := c.call(ctx, http.MethodGet, d.path(), nil, &body)
 	return body, err
 }
 
-// ImportFile uploads a document, which is streamed, unless it is in the vault already;
-// with DryRun it returns only whether the document would be rejected.
-// An *Error of status 409 says that its bytes are not those of SHA256. Door only.
+// ImportFile streams a document into the vault, unless it is there already. With DryRun, it only returns whether the
+// document would be rejected. An *Error of status 409 means that the content doesn't match SHA256. Control socket only.
 func (c *Client) ImportFile(ctx context.Context, d Import, r io.Reader) (apitypes.Imported, error) {
 	var body apitypes.Imported
 	err := c.exchange(ctx, http.MethodPost, d.path(), io.NopCloser(r), "application/octet-stream", &body)

@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// List asks for a list, or a page of one (API.md, "Ours"). Filters are by name:
-// status, county, created_from and so on. The zero value is all, newest first.
+// List selects records of a list. Filters are by name: status, county, created_from, and so on. The zero value selects
+// all records, newest first.
 type List struct {
 	Filters map[string]string
-	Sort    string // "created_at", "-due_date"; "" is the standard one
-	PerPage int    // 1 to 100; 0 is the standard one
-	Cursor  string // where to go on: of another page of the same list
+	Sort    string // "created_at", "-due_date"; "": the default
+	PerPage int    // 1 to 100; 0: the default
+	Cursor  string // the NextCursor of the previous page
 }
 
 func (l List) query() string {
@@ -45,7 +45,7 @@ func page[T any](ctx context.Context, c *Client, path string, l List) (apitypes.
 	return p, err
 }
 
-// all reads page after page; an error is the last thing it gives.
+// all iterates over all pages. An error ends the iteration.
 func all[T any](ctx context.Context, c *Client, path string, l List) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {

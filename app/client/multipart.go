@@ -12,15 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// Upload is a document to send: its name, and its bytes, which are read once
-// and not closed.
+// Upload is a document to send. Reader is read once and not closed.
 type Upload struct {
 	Filename string
 	Reader   io.Reader
 }
 
-// form is a multipart body made of the texts between the files and of the files
-// themselves, so that sending it needs neither a copy nor a goroutine.
+// form is a multipart body. It consists of the text between the files and of the files themselves, so that sending it
+// needs neither a copy nor a goroutine.
 type form struct {
 	parts []io.Reader
 	text  bytes.Buffer
@@ -33,7 +32,7 @@ func newForm() *form {
 	return f
 }
 
-// field adds a part; an empty value counts as absent and is not sent.
+// field adds a part, unless value is empty.
 func (f *form) field(name, value string) error {
 	if value == "" {
 		return nil
@@ -41,7 +40,7 @@ func (f *form) field(name, value string) error {
 	return f.w.WriteField(name, value)
 }
 
-// files adds a part called name for each upload.
+// files adds a part with a name for each upload.
 func (f *form) files(name string, uploads []Upload) error {
 	for _, u := range uploads {
 		head := textproto.MIMEHeader{
@@ -57,7 +56,7 @@ func (f *form) files(name string, uploads []Upload) error {
 	return nil
 }
 
-// body ends the form and returns it with its content type.
+// body completes the form and returns it with its content type.
 func (f *form) body() (io.Reader, string, error) {
 	if err := f.w.Close(); err != nil {
 		return nil, "", err
@@ -73,9 +72,8 @@ func (f *form) flush() {
 
 var quoteEscapes = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
 
-// disposition writes the header of a file part as browsers do, and adds the
-// exact name as filename*, which the server prefers (API.md, "Multipart
-// bodies"), where the plain form could be read in two ways.
+// disposition returns the Content-Disposition of a file part in the form that browsers send. If the file name is
+// ambiguous in that form, it adds the exact name as filename*, which the server prefers.
 //
 //	form-data; name="files[]"; filename="Deed.pdf"
 //	form-data; name="files[]"; filename="50%.pdf"; filename*=UTF-8''50%25.pdf
@@ -89,7 +87,7 @@ func disposition(name, filename string) string {
 	return head
 }
 
-// uploadReader reads an upload and says, when that goes wrong, which one it was.
+// uploadReader reads an upload and adds its file name to errors.
 type uploadReader Upload
 
 func (d uploadReader) Read(p []byte) (int, error) {

@@ -197,7 +197,8 @@ func TestUnreadableUploadIsNamed(t *testing.T) {
 	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `read "Deed.pdf"`) {
 		t.Errorf("err = %v", err)
 	}
-	if _, err = c.Upload(t.Context(), nil, []client.Upload{{Filename: "Plat.pdf"}}); err == nil || !strings.Contains(err.Error(), `read "Plat.pdf"`) {
+	if _, err = c.Upload(t.Context(), nil, []client.Upload{{Filename: "Plat.pdf"}}); err == nil ||
+		!strings.Contains(err.Error(), `read "Plat.pdf"`) {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// OrderDraft is an order to create (SPEC.md, "POST /orders"). OrderNumber is
-// required, DueDate is of wire.DateLayout, an empty text counts as absent, and
-// CustomFields holds values by key, as anything that JSON can say.
+// OrderDraft is an order to create. OrderNumber is required, DueDate has the format of apitypes.DateLayout, and an
+// empty string counts as absent. CustomFields maps keys to values that encode as JSON.
 type OrderDraft struct {
 	OrderNumber  string         `json:"order_number"`
 	DueDate      string         `json:"due_date,omitempty"`
@@ -37,29 +36,29 @@ func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) 
 	return body, err
 }
 
-// Statuses lists the statuses that orders may have; new ones have the first.
+// Statuses lists the statuses of orders. A new order has the first.
 func (c *Client) Statuses(ctx context.Context) ([]string, error) {
 	var body apitypes.OrderStatuses
 	err := c.call(ctx, http.MethodGet, "/v1/order-statuses", nil, &body)
 	return body.Statuses, err
 }
 
-// Order reads an order by its opaque id.
+// Order returns the order with an ID.
 func (c *Client) Order(ctx context.Context, id string) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodGet, id, "", nil)
 }
 
-// OrderPage reads one page of the list of orders.
+// OrderPage returns one page of the list of orders.
 func (c *Client) OrderPage(ctx context.Context, l List) (apitypes.Page[apitypes.Order], error) {
 	return page[apitypes.Order](ctx, c, "/v1/orders", l)
 }
 
-// Orders reads the list of orders to its end, page by page.
+// Orders iterates over the list of orders and reads pages as needed.
 func (c *Client) Orders(ctx context.Context, l List) iter.Seq2[apitypes.Order, error] {
 	return all[apitypes.Order](ctx, c, "/v1/orders", l)
 }
 
-// PatchOrder changes fields of an order and returns it as it is then.
+// PatchOrder changes fields of an order and returns the changed order.
 func (c *Client) PatchOrder(ctx context.Context, id string, change Patch) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodPatch, id, "", change)
 }
@@ -73,24 +72,24 @@ func (c *Client) TrashOrder(ctx context.Context, id string) error {
 	return c.delete(ctx, path)
 }
 
-// RestoreOrder takes an order out of the trash.
+// RestoreOrder restores an order from the trash.
 func (c *Client) RestoreOrder(ctx context.Context, id string) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodPost, id, "/restore", nil)
 }
 
-func (c *Client) order(ctx context.Context, method, id, verb string, content any) (apitypes.Order, error) {
+func (c *Client) order(ctx context.Context, method, id, action string, content any) (apitypes.Order, error) {
 	path, err := orderPath(id)
 	if err != nil {
 		return apitypes.Order{}, err
 	}
 	var body apitypes.OrderBody
-	err = c.call(ctx, method, path+verb, content, &body)
+	err = c.call(ctx, method, path+action, content, &body)
 	return body.Data, err
 }
 
 func orderPath(id string) (string, error) {
 	if id == "" {
-		// The path would be that of all orders.
+		// An empty ID would result in the path of the list.
 		return "", errors.New("order: the id is empty")
 	}
 	return "/v1/orders/" + url.PathEscape(id), nil

@@ -6,9 +6,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Reindex has the index of words made anew and waits until it is whole, calling
-// progress, which may be nil, for each report, in this goroutine. A server goes on with
-// it when ctx ends. Door only.
+// Reindex rebuilds the search index and waits until it is complete. It calls progress, unless it is nil, for each
+// report, in the same goroutine. If ctx ends, a running server completes the rebuild. Control socket only.
 func (c *Client) Reindex(ctx context.Context, progress func(apitypes.Progress)) (apitypes.SearchIndex, error) {
 	return followProgress[apitypes.SearchIndex](ctx, c, "/control/reindex", nil, progress)
 }

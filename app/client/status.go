@@ -7,8 +7,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Status says how the vault is: what it holds, what waits, how much room there
-// is. Door only.
+// Status returns the state of the vault: numbers of records, queue lengths, and free disk space. Control socket only.
 func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
 	var body apitypes.Status
 	err := c.call(ctx, http.MethodGet, "/control/status", nil, &body)

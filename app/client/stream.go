@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// followProgress posts body, which may be nil, and calls progress, which may be nil too, for
-// each report of the answer, in this goroutine, until its result is there.
+// followProgress posts body and returns the result at the end of the response. It calls progress for each report, in
+// the same goroutine. body and progress may be nil.
 func followProgress[T any](ctx context.Context, c *Client, path string, body any, progress func(apitypes.Progress)) (result T, err error) {
 	err = c.lines(ctx, http.MethodPost, path, body, maxResponse, func(read func(any) error, requestID string) (bool, error) {
 		var line apitypes.Line[T]
@@ -34,9 +34,10 @@ func followProgress[T any](ctx context.Context, c *Client, path string, body any
 	return result, err
 }
 
-// lines hands fn a reader of the lines of an answer, of at most so many bytes, until
-// it wants no more.
-func (c *Client) lines(ctx context.Context, method, path string, body any, most int64, fn func(read func(any) error, requestID string) (more bool, err error)) error {
+// lines calls fn with a function that reads the next line of the response, until fn returns false. It reads at most
+// maxBytes.
+func (c *Client) lines(ctx context.Context, method, path string, body any, maxBytes int64,
+	fn func(read func(any) error, requestID string) (more bool, err error)) error {
 	content, contentType, err := encode(body)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
@@ -46,7 +47,7 @@ func (c *Client) lines(ctx context.Context, method, path string, body any, most 
 		return err
 	}
 	defer answer.Body.Close() //nolint:errcheck // only read from
-	decoder := json.NewDecoder(io.LimitReader(answer.Body, most))
+	decoder := json.NewDecoder(io.LimitReader(answer.Body, maxBytes))
 	read := func(line any) error {
 		if err := decoder.Decode(line); err != nil {
 			if errors.Is(err, io.EOF) {

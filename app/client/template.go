@@ -8,14 +8,14 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Template reads a template with its statuses, by its number; a retired one too.
+// Template returns a template with its statuses, also if it is retired.
 func (c *Client) Template(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
 	var body apitypes.TemplateBody
 	err := c.call(ctx, http.MethodGet, "/v1/abstract-templates/"+strconv.FormatInt(id, 10), nil, &body)
 	return body.Template, err
 }
 
-// Templates lists the abstract templates in the order of their ids.
+// Templates lists the abstract templates by ID.
 func (c *Client) Templates(ctx context.Context) ([]apitypes.Template, error) {
 	var body apitypes.AbstractTemplates
 	err := c.call(ctx, http.MethodGet, "/v1/abstract-templates", nil, &body)

@@ -7,23 +7,22 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// TrashPage reads one page of what is in the trash.
+// TrashPage returns one page of the trash.
 func (c *Client) TrashPage(ctx context.Context, l List) (apitypes.Page[apitypes.Trashed], error) {
 	return page[apitypes.Trashed](ctx, c, "/v1/trash", l)
 }
 
-// Trash reads what is in the trash to its end, page by page.
+// Trash iterates over the trash and reads pages as needed.
 func (c *Client) Trash(ctx context.Context, l List) iter.Seq2[apitypes.Trashed, error] {
 	return all[apitypes.Trashed](ctx, c, "/v1/trash", l)
 }
 
-// AuditLogPage reads one page of the log of who did what, by a key with the ability
-// events.
+// AuditLogPage returns one page of the audit log. The key needs the ability events.
 func (c *Client) AuditLogPage(ctx context.Context, l List) (apitypes.Page[apitypes.Event], error) {
 	return page[apitypes.Event](ctx, c, "/v1/events", l)
 }
 
-// AuditLog reads the log of who did what to its end, page by page.
+// AuditLog iterates over the audit log and reads pages as needed. The key needs the ability events.
 func (c *Client) AuditLog(ctx context.Context, l List) iter.Seq2[apitypes.Event, error] {
 	return all[apitypes.Event](ctx, c, "/v1/events", l)
 }

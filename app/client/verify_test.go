@@ -28,7 +28,8 @@ func TestVerify(t *testing.T) {
 		Findings: apitypes.List[apitypes.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
 	var got []apitypes.Progress
-	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), func(p apitypes.Progress) { got = append(got, p) })
+	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(),
+		func(p apitypes.Progress) { got = append(got, p) })
 	if err != nil || !reflect.DeepEqual(result, want) {
 		t.Errorf("got %+v, %v", result, err)
 	}
@@ -107,7 +108,8 @@ func TestVerifyCanceled(t *testing.T) {
 }
 
 func FuzzVerify(f *testing.F) {
-	for _, s := range []string{`{"progress":{"done":1,"total":2,"unit":"u"}}`, `{"result":{"ok":true}}`, `{"error":"e"}`, "null\n\n1", `{"result":null}`, `{`} {
+	for _, s := range []string{`{"progress":{"done":1,"total":2,"unit":"u"}}`, `{"result":{"ok":true}}`, `{"error":"e"}`,
+		"null\n\n1", `{"result":null}`, `{`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

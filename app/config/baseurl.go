@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Origin is the own address that links for people begin with: the setting public_url,
-// else the address that is listened on, as a browser on this machine would reach it.
+// Origin returns the scheme and host for links to this server: public_url, or the listen address as a browser on this
+// machine reaches it.
 func (c Config) Origin(address string) string {
 	if c.PublicURL != "" {
 		return c.PublicURL

@@ -1,17 +1,17 @@
 package config
 
-// closestName is the first of names within two typing mistakes of name, or "".
+// closestName returns the name that differs from name by the fewest edits, at most two. It returns "" if there is none.
 func closestName(name string, names []string) string {
-	best, least := "", 3
+	best, minEdits := "", 3
 	for _, candidate := range names {
-		if d := editDistance(name, candidate); d < least {
-			best, least = candidate, d
+		if d := editDistance(name, candidate); d < minEdits {
+			best, minEdits = candidate, d
 		}
 	}
 	return best
 }
 
-// editDistance counts the bytes to insert, remove or change (Levenshtein).
+// editDistance returns the Levenshtein distance in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,11 +1,12 @@
-// Package config holds the settings: their names, defaults and bounds, and how they are read from flags, environment
-// and file.
+// Package config defines the settings, with their names, defaults, and bounds, and reads them from flags, environment
+// variables, and a settings file.
 //
-// It promises that a flag beats the environment, the environment the file and the file the default; that every problem
-// is reported at once, with its place; and that config.example.yaml says the same as Default.
+// A flag overrides the environment, the environment overrides the file, and the file overrides the default. Load
+// reports all problems together, each with its source. config.example.yaml lists the same settings and values as
+// Default.
 //
-// It refuses what it does not understand: an unknown or repeated key, a value outside its bounds, a combination that
-// would break a promise. It opens no file but the settings file and reads no environment but the one handed in.
+// Load rejects unknown and repeated keys, values out of bounds, and combinations that can't work. The package opens no
+// file except the settings file, and reads only the environment that the caller passes.
 package config
 
 import (
@@ -14,13 +15,13 @@ import (
 	"time"
 )
 
-// Config is every setting of deedkeep; the tags are its keys in the file. What each means stands in
-// config.example.yaml, its bounds in Validate.
+// Config holds every setting of deedkeep. The mapstructure tags are the keys in the settings file. config.example.yaml
+// explains each setting; Validate checks its bounds.
 type Config struct {
 	Data           string         `mapstructure:"data"`
 	Listen         string         `mapstructure:"listen"`
 	PublicURL      string         `mapstructure:"public_url"`
-	TimeZone       string         `mapstructure:"time_zone"` // a name of the IANA database; "": the zone of this machine
+	TimeZone       string         `mapstructure:"time_zone"` // a name in the IANA database; "": the local time zone
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
 	TLS            TLS            `mapstructure:"tls"`
 	Log            Log            `mapstructure:"log"`
@@ -44,165 +45,167 @@ type Config struct {
 	Backup         Backup         `mapstructure:"backup"`
 	Metrics        Metrics        `mapstructure:"metrics"`
 
-	// origins tells where the value of a key came from; a key that is not in it has its default.
+	// origins maps each key to the source of its value. A key that is missing has its default.
 	origins map[string]string
 }
 
-// TLS is how the public address is encrypted: with the firm's own certificate, with one that is made here, or not at all.
+// TLS configures encryption at the public address: with a certificate of the firm, with a self-signed one, or none.
 type TLS struct {
-	Cert           string        `mapstructure:"cert"` // path of a PEM file, the chain after the certificate
+	Cert           string        `mapstructure:"cert"` // path of a PEM file: the certificate, then its chain
 	Key            string        `mapstructure:"key"`  // path of a PEM file
 	SelfSigned     bool          `mapstructure:"self_signed"`
-	RedirectListen string        `mapstructure:"redirect_listen"` // "": only the same port answers plain HTTP
-	HSTS           time.Duration `mapstructure:"hsts"`            // 0: none; never with SelfSigned
+	RedirectListen string        `mapstructure:"redirect_listen"` // "": only the TLS port redirects plain HTTP
+	HSTS           time.Duration `mapstructure:"hsts"`            // 0: no header; never sent with SelfSigned
 }
 
-// Enabled says whether the public address speaks https.
+// Enabled reports whether the public address uses HTTPS.
 func (t TLS) Enabled() bool { return t.SelfSigned || t.Cert != "" }
 
-// Log says how the log is written.
+// Log configures the format and the level of the log.
 type Log struct {
 	Format string `mapstructure:"format"` // text or json
 	Level  string `mapstructure:"level"`  // debug, info, warn or error
 }
 
-// Limits are those of SPEC.md ("Limits") and of API.md ("body limits").
+// Limits configures the limits on documents, request bodies, and connections.
 type Limits struct {
 	FileSize         Size `mapstructure:"file_size"`
 	FilesPerRequest  int  `mapstructure:"files_per_request"`
 	PDFPages         int  `mapstructure:"pdf_pages"`
 	ImageHeavySize   Size `mapstructure:"image_heavy_size"`
 	ImageHeavyPages  int  `mapstructure:"image_heavy_pages"`
-	PicturePixels    int  `mapstructure:"picture_pixels"` // of a picture as it was sent
-	PictureWidth     int  `mapstructure:"picture_width"`  // of a picture that is made, in pixels
-	Text             Size `mapstructure:"text"`           // of all text of one document
+	PicturePixels    int  `mapstructure:"picture_pixels"` // of an uploaded image
+	PictureWidth     int  `mapstructure:"picture_width"`  // of a page image that the server renders, in pixels
+	Text             Size `mapstructure:"text"`           // all text of one document
 	JSONBody         Size `mapstructure:"json_body"`
-	FormFields       Size `mapstructure:"form_fields"` // the non-file parts of one body together
+	FormFields       Size `mapstructure:"form_fields"` // total size of the non-file parts of a body
 	Parts            int  `mapstructure:"parts"`
-	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // of all requests together
-	RequestBody      Size `mapstructure:"request_body"`     // 0: MaxRequestBody works it out
-	Page             Size `mapstructure:"page"`             // of the records on a page of a list
+	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // total of all requests
+	RequestBody      Size `mapstructure:"request_body"`     // 0: MaxRequestBody computes it
+	Page             Size `mapstructure:"page"`             // total size of the records on one page of a list
 	FilesPerAbstract int  `mapstructure:"files_per_abstract"`
 	Connections      int  `mapstructure:"connections"`
-	// ConnectionsPerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
+	// ConnectionsPerAddress limits the idle connections from one address. It doesn't apply to trusted proxies and to
+	// this machine.
 	ConnectionsPerAddress int `mapstructure:"connections_per_address"`
-	// TrustedConnections are those of trusted proxies and of this machine together; 0: three quarters of Connections.
+	// TrustedConnections limits the total of connections from trusted proxies and this machine; 0 means three quarters
+	// of Connections.
 	TrustedConnections int  `mapstructure:"connections_trusted"`
 	HeaderBytes        Size `mapstructure:"header_bytes"`
 }
 
-// Rate is how often somebody may ask, per minute.
+// Rate configures rate limits, per minute.
 type Rate struct {
-	FailingKeys int `mapstructure:"failing_keys"` // failures from one address
+	FailingKeys int `mapstructure:"failing_keys"` // failed authentications from one address
 	Requests    int `mapstructure:"requests"`     // requests of one key; 0: no limit
 }
 
-// Links are the signed download links.
+// Links configures signed download links.
 type Links struct {
 	TTL time.Duration `mapstructure:"ttl"`
 }
 
-// Users are the people who sign in.
+// Users configures the sign-in of people.
 type Users struct {
-	SessionIdle      time.Duration `mapstructure:"session_idle"`          // without use
-	SessionMax       time.Duration `mapstructure:"session_max"`           // at all
-	RequireTwoFactor bool          `mapstructure:"require_second_factor"` // of everybody
-	KnownAddress     time.Duration `mapstructure:"known_address"`         // since a person signed in from it; 0: not at all
-	SignInQueue      int           `mapstructure:"sign_in_queue"`         // sign-ins that wait for the check of their password
-	SignInWait       time.Duration `mapstructure:"sign_in_wait"`          // for it
+	SessionIdle      time.Duration `mapstructure:"session_idle"`          // idle timeout of a session
+	SessionMax       time.Duration `mapstructure:"session_max"`           // maximum lifetime of a session
+	RequireTwoFactor bool          `mapstructure:"require_second_factor"` // for every user
+	KnownAddress     time.Duration `mapstructure:"known_address"`         // how long an address stays known after a sign-in; 0: never known
+	SignInQueue      int           `mapstructure:"sign_in_queue"`         // maximum sign-ins that wait for a password check
+	SignInWait       time.Duration `mapstructure:"sign_in_wait"`          // maximum wait in that queue
 }
 
-// Uploads are the documents that resume after a break: of pages, and of API clients.
+// Uploads configures resumable uploads, from pages and from API clients.
 type Uploads struct {
-	Keep         time.Duration `mapstructure:"keep"`           // since the last byte
-	PerUser      int           `mapstructure:"per_user"`       // open at once, of a person or an API key
-	BytesPerUser Size          `mapstructure:"bytes_per_user"` // of those together
+	Keep         time.Duration `mapstructure:"keep"`           // after the last byte arrived
+	PerUser      int           `mapstructure:"per_user"`       // open uploads of one user or API key
+	BytesPerUser Size          `mapstructure:"bytes_per_user"` // total size of those uploads
 }
 
-// Timeouts are the server's patience.
+// Timeouts configures the timeouts of connections.
 type Timeouts struct {
 	Header        time.Duration `mapstructure:"header"`
 	Stall         time.Duration `mapstructure:"stall"`
-	StallInMemory time.Duration `mapstructure:"stall_in_memory"` // of a body that holds memory; Stall where that is less
+	StallInMemory time.Duration `mapstructure:"stall_in_memory"` // for a body that is kept in memory; Stall if that is shorter
 	Idle          time.Duration `mapstructure:"idle"`
 	Grace         time.Duration `mapstructure:"grace"`
-	MinRate       Size          `mapstructure:"min_rate"` // bytes per second; 0: no floor
+	MinRate       Size          `mapstructure:"min_rate"` // bytes per second; 0: no minimum
 }
 
-// Validation are the stricter rules of API.md.
+// Validation enables stricter validation of records.
 type Validation struct {
 	EnforceRequired   bool `mapstructure:"enforce_required"`
 	UniqueOrderNumber bool `mapstructure:"unique_order_number"`
 }
 
-// Reader is the pool of processes that open documents.
+// Reader configures the pool of worker processes that open documents.
 type Reader struct {
-	Processes int           `mapstructure:"processes"` // 0: by the number of cores
-	Memory    Size          `mapstructure:"memory"`    // of one process
-	Deadline  time.Duration `mapstructure:"deadline"`  // for the inspection of one document
-	Picture   time.Duration `mapstructure:"picture"`   // for a picture of one page
-	Text      time.Duration `mapstructure:"text"`      // for the text of one document
+	Processes int           `mapstructure:"processes"` // 0: depends on the number of cores
+	Memory    Size          `mapstructure:"memory"`    // memory limit of one process
+	Deadline  time.Duration `mapstructure:"deadline"`  // to inspect one document
+	Picture   time.Duration `mapstructure:"picture"`   // to render one page
+	Text      time.Duration `mapstructure:"text"`      // to extract the text of one document
 	Cache     string        `mapstructure:"cache"`     // "": ReaderCache
 }
 
-// Previews are the pictures of pages that are kept.
+// Previews configures the cache of page images.
 type Previews struct {
 	Size Size `mapstructure:"size"`
 }
 
-// Search is the index of words.
+// Search configures the search index.
 type Search struct {
 	Deadline      time.Duration `mapstructure:"deadline"`   // of one search
-	CacheSize     Size          `mapstructure:"cache_size"` // of the index, in memory
-	BatchSize     Size          `mapstructure:"batch_size"` // of the text that goes into it at once
+	CacheSize     Size          `mapstructure:"cache_size"` // of the index cache, in memory
+	BatchSize     Size          `mapstructure:"batch_size"` // of the text that one index batch adds
 	MaxWords      int           `mapstructure:"most_words"` // of one search
-	MaxConcurrent int           `mapstructure:"at_once"`    // searches; 0: two for each processor
+	MaxConcurrent int           `mapstructure:"at_once"`    // concurrent searches; 0: two per processor
 }
 
-// Disk is what is asked of the data directory's file system.
+// Disk configures the use of the data directory's file system.
 type Disk struct {
 	Reserve      Size `mapstructure:"reserve"`
-	Spare        Size `mapstructure:"spare"` // of a file that gives its space to a purge on a full disk; 0: none
+	Spare        Size `mapstructure:"spare"` // size of a file that is deleted to make room for a purge on a full disk; 0: none
 	AllowNetwork bool `mapstructure:"allow_network"`
 }
 
-// CORS are the web origins whose pages may call /v1.
+// CORS lists the web origins whose pages may call /v1.
 type CORS struct {
 	Origins []string `mapstructure:"origins"`
 }
 
-// Trash is where deleted records wait for their end.
+// Trash configures how long deleted records stay in the trash.
 type Trash struct {
 	Keep time.Duration `mapstructure:"keep"`
 }
 
-// Retention is how long abstracts and their documents are kept, in the trash too.
+// Retention configures how long abstracts and their documents are retained, also in the trash.
 type Retention struct {
-	Keep      time.Duration `mapstructure:"keep"`      // since a record was created; 0: no longer than trash.keep
-	Templates []string      `mapstructure:"templates"` // like 3=7y: for abstracts of template 3, in the place of Keep
+	Keep      time.Duration `mapstructure:"keep"`      // after a record was created; 0: no longer than trash.keep
+	Templates []string      `mapstructure:"templates"` // such as 3=7y: abstracts of template 3 use 7 years instead of Keep
 }
 
-// Idempotency are the answers kept for requests under an Idempotency-Key (API.md).
+// Idempotency configures how long responses to requests with an Idempotency-Key are stored.
 type Idempotency struct {
 	Keep time.Duration `mapstructure:"keep"`
 }
 
-// Sweep removes what no record names.
+// Sweep configures the removal of files that no record references.
 type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
 }
 
-// Scrub reads every stored document now and then, and says when one is verified before it is sent.
+// Scrub configures the periodic read of every stored document, and the verification of documents before they are sent.
 type Scrub struct {
-	Every       time.Duration `mapstructure:"every"`        // all documents once; 0: never
-	VerifiedFor time.Duration `mapstructure:"verified_for"` // since a document was read
-	VerifyFirst Size          `mapstructure:"verify_first"` // up to this size before the first byte is sent
+	Every       time.Duration `mapstructure:"every"`        // interval in which all documents are read once; 0: never
+	VerifiedFor time.Duration `mapstructure:"verified_for"` // how long a document counts as verified after a read
+	VerifyFirst Size          `mapstructure:"verify_first"` // documents up to this size are verified before the first byte is sent
 }
 
-// Backup is the plan of backups, how long they are kept, and whom they are encrypted for.
+// Backup configures the backup schedule, how many backups are kept, and how they are encrypted.
 type Backup struct {
-	To             string        `mapstructure:"to"`    // a directory; "": none by itself
-	Every          time.Duration `mapstructure:"every"` // 0: none by itself
+	To             string        `mapstructure:"to"`    // a directory; "": no automatic backups
+	Every          time.Duration `mapstructure:"every"` // 0: no automatic backups
 	KeepDaily      int           `mapstructure:"keep_daily"`
 	KeepWeekly     int           `mapstructure:"keep_weekly"`
 	KeepMonthly    int           `mapstructure:"keep_monthly"`
@@ -211,15 +214,15 @@ type Backup struct {
 	Passphrase     string        `mapstructure:"passphrase" secret:"true"`
 }
 
-// Metrics is how the service goes, for a monitor, at /metrics.
+// Metrics configures access to the metrics at /metrics.
 type Metrics struct {
-	Loopback bool `mapstructure:"loopback"` // programs of this machine need no key for it
+	Loopback bool `mapstructure:"loopback"` // programs on this machine need no key
 }
 
-// bodySlack is what a multipart body may hold besides its files (API.md, "body limits").
+// bodySlack is the room in a multipart body for everything except the files.
 const bodySlack = 64 * MB
 
-// Default is the configuration without file, environment and flags.
+// Default returns the configuration without a file, environment variables, and flags.
 func Default() Config {
 	return Config{
 		Data:           "./data",
@@ -237,7 +240,8 @@ func Default() Config {
 		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day, SignInQueue: 512, SignInWait: 30 * time.Second},
 		Uploads: Uploads{Keep: day, PerUser: 200, BytesPerUser: 20 * GB},
 		Timeouts: Timeouts{
-			Header: 10 * time.Second, Stall: 30 * time.Second, StallInMemory: 10 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
+			Header: 10 * time.Second, Stall: 30 * time.Second, StallInMemory: 10 * time.Second, Idle: 2 * time.Minute,
+			Grace: 30 * time.Second, MinRate: KB,
 		},
 		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
 		Previews:    Previews{Size: 2 * GB},
@@ -254,7 +258,7 @@ func Default() Config {
 	}
 }
 
-// MaxRequestBody is the most bytes that a multipart body may have: the setting, or files × size per file + 64 MB.
+// MaxRequestBody returns the maximum size of a multipart body: the setting, or files × size per file + 64 MB.
 func (l Limits) MaxRequestBody() Size {
 	if l.RequestBody > 0 {
 		return l.RequestBody
@@ -264,15 +268,15 @@ func (l Limits) MaxRequestBody() Size {
 
 func (l Limits) minRequestBody() Size { return Size(l.FilesPerRequest)*l.FileSize + bodySlack }
 
-// Location is the time zone in which people see days and times.
+// Location returns the time zone in which people see dates and times.
 func (c Config) Location() *time.Location {
 	if zone, err := loadTimeZone(c.TimeZone); err == nil {
 		return zone
 	}
-	return time.Local // Load has refused the name
+	return time.Local // unreachable after Load, which validates the name
 }
 
-// ReaderCache is the directory for compiled engines: the setting, or `cache` in the data directory.
+// ReaderCache returns the directory for compiled engines: the setting, or `cache` in the data directory.
 func (c Config) ReaderCache() string {
 	if c.Reader.Cache != "" {
 		return c.Reader.Cache

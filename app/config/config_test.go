@@ -36,7 +36,8 @@ func TestDefaultIsValid(t *testing.T) {
 
 func TestNothingSetIsDefault(t *testing.T) {
 	t.Chdir(t.TempDir())
-	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_FUZZ_SEED=1", "DEEDKEEP_SAMPLES=/s", "DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
+	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_FUZZ_SEED=1", "DEEDKEEP_SAMPLES=/s",
+		"DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,21 +137,27 @@ metrics: {loopback: false}
 func everyConfig() Config {
 	return Config{
 		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com", TimeZone: "America/New_York",
-		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
-		TLS:            TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
-		Log:            Log{"json", "debug"},
-		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},
-		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second}, Uploads: Uploads{2 * time.Hour, 7, 3 * GB},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"),
+			netip.MustParsePrefix("fd00::/8")},
+		TLS: TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
+		Log: Log{"json", "debug"},
+		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30,
+			PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10,
+			ConnectionsPerAddress: 9, TrustedConnections: 6, HeaderBytes: 32 * KB},
+		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second},
+		Uploads:    Uploads{2 * time.Hour, 7, 3 * GB},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 8 * time.Second, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Search:     Search{3 * time.Second, 8 * MB, MB, 9, 3},
 		Disk:       Disk{GB, 4 * MB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
-		Trash: Trash{7 * 24 * time.Hour}, Retention: Retention{7 * year, []string{"3=10y", "5=0"}}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
-		Scrub:  Scrub{20 * day, 6 * time.Hour, 2 * MB},
-		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1, Recipients: []string{"age1qqqq", "age1zzzz"}},
+		Trash: Trash{7 * 24 * time.Hour}, Retention: Retention{7 * year, []string{"3=10y", "5=0"}},
+		Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
+		Scrub: Scrub{20 * day, 6 * time.Hour, 2 * MB},
+		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1,
+			Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}
 }
 

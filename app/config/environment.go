@@ -7,14 +7,14 @@ import (
 
 const envPrefix = "DEEDKEEP_"
 
-// EnvName is the environment variable of a key: `limits.file_size` is DEEDKEEP_LIMITS_FILE_SIZE.
+// EnvName returns the environment variable of a key: `limits.file_size` is DEEDKEEP_LIMITS_FILE_SIZE.
 func EnvName(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// readEnv takes what env (NAME=VALUE, as of os.Environ) says with our prefix. An empty value counts as not set, since
-// that is what compose files and units make of a variable they do not have; names compare without case, as on Windows.
-// What begins with DEEDKEEP_TEST_, DEEDKEEP_FUZZ_ or DEEDKEEP_SAMPLES belongs to the tests.
+// readEnv returns the settings in env, which has the form of os.Environ. An empty value counts as not set, because
+// compose files and systemd units pass missing variables as empty. Names are case-insensitive, as on Windows. Names
+// that begin with DEEDKEEP_TEST_, DEEDKEEP_FUZZ_, or DEEDKEEP_SAMPLES belong to the tests and are ignored.
 func readEnv(env, known []string) (entries []entry, problems Problems) {
 	keys, names := map[string]string{}, make([]string, len(known))
 	for i, key := range known {
@@ -27,7 +27,8 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 	for _, line := range env {
 		name, value, _ := strings.Cut(line, "=")
 		upper := strings.ToUpper(name)
-		if !strings.HasPrefix(upper, envPrefix) || strings.HasPrefix(upper, "DEEDKEEP_TEST_") || strings.HasPrefix(upper, "DEEDKEEP_FUZZ_") || strings.HasPrefix(upper, "DEEDKEEP_SAMPLES") {
+		if !strings.HasPrefix(upper, envPrefix) || strings.HasPrefix(upper, "DEEDKEEP_TEST_") ||
+			strings.HasPrefix(upper, "DEEDKEEP_FUZZ_") || strings.HasPrefix(upper, "DEEDKEEP_SAMPLES") {
 			continue
 		}
 		key, ok := keys[upper]
@@ -45,7 +46,7 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 	return entries, problems
 }
 
-// readFlags takes the flags that were given, by key; the flag of `log.format` is --log-format.
+// readFlags returns the settings in flags, which are by key; the flag of `log.format` is --log-format.
 func readFlags(flags map[string]any, known []string) (entries []entry, problems Problems) {
 	for _, key := range sortedKeys(flags) {
 		where := "--" + strings.NewReplacer(".", "-", "_", "-").Replace(key)

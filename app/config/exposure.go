@@ -8,11 +8,12 @@ import (
 
 // Exposure is a file with a secret that other users of this machine can read.
 type Exposure struct {
-	Key     string // the setting that holds the secret or names the file; "" for a file that no setting names
+	Key     string // the setting that holds the secret or the path; "" if no setting does
 	Path    string
-	Readers string // who can read it: "other users" or "its group"
+	Readers string // "other users" or "its group"
 }
 
+// String returns a sentence with the path, the readers, and the command that fixes the permissions.
 func (e Exposure) String() string {
 	subject := e.Path
 	if e.Key != "" {
@@ -21,10 +22,9 @@ func (e Exposure) String() string {
 	return fmt.Sprintf("%s can be read by %s of this machine; let only the service's user read it: chmod go= %s", subject, e.Readers, e.Path)
 }
 
-// Exposures are the files of secret settings that other users can read: the settings file
-// where it holds one itself, and those that backup.passphrase_file and tls.key name. A
-// group may read the key of a certificate. On Windows there are none: access lists aren't
-// looked at.
+// Exposures lists the files with secrets that other users can read: the settings file if it holds a secret, and the
+// files that backup.passphrase_file and tls.key name. The key of a certificate may be readable by its group. On Windows
+// the list is empty, because access control lists aren't checked.
 func (c Config) Exposures() (list []Exposure) {
 	add := func(key, path string, groups bool) {
 		if e, exposed := ExposureOf(key, path); exposed && !(groups && e.Readers == groupReaders) {
@@ -35,7 +35,7 @@ func (c Config) Exposures() (list []Exposure) {
 		if !f.secret || formatValue(f.value) == "" {
 			continue
 		}
-		// A place in a file ends in its line; the environment and a flag have none.
+		// The source of a value in a file ends in a line number; an environment variable or flag has none.
 		if path, inFile := cutLineNumber(c.origins[f.key]); inFile {
 			add(f.key, path, false)
 		}
@@ -45,8 +45,8 @@ func (c Config) Exposures() (list []Exposure) {
 	return list
 }
 
-// ExposureOf looks at one file. One that isn't there or can't be looked at is none: what
-// reads it says so.
+// ExposureOf checks one file. It ignores a file that is missing or can't be checked; the code that reads the file
+// reports that error.
 func ExposureOf(key, path string) (e Exposure, exposed bool) {
 	info, err := os.Stat(path)
 	if path == "" || err != nil {
@@ -61,6 +61,7 @@ const (
 	groupReaders = "its group"
 )
 
+// cutLineNumber cuts ":line" off a source; found is false if there is none.
 func cutLineNumber(where string) (path string, found bool) {
 	at := strings.LastIndexByte(where, ':')
 	if at < 0 {

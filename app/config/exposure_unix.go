@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// readersOf says who can read a file besides its owner. A file of root that a group may
-// read is how a service gets one that it can't change.
+// readersOf returns who besides its owner can read a file. It accepts a file of root that a group can read, because
+// that is how a service gets a file that it can't change.
 func readersOf(info fs.FileInfo) string {
 	const others, group = 0o004, 0o040
 	at, known := info.Sys().(*syscall.Stat_t)

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// field is one key and where its value lives in a Config.
+// field is one key and the location of its value in a Config.
 type field struct {
 	key    string
 	value  reflect.Value
 	secret bool
 }
 
-// fields lists what target, a pointer to a struct, has under mapstructure tags, in its order; keys are dotted. A field
-// tagged `secret:"true"` is never shown.
+// fields lists the fields of target, a pointer to a struct, that have mapstructure tags, in sequence. Keys of nested
+// structs are dotted. The value of a field with the tag `secret:"true"` is never shown.
 func fields(target any) []field {
 	return appendFields(nil, "", reflect.ValueOf(target).Elem())
 }
@@ -39,14 +39,14 @@ func appendFields(all []field, prefix string, section reflect.Value) []field {
 	return all
 }
 
-// rawValue is a value as a source has it: one text, or a list of them.
+// rawValue is an unparsed value from a source: one text, or a list of texts.
 type rawValue struct {
 	text   string
 	list   []string
 	isList bool
 }
 
-// decode reads raw as a value of the type kind, one of those that Config has.
+// decode parses value as kind, which is the type of a field of Config.
 func decode(kind reflect.Type, value rawValue) (any, error) {
 	if kind.Kind() == reflect.Slice {
 		return decodeList(kind, value)
@@ -82,7 +82,7 @@ func decodeText(kind reflect.Type, text string) (any, error) {
 	return text, nil
 }
 
-// decodeList also splits one text at its commas, which is all that the environment can say.
+// decodeList parses a list. A single text is split at its commas, because an environment variable can't hold a list.
 func decodeList(kind reflect.Type, value rawValue) (any, error) {
 	list := value.list
 	if !value.isList {
@@ -122,7 +122,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, nil
 }
 
-// formatValue is the text that decode reads as value, lists with commas.
+// formatValue formats value so that decode can parse it, lists with commas.
 func formatValue(value reflect.Value) string {
 	switch v := value.Interface().(type) {
 	case time.Duration:

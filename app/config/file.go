@@ -13,20 +13,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// FileName is the settings file that is looked for.
+// FileName is the name of the settings file in the data directory or next to the program.
 const FileName = "config.yaml"
 
-// A settings file is written by hand; more than this is another file.
+// maxFileSize rejects files that can't be a settings file, which people write by hand.
 const maxFileSize = 1 << 20
 
-// entry is one key with its value, and the place that set it.
+// entry is one key with its value and the source that set it.
 type entry struct {
 	key    string
 	source string
 	value  rawValue
 }
 
-// readFile reads the settings file at path; the error is that of opening or reading it.
+// readFile reads the settings file at path. The error is only that of opening or reading it.
 func readFile(path string, known []string) ([]entry, Problems, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func readFile(path string, known []string) ([]entry, Problems, error) {
 	return entries, problems, nil
 }
 
-// parseFile works on YAML's nodes, because a decoded map has neither lines nor the repeated keys.
+// parseFile parses YAML nodes, because a decoded map loses line numbers and repeated keys.
 func parseFile(path string, text []byte, known []string) ([]entry, Problems) {
 	walk := yamlReader{path: path, known: known}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -68,6 +68,7 @@ func parseFile(path string, text []byte, known []string) ([]entry, Problems) {
 	return walk.entries, walk.problems
 }
 
+// yamlReader collects the settings and the problems of one settings file.
 type yamlReader struct {
 	path     string
 	known    []string
@@ -81,7 +82,7 @@ func (w *yamlReader) report(node *yaml.Node, key, reason string) {
 	w.problems = append(w.problems, Problem{Source: w.source(node.Line), Key: key, Reason: reason})
 }
 
-// notYAML takes the line out of the parser's sentence, `yaml: line 3: did not find …`.
+// notYAML reports a syntax error. It extracts the line from the parser's message, `yaml: line 3: did not find …`.
 func (w *yamlReader) notYAML(err error) {
 	reason := strings.TrimPrefix(err.Error(), "yaml: ")
 	where := w.path
@@ -93,7 +94,7 @@ func (w *yamlReader) notYAML(err error) {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
 
-// section reads a mapping; one that has only comments is null and sets nothing.
+// section reads a mapping. A mapping that contains only comments is null and sets nothing.
 func (w *yamlReader) section(node *yaml.Node, prefix string) {
 	if isNull(node) {
 		return

@@ -14,17 +14,18 @@ import (
 	"github.com/spf13/viper"
 )
 
-// Source is where settings are read from; its zero value gives Default.
+// Source is the input of Load. The zero value results in Default.
 type Source struct {
-	DataDir   string         // what --data says; the same as Flags["data"], which it yields to
-	File      string         // what --config says: this file and no other, and it must exist
-	BinaryDir string         // the directory of the program, searched after the data directory; "" for none
-	Env       []string       // as of os.Environ
-	Flags     map[string]any // the flags that were given, by dotted key: text, numbers, bools, lists, durations, Sizes
+	DataDir   string         // the value of --data; Flags["data"] takes precedence
+	File      string         // the value of --config; only this file is read, and it must exist
+	BinaryDir string         // the directory of the program, searched after the data directory; "" to skip it
+	Env       []string       // in the form of os.Environ
+	Flags     map[string]any // the flags on the command line, by dotted key
 }
 
-// Load reads the flags, the environment and one settings file (File, or else config.yaml in the data directory, or else
-// beside the program), each beating the next, over Default. The error is Problems: all that is wrong with any of them.
+// Load reads the flags, the environment, and one settings file, in this order of precedence, and uses Default for the
+// rest. The file is src.File, or config.yaml in the data directory, or config.yaml next to the program. The error is of
+// type Problems and lists every problem.
 func Load(src Source) (Config, error) {
 	known := allKeys()
 	fromFlags, flagProblems := readFlags(src.flags(), known)
@@ -36,7 +37,7 @@ func Load(src Source) (Config, error) {
 	config, unreadable := merge(fromFile, fromEnv, fromFlags)
 	problems = append(problems, unreadable...)
 	problems = append(problems, config.invalidValues()...)
-	if len(problems) == 0 { // What cannot be read has its default by now, so that combinations would be judged wrongly.
+	if len(problems) == 0 { // Invalid values were replaced by defaults, so combinations can't be checked otherwise.
 		problems = append(config.conflicts(), config.checkDataKey(path, dataDir)...)
 	}
 	for i, problem := range problems {
@@ -47,8 +48,8 @@ func Load(src Source) (Config, error) {
 	return config, problems.err()
 }
 
-// Files are the settings files that Load looks for, in this order, as absolute paths. The first that exists is read, and
-// no other: read is its path, "" if there is none.
+// Files returns the absolute paths of the settings files that Load looks for, in sequence. Load reads only the first
+// that exists; read is its path, or "" if none exists.
 func (src Source) Files() (read string, looked []string, err error) {
 	fromFlags, _ := readFlags(src.flags(), allKeys()) // Load reports their problems
 	fromEnv, _ := readEnv(src.Env, allKeys())
@@ -64,7 +65,7 @@ func (src Source) Files() (read string, looked []string, err error) {
 	return read, looked, nil
 }
 
-// flags are Flags, with DataDir as one of them.
+// flags returns Flags with DataDir added.
 func (src Source) flags() map[string]any {
 	flags := maps.Clone(src.Flags)
 	if _, given := flags["data"]; !given && src.DataDir != "" {
@@ -87,7 +88,7 @@ func (src Source) candidates(dataDir string) []string {
 	return list
 }
 
-// allKeys are all keys there are, in the order of Config.
+// allKeys returns all keys in the sequence of Config.
 func allKeys() []string {
 	var all []string
 	for _, f := range fields(new(Config)) {
@@ -96,7 +97,8 @@ func allKeys() []string {
 	return all
 }
 
-// findDataDir is the data directory as far as it is known before a file is read, which is where the file is looked for.
+// findDataDir returns the data directory that flags or environment set, or the default. It is needed before the
+// settings file is read, because the file is in it.
 func findDataDir(layers ...[]entry) string {
 	for _, layer := range layers {
 		for _, e := range layer {
@@ -123,7 +125,7 @@ func findFile(src Source, dataDir string, known []string) (path string, entries 
 	return "", nil, nil
 }
 
-// withoutPath leaves out the path, which stands before it already.
+// withoutPath returns the message of err without the path, which the caller prints already.
 func withoutPath(err error) string {
 	var detailed *fs.PathError
 	if errors.As(err, &detailed) {
@@ -132,7 +134,7 @@ func withoutPath(err error) string {
 	return err.Error()
 }
 
-// merge lays the layers over the defaults; what cannot be read is a problem and stays at its default.
+// merge applies the layers to the defaults. An invalid value is a problem, and its setting keeps the default.
 func merge(file, env, flags []entry) (Config, Problems) {
 	v := viper.New()
 	config := Default()
@@ -166,7 +168,7 @@ func merge(file, env, flags []entry) (Config, Problems) {
 	return merged, problems
 }
 
-// nest makes {limits: {file_size: value}} of `limits.file_size`.
+// nest converts `limits.file_size` to {limits: {file_size: value}}.
 func nest(key string, value any) map[string]any {
 	section, rest, nested := strings.Cut(key, ".")
 	if !nested {
@@ -184,15 +186,17 @@ func flagValue(value any) rawValue {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// checkDataKey refuses a settings file inside one data directory that names another: nobody would find it again.
+// checkDataKey rejects a settings file in one data directory that names another directory, because that data directory
+// would be impossible to find from the file's location.
 func (c Config) checkDataKey(file, dataDir string) Problems {
 	inside := filepath.Clean(file) == filepath.Join(dataDir, FileName)
 	if !inside || filepath.Clean(c.Data) == filepath.Clean(dataDir) {
 		return nil
 	}
-	return Problems{{Key: "data", Reason: fmt.Sprintf("this file lies in the data directory %s and cannot name another one; remove the line", dataDir)}}
+	return Problems{{Key: "data", Reason: fmt.Sprintf(
+		"this file lies in the data directory %s and cannot name another one; remove the line", dataDir)}}
 }
 
-// SourceOf tells where the value of a key came from, as a Problem has it: `data/config.yaml:12`, `DEEDKEEP_LISTEN`,
-// `--listen`; "" for a default.
+// SourceOf returns the source of a key's value in the format of Problem.Source: `data/config.yaml:12`,
+// `DEEDKEEP_LISTEN`, `--listen`. It returns "" for a default.
 func (c Config) SourceOf(key string) string { return c.origins[key] }

@@ -2,14 +2,14 @@ package config
 
 import "strings"
 
-// Problem is one reason why a configuration is refused.
+// Problem is one reason why a configuration is invalid.
 type Problem struct {
-	Source string // `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`; empty for a default or a Config made by hand
-	Key    string // dotted; empty when it is about the file as a whole
+	Source string // `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`; empty for a default or a Config that Load didn't create
+	Key    string // dotted; empty for a problem of the complete file
 	Reason string
 }
 
-// String is `config.yaml:12: limits.file_size: must be …`.
+// String formats p as `config.yaml:12: limits.file_size: must be …`.
 func (p Problem) String() string {
 	text := p.Reason
 	if p.Key != "" {
@@ -21,10 +21,10 @@ func (p Problem) String() string {
 	return text
 }
 
-// Problems are all reasons, in the order of the file, then of the keys: the error of Load and Validate.
-type Problems []Problem //nolint:errname // what is wrong with settings is a list of problems
+// Problems is the error of Load and Validate. Problems of the file come first, then those of the keys.
+type Problems []Problem //nolint:errname // a list of problems
 
-// Error has one problem on each line.
+// Error returns one problem per line.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
@@ -33,7 +33,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err keeps an empty list from becoming an error that is not nil.
+// err returns nil for an empty list, so that no empty Problems becomes a non-nil error.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil

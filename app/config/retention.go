@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxRetention bounds how long records can be kept.
+// maxRetention is the maximum time for which records can be retained.
 const maxRetention = 100 * year
 
-// ByTemplate is what Templates says: by the ID of a template, how long its abstracts are kept.
+// ByTemplate parses Templates. It returns the retention of abstracts by the ID of their template.
 func (r Retention) ByTemplate() (map[uint64]time.Duration, error) {
 	all := make(map[uint64]time.Duration, len(r.Templates))
 	for _, text := range r.Templates {

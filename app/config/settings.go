@@ -1,14 +1,14 @@
 package config
 
-// Setting is one key for `config show`.
+// Setting is one row of `config show`.
 type Setting struct {
 	Key    string `json:"key"`
-	Value  string `json:"value"`  // as it could be written in the environment; `***` for a secret that is set
+	Value  string `json:"value"`  // in the syntax of an environment variable; `***` for a secret that is set
 	Source string `json:"source"` // `default`, `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`
 	Secret bool   `json:"secret"`
 }
 
-// Show lists every setting in force with where it came from, secrets masked, in the order of config.example.yaml.
+// Show lists every setting and its source in the sequence of config.example.yaml. Secrets are masked.
 func (c Config) Show() []Setting { return settings(&c, c.origins) }
 
 func settings(target any, origins map[string]string) []Setting {

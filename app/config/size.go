@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes. As text it is digits and a unit, `100 MB`; a unit is 1,024 of the one before it, with or
-// without the `i` (API.md: all MB are 1,048,576 bytes).
+// Size is a number of bytes. Its text form is digits and a unit, `100 MB`. Each unit is 1,024 times the next smaller
+// one, with or without the `i`.
 type Size int64
 
 // The units, as factors.
 const (
+	// Units of Size.
 	KB Size = 1 << (10 * (iota + 1))
 	MB
 	GB
@@ -28,7 +29,7 @@ func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", K
 
 var errSize = errors.New("is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes")
 
-// ParseSize reads `100 MB`, `8 MiB`, `512 B` or a plain number of bytes; blanks and case do not matter.
+// ParseSize parses `100 MB`, `8 MiB`, `512 B`, or a plain number of bytes. It ignores blanks and case.
 func ParseSize(text string) (Size, error) {
 	text = strings.TrimSpace(text)
 	end := strings.LastIndexAny(text, "0123456789") + 1
@@ -56,7 +57,7 @@ func unitFactor(name string) (Size, bool) {
 	return 0, false
 }
 
-// String gives the greatest unit that loses nothing: `100 MB`, `1000 B`, `0`.
+// String formats s in the largest unit that divides it evenly: `100 MB`, `1000 B`, `0`.
 func (s Size) String() string {
 	if s == 0 {
 		return "0"
@@ -69,10 +70,10 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + " B"
 }
 
-// MarshalText is String.
+// MarshalText returns the result of String.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText is ParseSize.
+// UnmarshalText parses text with ParseSize.
 func (s *Size) UnmarshalText(text []byte) (err error) {
 	*s, err = ParseSize(string(text))
 	return err

@@ -6,7 +6,7 @@ import (
 	_ "time/tzdata" // Windows and small containers have no time zone database
 )
 
-// loadTimeZone is the time zone with a name of the IANA database; "" is the zone of this machine.
+// loadTimeZone returns the time zone with a name in the IANA database; "" means the local time zone.
 func loadTimeZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
@@ -16,7 +16,8 @@ func loadTimeZone(name string) (*time.Location, error) {
 
 func checkTimeZone(name string) string {
 	if _, err := loadTimeZone(name); err != nil {
-		return fmt.Sprintf("%q is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC", name)
+		return fmt.Sprintf(
+			"%q is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC", name)
 	}
 	return ""
 }

@@ -15,11 +15,16 @@ func TestTLSSettings(t *testing.T) {
 		{"public https", "public_url: https://v.example.com\ntls: {self_signed: true}\n", ""},
 		{"certificate alone", "tls:\n  cert: c.pem\n", "config.yaml:2: tls.cert: is a certificate without a key; set tls.key too"},
 		{"key alone", "tls:\n  key: k.pem\n", "config.yaml:2: tls.key: is a key without a certificate; set tls.cert too"},
-		{"both kinds", "tls:\n  cert: c.pem\n  key: k.pem\n  self_signed: true\n", "config.yaml:4: tls.self_signed: there is a certificate in tls.cert already; set one of the two"},
-		{"nothing to redirect to", "tls:\n  redirect_listen: :80\n", "config.yaml:2: tls.redirect_listen: there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
-		{"no address to redirect from", "tls:\n  self_signed: true\n  redirect_listen: '80'\n", `config.yaml:3: tls.redirect_listen: "80" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
-		{"redirect to itself", "tls:\n  self_signed: true\n  redirect_listen: 127.0.0.1:8080\n", "config.yaml:3: tls.redirect_listen: is the address of listen, which does that already; leave it out"},
-		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n", "config.yaml:1: public_url: must begin with https://, since tls is set"},
+		{"both kinds", "tls:\n  cert: c.pem\n  key: k.pem\n  self_signed: true\n",
+			"config.yaml:4: tls.self_signed: there is a certificate in tls.cert already; set one of the two"},
+		{"nothing to redirect to", "tls:\n  redirect_listen: :80\n",
+			"config.yaml:2: tls.redirect_listen: there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
+		{"no address to redirect from", "tls:\n  self_signed: true\n  redirect_listen: '80'\n",
+			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
+		{"redirect to itself", "tls:\n  self_signed: true\n  redirect_listen: 127.0.0.1:8080\n",
+			"config.yaml:3: tls.redirect_listen: is the address of listen, which does that already; leave it out"},
+		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n",
+			"config.yaml:1: public_url: must begin with https://, since tls is set"},
 		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a path`},
 		{"HSTS too long", "tls: {hsts: 731d}\n", "config.yaml:1: tls.hsts: must be between 0s and 2y, not 731d"},
 	} {
@@ -46,7 +51,8 @@ func TestWarnings(t *testing.T) {
 		{"a name", "vault:80", nil, "can be read by anybody on the way"},
 		{"encrypted", ":8080", func(c *Config) { c.TLS.SelfSigned = true }, ""},
 		{"own certificate", ":8080", func(c *Config) { c.TLS.Cert, c.TLS.Key = "c", "k" }, ""},
-		{"behind a proxy elsewhere", ":8080", func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")} }, "let a firewall admit the proxy alone"},
+		{"behind a proxy elsewhere", ":8080",
+			func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")} }, "let a firewall admit the proxy alone"},
 	} {
 		c := Default()
 		c.Listen = row.listen

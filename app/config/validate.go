@@ -13,13 +13,15 @@ import (
 	"time"
 )
 
-// bounds is the least and the greatest value of a number, a Size in bytes or a duration in nanoseconds.
+// bounds is the minimum and maximum of a number, a Size in bytes, or a duration in nanoseconds.
 type bounds struct{ min, max int64 }
 
-func sizeBounds(least, most Size) bounds              { return bounds{int64(least), int64(most)} }
-func durationBounds(least, most time.Duration) bounds { return bounds{int64(least), int64(most)} }
+func sizeBounds(smallest, largest Size) bounds { return bounds{int64(smallest), int64(largest)} }
+func durationBounds(smallest, largest time.Duration) bounds {
+	return bounds{int64(smallest), int64(largest)}
+}
 
-// allBounds has a row for every key that is a number.
+// allBounds returns the bounds of every numeric setting by its key.
 func allBounds() map[string]bounds { //nolint:funlen // a table
 	return map[string]bounds{
 		"limits.file_size":          sizeBounds(1, 4*GB),
@@ -31,7 +33,7 @@ func allBounds() map[string]bounds { //nolint:funlen // a table
 		"limits.picture_width":      {100, 10_000},
 		"limits.text":               sizeBounds(KB, GB),
 		"limits.json_body":          sizeBounds(KB, 32*MB),
-		"limits.form_fields":        sizeBounds(KB, 32*MB), // well inside bodySlack
+		"limits.form_fields":        sizeBounds(KB, 32*MB), // well below bodySlack
 		"limits.parts":              {2, 100_000},
 		"limits.bodies_in_memory":   sizeBounds(MB, 4*GB),
 		"limits.request_body":       sizeBounds(0, 64*TB),
@@ -55,7 +57,7 @@ func allBounds() map[string]bounds { //nolint:funlen // a table
 		"timeouts.stall_in_memory":  durationBounds(100*time.Millisecond, 10*time.Minute),
 		"timeouts.idle":             durationBounds(100*time.Millisecond, time.Hour),
 		"timeouts.grace":            durationBounds(0, time.Hour),
-		"timeouts.min_rate":         sizeBounds(0, 32*KB), // 256 kbit/s is an honest client
+		"timeouts.min_rate":         sizeBounds(0, 32*KB), // slow but legitimate clients reach 256 kbit/s
 		"reader.processes":          {0, 256},
 		"reader.memory":             sizeBounds(64*MB, 4*GB),
 		"reader.deadline":           durationBounds(100*time.Millisecond, 10*time.Minute),
@@ -87,12 +89,12 @@ func allBounds() map[string]bounds { //nolint:funlen // a table
 	}
 }
 
-// Validate checks every value and how they go together; the error is Problems.
+// Validate checks every value and all combinations of values. The error is of type Problems.
 func (c Config) Validate() error {
 	return append(c.invalidValues(), c.conflicts()...).err()
 }
 
-// invalidValues judges each key by itself.
+// invalidValues checks each value on its own.
 func (c Config) invalidValues() (problems Problems) {
 	spans := allBounds()
 	for _, f := range fields(&c) {
@@ -115,7 +117,7 @@ func checkBounds(value reflect.Value, s bounds) string {
 	return fmt.Sprintf("must be between %s and %s, not %s", text(s.min), text(s.max), text(value.Int()))
 }
 
-// checkText judges the keys that are no numbers.
+// checkText checks a value that isn't a number. It returns what is wrong with it, or "".
 func (c Config) checkText(key string) string {
 	switch key {
 	case "data":
@@ -169,7 +171,7 @@ func checkPath(path, ifEmpty string) string {
 	return ""
 }
 
-// minPassphrase is how short a passphrase may be that stands between a thief and every document.
+// minPassphrase is the minimum length of a passphrase, which protects every document in a stolen backup.
 const minPassphrase = 8
 
 func checkPassphrase(phrase string) string {
@@ -179,7 +181,7 @@ func checkPassphrase(phrase string) string {
 	return ""
 }
 
-// checkRecipients looks at the shape; the rest is seen when a backup is made.
+// checkRecipients checks only the format. The creation of a backup parses the keys.
 func checkRecipients(recipients []string) string {
 	for _, recipient := range recipients {
 		if !strings.HasPrefix(recipient, "age1") || strings.Trim(recipient, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -216,10 +218,11 @@ func checkPublicURL(text string) string {
 	if text == "" || isBareURL(text) {
 		return ""
 	}
-	return fmt.Sprintf("%q is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com", text)
+	return fmt.Sprintf(
+		"%q is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com", text)
 }
 
-// isBareURL allows scheme, host and port, in the one way to write them.
+// isBareURL reports whether text consists of scheme, host, and port in canonical form.
 func isBareURL(text string) bool {
 	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" {
@@ -247,50 +250,55 @@ func checkProxies(networks []netip.Prefix) string {
 	return ""
 }
 
-// checkOrigins wants an origin as browsers send it (RFC 6454, section 6.2), since it is compared as text.
+// checkOrigins requires origins in the form that browsers send (RFC 6454, section 6.2), because they are compared as
+// text.
 func checkOrigins(origins []string) string {
 	for _, origin := range origins {
 		scheme, _, _ := strings.Cut(origin, ":")
 		usual := map[string]string{"http": ":80", "https": ":443"}[scheme]
 		if !isBareURL(origin) || origin != strings.ToLower(origin) || strings.HasSuffix(origin, usual) {
-			return fmt.Sprintf("%q is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, the usual port or *", origin)
+			return fmt.Sprintf(
+				"%q is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, the usual port or *", origin)
 		}
 	}
 	return ""
 }
 
-// conflicts judges values that are fine by themselves and break a promise together.
+// conflicts reports values that are valid on their own and invalid in combination.
 func (c Config) conflicts() (problems Problems) {
-	refuse := func(key, reason string, values ...any) {
+	reject := func(key, reason string, values ...any) {
 		problems = append(problems, Problem{Key: key, Reason: fmt.Sprintf(reason, values...)})
 	}
 	if l := c.Limits; l.RequestBody != 0 && l.RequestBody < l.minRequestBody() {
-		refuse("limits.request_body", "must be 0 or at least %s, so that limits.files_per_request (%d) files of limits.file_size (%s) and 64 MB for the rest fit, not %s",
+		reject("limits.request_body",
+			"must be 0 or at least %s, so that limits.files_per_request (%d) files of limits.file_size (%s) and 64 MB for the rest fit, not %s",
 			l.minRequestBody(), l.FilesPerRequest, l.FileSize, l.RequestBody)
 	}
 	if l := c.Limits; l.Parts <= l.FilesPerRequest {
-		refuse("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
+		reject("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
 	}
 	if b := c.Backup; len(b.Recipients) > 0 && (b.Passphrase != "" || b.PassphraseFile != "") {
-		refuse("backup.recipients", "cannot be set together with a passphrase: choose one")
+		reject("backup.recipients", "cannot be set together with a passphrase: choose one")
 	}
 	if b := c.Backup; b.Passphrase != "" && b.PassphraseFile != "" {
-		refuse("backup.passphrase_file", "cannot be set together with backup.passphrase: choose one")
+		reject("backup.passphrase_file", "cannot be set together with backup.passphrase: choose one")
 	}
 	if c.Backup.To != "" && filepath.Clean(c.Backup.To) == filepath.Clean(c.Data) {
-		refuse("backup.to", "must not be the data directory itself")
+		reject("backup.to", "must not be the data directory itself")
 	}
 	if c.Users.SessionMax < c.Users.SessionIdle {
-		refuse("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))
+		reject("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle),
+			FormatDuration(c.Users.SessionMax))
 	}
 	if l := c.Limits; l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields) {
-		refuse("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)
+		reject("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s",
+			l.JSONBody, l.FormFields, l.BodiesInMemory)
 	}
 	if l := c.Limits; l.TrustedConnections >= l.Connections {
-		refuse("limits.connections_trusted", "must be 0 or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)
+		reject("limits.connections_trusted", "must be 0 or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)
 	}
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
-		refuse("reader.cache", "must not be the data directory itself")
+		reject("reader.cache", "must not be the data directory itself")
 	}
 	return append(problems, c.tlsConflicts()...)
 }

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkBackupLocation looks whether the last good backup still is where it was made, and whether
-// that outlives the disk of the data.
+// checkBackupLocation checks whether the last good backup still exists, and whether it is on another disk than the
+// data.
 func checkBackupLocation(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	const check = "place of the backups"
 	last := found.Status.LastBackup
@@ -20,14 +20,17 @@ func checkBackupLocation(found *apitypes.Checkup, c config.Config) apitypes.Diag
 		return ok(check, "no backup was made yet")
 	}
 	if err := findSnapshot(last.To, last.Snapshot); err != nil {
-		return bad(check, fmt.Sprintf("the last good one (%s, in %s) cannot be seen: %v", last.Snapshot, last.To, err), "see whether the disk or share is mounted and who removed it, then: deedkeep backup create")
+		return bad(check, fmt.Sprintf("the last good one (%s, in %s) cannot be seen: %v", last.Snapshot, last.To, err),
+			"see whether the disk or share is mounted and who removed it, then: deedkeep backup create")
 	}
 	same, err := sameDevice(c.Data, last.To)
 	switch {
 	case err != nil:
-		return warn(check, "whether it is another disk than that of the data cannot be told: "+err.Error(), "see whether "+last.To+" is on another disk")
+		return warn(check, "whether it is another disk than that of the data cannot be told: "+err.Error(),
+			"see whether "+last.To+" is on another disk")
 	case same:
-		return warn(check, last.To+" is on the same disk as the data: one failure takes both", "back up to another disk, a share, or another machine (backup.to)")
+		return warn(check, last.To+" is on the same disk as the data: one failure takes both",
+			"back up to another disk, a share, or another machine (backup.to)")
 	}
 	return ok(check, last.To+", on another disk than the data")
 }
@@ -44,7 +47,7 @@ func findSnapshot(to, snapshot string) error {
 	return err
 }
 
-// statBoth are what the system says of both paths.
+// statBoth returns the file information of both paths.
 func statBoth(a, b string) (x, y os.FileInfo, err error) {
 	if x, err = os.Stat(a); err == nil {
 		y, err = os.Stat(b)

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkCertificate looks at the one that the settings name, and at the one in use.
+// checkCertificate checks the certificate in the settings and the one that the server uses.
 func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if !c.TLS.Enabled() {
 		return diagnoseNoTLS(c)
@@ -71,7 +71,8 @@ func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.T
 	case now.Before(f.NotBefore):
 		return bad("certificate", says+": it is not good yet", "see to the clock")
 	case host != "" && !f.Covers(host):
-		return bad("certificate", fmt.Sprintf("%s: it is not for %s, the host of public_url", says, host), "get one with that name, or correct public_url")
+		return bad("certificate", fmt.Sprintf("%s: it is not for %s, the host of public_url", says, host),
+			"get one with that name, or correct public_url")
 	case f.NotAfter.Sub(now) < 14*day:
 		return warn("certificate", says+": it ends soon", renew)
 	case inUse != "" && inUse != f.Fingerprint:

@@ -9,13 +9,13 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// The years in which this program is run; a clock without a battery says 1970 or 2000.
+// Years that are plausible; a clock without a battery starts in 1970 or 2000.
 const (
 	firstYear = 2026
 	lastYear  = 2100
 )
 
-// checkClock holds this machine's time against the newest things in the vault.
+// checkClock compares the time of this machine with the latest changes in the vault.
 func checkClock(data string, now time.Time, found *apitypes.Checkup) apitypes.Diagnosis {
 	var newest time.Time
 	for _, name := range []string{"vault.db", "tmp", "secret.key"} {
@@ -36,7 +36,8 @@ func diagnoseClock(now, newest time.Time) apitypes.Diagnosis {
 	case now.Year() < firstYear || now.Year() > lastYear:
 		return bad("clock", says+": links, keys and certificates begin and end at the wrong time", do)
 	case newest.Sub(now) > 2*time.Minute:
-		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: one of the two was wrong", says, newest.In(now.Location()).Format("2006-01-02 15:04:05 MST")), do)
+		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: one of the two was wrong", says,
+			newest.In(now.Location()).Format("2006-01-02 15:04:05 MST")), do)
 	}
 	return ok("clock", says)
 }

@@ -12,23 +12,26 @@ import (
 	"deedkeep/app/config"
 )
 
-func checkFileSystem(c config.Config, look func(string) (string, bool, error)) apitypes.Diagnosis {
-	kind, isNetwork, err := look(c.Data)
+func checkFileSystem(c config.Config, fileSystemType func(string) (string, bool, error)) apitypes.Diagnosis {
+	kind, isNetwork, err := fileSystemType(c.Data)
 	switch {
 	case err != nil:
 		return warn("file system", "its kind cannot be told: "+err.Error(), "see whether the data directory is on a disk of this machine")
 	case isNetwork && c.Disk.AllowNetwork:
-		return warn("file system", kind+" is a network file system: a power cut can lose documents, and two servers can damage the vault", "move the data directory to a disk of this machine")
+		return warn("file system", kind+" is a network file system: a power cut can lose documents, and two servers can damage the vault",
+			"move the data directory to a disk of this machine")
 	case isNetwork:
-		return bad("file system", kind+" is a network file system, on which serve refuses to start", "move the data directory to a disk of this machine")
+		return bad("file system", kind+" is a network file system, on which serve refuses to start",
+			"move the data directory to a disk of this machine")
 	}
 	return ok("file system", kind+", of this machine")
 }
 
-// checkFreeSpace holds what is free against the reserve and against what comes in.
+// checkFreeSpace compares the free disk space with the reserve and with the recent growth of the vault.
 func checkFreeSpace(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
-	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", apitypes.HumanSize(free), apitypes.HumanSize(reserve), apitypes.HumanSize(found.MonthBytes))
+	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", apitypes.HumanSize(free),
+		apitypes.HumanSize(reserve), apitypes.HumanSize(found.MonthBytes))
 	left := free - reserve
 	const do = "make room, or move the data directory to a larger disk"
 	switch {
@@ -45,15 +48,15 @@ func checkFreeSpace(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis
 }
 
 const (
-	minSyncs = 9   // at least
-	maxSyncs = 500 // at most
+	minSyncs = 9
+	maxSyncs = 500
 	syncTime = 50 * time.Millisecond
 	slowSync = 100 * time.Millisecond
-	// No disk keeps anything in less: what answers so quickly has not written.
+	// minSync is less than any disk needs. A faster sync did not write.
 	minSync = 15 * time.Microsecond
 )
 
-// checkSyncSpeed measures how long the disk takes to keep four kilobytes.
+// checkSyncSpeed measures how long the disk takes to write and sync 4 KB.
 func checkSyncSpeed(data string) apitypes.Diagnosis {
 	took, err := measureSync(data)
 	if err != nil {
@@ -66,7 +69,8 @@ func diagnoseSyncSpeed(took time.Duration) apitypes.Diagnosis {
 	says := fmt.Sprintf("a small write is on the disk after %s", roundDuration(took))
 	switch {
 	case took >= slowSync:
-		return warn("speed of sync", says+": every upload waits for a few of them", "use a faster disk (an SSD), or see what else keeps this one busy")
+		return warn("speed of sync", says+": every upload waits for a few of them",
+			"use a faster disk (an SSD), or see what else keeps this one busy")
 	case took < minSync:
 		return warn("speed of sync", says+": that is quicker than any disk, so a power cut may lose what was acknowledged",
 			"do not keep the vault in memory; where a virtual machine's disk promises more than it does, switch its write cache off")
@@ -84,7 +88,7 @@ func roundDuration(d time.Duration) time.Duration {
 func measureSync(data string) (median time.Duration, err error) {
 	dir := filepath.Join(data, "tmp")
 	if _, err := os.Stat(dir); err != nil {
-		dir = data // a vault that is not made yet
+		dir = data // no vault was created yet
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		dir = os.TempDir()
@@ -109,7 +113,7 @@ func measureSync(data string) (median time.Duration, err error) {
 		all = append(all, time.Since(begun))
 	}
 	slices.Sort(all)
-	if median = all[len(all)/2]; median == 0 { // a clock that is too coarse for one
+	if median = all[len(all)/2]; median == 0 { // the clock is too coarse for one sync
 		median = time.Since(started) / time.Duration(len(all))
 	}
 	return median, nil

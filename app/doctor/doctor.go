@@ -1,10 +1,8 @@
-// Package doctor looks at an installation from outside and inside and says what is
-// well, what will hurt one day and what hurts now, each with what to do.
+// Package doctor checks an installation: its settings, files, disk, vault, network, and sandbox. Each finding says what
+// is good, risky, or broken, and what to do about it.
 //
-// It promises to change nothing that it does not take back: the files it writes to
-// measure the disk are removed, and what it sends through a proxy is kept nowhere.
-//
-// It refuses to mend: whoever reads the findings decides.
+// The checks change nothing permanently. They remove the files that they write to measure the disk, and the server
+// discards the body that they send through a proxy. The doctor reports problems and never fixes them.
 package doctor
 
 import (
@@ -22,28 +20,28 @@ import (
 	"deedkeep/app/config"
 )
 
-// Options of Look.
+// Options configures Run.
 type Options struct {
 	Config         config.Config
-	CheckAssets    func() error // whether the engines are inside
+	CheckAssets    func() error // reports an error if the binary was built without its engines
 	FileSystemType func(path string) (kind string, network bool, err error)
 	Now            func() time.Time
 	Log            *slog.Logger
 
-	// WithClient calls fn with a client of the control door, once.
+	// WithClient calls fn once with a client of the control socket.
 	WithClient func(ctx context.Context, fn func(context.Context, *client.Client) error) error
-	// Explain makes a sentence for people of an error of Ask.
+	// Explain converts an error of WithClient to a sentence for people.
 	Explain func(error) string
 
-	ProbeURL       string            // the address to probe; "": public_url, while a server runs
-	ProbeKey       string            // an API key to try there; "" for none
-	ProbeTransport http.RoundTripper // of the probe; nil: the usual one
-	ProbePause     time.Duration     // in the middle of the probe; 0: two seconds, half a second for public_url
-	ProbeSize      int64             // of the probe, in bytes; 0: 100 MB, 2 MB for public_url
-	ProbeTimeout   time.Duration     // with the whole probe; 0: ten minutes, ten seconds for public_url
+	ProbeURL       string            // the address to probe; "": public_url if a server is running
+	ProbeKey       string            // an API key to test at that address; "": none
+	ProbeTransport http.RoundTripper // nil: a new http.Transport
+	ProbePause     time.Duration     // pause in the middle of the body; 0: 2 s, or 500 ms for public_url
+	ProbeSize      int64             // bytes of the body; 0: 100 MB, or 2 MB for public_url
+	ProbeTimeout   time.Duration     // timeout of the complete probe; 0: 10 min, or 10 s for public_url
 }
 
-// The states of a finding.
+// Values of Diagnosis.State.
 const (
 	OK   = "ok"
 	Warn = "warn"
@@ -60,29 +58,30 @@ func bad(check, says, do string) apitypes.Diagnosis {
 	return apitypes.Diagnosis{Check: check, State: Bad, Message: says, Action: do}
 }
 
-// Run examines everything and gives the findings in a fixed order. It fails only
-// when ctx ends.
+// Run runs all checks and returns the findings in a fixed sequence. It returns an error only if ctx ends.
 func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	var all []apitypes.Diagnosis
 	add := func(found ...apitypes.Diagnosis) { all = append(all, found...) }
 	c := opts.Config
 	now := opts.Now().In(c.Location())
-	// Before the vault is opened, which narrows what is open too wide.
+	// First, because opening the vault restricts permissions that are too wide.
 	add(checkPermissions(c)...)
 	add(checkOwners(c), checkSecrets(c))
 	add(checkUser(c)...)
 	add(checkFileSystem(c, opts.FileSystemType))
-	checkup, trouble := opts.checkup(ctx)
-	if trouble != nil {
-		add(*trouble)
+	checkup, failure := opts.checkup(ctx)
+	if failure != nil {
+		add(*failure)
 	}
 	if checkup != nil && checkup.Status.Listen != nil {
-		c.Listen = *checkup.Status.Listen // a flag may have said another than the file
+		c.Listen = *checkup.Status.Listen // a flag of the server may override the file
 	}
 	add(checkClock(c.Data, now, checkup))
 	add(checkSyncSpeed(c.Data))
 	if checkup != nil {
-		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkShutdown(checkup, now), checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkDamage(checkup), checkScrub(checkup), checkSearchIndex(checkup))
+		add(checkFreeSpace(checkup, c), checkBackup(checkup, c, now), checkBackupLocation(checkup, c), checkShutdown(checkup, now),
+			checkDatabase(checkup), checkWrites(checkup), checkProcessing(checkup), checkDamage(checkup), checkScrub(checkup),
+			checkSearchIndex(checkup))
 	}
 	add(checkPort(ctx, c, checkup), checkCertificate(c, checkup, now), checkPublicURL(c))
 	if checkup != nil {
@@ -98,7 +97,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	return report, ctx.Err()
 }
 
-// checkup asks the vault, or says why it cannot be asked.
+// checkup returns the facts about the vault, or the reason why they are not available.
 func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diagnosis) {
 	var found apitypes.Checkup
 	err := o.WithClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
@@ -112,8 +111,8 @@ func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diag
 	if isMissing(o.Config.Data, "secret.key") && !isMissing(o.Config.Data, "vault.db") {
 		do = "copy secret.key from a backup that is restored into another folder; nothing else helps, and nothing else is lost"
 	}
-	trouble := bad("vault", "the vault cannot be asked: "+o.Explain(err), do)
-	return nil, &trouble
+	failure := bad("vault", "the vault cannot be asked: "+o.Explain(err), do)
+	return nil, &failure
 }
 
 func isMissing(dir, name string) bool {

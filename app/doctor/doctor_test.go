@@ -26,7 +26,8 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // check wants a state and words, and of everything that is not well what to do.
 func check(t *testing.T, name string, got apitypes.Diagnosis, state, words string) {
 	t.Helper()
-	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, words) || (got.Action == "") != (state == OK) || got.Check == "" {
+	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, words) || (got.Action == "") != (state == OK) ||
+		got.Check == "" {
 		t.Errorf("%s: %+v\nwant %s, %q", name, got, state, words)
 	}
 }
@@ -196,7 +197,8 @@ func TestBackupAge(t *testing.T) {
 		{"of last year", apitypes.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
 		{"planned, one left out", apitypes.Status{LastBackupAt: ago(3 * day)}, planned, Warn, "3 days"},
 		{"planned, a week left out", apitypes.Status{LastBackupAt: ago(8 * day)}, planned, Bad, "8 days"},
-		{"failed", apitypes.Status{LastBackupAt: ago(time.Hour), BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
+		{"failed", apitypes.Status{LastBackupAt: ago(time.Hour),
+			BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
 	} {
 		check(t, row.name, checkBackup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
 	}
@@ -211,9 +213,11 @@ func TestVaultFindings(t *testing.T) {
 	check(t, "ended cleanly", checkDatabase(&apitypes.Checkup{Clean: true}), OK, "cleanly")
 	check(t, "read again", checkDatabase(&apitypes.Checkup{}), OK, "read from the disk again")
 	check(t, "not to be checked", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
-	check(t, "a failing disk", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad, "copy the data directory")
+	check(t, "a failing disk", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad,
+		"copy the data directory")
 	check(t, "read-only", checkWrites(&apitypes.Checkup{Status: apitypes.Status{ReadOnly: true}}), Bad, "restart")
-	check(t, "denied", checkWrites(&apitypes.Checkup{Status: apitypes.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
+	check(t, "denied", checkWrites(&apitypes.Checkup{Status: apitypes.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad,
+		"54 MB free")
 	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "taken")
 	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 have no preview")
 	check(t, "none failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
@@ -225,7 +229,8 @@ func TestVaultFindings(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	facts := certificate.Info{Names: []string{"vault.example.com"}, NotBefore: noon.AddDate(0, -1, 0), NotAfter: noon.AddDate(0, 6, 0), Fingerprint: "AB:CD"}
+	facts := certificate.Info{Names: []string{"vault.example.com"}, NotBefore: noon.AddDate(0, -1, 0),
+		NotAfter: noon.AddDate(0, 6, 0), Fingerprint: "AB:CD"}
 	made := facts
 	made.SelfSigned = true
 	const url = "https://vault.example.com:8443"
@@ -265,14 +270,18 @@ func TestBrokenProbes(t *testing.T) {
 		{"another service", status(404, "404"), 5, "another service"},
 		{"another answer", status(403, "403 Forbidden"), 5, "log"},
 		{"redirected", status(308, "308 Permanent Redirect to https://vault.example.com/"), 5, "set public_url"},
-		{"never answered", fmt.Errorf("POST: %w", context.DeadlineExceeded), 5, "2 MB did not get through https://vault.example.com within 1s; 5 B were sent"},
-		{"a certificate of others", fmt.Errorf("POST: %w", x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.example.com"}}, Host: "vault.example.com"}), 0, "is for other names"},
+		{"never answered", fmt.Errorf("POST: %w", context.DeadlineExceeded), 5,
+			"2 MB did not get through https://vault.example.com within 1s; 5 B were sent"},
+		{"a certificate of others", fmt.Errorf("POST: %w",
+			x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.example.com"}}, Host: "vault.example.com"}), 0,
+			"is for other names"},
 		{"an old certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew it"},
 		{"http where https should be", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "does not speak https"},
 		{"cut", errors.New("connection reset by peer"), 5, "client_max_body_size"},
 		{"not reached", errors.New("no such host"), 0, "DNS"},
 	} {
-		check(t, row.name, diagnoseFailedProbe(row.err, Options{ProbeURL: "https://vault.example.com", ProbeSize: 2 << 20, ProbeTimeout: time.Second}, row.sent, time.Second), Bad, row.words)
+		check(t, row.name, diagnoseFailedProbe(row.err,
+			Options{ProbeURL: "https://vault.example.com", ProbeSize: 2 << 20, ProbeTimeout: time.Second}, row.sent, time.Second), Bad, row.words)
 	}
 }
 
@@ -287,14 +296,17 @@ func TestUnreachedProbes(t *testing.T) {
 		"an unknown authority":  {x509.UnknownAuthorityError{}, "complete chain"},
 		"an unknown one, inner": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
 	} {
-		check(t, name, diagnoseFailedProbe(fmt.Errorf("POST: %w", row.err), Options{ProbeURL: "https://vault.example.com"}, 0, time.Second), Warn, row.words)
+		check(t, name, diagnoseFailedProbe(fmt.Errorf("POST: %w", row.err), Options{ProbeURL: "https://vault.example.com"}, 0,
+			time.Second), Warn, row.words)
 	}
 }
 
 func TestProbeFindings(t *testing.T) {
 	const size = 1000
-	check(t, "streamed", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK, "as it was sent")
-	check(t, "gathered", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn, "proxy_request_buffering off")
+	check(t, "streamed", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK,
+		"as it was sent")
+	check(t, "gathered", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn,
+		"proxy_request_buffering off")
 	check(t, "cut", diagnoseProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
 	https := Options{ProbeURL: "https://vault.example.com"}
 	named := https
@@ -309,15 +321,20 @@ func TestProbeFindings(t *testing.T) {
 	}{
 		{"direct", plain, apitypes.Probe{Host: "vault.example.com"}, OK, "none in between"},
 		{"direct, https", https, apitypes.Probe{Host: "vault.example.com", TLS: true}, OK, "none in between"},
-		{"not believed", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "trusted_proxies: [10.0.0.7]"},
+		{"not believed", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"},
+			Warn, "trusted_proxies: [10.0.0.7]"},
 		{"silent", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
 		{"no scheme", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, Warn, "X-Forwarded-Proto"},
 		{"no scheme, public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, OK, ""},
 		{"no caller", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
-		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "proxy_set_header Host"},
-		{"another host, told", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
-		{"links of other settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
-		{"links of these settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "https://vault.example.com"}, OK, ""},
+		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn,
+			"proxy_set_header Host"},
+		{"another host, told", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com",
+			ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+		{"links of other settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
+			Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
+		{"links of these settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
+			Proto: "https", Link: "https://vault.example.com"}, OK, ""},
 		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
 	} {
 		check(t, row.name, diagnoseForwarding(row.got, row.opts), row.state, row.words)
@@ -369,14 +386,18 @@ func TestSearch(t *testing.T) {
 		{"whole, nobody serves", false, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 300_000}, OK, "7 records"},
 		{"far behind", true, apitypes.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
 		{"made anew", true, apitypes.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
-		{"being made", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn, "only numbers, parcels and addresses are found"},
-		{"texts are made", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, MissingTexts: 5}, Warn, "5 documents are not found by their text"},
-		{"made anew, without texts that the old one has", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK, "the one there is answers"},
+		{"being made", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn,
+			"only numbers, parcels and addresses are found"},
+		{"texts are made", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, MissingTexts: 5}, Warn,
+			"5 documents are not found by their text"},
+		{"made anew, without texts that the old one has", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK,
+			"the one there is answers"},
 		{"cut off", false, apitypes.SearchIndex{Building: true}, Warn, "cut off"},
 		{"none", true, apitypes.SearchIndex{}, Warn, "only numbers, parcels and addresses are found"},
 		{"none, nobody serves", false, apitypes.SearchIndex{}, OK, "no index yet"},
 		{"stopped", true, apitypes.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
 	} {
-		check(t, row.name, checkSearchIndex(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}), row.state, row.words)
+		check(t, row.name, checkSearchIndex(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}),
+			row.state, row.words)
 	}
 }

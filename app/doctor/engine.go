@@ -17,17 +17,17 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// engineCacheSize is more than the compiled engine takes in the cache.
+// engineCacheSize is more than the size of the compiled engine in the cache.
 const engineCacheSize = 64 << 20
 
-// checkEngine opens a document of one page, in a process of its own as the server does, and
-// looks at the sandbox of that process.
+// checkEngine opens a one-page document in a worker process, as the server does, and checks the sandbox of that
+// process.
 func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	if err := opts.CheckAssets(); err != nil {
 		return listOf(bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one"))
 	}
 	c := opts.Config
-	cache, left := engineCacheDir(c)
+	cache, note := engineCacheDir(c)
 	begun := time.Now()
 	pool := sandbox.Open(sandbox.Options{
 		CacheDir: cache, Workers: 1, MemoryLimit: int64(c.Reader.Memory),
@@ -44,16 +44,17 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 		return listOf(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
 	}
 	gaps, _ := pool.MissingProtections()
-	return listOf(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), diagnoseSandbox(gaps))
+	return listOf(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), note)),
+		diagnoseSandbox(gaps))
 }
 
 func listOf(found ...apitypes.Diagnosis) []apitypes.Diagnosis { return found }
 
-// engineCacheDir is where the compiled engine goes; "" where it is not kept, and then what
-// is to be said of that.
-func engineCacheDir(c config.Config) (dir, left string) {
+// engineCacheDir returns the directory for the compiled engine. It returns "" and a note for the finding if the engine
+// should not be cached.
+func engineCacheDir(c config.Config) (dir, note string) {
 	if _, err := os.Stat(c.Data); err != nil {
-		return "", "" // nothing is created where nothing is
+		return "", "" // don't create a directory if there is no vault
 	}
 	// A check must not take the space that uploads need.
 	free, err := blobstore.FreeSpace(c.Data)
@@ -67,7 +68,7 @@ func engineCacheDir(c config.Config) (dir, left string) {
 	return c.ReaderCache(), ""
 }
 
-// onePagePDF is the smallest PDF that every reader opens.
+// onePagePDF returns the smallest PDF that every PDF reader opens.
 func onePagePDF() []byte {
 	var b bytes.Buffer
 	at := []int{}
@@ -88,7 +89,7 @@ func onePagePDF() []byte {
 	return b.Bytes()
 }
 
-// serverMemory is what the server itself takes beside its children, generously.
+// serverMemory is a generous estimate of the memory of the server without its worker processes.
 const serverMemory = 256 << 20
 
 func checkMemory(c config.Config) apitypes.Diagnosis {
@@ -99,7 +100,8 @@ func checkMemory(c config.Config) apitypes.Diagnosis {
 	need := int64(serverMemory) + int64(children)*int64(c.Reader.Memory)
 	has, err := machineMemory()
 	if err != nil {
-		return warn("memory", "it cannot be told how much there is: "+err.Error(), fmt.Sprintf("see that the service may take %s", apitypes.HumanSize(need)))
+		return warn("memory", "it cannot be told how much there is: "+err.Error(),
+			fmt.Sprintf("see that the service may take %s", apitypes.HumanSize(need)))
 	}
 	return diagnoseMemory(has, need)
 }
@@ -107,7 +109,8 @@ func checkMemory(c config.Config) apitypes.Diagnosis {
 func diagnoseMemory(has, need int64) apitypes.Diagnosis {
 	says := fmt.Sprintf("%s for this program; with large documents it takes up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
 	if has < need {
-		return warn("memory", says+": documents may stay without picture and text, or the system ends the program", "give it more, or lower reader.processes or reader.memory")
+		return warn("memory", says+": documents may stay without picture and text, or the system ends the program",
+			"give it more, or lower reader.processes or reader.memory")
 	}
 	return ok("memory", says)
 }

@@ -7,10 +7,10 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// maxPeers is how many addresses a finding names.
+// maxPeers is the maximum number of addresses in a finding.
 const maxPeers = 3
 
-// checkForwardedHeaders looks at the forwarding headers that the server got and could not use.
+// checkForwardedHeaders reports forwarding headers that the server received and could not use.
 func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	if !found.Status.Running {
 		return nil
@@ -18,12 +18,15 @@ func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	var all []apitypes.Diagnosis
 	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Untrusted }); requests > 0 {
 		first, _, _ := strings.Cut(peers, ",")
-		all = append(all, warn("forwarded", fmt.Sprintf("the server ignored the forwarding headers of %s since it started: they came from %s, which is not in trusted_proxies; everyone behind it counts as one client", apitypes.Count(requests, "request", "requests"), peers),
+		all = append(all, warn("forwarded",
+			fmt.Sprintf("the server ignored the forwarding headers of %s since it started: they came from %s, which is not in trusted_proxies; everyone behind it counts as one client",
+				apitypes.Count(requests, "request", "requests"), peers),
 			fmt.Sprintf("if this is your reverse proxy, set trusted_proxies: [%s]; if you don't know the address, change nothing", first)))
 	}
 	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Unreadable }); requests > 0 {
-		all = append(all, warn("forwarded", fmt.Sprintf("the server could not read who sent %s since it started: they came from %s, which is in trusted_proxies, with %q for example; everyone behind it counts as one client",
-			apitypes.Count(requests, "request", "requests"), peers, firstExample(found.Forwarded)),
+		all = append(all, warn("forwarded",
+			fmt.Sprintf("the server could not read who sent %s since it started: they came from %s, which is in trusted_proxies, with %q for example; everyone behind it counts as one client",
+				apitypes.Count(requests, "request", "requests"), peers, firstExample(found.Forwarded)),
 			"let the proxy send X-Forwarded-For with the client's address, with or without a port (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for); an address that is no proxy does not belong in trusted_proxies"))
 	}
 	if len(all) == 0 {
@@ -32,7 +35,7 @@ func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	return all
 }
 
-// sumByPeer gives the addresses with a count, and all counts together.
+// sumByPeer returns the addresses with a count above 0 and the sum of all counts.
 func sumByPeer(list []apitypes.Forwarded, count func(apitypes.Forwarded) int64) (peers string, total int64) {
 	var names []string
 	for _, f := range list {
@@ -46,7 +49,8 @@ func sumByPeer(list []apitypes.Forwarded, count func(apitypes.Forwarded) int64) 
 	return strings.Join(names, ", "), total
 }
 
-// firstExample is what could not be read of the address with the most such requests.
+// firstExample returns the unreadable header of the first address that sent one. The list begins with the address that
+// sent the most.
 func firstExample(list []apitypes.Forwarded) string {
 	for _, f := range list {
 		if f.Unreadable > 0 {

@@ -15,11 +15,16 @@ func TestForwarded(t *testing.T) {
 		words []string // one for each finding
 	}{
 		{"none", nil, nil},
-		{"no trusted proxy", apitypes.List[apitypes.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}}, []string{"812 requests since it started: they came from 127.0.0.1, which is not in trusted_proxies"}},
-		{"the setting", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}}, []string{"trusted_proxies: [10.0.0.5];"}},
-		{"unreadable", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Unreadable: 3, Example: "unknown"}}, []string{`from 10.0.0.5, which is in trusted_proxies, with "unknown" for example`}},
-		{"both", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 3}, {Peer: "10.0.0.6", Unreadable: 2}}, []string{"they came from 10.0.0.5, which", "2 requests since it started: they came from 10.0.0.6"}},
-		{"very many", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4}, {Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
+		{"no trusted proxy", apitypes.List[apitypes.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}},
+			[]string{"812 requests since it started: they came from 127.0.0.1, which is not in trusted_proxies"}},
+		{"the setting", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}},
+			[]string{"trusted_proxies: [10.0.0.5];"}},
+		{"unreadable", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Unreadable: 3, Example: "unknown"}},
+			[]string{`from 10.0.0.5, which is in trusted_proxies, with "unknown" for example`}},
+		{"both", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 3}, {Peer: "10.0.0.6", Unreadable: 2}},
+			[]string{"they came from 10.0.0.5, which", "2 requests since it started: they came from 10.0.0.6"}},
+		{"very many", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4},
+			{Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
 			[]string{"15 requests since it started: they came from 1.1.1.1, 2.2.2.2, 3.3.3.3, 2 more,"}},
 	} {
 		got := checkForwardedHeaders(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})

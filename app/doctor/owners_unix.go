@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	maxOwnerDepth   = 3  // folders that are looked into: data, blobs, blobs/ab
-	maxOwnerEntries = 16 // entries looked at in each folder below the data directory
+	maxOwnerDepth   = 3  // levels of directories: data, blobs, blobs/ab
+	maxOwnerEntries = 16 // entries per directory below the data directory
 )
 
-// checkOwners looks at everything in the data directory and at some of each folder in it: a
-// file that root left there can't be opened by the server.
+// checkOwners checks the owners of all files at the top of the data directory and of a sample of each subdirectory. The
+// server can't open a file that root left there.
 func checkOwners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
 	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
@@ -37,7 +37,9 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 	s.walk(c.Data, maxOwnerDepth)
 	switch {
 	case s.foreign > 0:
-		return bad(check, fmt.Sprintf("%d of %d files looked at belong to another user than vault.db (%s), like %s: the server may not be able to open them", s.foreign, s.seen, userName(owner), s.first),
+		return bad(check, fmt.Sprintf(
+			"%d of %d files looked at belong to another user than vault.db (%s), like %s: the server may not be able to open them",
+			s.foreign, s.seen, userName(owner), s.first),
 			fmt.Sprintf("stop the server, then: chown -R %s: %s", userName(owner), c.Data))
 	case s.err != nil:
 		return warn(check, "not all files can be looked at: "+s.err.Error(), "run the doctor as root or as "+userName(owner))
@@ -45,15 +47,16 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 	return ok(check, fmt.Sprintf("all %d files looked at belong to %s", s.seen, userName(owner)))
 }
 
+// ownerSample counts files whose owner is not owner.
 type ownerSample struct {
 	owner         int
 	seen, foreign int
 	first         string
-	err           error // a folder that can't be read
+	err           error // the first error of a directory
 }
 
-// walk goes deep folders down from here. What disappears in the meantime is no finding.
-func (s *ownerSample) walk(path string, deep int) {
+// walk checks path and descends depth levels. It ignores entries that disappear during the walk.
+func (s *ownerSample) walk(path string, depth int) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -61,11 +64,11 @@ func (s *ownerSample) walk(path string, deep int) {
 	if err == nil {
 		s.add(path, info)
 	}
-	if err == nil && info.IsDir() && deep > 0 && info.Name() != "lost+found" { // root's on every new file system
+	if err == nil && info.IsDir() && depth > 0 && info.Name() != "lost+found" { // belongs to root on every new file system
 		var names []string
-		if names, err = readEntries(path, deep == maxOwnerDepth); err == nil {
+		if names, err = readEntries(path, depth == maxOwnerDepth); err == nil {
 			for _, name := range names {
-				s.walk(filepath.Join(path, name), deep-1)
+				s.walk(filepath.Join(path, name), depth-1)
 			}
 			return
 		}
@@ -86,8 +89,8 @@ func (s *ownerSample) add(path string, info os.FileInfo) {
 	}
 }
 
-// readEntries are the first of a folder in the order of the file system, or all; always all
-// of blobs, which has 256 folders.
+// readEntries returns the first entries of a directory in the sequence of the file system, or all. It always returns
+// all of blobs, which has 256 subdirectories.
 func readEntries(path string, all bool) ([]string, error) {
 	dir, err := os.Open(path)
 	if err != nil {

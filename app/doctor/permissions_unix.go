@@ -14,14 +14,14 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPermissions looks whether anybody else on this machine can read what is secret.
+// checkPermissions checks whether other users of this machine can read secrets.
 func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
 		if f := checkMode(filepath.Join(c.Data, name), 0o077); f != nil {
 			all = append(all, *f)
 		}
 	}
-	if c.TLS.Key != "" { // which a group for certificates may read
+	if c.TLS.Key != "" { // a group for certificates may read it
 		if f := checkMode(c.TLS.Key, 0o007); f != nil {
 			all = append(all, *f)
 		}
@@ -32,7 +32,7 @@ func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	return all
 }
 
-// checkMode finds a file that is open to others than mask allows, or is another user's.
+// checkMode returns a finding if the file has a permission in mask or belongs to another user.
 func checkMode(path string, mask fs.FileMode) *apitypes.Diagnosis {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,8 @@ func checkMode(path string, mask fs.FileMode) *apitypes.Diagnosis {
 		return &found
 	}
 	if at, known := info.Sys().(*syscall.Stat_t); known && int(at.Uid) != os.Geteuid() {
-		found := warn("permissions", fmt.Sprintf("%s belongs to another user than the one who asks", path), "run the doctor, and every command, as the service's own user")
+		found := warn("permissions", fmt.Sprintf("%s belongs to another user than the one who asks", path),
+			"run the doctor, and every command, as the service's own user")
 		return &found
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPort asks the server that runs, or tries whether one could listen.
+// checkPort sends a request to the running server, or checks whether a server could listen on the address.
 func checkPort(ctx context.Context, c config.Config, found *apitypes.Checkup) apitypes.Diagnosis {
 	if found != nil && found.Status.Running && found.Status.Listen != nil {
 		return checkHealth(ctx, *found.Status.Listen, found.Status.Certificate)
@@ -25,12 +25,13 @@ func checkPort(ctx context.Context, c config.Config, found *apitypes.Checkup) ap
 		err = listener.Close()
 	}
 	if err != nil {
-		return bad("port", fmt.Sprintf("no server runs on this data directory, and none could: %v", err), "end the other program, or choose another address with the setting listen")
+		return bad("port", fmt.Sprintf("no server runs on this data directory, and none could: %v", err),
+			"end the other program, or choose another address with the setting listen")
 	}
 	return ok("port", c.Listen+" is free; no server runs")
 }
 
-// checkHealth asks the public address as a caller on this machine does.
+// checkHealth requests /healthz at the listen address, as a client on this machine would.
 func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate) apitypes.Diagnosis {
 	host, number, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
@@ -45,26 +46,27 @@ func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err == nil {
-		var answer *http.Response
-		if answer, err = transport.RoundTrip(ask); err == nil {
-			err = answer.Body.Close()
-			if answer.StatusCode != http.StatusOK {
-				err = errors.Join(err, errors.New(answer.Status))
+		var resp *http.Response
+		if resp, err = transport.RoundTrip(req); err == nil {
+			err = resp.Body.Close()
+			if resp.StatusCode != http.StatusOK {
+				err = errors.Join(err, errors.New(resp.Status))
 			}
 		}
 	}
 	if err != nil {
-		return bad("port", fmt.Sprintf("the server runs, but %s does not answer: %v", url, err), "see the log; another program may have the address, or a firewall stands in between")
+		return bad("port", fmt.Sprintf("the server runs, but %s does not answer: %v", url, err),
+			"see the log; another program may have the address, or a firewall stands in between")
 	}
 	return ok("port", url+" answers")
 }
 
-// pinCertificate trusts one certificate, by its fingerprint: what the door has told.
+// pinCertificate trusts only the certificate with a fingerprint, which the control socket reported.
 func pinCertificate(fingerprint string) *tls.Config {
 	return &tls.Config{
-		InsecureSkipVerify: true, // #nosec G402 -- held against the fingerprint instead
+		InsecureSkipVerify: true, // #nosec G402 -- VerifyConnection checks the fingerprint instead
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) > 0 && certificate.Fingerprint(s.PeerCertificates[0]) == fingerprint {
 				return nil

@@ -24,18 +24,17 @@ import (
 )
 
 const (
-	probeSize    = 100 << 20 // bytes: the largest file that SPEC.md allows
+	probeSize    = 100 << 20 // bytes: the default of limits.file_size
 	probePause   = 2 * time.Second
 	probeTimeout = 10 * time.Minute
 
-	// The same of public_url, which is always tried: more than nginx takes
-	// by default, and over in a second.
+	// Values for public_url, which is always probed: larger than the default limit of nginx, and done in a second.
 	publicSize    = 2 << 20
 	publicPause   = 500 * time.Millisecond
 	publicTimeout = 10 * time.Second
 )
 
-// checkProxy tries the address that was asked for, or else public_url.
+// checkProxy probes the address in the options, or public_url.
 func checkProxy(ctx context.Context, opts Options, found *apitypes.Checkup) []apitypes.Diagnosis {
 	size, pause, patience := int64(probeSize), probePause, probeTimeout
 	if opts.ProbeURL == "" {
@@ -44,14 +43,15 @@ func checkProxy(ctx context.Context, opts Options, found *apitypes.Checkup) []ap
 		}
 		opts.ProbeURL, size, pause, patience = opts.Config.PublicURL, publicSize, publicPause, publicTimeout
 	}
-	opts.ProbeSize, opts.ProbePause, opts.ProbeTimeout = cmp.Or(opts.ProbeSize, size), cmp.Or(opts.ProbePause, pause), cmp.Or(opts.ProbeTimeout, patience)
+	opts.ProbeSize, opts.ProbePause, opts.ProbeTimeout = cmp.Or(opts.ProbeSize, size), cmp.Or(opts.ProbePause, pause),
+		cmp.Or(opts.ProbeTimeout, patience)
 	ctx, cancel := context.WithTimeout(ctx, opts.ProbeTimeout)
 	defer cancel()
 	return runProbe(ctx, opts)
 }
 
-// runProbe sends a body through whatever stands in front of the service, as a program
-// would send a document, and judges what arrived.
+// runProbe sends a body through any proxy in front of the server, as an API client would send a document, and checks
+// what arrived.
 func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	path := ""
 	err := opts.WithClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
@@ -59,7 +59,8 @@ func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 		return err
 	})
 	if err != nil {
-		return []apitypes.Diagnosis{bad("through", "no probe was made: "+opts.Explain(err), `start the server ("deedkeep serve"), then ask again`)}
+		return []apitypes.Diagnosis{bad("through", "no probe was made: "+opts.Explain(err),
+			`start the server ("deedkeep serve"), then ask again`)}
 	}
 	transport := opts.ProbeTransport
 	if transport == nil {
@@ -87,23 +88,22 @@ func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	return all
 }
 
-// rootCAs are whom this machine trusts, and the certificate that was made here.
+// rootCAs returns the system's certificate authorities and the self-signed certificate of this server.
 func rootCAs(data string) *x509.CertPool {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if made, err := os.ReadFile(filepath.Join(certificate.SelfSignedDir(data), certificate.CertFile)); err == nil {
-		pool.AppendCertsFromPEM(made)
+	if pem, err := os.ReadFile(filepath.Join(certificate.SelfSignedDir(data), certificate.CertFile)); err == nil {
+		pool.AppendCertsFromPEM(pem)
 	}
 	return pool
 }
 
-// pausingReader stands still once in the middle, which shows whether somebody gathers the
-// body before he hands it on.
+// pausingReader pauses once in the middle. The pause shows whether a proxy buffers the body before it forwards it.
 type pausingReader struct {
 	io.Reader
-	sent  atomic.Int64 // an answer may come while it is still read
+	sent  atomic.Int64 // atomic, because a response may arrive during a Read
 	at    int64
 	pause time.Duration
 }
@@ -118,44 +118,47 @@ func (p *pausingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// diagnoseFailedProbe says what a refusal on the way means.
+// diagnoseFailedProbe explains the failure of a probe.
 func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
 	says := fmt.Sprintf("%s did not get through %s: after %s and %s: %v",
 		apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
 	if found, ok := diagnoseConnection(err, opts.ProbeURL); ok {
 		return found
 	}
-	const room = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
-	const patience = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
-	refused, isAnswer := errors.AsType[*client.Error](err)
+	const raiseLimit = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
+	const raiseTimeout = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
+	failure, isResponse := errors.AsType[*client.Error](err)
 	switch {
-	case isAnswer && refused.Status == http.StatusRequestEntityTooLarge:
-		return bad("through", says, room)
-	case isAnswer && (refused.Status == http.StatusRequestTimeout || refused.Status == http.StatusGatewayTimeout):
-		return bad("through", says, patience)
-	case isAnswer && refused.Status == http.StatusBadGateway:
+	case isResponse && failure.Status == http.StatusRequestEntityTooLarge:
+		return bad("through", says, raiseLimit)
+	case isResponse && (failure.Status == http.StatusRequestTimeout || failure.Status == http.StatusGatewayTimeout):
+		return bad("through", says, raiseTimeout)
+	case isResponse && failure.Status == http.StatusBadGateway:
 		return bad("through", says, "the proxy does not reach the service: compare its upstream with the setting listen, http or https too")
-	case isAnswer && refused.Status == http.StatusBadRequest && strings.Contains(refused.Message, "speaks https"):
-		return bad("through", says, "the proxy speaks http to a service that speaks https: make its upstream https, or switch tls.* off and listen on 127.0.0.1")
-	case isAnswer && refused.Status/100 == 3:
-		return bad("through", says, "set public_url to the address that it leads to, and have clients use that: most lose the body of an upload when they are redirected")
-	case isAnswer && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound):
+	case isResponse && failure.Status == http.StatusBadRequest && strings.Contains(failure.Message, "speaks https"):
+		return bad("through", says,
+			"the proxy speaks http to a service that speaks https: make its upstream https, or switch tls.* off and listen on 127.0.0.1")
+	case isResponse && failure.Status/100 == 3:
+		return bad("through", says,
+			"set public_url to the address that it leads to, and have clients use that: most lose the body of an upload when they are redirected")
+	case isResponse && (failure.Status == http.StatusUnauthorized || failure.Status == http.StatusNotFound):
 		return bad("through", says, "another service answers there, or an old one of ours: compare the address, and pass every path on as it is")
-	case isAnswer:
+	case isResponse:
 		return bad("through", says, "see the proxy's log for this answer")
 	case errors.Is(err, context.DeadlineExceeded):
-		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, opts.ProbeTimeout, apitypes.HumanSize(sent)),
-			"see whether the proxy reaches the server (its upstream), and its log; "+patience)
+		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", apitypes.HumanSize(opts.ProbeSize),
+			opts.ProbeURL, opts.ProbeTimeout, apitypes.HumanSize(sent)),
+			"see whether the proxy reaches the server (its upstream), and its log; "+raiseTimeout)
 	case sent > 0:
-		return bad("through", says, room+"; and "+patience)
+		return bad("through", says, raiseLimit+"; and "+raiseTimeout)
 	}
 	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
 }
 
-// diagnoseConnection says why no request was made at all; false where one may have been.
-// What this machine can't reach or doesn't trust may work for others: a name of the
-// public DNS leads outside and not back in, or the office has an authority of its own.
-func diagnoseConnection(err error, address string) (apitypes.Diagnosis, bool) {
+// diagnoseConnection explains why no connection was made; ok is false if one may have been made. A failure on this
+// machine is only a warning where other machines may succeed: the public DNS name may work only from outside, or the
+// office may have its own certificate authority.
+func diagnoseConnection(err error, address string) (found apitypes.Diagnosis, ok bool) {
 	var (
 		name    *net.DNSError
 		dial    *net.OpError
@@ -164,21 +167,24 @@ func diagnoseConnection(err error, address string) (apitypes.Diagnosis, bool) {
 		invalid x509.CertificateInvalidError
 		plain   tls.RecordHeaderError
 	)
-	const elsewhere = "start the proxy, and check public_url, DNS, and the firewall; if it works from other machines, nothing to do"
+	const fromOthers = "start the proxy, and check public_url, DNS, and the firewall; if it works from other machines, nothing to do"
 	switch {
 	case errors.As(err, &name):
-		return warn("through", fmt.Sprintf("this machine doesn't find %s: %v", address, name), elsewhere), true
+		return warn("through", fmt.Sprintf("this machine doesn't find %s: %v", address, name), fromOthers), true
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return warn("through", fmt.Sprintf("this machine doesn't reach %s: %v", address, dial), elsewhere), true
+		return warn("through", fmt.Sprintf("this machine doesn't reach %s: %v", address, dial), fromOthers), true
 	case errors.As(err, &unknown):
 		return warn("through", fmt.Sprintf("this machine doesn't trust the certificate of %s: %v", address, unknown),
 			"let the proxy send the complete chain (nginx: fullchain.pem); if your office has its own certificate authority, add it to those that this machine and your API clients trust"), true
 	case errors.As(err, &host):
-		return bad("through", fmt.Sprintf("the certificate of %s is for other names: %v", address, host), "get one with that name, or correct public_url"), true
+		return bad("through", fmt.Sprintf("the certificate of %s is for other names: %v", address, host),
+			"get one with that name, or correct public_url"), true
 	case errors.As(err, &invalid):
-		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid), "renew it, and check that the proxy loads the new one; check the clock too"), true
+		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid),
+			"renew it, and check that the proxy loads the new one; check the clock too"), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
-		return bad("through", address+" does not speak https: the response is not encrypted", "set up TLS in the proxy, or correct the port or the scheme of public_url"), true
+		return bad("through", address+" does not speak https: the response is not encrypted",
+			"set up TLS in the proxy, or correct the port or the scheme of public_url"), true
 	}
 	return apitypes.Diagnosis{}, false
 }
@@ -190,30 +196,37 @@ func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) ap
 	case got.Bytes != size:
 		return bad("through", fmt.Sprintf("%d bytes of %d arrived", got.Bytes, size), "see the proxy's log")
 	case span < pause/2:
-		return warn("through", says+", but somebody on the way gathers the whole of it first: uploads take twice as long, and the proxy's disk holds documents",
+		return warn("through",
+			says+", but somebody on the way gathers the whole of it first: uploads take twice as long, and the proxy's disk holds documents",
 			"nginx: proxy_request_buffering off; proxy_http_version 1.1")
 	}
 	return ok("through", says+", as it was sent")
 }
 
-// diagnoseForwarding sees whether callers keep their addresses, and links their scheme.
+// diagnoseForwarding checks whether the server sees the addresses of clients and builds links with the right scheme.
 func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	through, err := url.Parse(opts.ProbeURL)
 	secure := err == nil && through.Scheme == "https"
 	forwarded := got.ForwardedFor != "" || got.Proto != "" || got.ForwardedHost != ""
-	hidden := secure && !got.TLS // somebody took the encryption off
+	hidden := secure && !got.TLS // a proxy terminated TLS
 	own := strings.TrimSuffix(opts.Config.PublicURL, "/")
 	switch {
 	case own != "" && got.Link != "" && got.Link != own:
-		return warn("proxy", fmt.Sprintf("download_url and other links begin with %s, and public_url is %s: the server that runs has other settings", got.Link, own), "restart the server")
+		return warn("proxy", fmt.Sprintf(
+			"download_url and other links begin with %s, and public_url is %s: the server that runs has other settings",
+			got.Link, own), "restart the server")
 	case (forwarded || hidden) && !got.Trusted:
-		return warn("proxy", fmt.Sprintf("there is one at %s, and it is not believed: all callers count as one, and links may begin with http://", got.Peer), "trusted_proxies: ["+got.Peer+"]")
+		return warn("proxy", fmt.Sprintf("there is one at %s, and it is not believed: all callers count as one, and links may begin with http://",
+			got.Peer), "trusted_proxies: ["+got.Peer+"]")
 	case hidden && got.Proto != "https" && opts.Config.PublicURL == "":
-		return warn("proxy", "it does not say that its callers speak https: download_url and other links begin with http://", "nginx: proxy_set_header X-Forwarded-Proto $scheme; or set public_url")
+		return warn("proxy", "it does not say that its callers speak https: download_url and other links begin with http://",
+			"nginx: proxy_set_header X-Forwarded-Proto $scheme; or set public_url")
 	case got.Trusted && got.ForwardedFor == "":
-		return warn("proxy", "it does not say who calls: all callers count as one", "nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for")
+		return warn("proxy", "it does not say who calls: all callers count as one",
+			"nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for")
 	case opts.Config.PublicURL == "" && err == nil && got.Host != through.Host && got.ForwardedHost != through.Host:
-		return warn("proxy", fmt.Sprintf("it changes the name that was asked (%s) to %s: links in answers go there", through.Host, got.Host), "nginx: proxy_set_header Host $http_host; or set public_url")
+		return warn("proxy", fmt.Sprintf("it changes the name that was asked (%s) to %s: links in answers go there", through.Host,
+			got.Host), "nginx: proxy_set_header Host $http_host; or set public_url")
 	case forwarded || hidden:
 		return ok("proxy", "the one at "+got.Peer+" says who calls, and is believed")
 	}

@@ -5,7 +5,7 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPublicURL looks at what links begin with where other machines reach the server.
+// checkPublicURL checks the base URL of links if other machines can reach the server.
 func checkPublicURL(c config.Config) apitypes.Diagnosis {
 	switch {
 	case c.PublicURL != "":
@@ -13,6 +13,7 @@ func checkPublicURL(c config.Config) apitypes.Diagnosis {
 	case c.OnLoopback():
 		return ok("public_url", "it is empty, and "+c.Listen+" is reached from this machine alone")
 	}
-	return warn("public_url", "it is empty, and other machines reach "+c.Listen+": links begin with whatever name a client calls the server by",
+	return warn("public_url", "it is empty, and other machines reach "+c.Listen+
+		": links begin with whatever name a client calls the server by",
 		"set public_url to the address that people use, like https://vault.example.com:8443")
 }

@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// sameDevice reports whether two paths are on one file system.
+// sameDevice reports whether two paths are on the same file system.
 func sameDevice(a, b string) (bool, error) {
 	x, y, err := statBoth(a, b)
 	if err != nil {
 		return false, err
 	}
-	one, fine := x.Sys().(*syscall.Stat_t)
-	two, also := y.Sys().(*syscall.Stat_t)
-	if !fine || !also {
+	first, ok1 := x.Sys().(*syscall.Stat_t)
+	second, ok2 := y.Sys().(*syscall.Stat_t)
+	if !ok1 || !ok2 {
 		return false, errors.New("the system does not say")
 	}
-	return one.Dev == two.Dev, nil
+	return first.Dev == second.Dev, nil
 }

@@ -10,19 +10,23 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// protectionAdvice says what it means that the sandbox of the processes that open documents lacks
-// a protection, and what to do.
-var protectionAdvice = map[string]struct{ means, do string }{
-	sandbox.ProtectionNoNewPrivs:      {"it could gain privileges by starting a program", "allow the system call prctl to the service or its container"},
-	sandbox.ProtectionLandlock:        {"only the filter of system calls keeps it from files", "use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
-	sandbox.ProtectionSeccomp:         {"it could reach the network and start programs", "allow the system call seccomp to the service or its container"},
-	sandbox.ProtectionRlimits:         {"it could open many files", "allow the system call prlimit64 to the service or its container"},
-	sandbox.ProtectionRestrictedToken: {"it has the privileges of the service's user", "check that the service's user may start processes with a restricted token (CreateProcessAsUser)"},
-	sandbox.ProtectionLowIntegrity:    {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
-	sandbox.ProtectionAll:             {"it could do all that the service's user can", "run deedkeep on Linux where documents come from people you don't know"},
+// protectionAdvice explains the risk of each protection that the sandbox of the worker processes lacks, and what to do.
+var protectionAdvice = map[string]struct{ risk, do string }{
+	sandbox.ProtectionNoNewPrivs: {"it could gain privileges by starting a program",
+		"allow the system call prctl to the service or its container"},
+	sandbox.ProtectionLandlock: {"only the filter of system calls keeps it from files",
+		"use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
+	sandbox.ProtectionSeccomp: {"it could reach the network and start programs",
+		"allow the system call seccomp to the service or its container"},
+	sandbox.ProtectionRlimits: {"it could open many files", "allow the system call prlimit64 to the service or its container"},
+	sandbox.ProtectionRestrictedToken: {"it has the privileges of the service's user",
+		"check that the service's user may start processes with a restricted token (CreateProcessAsUser)"},
+	sandbox.ProtectionLowIntegrity: {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
+	sandbox.ProtectionAll: {"it could do all that the service's user can",
+		"run deedkeep on Linux where documents come from people you don't know"},
 }
 
-// completeSandbox is what a sandbox without a gap denies.
+// completeSandbox describes a sandbox that has all protections.
 func completeSandbox() string {
 	const says = "a process that opens documents can't open files, reach the network, or start programs"
 	if runtime.GOOS == "windows" {
@@ -31,23 +35,24 @@ func completeSandbox() string {
 	return says
 }
 
-// diagnoseSandbox judges what a document could do that took the process over in which it was opened.
+// diagnoseSandbox describes what a malicious document could do if it took over the worker process that opens it.
 func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 	const check = "sandbox"
 	if len(gaps) == 0 {
 		return ok(check, completeSandbox())
 	}
 	var lacks, means, do []string
-	files, calls := false, false // both are missing: worse than either
+	files, calls := false, false // worse if both are missing
 	for _, g := range gaps {
 		files, calls = files || g.Protection == sandbox.ProtectionLandlock, calls || g.Protection == sandbox.ProtectionSeccomp
 		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Protection, cmp.Or(g.Reason, "not available")))
-		means = append(means, protectionAdvice[g.Protection].means)
+		means = append(means, protectionAdvice[g.Protection].risk)
 		do = append(do, protectionAdvice[g.Protection].do)
 	}
 	if files && calls {
 		means = []string{"it could read the vault's files, reach the network, and start programs"}
 	}
-	return warn(check, fmt.Sprintf("the system lacks %s. If a document takes over the process that opens it, %s", strings.Join(lacks, " and "), strings.Join(means, ", and ")),
+	return warn(check, fmt.Sprintf("the system lacks %s. If a document takes over the process that opens it, %s",
+		strings.Join(lacks, " and "), strings.Join(means, ", and ")),
 		strings.Join(do, "; "))
 }

@@ -17,10 +17,13 @@ func TestSandbox(t *testing.T) {
 		says  string
 		do    string
 	}{
-		"complete":     {nil, OK, "can't", ""},
-		"no Landlock":  {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock)}, Warn, "landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
-		"no seccomp":   {[]sandbox.MissingProtection{gap(sandbox.ProtectionSeccomp)}, Warn, "could reach the network and start programs", "system call seccomp"},
-		"neither":      {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock), gap(sandbox.ProtectionSeccomp)}, Warn, "could read the vault's files", "; "},
+		"complete": {nil, OK, "can't", ""},
+		"no Landlock": {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock)}, Warn,
+			"landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
+		"no seccomp": {[]sandbox.MissingProtection{gap(sandbox.ProtectionSeccomp)}, Warn,
+			"could reach the network and start programs", "system call seccomp"},
+		"neither": {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock), gap(sandbox.ProtectionSeccomp)}, Warn,
+			"could read the vault's files", "; "},
 		"other system": {[]sandbox.MissingProtection{gap(sandbox.ProtectionAll)}, Warn, "all that the service's user can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +34,7 @@ func TestSandbox(t *testing.T) {
 		})
 	}
 	for _, p := range sandbox.Protections {
-		if protectionAdvice[p].means == "" || protectionAdvice[p].do == "" {
+		if protectionAdvice[p].risk == "" || protectionAdvice[p].do == "" {
 			t.Errorf("%s: no words for a sandbox that lacks it", p)
 		}
 	}

@@ -20,11 +20,13 @@ func TestDamageAndScrub(t *testing.T) {
 		{"never served", apitypes.Scrub{EverySeconds: every}, OK, "not started"},
 		{"under way", apitypes.Scrub{EverySeconds: every, StartedAt: at, Progress: 0.5}, OK, "50%"},
 		{"first one late", apitypes.Scrub{EverySeconds: every, StartedAt: at, AgeSeconds: days40, Overdue: true}, Warn, "started 40 days ago"},
-		{"late", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: days40, Overdue: true}, Warn, "completed 40 days ago"},
+		{"late", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: days40, Overdue: true}, Warn,
+			"completed 40 days ago"},
 		{"done", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: int64(3 * day / time.Second)}, OK, "3 days ago"},
 	} {
 		check(t, row.name, checkScrub(&apitypes.Checkup{Status: apitypes.Status{Scrub: row.s}}), row.state, row.words)
 	}
 	check(t, "no damage", checkDamage(&apitypes.Checkup{}), OK, "no stored document")
-	check(t, "damage", checkDamage(&apitypes.Checkup{Status: apitypes.Status{Damaged: apitypes.List[apitypes.Damaged]{{File: 12}, {File: 13}}}}), Bad, "2 stored documents are damaged and aren't sent, file 12 among them")
+	check(t, "damage", checkDamage(&apitypes.Checkup{Status: apitypes.Status{Damaged: apitypes.List[apitypes.Damaged]{{File: 12},
+		{File: 13}}}}), Bad, "2 stored documents are damaged and aren't sent, file 12 among them")
 }

@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkSecrets looks whether other users can read a file with a secret that a setting names, or
-// the settings file where it holds one. permissions has the key of the certificate.
+// checkSecrets checks whether other users can read a file with a secret: one that a setting names, or the settings file
+// itself. checkPermissions covers the key of the certificate.
 func checkSecrets(c config.Config) apitypes.Diagnosis {
 	const check = "secrets"
 	var says, do []string

@@ -10,12 +10,13 @@ import (
 
 const day = 24 * time.Hour
 
-// checkBackup looks at the last good one and at what failed since.
+// checkBackup checks the age of the last good backup and reports later failures.
 func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
 	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
-		return bad("backup", fmt.Sprintf("the one of %s was not made: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"), f.Reason), "see to the place it goes to, then: deedkeep backup create")
+		return bad("backup", fmt.Sprintf("the one of %s was not made: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"),
+			f.Reason), "see to the place it goes to, then: deedkeep backup create")
 	}
 	if s.LastBackupAt == nil {
 		if s.Files+s.Abstracts+s.Orders == 0 {
@@ -25,7 +26,8 @@ func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apityp
 	}
 	age := now.Sub(s.LastBackupAt.Time)
 	if age < -time.Hour {
-		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told", s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
+		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told",
+			s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
 			"set the clock of this machine right, then: deedkeep backup create")
 	}
 	says := fmt.Sprintf("the last good one is %s old", formatAge(age))
@@ -49,7 +51,7 @@ func formatAge(d time.Duration) string {
 	return apitypes.Count(int(d/day), "day", "days")
 }
 
-// checkShutdown says when a server did not stop cleanly.
+// checkShutdown reports that a server was not stopped cleanly.
 func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.CutAt == nil {
 		return ok("stops", "every server stopped by itself")
@@ -62,7 +64,7 @@ func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 		`see the system's log for that time (power, memory); "deedkeep verify" reads everything`)
 }
 
-// checkDatabase says whether the file in memory is the one on the disk.
+// checkDatabase reports whether the database in memory can differ from the file on disk.
 func checkDatabase(found *apitypes.Checkup) apitypes.Diagnosis {
 	const check = "database"
 	switch {
@@ -81,7 +83,8 @@ func checkDatabase(found *apitypes.Checkup) apitypes.Diagnosis {
 func checkWrites(found *apitypes.Checkup) apitypes.Diagnosis {
 	switch denied := found.Status.WritesDenied; {
 	case found.Status.ReadOnly:
-		return bad("writes", "refused since the disk failed to keep something", "see the log and the disk's health, make a backup, then restart the server")
+		return bad("writes", "refused since the disk failed to keep something",
+			"see the log and the disk's health, make a backup, then restart the server")
 	case denied != nil:
 		return bad("writes", "denied: "+*denied, "the server accepts uploads and new records again as soon as the cause is gone")
 	}
@@ -90,7 +93,8 @@ func checkWrites(found *apitypes.Checkup) apitypes.Diagnosis {
 
 func checkProcessing(found *apitypes.Checkup) apitypes.Diagnosis {
 	if n := found.Status.Failed; n > 0 {
-		return warn("documents", apitypes.Count(n, "has no preview or text; it", "have no preview or text; they")+" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
+		return warn("documents", apitypes.Count(n, "has no preview or text; it", "have no preview or text; they")+
+			" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
 	}
 	return ok("documents", fmt.Sprintf("%d stored, %d wait for picture and text", found.Status.Files, found.Status.Queue))
 }

@@ -9,11 +9,11 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkUser looks whether the server runs as root: it takes the user of vault.db.
+// checkUser checks whether the server runs as root. It assumes that the server runs as the owner of vault.db.
 func checkUser(c config.Config) []apitypes.Diagnosis {
 	uid, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if err != nil {
-		return nil // owners says so
+		return nil // checkOwners reports it
 	}
 	return listOf(diagnoseUser(uid, c.Data))
 }

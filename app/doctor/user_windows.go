@@ -5,5 +5,5 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkUser has nothing to look at: who runs a service is in its settings of Windows.
+// checkUser checks nothing, because the user of a Windows service is part of the service's configuration.
 func checkUser(config.Config) []apitypes.Diagnosis { return nil }

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/stats"
 )
 
-// metric is a number that is asked for when somebody scrapes.
+// metric is a metric whose value is read when Prometheus scrapes it.
 type metric struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -20,7 +20,7 @@ func counter(name, help string, labels ...string) metric {
 	return metric{prometheus.NewDesc("deedkeep_"+name, help, labels, nil), prometheus.CounterValue}
 }
 
-// sink puts values on a channel of prometheus.
+// sink sends values to a Prometheus channel.
 type sink chan<- prometheus.Metric
 
 func number[T ~int | ~int64 | ~uint64 | ~float64](to sink, of metric, value T, labels ...string) {
@@ -39,7 +39,7 @@ func (to sink) histogram(of metric, r stats.Read) {
 	to <- prometheus.MustNewConstHistogram(of.desc, r.Count, r.Sum, r.Buckets)
 }
 
-// byLabel sends one value for each word of a fixed list.
+// byLabel sends one value for each label in a fixed list.
 func (to sink) byLabel(of metric, words []string, values map[string]uint64) {
 	for _, word := range words {
 		number(to, of, values[word], word)

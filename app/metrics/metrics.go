@@ -1,14 +1,11 @@
-// Package metrics says in numbers how the service goes, for a monitor such as
-// Prometheus: what the vault, the readers of documents and the HTTP server count, in
-// the text format 0.0.4.
+// Package metrics exports metrics of the vault, the worker processes, and the HTTP server for Prometheus, in the text
+// format 0.0.4.
 //
-// It promises that nothing of a client is in it (no number or name of a record, no
-// address, no path but patterns of routes), that the number of series is bounded by
-// the program and not by who calls it, and that asking costs little and not more when
-// many ask: an answer is as old as a second. Names and units keep to Prometheus'
-// conventions (https://prometheus.io/docs/practices/naming/).
+// Metrics contain no client data: no IDs, names, or addresses, and only route patterns instead of paths. The number of
+// series doesn't depend on clients. Results are cached for one second, so frequent scrapes are cheap. Names and units
+// follow the Prometheus conventions (https://prometheus.io/docs/practices/naming/).
 //
-// It refuses to decide who may ask: app/api does.
+// Package api authorizes access to the metrics.
 package metrics
 
 import (
@@ -25,37 +22,37 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// MediaType is that of what Text gives.
+// MediaType is the media type of the result of Text.
 const MediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-// maxAge is how old an answer may be.
+// maxAge is the maximum age of the cached text.
 const maxAge = time.Second
 
-// Options of New.
+// Options configures New.
 type Options struct {
 	Vault           *instance.Instance
-	Sandbox         func() sandbox.Stats // nil: there are none
-	Version, Commit string               // of this program
+	Sandbox         func() sandbox.Stats // nil: no worker processes
+	Version, Commit string               // of this binary
 
-	// Forwarded counts requests whose forwarding headers could not be used; nil: no one does.
+	// Forwarded counts requests with forwarding headers that could not be used; nil: not counted.
 	Forwarded func() (untrusted, unreadable uint64)
 
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// Metrics gathers the numbers of one server. It is safe for many goroutines.
+// Metrics collects the metrics of one server. It is safe for concurrent use.
 type Metrics struct {
 	opts     Options
 	registry *prometheus.Registry
 	http     *httpCollector
 
-	lock chan struct{} // room for one; who puts something in has text and at
+	lock chan struct{} // a mutex for text and at that also waits for a context; capacity 1
 	text []byte
 	at   time.Time
 }
 
-// New registers everything that is told.
+// New returns a Metrics with all collectors registered.
 func New(opts Options) *Metrics {
 	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newHTTPCollector(), lock: make(chan struct{}, 1)}
 	m.registry.MustRegister(
@@ -74,9 +71,8 @@ func New(opts Options) *Metrics {
 	return m
 }
 
-// Text gives every number in the text format of MediaType. The bytes are shared and
-// must not be changed. Who waits for others to gather them, which takes as long as the
-// vault takes to tell, waits until ctx ends; its error then comes back.
+// Text returns all metrics in the format of MediaType. The caller must not change the bytes, which are shared. Only one
+// call at a time collects the metrics; other calls wait for it until ctx ends, and then return its error.
 func (m *Metrics) Text(ctx context.Context) ([]byte, error) {
 	select {
 	case m.lock <- struct{}{}:
@@ -102,7 +98,7 @@ func (m *Metrics) Text(ctx context.Context) ([]byte, error) {
 	return m.text, nil
 }
 
-// buildInfo is 1, with what was built as its labels.
+// buildInfo returns a gauge with the constant value 1 and the version and commit as labels.
 func buildInfo(opts Options) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "deedkeep_build_info", Help: "Version and commit of the program that serves; always 1.",

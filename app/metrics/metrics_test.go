@@ -226,7 +226,8 @@ func TestOutcomesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, outcomes := range map[string][]string{
-		"deedkeep_search_requests_total": search.SearchOutcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes, "deedkeep_processing_documents_total": jobs.Outcomes,
+		"deedkeep_search_requests_total": search.SearchOutcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes,
+		"deedkeep_processing_documents_total": jobs.Outcomes,
 	} {
 		_, help, _ := strings.Cut(text, "# HELP "+name+" ")
 		help, _, _ = strings.Cut(help, "\n")
@@ -270,7 +271,8 @@ func TestVaultDown(t *testing.T) {
 	down := func(context.Context) (n instance.Numbers, err error) { return n, errors.New("the disk is gone") }
 	m.registry.MustRegister(&vaultCollector{down, time.Now, slog.New(slog.DiscardHandler)}, newHTTPCollector())
 	text := read(t, m)
-	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") || !strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
+	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") ||
+		!strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
 		t.Error(text)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/jobs"
 )
 
-// What the vault tells. A time is in seconds since 1970, and 0 where there is none, so
+// Metrics of the vault. A time is in seconds since 1970, and 0 where there is none, so
 // that a rule such as "time() - … > 172800" speaks up when it never happened.
 var (
 	up = gauge("vault_up", "1 if the vault could be asked; 0 if not, and then no other number of the vault is told.")
@@ -23,55 +23,64 @@ var (
 	diskFree    = gauge("disk_free_bytes", "Room on the disk of the data directory.")
 	diskReserve = gauge("disk_reserve_bytes", "Room that stays free: below it nothing is stored (disk.reserve).")
 	damaged     = gauge("documents_damaged", "Stored documents whose bytes are known to be damaged or missing; deedkeep status names them.")
-	scrubAge    = gauge("scrub_age_seconds", "Time since the last complete scrub of all stored documents, or since the first one started if none is complete; 0 if scrub.every is 0.")
-	scrubPart   = gauge("scrub_progress_ratio", "Part of the stored documents that the current scrub has read, 0 to 1.")
-	scrubDone   = gauge("scrub_last_completion_timestamp_seconds", "When a scrub last completed reading every stored document; 0 if none has.")
-	readOnly    = gauge("read_only", "1 if the vault takes no more changes after a failure of its disk, until it is restarted.")
+	scrubAge    = gauge("scrub_age_seconds",
+		"Time since the last complete scrub of all stored documents, or since the first one started if none is complete; 0 if scrub.every is 0.")
+	scrubPart = gauge("scrub_progress_ratio", "Part of the stored documents that the current scrub has read, 0 to 1.")
+	scrubDone = gauge("scrub_last_completion_timestamp_seconds", "When a scrub last completed reading every stored document; 0 if none has.")
+	readOnly  = gauge("read_only", "1 if the vault takes no more changes after a failure of its disk, until it is restarted.")
 
 	documentsFiled    = counter("documents_filed_total", "Documents that were filed.")
 	filedBytes        = counter("documents_filed_bytes_total", "Size of the documents that were filed.")
-	documentsRejected = counter("documents_refused_total", "Documents that were refused for what they are, such as too large, damaged or of another type.")
+	documentsRejected = counter("documents_refused_total",
+		"Documents that were refused for what they are, such as too large, damaged or of another type.")
 
 	queue     = gauge("processing_queue_length", "Documents that wait for their text and pictures.")
 	queueAge  = gauge("processing_queue_oldest_age_seconds", "How long the first document of the queue is overdue; 0 when none is.")
 	failed    = gauge("processing_failed", "Documents that could not be processed; deedkeep process list says why.")
-	processed = counter("processing_documents_total", "Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried again later; gone: the document was deleted meanwhile.", "outcome")
+	processed = counter("processing_documents_total",
+		"Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried again later; gone: the document was deleted meanwhile.", "outcome")
 
-	commitChanges = metric{prometheus.NewDesc("deedkeep_commit_changes", "Changes that shared one commit, and so one sync of the disk.", nil, nil), 0}
+	commitChanges = metric{prometheus.NewDesc("deedkeep_commit_changes",
+		"Changes that shared one commit, and so one sync of the disk.", nil, nil), 0}
 	commitSeconds = metric{prometheus.NewDesc("deedkeep_commit_duration_seconds", "Time a commit took to be written and synced.", nil, nil), 0}
 
 	backupSuccess  = gauge("backup_last_success_timestamp_seconds", "When the last good backup was made; 0 if there is none.")
 	backupFailure  = gauge("backup_last_failure_timestamp_seconds", "When the last backup failed, if no good one was made since; else 0.")
 	backupBytes    = gauge("backup_last_bytes", "Size of the documents in the last good backup.")
 	backupNext     = gauge("backup_next_timestamp_seconds", "When the next backup is due by plan; 0 without a plan.")
-	backupVerified = gauge("backup_last_verification_timestamp_seconds", "When the server last read backups and held every byte against its sum; 0 if not since it was started.")
-	backupVerifyOK = gauge("backup_last_verification_success", "1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its timestamp is 0.")
+	backupVerified = gauge("backup_last_verification_timestamp_seconds",
+		"When the server last read backups and held every byte against its sum; 0 if not since it was started.")
+	backupVerifyOK = gauge("backup_last_verification_success",
+		"1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its timestamp is 0.")
 
-	signIns = counter("sign_ins_total", "Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the password is right, the code of the second factor comes next; code: that is wrong; step: that came too late; wait: too many tries; busy: too many at once; trouble: of ours.", "outcome")
+	signIns = counter("sign_ins_total",
+		"Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the password is right, the code of the second factor comes next; code: that is wrong; step: that came too late; wait: too many tries; busy: too many at once; trouble: of ours.", "outcome")
 )
 
-// vaultCollector collects what the vault tells.
+// vaultCollector collects the metrics of the vault.
 type vaultCollector struct {
 	ask func(context.Context) (instance.Numbers, error)
 	now func() time.Time
 	log *slog.Logger
 }
 
-// Describe is of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (s *vaultCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, t := range []metric{
-		up, records, storedBytes, database, diskFree, diskReserve, damaged, scrubAge, scrubPart, scrubDone, readOnly, documentsFiled, filedBytes, documentsRejected, queue, queueAge, failed, processed,
+		up, records, storedBytes, database, diskFree, diskReserve, damaged, scrubAge, scrubPart, scrubDone, readOnly, documentsFiled,
+		filedBytes, documentsRejected, queue, queueAge, failed, processed,
 		commitChanges, commitSeconds, backupSuccess, backupFailure, backupBytes, backupNext, backupVerified, backupVerifyOK, signIns,
-		searchReady, searchBuilding, searchIndexed, searchTotal, searchRecords, searchBytes, searchSegments, searchBehind, searchMissingTexts, searchFailing, searchRequests, searchSeconds,
+		searchReady, searchBuilding, searchIndexed, searchTotal, searchRecords, searchBytes, searchSegments, searchBehind,
+		searchMissingTexts, searchFailing, searchRequests, searchSeconds,
 	} {
 		to <- t.desc
 	}
 }
 
-// collectTimeout is how long the vault may take to tell.
+// collectTimeout limits how long the vault may take to return its numbers.
 const collectTimeout = 5 * time.Second
 
-// Collect is of prometheus.Collector. A vault that cannot tell is a number, too.
+// Collect implements prometheus.Collector. If the vault returns an error, Collect sends only up = 0.
 func (s *vaultCollector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
@@ -91,12 +100,12 @@ func (s *vaultCollector) Collect(to chan<- prometheus.Metric) {
 
 func (s *vaultCollector) contents(to sink, status instance.Status) {
 	for _, r := range []struct {
-		noun  string
+		kind  string
 		count uint64
 	}{
 		{"abstract", status.Abstracts}, {"order", status.Orders}, {"file", status.Files}, {"folder", status.Folders}, {"trashed", status.Trashed},
 	} {
-		number(to, records, r.count, r.noun)
+		number(to, records, r.count, r.kind)
 	}
 	number(to, storedBytes, status.Bytes)
 	number(to, diskFree, status.DiskFree)
@@ -150,7 +159,7 @@ func (s *vaultCollector) backup(to sink, n instance.Numbers) {
 	to.flag(backupVerifyOK, n.VerifiedGood)
 }
 
-// unixSeconds is a time in seconds since 1970; 0 for none.
+// unixSeconds returns at in seconds since 1970, or 0 for the zero time.
 func unixSeconds(at time.Time) float64 {
 	if at.IsZero() {
 		return 0

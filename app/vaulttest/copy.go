@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// CopyRecords copies a data directory as a restore brings it back: without what follows
-// from the records, which a server keeps changing while it is idle.
+// CopyRecords copies a data directory as a restore does: without derived data, which an idle server still changes.
 func CopyRecords(to, from string) error { return os.CopyFS(to, recordsFS{os.DirFS(from)}) }
 
+// recordsFS hides the derived data of a data directory.
 type recordsFS struct{ fs.FS }
 
-// ReadDir leaves out the folders at the top that a restore does not bring.
+// ReadDir omits the top-level directories that a restore doesn't include.
 func (r recordsFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	list, err := fs.ReadDir(r.FS, name)
 	if name != "." {

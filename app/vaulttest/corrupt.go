@@ -8,8 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// FlipBit flips one bit of the first key of a bucket in a closed vault.db, or of
-// its value, as a failing disk would: the entry stays where it stands.
+// FlipBit flips one bit of the first key or value of a bucket in a closed vault.db, as a failing disk would.
 func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
@@ -27,7 +26,7 @@ func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	})
 }
 
-// DeleteFirst removes the first entry of a bucket in a closed vault.db.
+// DeleteFirst deletes the first entry of a bucket in a closed vault.db.
 func DeleteFirst(t testing.TB, path, bucket string) {
 	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
@@ -36,21 +35,22 @@ func DeleteFirst(t testing.TB, path, bucket string) {
 	})
 }
 
-// DeleteBySuffix removes the first entry whose key ends so.
-func DeleteBySuffix(t testing.TB, path, bucket string, end []byte) {
+// DeleteBySuffix deletes the first entry whose key has a suffix from a bucket in a closed vault.db.
+func DeleteBySuffix(t testing.TB, path, bucket string, suffix []byte) {
 	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
 		c := b.Cursor()
 		for key, _ := c.First(); key != nil; key, _ = c.Next() {
-			if bytes.HasSuffix(key, end) {
+			if bytes.HasSuffix(key, suffix) {
 				return c.Delete()
 			}
 		}
-		t.Fatalf("%s has no key that ends with %x", bucket, end)
+		t.Fatalf("%s has no key that ends with %x", bucket, suffix)
 		return nil
 	})
 }
 
+// updateBucket runs change in a transaction on a closed vault.db.
 func updateBucket(t testing.TB, path, bucket string, change func(*bolt.Bucket) error) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})

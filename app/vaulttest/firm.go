@@ -19,24 +19,23 @@ import (
 	"deedkeep/app/store"
 )
 
-// Firm is how much a generated vault holds: what a busy firm has after ten years.
-// The same Firm gives the same records.
+// Firm is the size of a generated vault, such as that of a busy title firm after ten years. Equal values generate equal
+// records.
 type Firm struct {
 	Abstracts, Orders, Files int
-	Documents                int       // different contents that the files share
-	Until                    time.Time // when the last record was made
+	Documents                int       // distinct contents that the files share
+	Until                    time.Time // the time of the last record
 }
 
-// firmYears is how long the firm has been at work.
+// firmYears is the number of years over which the records are distributed.
 const firmYears = 10
 
-// firmBatch is how many records share a commit.
+// firmBatch is the number of records per transaction.
 const firmBatch = 2000
 
-// Fill makes a vault in an empty directory and puts the firm's records into it, each
-// with its event, in the order of their times. The records are written through the
-// store as the product writes them; the documents are processed already. progress
-// is told how many records there are.
+// Fill creates a vault in an empty directory and writes the firm's records and their events in chronological sequence.
+// It writes records through the store, as the product does, and marks the documents as processed. It calls progress
+// with the number of records.
 func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total int)) (err error) {
 	if err := createVault(ctx, dir); err != nil {
 		return err
@@ -45,7 +44,8 @@ func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total in
 	if err != nil {
 		return err
 	}
-	g := &firm{Firm: f, rand: mathrand.New(mathrand.NewPCG(7, 11)), step: firmYears * 365 * 24 * time.Hour / time.Duration(max(f.Abstracts, f.Orders, f.Files, 1))}
+	g := &firm{Firm: f, rand: mathrand.New(mathrand.NewPCG(7, 11)),
+		step: firmYears * 365 * 24 * time.Hour / time.Duration(max(f.Abstracts, f.Orders, f.Files, 1))}
 	if err := g.documents(ctx, dir); err != nil {
 		return err
 	}
@@ -59,13 +59,15 @@ func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total in
 
 func createVault(ctx context.Context, dir string) error {
 	settings := Settings()
-	v, err := instance.Open(ctx, instance.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Rand: rand.Reader, Log: discardLogger()})
+	v, err := instance.Open(ctx, instance.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now,
+		Rand: rand.Reader, Log: discardLogger()})
 	if err != nil {
 		return err
 	}
 	return v.Close()
 }
 
+// firm writes the records of a Firm.
 type firm struct {
 	Firm
 	rand    *mathrand.Rand
@@ -80,7 +82,7 @@ type firm struct {
 	filed     int // files so far
 }
 
-// documents keeps the contents that the files share.
+// documents stores the contents that the files share.
 func (g *firm) documents(ctx context.Context, dir string) error {
 	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{})
 	if err != nil {
@@ -102,7 +104,7 @@ func (g *firm) documents(ctx context.Context, dir string) error {
 	return nil
 }
 
-// readDefaults reads what a new vault has.
+// readDefaults reads the records of a new vault.
 func (g *firm) readDefaults(ctx context.Context) error {
 	return g.db.View(ctx, func(t *store.Tx) (err error) {
 		if g.templates, err = t.Templates(); err != nil {
@@ -120,16 +122,16 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 	if err := g.readDefaults(ctx); err != nil {
 		return err
 	}
-	most := max(g.Abstracts, g.Orders, g.Files)
-	for from := 0; from < most; from += firmBatch {
-		// The numbers are drawn before the write, which may run twice.
+	total := max(g.Abstracts, g.Orders, g.Files)
+	for from := 0; from < total; from += firmBatch {
+		// The function of a transaction may run twice and must generate the same records.
 		seed := [32]byte{}
 		copy(seed[:], strconv.Itoa(from))
 		filed := g.filed
 		err := g.db.Update(ctx, nil, func(t *store.Tx) error {
 			g.rand, g.filed = mathrand.New(mathrand.NewChaCha8(seed)), filed
-			for n := from; n < min(from+firmBatch, most); n++ {
-				if err := g.writeMoment(t, n, most); err != nil {
+			for n := from; n < min(from+firmBatch, total); n++ {
+				if err := g.writeMoment(t, n, total); err != nil {
 					return err
 				}
 			}
@@ -138,24 +140,24 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 		if err != nil {
 			return err
 		}
-		progress(min(from+firmBatch, most), most)
+		progress(min(from+firmBatch, total), total)
 	}
 	return nil
 }
 
-// writeMoment writes what arrived at one moment of the firm's years.
-func (g *firm) writeMoment(t *store.Tx, n, most int) error {
-	at := g.Until.Add(-g.step * time.Duration(most-n)).UTC().Truncate(time.Microsecond)
-	share := func(of int) bool { return (n+1)*of/most > n*of/most }
+// writeMoment writes the records of moment n of total.
+func (g *firm) writeMoment(t *store.Tx, n, total int) error {
+	at := g.Until.Add(-g.step * time.Duration(total-n)).UTC().Truncate(time.Microsecond)
+	share := func(of int) bool { return (n+1)*of/total > n*of/total }
 	if share(g.Orders) {
 		if err := g.order(t, at, n); err != nil {
 			return err
 		}
 	}
 	if share(g.Abstracts) {
-		return g.abstract(t, at, n, most)
+		return g.abstract(t, at, n, total)
 	}
-	if g.filed < (n+1)*g.Files/most {
+	if g.filed < (n+1)*g.Files/total {
 		_, err := g.file(t, at, model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID})
 		return err
 	}
@@ -167,15 +169,16 @@ func (g *firm) order(t *store.Tx, at time.Time, n int) error {
 	if err != nil {
 		return err
 	}
-	order := model.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
-		Status: g.statuses[g.status(len(g.statuses), at)], Custom: model.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
+	order := model.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at,
+		UpdatedAt: at,
+		Status:    g.statuses[g.status(len(g.statuses), at)], Custom: model.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
 	if g.rand.IntN(10) > 0 {
 		order.DueDate = at.AddDate(0, 0, 3+g.rand.IntN(20)).Format(time.DateOnly)
 	}
 	return errors.Join(t.PutOrder(order), g.event(t, at, "order.created", "order", id))
 }
 
-func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
+func (g *firm) abstract(t *store.Tx, at time.Time, n, total int) error {
 	id, err := t.NewAbstractID()
 	if err != nil {
 		return err
@@ -187,8 +190,8 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
 	if len(template.Statuses) > 0 {
 		abstract.Status = template.Statuses[g.status(len(template.Statuses), at)]
 	}
-	// One in nine files lies in a folder.
-	for want := (n + 1) * g.Files / most; g.filed < want; {
+	// One in nine files is in a folder.
+	for want := (n + 1) * g.Files / total; g.filed < want; {
 		place := model.File{AbstractID: id}
 		if g.filed%9 == 0 {
 			place = model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID}
@@ -209,19 +212,19 @@ func (g *firm) file(t *store.Tx, at time.Time, place model.File) (uint64, error)
 	if err != nil {
 		return 0, err
 	}
-	which, pages := g.filed%len(g.digests), 1+g.filed%len(g.digests)%40
+	content, pages := g.filed%len(g.digests), 1+g.filed%len(g.digests)%40
 	g.filed++
 	file := model.File{ID: id, Filename: fmt.Sprintf("Deed Book %d Page %d.pdf", 1+id/600, 1+id%600), MIME: "application/pdf", Pages: &pages,
-		Size: g.sizes[which], Digest: g.digests[which], FolderID: place.FolderID, AbstractID: place.AbstractID, Version: 1, CreatedAt: at}
+		Size: g.sizes[content], Digest: g.digests[content], FolderID: place.FolderID, AbstractID: place.AbstractID, Version: 1, CreatedAt: at}
 	return id, errors.Join(t.PutFile(file), g.event(t, at, "file.filed", "file", id))
 }
 
-func (g *firm) event(t *store.Tx, at time.Time, kind, noun string, id uint64) error {
+func (g *firm) event(t *store.Tx, at time.Time, kind, recordKind string, id uint64) error {
 	actor := model.Actor{Kind: model.ActorKey, ID: 1 + uint64(g.rand.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
-	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", noun, id)})
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", recordKind, id)})
 }
 
-// status is the last but one for what is old, and anything for what is not.
+// status returns the index of a status: the second to last for old records, and any for recent ones.
 func (g *firm) status(of int, at time.Time) int {
 	if g.Until.Sub(at) > 60*24*time.Hour && g.rand.IntN(50) > 0 {
 		return max(of-2, 0)
@@ -231,11 +234,12 @@ func (g *firm) status(of int, at time.Time) int {
 
 var (
 	firmStates   = []string{"GA", "FL", "SC", "NC", "AL", "TN", "TX", "OH", "PA", "NY"}
-	firmSurnames = []string{"Abbott", "Bell", "Castro", "Dunn", "Ellis", "Flores", "Grant", "Hughes", "Ingram", "Jordan", "Keller", "Lyons", "Moreno", "Nash", "Owens", "Price"}
-	firmStreets  = []string{"Oak", "Main", "Church", "Mill Creek", "Peachtree", "Old Ferry", "Lakeview", "Walnut"}
+	firmSurnames = []string{"Abbott", "Bell", "Castro", "Dunn", "Ellis", "Flores", "Grant", "Hughes", "Ingram", "Jordan", "Keller",
+		"Lyons", "Moreno", "Nash", "Owens", "Price"}
+	firmStreets = []string{"Oak", "Main", "Church", "Mill Creek", "Peachtree", "Old Ferry", "Lakeview", "Walnut"}
 )
 
-// property lies in one of 1,000 counties, a few of which have most of the work.
+// property returns a property in one of 1,000 counties, a few of which have the largest share.
 func (g *firm) property() model.Property {
 	county := int(float64(1000) * math.Pow(g.rand.Float64(), 4))
 	return model.Property{
@@ -245,7 +249,8 @@ func (g *firm) property() model.Property {
 }
 
 func (g *firm) name() string {
-	return fmt.Sprintf("%s %c. %s", firmSurnames[g.rand.IntN(len(firmSurnames))], 'A'+rune(g.rand.IntN(26)), firmSurnames[g.rand.IntN(len(firmSurnames))])
+	return fmt.Sprintf("%s %c. %s", firmSurnames[g.rand.IntN(len(firmSurnames))], 'A'+rune(g.rand.IntN(26)),
+		firmSurnames[g.rand.IntN(len(firmSurnames))])
 }
 
 func quoted(text string) []byte { return strconv.AppendQuote(nil, text) }

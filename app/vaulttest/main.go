@@ -1,5 +1,4 @@
-// Package vaulttest is what tests of several packages share: nothing of it is
-// part of the product.
+// Package vaulttest contains test support that several packages share. It is not part of the product.
 package vaulttest
 
 import (
@@ -10,8 +9,8 @@ import (
 	"deedkeep/web"
 )
 
-// Main is what TestMain calls in every package whose tests open documents: a
-// test binary that was started as a child is one, and runs no tests.
+// Main runs the tests of m. Every package whose tests open documents calls it in TestMain, because the tests start
+// their own binary again as a worker process.
 func Main(m *testing.M) {
 	if sandbox.IsWorker(os.Args) {
 		os.Exit(sandbox.RunWorker(web.PDFium))

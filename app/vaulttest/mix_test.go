@@ -28,7 +28,8 @@ func TestMixFills(t *testing.T) {
 			t.Fatal(err)
 		}
 		said, ordered := m.Abstract(n), m.Order(n)
-		if a := a.Abstract; a.FileNumber() != said.Number || a.ParcelID() != said.Parcel || a.County != said.County || o.Number != ordered.Number || o.ParcelID() != ordered.Parcel {
+		if a := a.Abstract; a.FileNumber() != said.Number || a.ParcelID() != said.Parcel || a.County != said.County ||
+			o.Number != ordered.Number || o.ParcelID() != ordered.Parcel {
 			t.Errorf("%d: %+v, %+v, said %+v, %+v", n, a, o, said, ordered)
 		}
 	}

@@ -14,18 +14,17 @@ import (
 	"deedkeep/app/store"
 )
 
-// FilesPerMoment is how many files arrive in a moment of the mix, with its order and its
-// abstract.
+// FilesPerMoment is the number of files in each moment of the mix.
 const FilesPerMoment = 2
 
-// Text gives which document with text the k-th file has, where it has one.
+// Text returns the number of the text of file k; has is false if the file has no text.
 func (m Mix) Text(k int) (n int, has bool) {
 	files := m.Moments * FilesPerMoment
 	n = k * m.Texts / files
 	return n, (k+1)*m.Texts/files > n
 }
 
-// FileOf is the k-th file of those that have a text.
+// FileOf returns the number of the file with text n.
 func (m Mix) FileOf(n int) int {
 	files := m.Moments * FilesPerMoment
 	k := (n*files + m.Texts - 1) / m.Texts
@@ -37,15 +36,13 @@ func (m Mix) FileOf(n int) int {
 	}
 }
 
-// InFolder reports a file that lies in a folder; the others are on the abstract of their
-// moment.
+// InFolder reports whether file k is in a folder. The other files belong to the abstract of their moment.
 func (m Mix) InFolder(k int) bool { return k%9 == 0 }
 
-// Fill makes a vault in an empty directory and writes the records of the mix, the n-th
-// of a kind under the id n+1, each with its event, through the store as the product
-// does. The documents are PDFs, the texts of them are kept already. progress is told
-// what is being made and how far it came.
-func (m Mix) Fill(ctx context.Context, dir string, progress func(what string, done, total int)) (err error) {
+// Fill creates a vault in an empty directory and writes the records of the mix and their events through the store, as
+// the product does. Record n of a kind has the ID n+1. The documents are PDFs, and their texts are stored as if the
+// server had extracted them. Fill calls progress with the name of the current step.
+func (m Mix) Fill(ctx context.Context, dir string, progress func(step string, done, total int)) (err error) {
 	if err := createVault(ctx, dir); err != nil {
 		return err
 	}
@@ -78,11 +75,11 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(what string, do
 	return nil
 }
 
-// mixFiller is a mix on its way into a vault.
+// mixFiller writes a mix to a vault.
 type mixFiller struct {
 	Mix
 	*firm
-	kept []storedPDF // the documents with text
+	kept []storedPDF // the documents with text, by number of the text
 }
 
 type storedPDF struct {
@@ -90,7 +87,7 @@ type storedPDF struct {
 	size   int64
 }
 
-// moments writes the same when it runs twice.
+// moments writes the records of some moments. It writes the same records if it runs twice.
 func (g *mixFiller) moments(t *store.Tx, from, until int) error {
 	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
 	for n := from; n < until; n++ {
@@ -124,10 +121,13 @@ func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 	if s.Commercial {
 		template = g.templates[1]
 	}
-	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
+	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1,
+		CreatedAt: s.At, UpdatedAt: s.At,
 		Status: template.Statuses[g.status(len(template.Statuses), s.At)],
-		Custom: model.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner), "borrower": quoted(s.Borrower),
-			"deed_book_page": quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)), "subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
+		Custom: model.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner),
+			"borrower":              quoted(s.Borrower),
+			"deed_book_page":        quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)),
+			"subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
 	for k := n * FilesPerMoment; k < (n+1)*FilesPerMoment; k++ {
 		file, err := g.mixedFile(t, k, id)
 		if err != nil {
@@ -145,14 +145,15 @@ func (g *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, erro
 	if err != nil || id != uint64(k)+1 { // #nosec G115 -- not negative
 		return 0, errors.Join(err, fmt.Errorf("file %d is the number %d of the mix", id, k))
 	}
-	which := k % len(g.digests)
-	pages, doc := 1+which%40, storedPDF{g.digests[which], g.sizes[which]}
-	failure := model.FailureNoText + "." // else a server would try to make it
+	content := k % len(g.digests)
+	pages, doc := 1+content%40, storedPDF{g.digests[content], g.sizes[content]}
+	failure := model.FailureNoText + "." // otherwise a server would extract it
 	if n, has := g.Text(k); has {
 		pages, doc, failure = TextPages, g.kept[n], ""
 	}
 	s := g.Mix.File(k)
-	file := model.File{ID: id, Filename: s.Filename(k), MIME: model.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, Failure: failure,
+	file := model.File{ID: id, Filename: s.Filename(k), MIME: model.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest,
+		Failure:    failure,
 		AbstractID: abstract, Version: 1, CreatedAt: s.At}
 	if g.InFolder(k) {
 		file.AbstractID, file.FolderID = 0, g.folders[k%len(g.folders)].ID

@@ -13,9 +13,10 @@ import (
 	"deedkeep/app/blobstore"
 )
 
-// storePDFs keeps the documents with text, and their texts as processing would.
-func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(what string, done, total int)) error {
-	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: noSyncFiles{blobstore.OSFiles()}})
+// storePDFs stores the documents with text, and their texts as processing would.
+func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(step string, done, total int)) error {
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
+		blobstore.Options{Files: noSyncFiles{blobstore.OSFiles()}})
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func writeText(w io.Writer, pages []string) error {
 	return text.Close()
 }
 
-// noSyncFiles is a disk of a vault that can be made again: nothing is synced.
+// noSyncFiles skips all syncs, because the generated vault can be created again.
 type noSyncFiles struct{ blobstore.Files }
 
 func (noSyncFiles) SyncDir(string) error { return nil }
@@ -74,8 +75,8 @@ type noSyncFile struct{ blobstore.File }
 func (noSyncFile) Sync() error          { return nil }
 func (noSyncFile) WriteBack(_, _ int64) {}
 
-// TextPDF makes a PDF of pages of text, which any reader of PDF shows and reads. The
-// text has neither brackets nor backslashes, and nothing but ASCII.
+// TextPDF returns a PDF with pages of text that every PDF reader can render and extract. The text must be ASCII without
+// parentheses and backslashes.
 func TextPDF(pages []string) []byte {
 	var doc bytes.Buffer
 	var offsets []int

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// OldText is the kept text of a document of one page in the form of a number (package
-// derived), as the versions with that form wrote it.
+// OldText returns the stored text of a one-page document in an older version of the text format (package blobstore).
 func OldText(t testing.TB, form int, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

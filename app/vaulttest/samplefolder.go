@@ -1,7 +1,7 @@
 //go:build ignore
 
-// A program of go generate, which prints whether the tests read more sample documents
-// than those of this repository: "go test ./..." prints nothing of packages that pass.
+// Command samplefolder prints whether the tests read sample documents outside this repository. go generate runs it,
+// because "go test ./..." prints nothing for packages that pass.
 package main
 
 import (

@@ -17,23 +17,23 @@ import (
 
 //go:generate go run samplefolder.go
 
-// Sample is one row of MANIFEST.tsv of the sample documents.
+// Sample is a row of MANIFEST.tsv, which lists the sample documents.
 type Sample struct {
-	Path      string // as in the manifest, with slashes
-	File      string // where it lies, for as long as the test runs
-	InRepo    bool   // it is in this repository
+	Path      string // path in the manifest, with slashes
+	File      string // path on disk, valid until the test ends
+	InRepo    bool   // whether the document is in this repository
 	Accept    bool
-	Kind      string // by content: pdf, docx, …
+	Kind      string // type of the content: pdf, docx, …
 	MIME      string
-	Pages     int    // 0: the manifest has none
-	Phrase    string // what its text must contain, without a closing " ?"; "" if none
-	Rejection string // the sentence of API.md; "" if none
-	Note      string // among others, by what the phrase was found
+	Pages     int    // 0: not in the manifest
+	Phrase    string // a phrase that its text must contain, without a trailing " ?"; "": none
+	Rejection string // the expected message of the API; "": none
+	Note      string // a note, such as how the phrase was found
 	sha256    string
 }
 
-// Samples gives the sample documents of this repository (testdata/documents, with the
-// script that makes them), and after them those of SampleFolder that are others.
+// Samples returns the sample documents of this repository (in testdata/documents, with the script that generates them),
+// followed by other documents in SampleFolder.
 func Samples(t testing.TB) []Sample {
 	t.Helper()
 	own := readManifest(t, filepath.Join(moduleRoot(t), "app", "vaulttest", "testdata", "documents"))
@@ -51,8 +51,8 @@ func Samples(t testing.TB) []Sample {
 	return slices.Concat(own, slices.DeleteFunc(readManifest(t, folder), func(s Sample) bool { return have[s.Path+s.sha256] }))
 }
 
-// SampleFolder is where more sample documents lie: the folder DEEDKEEP_SAMPLES, which
-// then must be there, or else shared/samples beside the clone; "" without either.
+// SampleFolder returns a directory with more sample documents: DEEDKEEP_SAMPLES, or shared/samples next to the clone.
+// It returns "" if neither exists.
 func SampleFolder(t testing.TB) string {
 	t.Helper()
 	folder := os.Getenv("DEEDKEEP_SAMPLES")
@@ -66,7 +66,7 @@ func SampleFolder(t testing.TB) string {
 	return folder
 }
 
-// unpack unpacks a document that lies in the repository as .gz.
+// unpack decompresses a document that the repository stores as .gz.
 func unpack(t testing.TB, s *Sample, to string) {
 	t.Helper()
 	packed, err := os.ReadFile(s.File + ".gz")
@@ -119,22 +119,21 @@ func readManifest(t testing.TB, folder string) []Sample {
 	return samples
 }
 
-// CacheDir returns the folder of compiled engines that all tests share, so that
-// each engine is compiled once: DEEDKEEP_TEST_CACHE, or deedkeep-test in the
-// user's cache folder.
+// CacheDir returns the directory of compiled engines, which all tests share so that each engine is compiled only once:
+// DEEDKEEP_TEST_CACHE, or deedkeep-test in the user's cache directory.
 func CacheDir() string {
 	if folder := os.Getenv("DEEDKEEP_TEST_CACHE"); folder != "" {
 		return folder
 	}
 	folder, err := os.UserCacheDir()
 	if err != nil {
-		// No home: a folder for everybody is as good for a test.
+		// Without a home directory, use the shared one for temporary files.
 		folder = os.TempDir()
 	}
 	return filepath.Join(folder, "deedkeep-test")
 }
 
-// moduleRoot is the folder of go.mod, above that of the test's package.
+// moduleRoot returns the directory of go.mod, which is above the working directory of the test.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -23,36 +23,37 @@ import (
 	"deedkeep/app/secret"
 )
 
-// Clock is a time that tests move. It is safe for many goroutines.
+// Clock is a clock that tests advance. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock starts at a fixed moment.
+// NewClock returns a clock that starts at a fixed time.
 func NewClock() *Clock {
 	return &Clock{now: time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)}
 }
 
-// Now gives the clock's time.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the clock.
+// Advance moves the clock forward, or back if by is negative.
 func (c *Clock) Advance(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(by)
 }
 
-// Rand is a fixed, endless source of what looks like chance, for many goroutines.
+// Rand returns an endless, deterministic source of random bytes. It is safe for concurrent use.
 func Rand() io.Reader {
 	return &lockedRand{source: rand.NewChaCha8([32]byte{1})}
 }
 
+// lockedRand is a deterministic io.Reader that is safe for concurrent use.
 type lockedRand struct {
 	mu     sync.Mutex
 	source *rand.ChaCha8
@@ -64,16 +65,16 @@ func (c *lockedRand) Read(p []byte) (int, error) {
 	return c.source.Read(p)
 }
 
-// Settings are those of config.example.yaml, without the reserve and the spare file of
-// the disk and without a retention, and with more time for a search than a machine under
-// load takes for one.
+// Settings returns the default settings with changes for tests: no disk reserve, no reserve file, no retention, and a
+// longer search timeout for machines under load.
 func Settings() instance.Settings {
 	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
-		Users: auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: search.SearchSettings{Deadline: 20 * time.Second}}
+		Users: auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour,
+		Search: search.SearchSettings{Deadline: 20 * time.Second}}
 }
 
-// Options of a vault for tests in a directory of its own, with a clock, chance,
-// passwords that cost next to nothing, and a reader that starts no child.
+// Options returns options for a test vault in its own directory, with a test clock, deterministic random bytes, cheap
+// password hashes, and a Reader that starts no worker processes.
 func Options(t testing.TB) instance.Options {
 	t.Helper()
 	return instance.Options{
@@ -82,8 +83,7 @@ func Options(t testing.TB) instance.Options {
 	}
 }
 
-// Open opens a vault that is closed at the end of the test, after a verification
-// that must find nothing.
+// Open opens a vault. At the end of the test it verifies the vault, which must have no findings, and closes it.
 func Open(t testing.TB, opts instance.Options) *instance.Instance {
 	t.Helper()
 	v, err := instance.Open(context.Background(), opts)
@@ -99,7 +99,7 @@ func Open(t testing.TB, opts instance.Options) *instance.Instance {
 	return v
 }
 
-// Verify fails the test for every finding.
+// Verify fails the test for every finding of a verification.
 func Verify(t testing.TB, v *instance.Instance) {
 	t.Helper()
 	report, err := v.Integrity.Verify(context.Background(), func(int, int) {})
@@ -111,17 +111,16 @@ func Verify(t testing.TB, v *instance.Instance) {
 	}
 }
 
-// Reader judges documents as the product does, but in this process and with a toy in
-// the place of PDFium, which counts what PDF made by PDF says. It has no pictures,
-// and text only of text files.
+// Reader inspects documents in the test process. It uses a fake in place of PDFium, which reads only documents from
+// PDF. It renders no pages, and extracts text only from text files.
 type Reader struct{}
 
-// Picture is vault.Reader.
+// Picture returns ErrUnsupported.
 func (Reader) Picture(context.Context, sandbox.Request, int, int, document.ExtractLimits) (document.Image, error) {
 	return document.Image{}, document.ErrUnsupported
 }
 
-// Sizes is vault.Reader: every page that PDF made is a letter page.
+// Sizes returns the letter size for every page of a document from PDF.
 func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
 	head := make([]byte, min(r.Size, 1024))
 	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -135,12 +134,12 @@ func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 	return slices.Repeat([]document.PageSize{document.USLetter}, pages), err
 }
 
-// Marks is vault.Reader.
+// Marks returns ErrUnsupported.
 func (Reader) Marks(context.Context, sandbox.Request, int, string, document.ExtractLimits) ([][]document.Rect, error) {
 	return nil, document.ErrUnsupported
 }
 
-// Text is vault.Reader.
+// Text returns the content of a text file.
 func (Reader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "text/plain" {
 		return document.ErrUnsupported
@@ -152,18 +151,19 @@ func (Reader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimit
 	return emit(1, string(text))
 }
 
-// Inspect is vault.Reader.
+// Inspect inspects a document with the fake PDF engine.
 func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	return document.Inspect(ctx, doc, size, ext, fakePDFium{}, lim)
 }
 
-// PDF makes a document that the toy reads, of so many pages; salt tells two apart.
+// PDF returns a document with a number of pages that Reader can inspect. Different salts result in different contents.
 func PDF(pages int, salt string) []byte {
 	return []byte("%PDF-1.7\n%toy pages=" + strconv.Itoa(pages) + " " + salt + "\n%%EOF\n")
 }
 
 var fakePages = regexp.MustCompile(`%toy pages=(\d+)`)
 
+// fakePDFium implements the PDF engine for documents from PDF.
 type fakePDFium struct{}
 
 func (fakePDFium) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {

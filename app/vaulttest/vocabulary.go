@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Vocabulary is 50,000 words of which the n-th comes up as often as 1/n says: Zipf's
-// law, which deeds follow as everything does that people write.
+// Vocabulary is 50,000 words with frequencies according to Zipf's law: word n is proportional to 1/n, as in natural
+// text.
 type Vocabulary struct {
 	words   []string
-	samples []uint16 // ranks, each as often as its share
+	samples []uint16 // ranks, each repeated according to its frequency
 }
 
 const (
 	vocabularySize    = 50_000
-	vocabularySamples = 1 << 22 // the rarest word has seven of them
+	vocabularySamples = 1 << 22 // the rarest word has seven
 )
 
-// vocabularyCommon are the commonest words of deeds, mortgages and affidavits.
+// vocabularyCommon are the most common words of deeds, mortgages, and affidavits.
 const vocabularyCommon = `the of and to said in or a by for as said be party county that
  state which with grantor grantee deed book page recorded records lot this land from
  feet north south east west thence on at it is will his her heirs assigns forever
@@ -34,10 +34,10 @@ const vocabularyCommon = `the of and to said in or a by for as said be party cou
 var vocabularySyllables = strings.Fields(`ba be bi bo bu da de di do du fa fe fi fo fu ga ge go gu ha he hi ho ja jo ka ke
  ki ko la le li lo lu ma me mi mo mu na ne ni no nu pa pe pi po pu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo za zo`)
 
-// NewVocabulary makes the same words every time.
+// NewVocabulary returns the vocabulary, which is always the same.
 func NewVocabulary() *Vocabulary {
 	v := &Vocabulary{samples: make([]uint16, 0, vocabularySamples)}
-	known := map[string]bool{} // first what people and counties are called: a word is one or the other
+	known := map[string]bool{} // begins with all names, so that no word is also a name
 	for n := range MixNames {
 		known[strings.ToLower(MixFirst(n))], known[strings.ToLower(MixLast(n))] = true, true
 	}
@@ -53,17 +53,17 @@ func NewVocabulary() *Vocabulary {
 	for _, word := range strings.Fields(strings.ReplaceAll(vocabularyCommon, "'", "")) {
 		add(word)
 	}
-	chance := rand.New(rand.NewPCG(3, 5))
+	rng := rand.New(rand.NewPCG(3, 5))
 	for len(v.words) < vocabularySize {
 		var word strings.Builder
-		for range 2 + chance.IntN(3) {
-			word.WriteString(vocabularySyllables[chance.IntN(len(vocabularySyllables))])
+		for range 2 + rng.IntN(3) {
+			word.WriteString(vocabularySyllables[rng.IntN(len(vocabularySyllables))])
 		}
-		add(word.String() + []string{"", "n", "r", "s", "ble", "ght"}[chance.IntN(6)])
+		add(word.String() + []string{"", "n", "r", "s", "ble", "ght"}[rng.IntN(6)])
 	}
-	whole := math.Log(vocabularySize) + 0.5772
+	total := math.Log(vocabularySize) + 0.5772
 	for rank := 0; len(v.samples) < vocabularySamples; rank = (rank + 1) % vocabularySize {
-		share := max(1, int(vocabularySamples/(float64(rank+1)*whole)))
+		share := max(1, int(vocabularySamples/(float64(rank+1)*total)))
 		for range min(share, vocabularySamples-len(v.samples)) {
 			v.samples = append(v.samples, uint16(rank)) // #nosec G115 -- below 50,000
 		}
@@ -71,31 +71,31 @@ func NewVocabulary() *Vocabulary {
 	return v
 }
 
-// Word is the word of a rank, the commonest being 0.
+// Word returns the word of a rank; rank 0 is the most common.
 func (v *Vocabulary) Word(rank int) string { return v.words[rank] }
 
-// Size is how many words there are.
+// Size returns the number of words.
 func (v *Vocabulary) Size() int { return len(v.words) }
 
-// TextWords is how many words a document has, on TextPages pages.
+// TextWords is the number of words in a document, and TextPages the number of its pages.
 const (
 	TextWords = 1000
 	TextPages = 3
 )
 
-// Ranks are the words of the n-th document, in their order; room is used again.
-func (v *Vocabulary) Ranks(n int, room []uint16) []uint16 {
-	chance, room := rand.NewPCG(uint64(n), 17), room[:0] // #nosec G115 -- not negative
+// Ranks returns the ranks of the words in document n, in sequence. It reuses buf.
+func (v *Vocabulary) Ranks(n int, buf []uint16) []uint16 {
+	rng, buf := rand.NewPCG(uint64(n), 17), buf[:0] // #nosec G115 -- not negative
 	for range TextWords {
-		room = append(room, v.samples[chance.Uint64()%vocabularySamples])
+		buf = append(buf, v.samples[rng.Uint64()%vocabularySamples])
 	}
-	return room
+	return buf
 }
 
-// PageOf is the page on which the word at a place of the text stands, from 1.
-func PageOf(place int) int { return 1 + place*TextPages/TextWords }
+// PageOf returns the page of the word at a position of the text. Pages are numbered from 1.
+func PageOf(position int) int { return 1 + position*TextPages/TextWords }
 
-// Pages are the pages of the n-th document as people write: sentences in lines.
+// Pages returns the text of the pages of document n, with sentences and lines.
 func (v *Vocabulary) Pages(n int) []string {
 	pages := make([]strings.Builder, TextPages)
 	start, column := true, 0

@@ -16,26 +16,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a block device whose bytes are kept in memory. Everything of it is gone at the
-// end of its test.
+// Disk is a block device in memory. The end of the test removes it.
 type Disk struct {
-	base    string   // folder of its mounts
-	kind    string   // of its file system
-	memory  *os.File // the bytes
+	base    string   // directory of its mounts
+	kind    string   // type of its file system
+	memory  *os.File // the content
 	size    int64
 	loop    *os.File
 	mounted bool
 
-	server *exec.Cmd // of the FUSE file; nil: the loop device lies on the memory itself
-	link   *os.File  // to the server
+	server *exec.Cmd // serves the FUSE file; nil: the loop device uses memory directly
+	link   *os.File  // connection to the server
 
 	mu        sync.Mutex
 	fails     func(offset int64, data []byte) bool
-	recording *Recording // nil: nothing is recorded
-	linkErr   error      // of the link
+	recording *Recording // nil: not recording
+	linkErr   error      // the first error of a write to memory
 }
 
-// New makes a disk of size bytes, all zero, and a device for it.
+// New returns a disk of size bytes, all zero.
 func New(t testing.TB, size int64) *Disk {
 	t.Helper()
 	d := newDisk(t, size)
@@ -46,7 +45,7 @@ func New(t testing.TB, size int64) *Disk {
 	if err != nil {
 		t.Fatalf("open the disk: %v", err)
 	}
-	// Direct: the page cache would keep writes back, and join them.
+	// Direct I/O, because the page cache would delay and merge writes.
 	err = errors.Join(d.attach(file, unix.LO_FLAGS_DIRECT_IO), file.Close())
 	if err != nil {
 		t.Fatalf("attach the disk: %v", err)
@@ -54,9 +53,8 @@ func New(t testing.TB, size int64) *Disk {
 	return d
 }
 
-// Copy makes another disk with the bytes that this one holds now. What its file system
-// has not written yet is not among them: so it looks after a power failure. A copy
-// cannot fail or record.
+// Copy returns a new disk with the current content of d. The copy lacks data that the file system has not written yet,
+// as after a power failure. It can't fail writes or record.
 func (d *Disk) Copy(t testing.TB) *Disk {
 	t.Helper()
 	c := NewPlain(t, d.size)
@@ -69,8 +67,7 @@ func (d *Disk) Copy(t testing.TB) *Disk {
 	return c
 }
 
-// NewPlain makes a disk that cannot fail or record, and is quicker for that: the loop
-// device lies on the memory itself.
+// NewPlain returns a disk that can't fail writes or record. It is faster, because the loop device uses memory directly.
 func NewPlain(t testing.TB, size int64) *Disk {
 	t.Helper()
 	d := newDisk(t, size)
@@ -92,7 +89,7 @@ func newDisk(t testing.TB, size int64) *Disk {
 			t.Errorf("remove the disk: %v", err)
 		}
 	})
-	if d.base, err = os.MkdirTemp("", "dk"); err != nil { // short: a socket is to fit
+	if d.base, err = os.MkdirTemp("", "dk"); err != nil { // short, because the path of a socket is limited
 		t.Fatal(err)
 	}
 	for _, folder := range []string{fuseFolder, mountFolder} {
@@ -103,7 +100,7 @@ func newDisk(t testing.TB, size int64) *Disk {
 	return d
 }
 
-// close takes apart what there is, in the reverse order, each step also after another failed.
+// close releases everything in reverse sequence and continues after errors.
 func (d *Disk) close() error {
 	var all []error
 	if d.mounted {
@@ -113,7 +110,7 @@ func (d *Disk) close() error {
 		all = append(all, unix.IoctlSetInt(int(d.loop.Fd()), unix.LOOP_CLR_FD, 0), d.loop.Close())
 	}
 	if d.server != nil {
-		// Closing alone would leave the goroutine that reads.
+		// Without the shutdown, the goroutine that reads would not end.
 		all = append(all, unix.Shutdown(int(d.link.Fd()), unix.SHUT_RDWR), d.link.Close(), d.server.Wait())
 		d.mu.Lock()
 		all = append(all, d.linkErr)
@@ -126,10 +123,10 @@ func (d *Disk) close() error {
 	return errors.Join(all...)
 }
 
-// Device is the path of the block device.
+// Device returns the path of the block device.
 func (d *Disk) Device() string { return d.loop.Name() }
 
-// Mkfs makes a file system: "ext4" or "xfs".
+// Mkfs creates a file system of type "ext4" or "xfs".
 func (d *Disk) Mkfs(t testing.TB, kind string) {
 	t.Helper()
 	var args []string
@@ -147,7 +144,7 @@ func (d *Disk) Mkfs(t testing.TB, kind string) {
 	d.kind = kind
 }
 
-// Mount mounts the file system, with what its journal has to replay, and gives its folder.
+// Mount mounts the file system, which replays its journal, and returns the mount point.
 func (d *Disk) Mount(t testing.TB) string {
 	t.Helper()
 	folder, err := d.TryMount()
@@ -157,11 +154,11 @@ func (d *Disk) Mount(t testing.TB) string {
 	return folder
 }
 
-// TryMount is Mount for any goroutine, and for a disk that may not be mountable.
+// TryMount is like Mount and returns an error. Any goroutine may call it.
 func (d *Disk) TryMount() (folder string, err error) {
 	options := ""
 	if d.kind == "xfs" {
-		options = "nouuid" // copies have the same
+		options = "nouuid" // copies have the same UUID
 	}
 	folder = filepath.Join(d.base, mountFolder)
 	if err := unix.Mount(d.Device(), folder, d.kind, 0, options); err != nil {
@@ -171,7 +168,7 @@ func (d *Disk) TryMount() (folder string, err error) {
 	return folder, nil
 }
 
-// Unmount unmounts the file system; every process must have left it.
+// Unmount unmounts the file system, which no process may use.
 func (d *Disk) Unmount(t testing.TB) {
 	t.Helper()
 	if err := d.TryUnmount(); err != nil {
@@ -179,13 +176,13 @@ func (d *Disk) Unmount(t testing.TB) {
 	}
 }
 
-// TryUnmount is Unmount for any goroutine.
+// TryUnmount is like Unmount and returns an error. Any goroutine may call it.
 func (d *Disk) TryUnmount() error {
 	d.mounted = false
 	return d.unmount()
 }
 
-// unmount waits a little for a killed process that is just ending.
+// unmount retries for a few seconds while a killed process exits.
 func (d *Disk) unmount() error {
 	folder := filepath.Join(d.base, mountFolder)
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -197,21 +194,20 @@ func (d *Disk) unmount() error {
 			return errors.Join(fmt.Errorf("unmount %s: %w", folder, err), unix.Unmount(folder, unix.MNT_DETACH))
 		}
 	}
-	// The device is open still, so the kernel keeps its pages of it.
+	// Drop the kernel's cached pages, which it keeps while the device is open.
 	return unix.IoctlSetInt(int(d.loop.Fd()), unix.BLKFLSBUF, 0)
 }
 
-// FailWrites has the disk answer EIO to each write that fails says so of, and not do
-// it; nil: all succeed again. fails is called from one goroutine at a time, with the
-// place on the disk; it must not use the disk, nor keep data.
+// FailWrites makes each write fail with EIO for which fails returns true; nil makes all writes succeed. fails receives
+// the position on the disk, and only one call runs at a time. It must not use the disk or retain data.
 func (d *Disk) FailWrites(fails func(offset int64, data []byte) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fails = fails
 }
 
-// CutPower makes the kernel give up the mounted file system at once, with all that it has
-// not written yet, as a power failure would; it has to be mounted again.
+// CutPower makes the kernel shut down the mounted file system without writing cached data, as in a power failure. The
+// file system must be mounted again afterward.
 func (d *Disk) CutPower(t testing.TB) {
 	t.Helper()
 	folder, err := os.Open(filepath.Join(d.base, mountFolder))
@@ -224,20 +220,19 @@ func (d *Disk) CutPower(t testing.TB) {
 	}
 }
 
-// The number and its argument are the same for ext4 (EXT4_IOC_SHUTDOWN) and XFS
-// (XFS_IOC_GOINGDOWN).
+// The ioctl and its argument are the same for ext4 (EXT4_IOC_SHUTDOWN) and XFS (XFS_IOC_GOINGDOWN).
 const (
 	shutdown           = 0x8004587d
 	shutdownNoLogFlush = 2
 )
 
-// attach finds a loop device that is free, and puts it over the file.
+// attach attaches file to a free loop device.
 func (d *Disk) attach(file *os.File, flags uint32) error {
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	defer control.Close() //nolint:errcheck // only asked
+	defer control.Close() //nolint:errcheck // used only for an ioctl
 	for {
 		n, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
 		if err != nil {
@@ -247,14 +242,14 @@ func (d *Disk) attach(file *os.File, flags uint32) error {
 		if err != nil {
 			return err
 		}
-		// Detached with its last user, should this process be killed.
+		// The kernel detaches the device after its last user, also if this process is killed.
 		config := unix.LoopConfig{Fd: uint32(file.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_AUTOCLEAR}}
 		err = unix.IoctlLoopConfigure(int(loop.Fd()), &config)
 		if err == nil {
 			d.loop = loop
 			return nil
 		}
-		if err = errors.Join(err, loop.Close()); !errors.Is(err, unix.EBUSY) { // busy: another was quicker
+		if err = errors.Join(err, loop.Close()); !errors.Is(err, unix.EBUSY) { // busy: another process took the device first
 			return fmt.Errorf("configure %s: %w", loop.Name(), err)
 		}
 	}
@@ -272,7 +267,7 @@ func newMemory(size int64) (*os.File, error) {
 	return file, nil
 }
 
-// copyData makes to hold what from holds, and no more memory than it.
+// copyData copies from to to and keeps holes.
 func copyData(to, from *os.File, size int64) error {
 	if err := errors.Join(to.Truncate(0), to.Truncate(size)); err != nil {
 		return err
@@ -280,7 +275,7 @@ func copyData(to, from *os.File, size int64) error {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); at < size; {
 		begin, err := from.Seek(at, unix.SEEK_DATA)
-		if errors.Is(err, unix.ENXIO) { // nothing but holes
+		if errors.Is(err, unix.ENXIO) { // only holes follow
 			return nil
 		}
 		if err != nil {

@@ -10,23 +10,23 @@ import (
 	"testing"
 )
 
-// sector is what a disk writes completely or not at all.
+// sector is the size of a block that a disk writes atomically.
 const sector = 512
 
-// Recording is every write and flush of a disk since Record, in their order.
+// Recording contains the writes and flushes of a disk since Record, in sequence.
 type Recording struct {
 	disk    *Disk
-	before  *os.File // what the disk held
+	before  *os.File // content of the disk at the start
 	entries []entry
 }
 
-// entry is a write, or a flush when it has no data.
+// entry is a write, or a flush if data is nil.
 type entry struct {
 	offset int64
 	data   []byte
 }
 
-// Record begins a recording; a disk has one at a time.
+// Record starts a recording. A disk can have only one at a time.
 func (d *Disk) Record(t testing.TB) *Recording {
 	t.Helper()
 	before, err := newMemory(d.size)
@@ -47,10 +47,10 @@ func (d *Disk) Record(t testing.TB) *Recording {
 	return d.recording
 }
 
-// add is called with the disk's lock held.
-func (r *Recording) add(what byte, offset int64, data []byte) {
+// add appends an entry. The caller must hold the disk's lock.
+func (r *Recording) add(op byte, offset int64, data []byte) {
 	e := entry{offset: offset}
-	if what == opWrite {
+	if op == opWrite {
 		e.data = slices.Clone(data)
 	}
 	r.entries = append(r.entries, e)
@@ -63,14 +63,14 @@ func (r *Recording) Stop() {
 	r.disk.recording = nil
 }
 
-// Len is how many writes and flushes there are so far: a moment to cut the power at.
+// Len returns the number of writes and flushes so far, which is a position for Replay.
 func (r *Recording) Len() int {
 	r.disk.mu.Lock()
 	defer r.disk.mu.Unlock()
 	return len(r.entries)
 }
 
-// Flushes are the moments right after each flush.
+// Flushes returns the position after each flush.
 func (r *Recording) Flushes() []int {
 	r.disk.mu.Lock()
 	defer r.disk.mu.Unlock()
@@ -83,16 +83,16 @@ func (r *Recording) Flushes() []int {
 	return all
 }
 
-// Replayer rebuilds what the disk held at moments of its recording, each later than the
-// one before. It may be used after the end of the recording, several at the same time.
+// Replayer rebuilds the content of the disk at increasing positions of its recording. Use it after Stop. Several can be
+// used concurrently.
 type Replayer struct {
 	r       *Recording
-	flushed *os.File // what was certainly there at the last flush
-	at      int      // entries in it
+	flushed *os.File // content at the last flush
+	at      int      // number of entries in flushed
 	target  *Disk
 }
 
-// Replayer gives a player with a disk of its own, without a file system until Play.
+// Replayer returns a replayer with its own disk, which has no file system before Replay.
 func (r *Recording) Replayer(t testing.TB) *Replayer {
 	t.Helper()
 	p := &Replayer{r: r, target: NewPlain(t, r.disk.size)}
@@ -112,16 +112,15 @@ func (r *Recording) Replayer(t testing.TB) *Replayer {
 	return p
 }
 
-// Replay puts on the player's disk, which must not be mounted, what a power failure after
-// the first moment entries leaves: all that was written before the last flush, and of
-// the writes since a choice by chance, some torn at a sector: so a later one may be
-// there while an earlier one is not. Without chance all writes are there.
-func (p *Replayer) Replay(moment int, chance *rand.Rand) (*Disk, error) {
-	if moment < p.at || moment > len(p.r.entries) {
-		return nil, errors.New("no moment that lies ahead")
+// Replay writes to the replayer's disk what a power failure at a position of the recording could leave: every write
+// before the last flush, and a random selection of the writes since then, some torn at a sector. A later write may be
+// present while an earlier one is missing. If rng is nil, all writes are present. The disk must not be mounted.
+func (p *Replayer) Replay(position int, rng *rand.Rand) (*Disk, error) {
+	if position < p.at || position > len(p.r.entries) {
+		return nil, errors.New("position before the previous one or after the end")
 	}
 	last := p.at
-	for i := p.at; i < moment; i++ {
+	for i := p.at; i < position; i++ {
 		if p.r.entries[i].data == nil {
 			last = i + 1
 		}
@@ -136,16 +135,16 @@ func (p *Replayer) Replay(moment int, chance *rand.Rand) (*Disk, error) {
 		return nil, err
 	}
 	share := 1.0
-	if chance != nil {
-		share = chance.Float64()
+	if rng != nil {
+		share = rng.Float64()
 	}
-	for _, e := range p.r.entries[last:moment] {
-		if chance != nil {
-			if chance.Float64() >= share {
+	for _, e := range p.r.entries[last:position] {
+		if rng != nil {
+			if rng.Float64() >= share {
 				continue
 			}
-			if n := len(e.data) / sector; n > 1 && chance.IntN(4) == 0 {
-				e = e.torn(chance.IntN(n), chance.IntN(n))
+			if n := len(e.data) / sector; n > 1 && rng.IntN(4) == 0 {
+				e = e.torn(rng.IntN(n), rng.IntN(n))
 			}
 		}
 		if err := e.write(to.memory); err != nil {
@@ -155,7 +154,7 @@ func (p *Replayer) Replay(moment int, chance *rand.Rand) (*Disk, error) {
 	return to, nil
 }
 
-// torn is the write without its sectors before one and from another on.
+// torn returns only the sectors of the write between two sectors, inclusive.
 func (e entry) torn(a, b int) entry {
 	from, to := min(a, b)*sector, (max(a, b)+1)*sector
 	return entry{offset: e.offset + int64(from), data: e.data[from:to]}

@@ -20,25 +20,24 @@ const (
 	fuseFolder  = "fuse"
 	fuseFile    = "disk"
 	mountFolder = "m"
-	serverEnv   = "DEEDKEEP_TEST_BLOCKDEV" // tells a test binary that it is the server, of the disk in this folder
+	serverEnv   = "DEEDKEEP_TEST_BLOCKDEV" // makes a test binary the server of the disk in this directory
 	rootNode    = fuse.FUSE_ROOT_ID
 	fileNode    = rootNode + 1
-	maxRequest  = 1 << 20 // bytes of one request
+	maxRequest  = 1 << 20 // maximum bytes of a request
 )
 
-// What the server tells, each with one byte for an answer: 0, or 1 for an I/O error.
+// Messages of the server. The test responds to each with one byte: 0, or 1 for an I/O error.
 const (
 	opReady byte = iota
 	opWrite
 	opFlush
 )
 
-// headerSize is that of the kind, the offset, and the length of the data that follow.
+// headerSize is the size of a message header: operation, offset, and length of the data that follow.
 const headerSize = 1 + 8 + 4
 
-// The server is the test's own program, started once more: a page fault of the test
-// process on a file of the disk, as bbolt's map has them, may wait for the server, and
-// while it waits it keeps a Go processor, and the collector, from running.
+// init runs the server if the environment asks for it. The server must not run in the test process: a page fault there on
+// a mapped file of the disk waits for the server, and blocks a Go processor and the garbage collector.
 func init() {
 	base := os.Getenv(serverEnv)
 	if base == "" {
@@ -51,7 +50,7 @@ func init() {
 	os.Exit(0)
 }
 
-// serve starts the server of the disk's file, and waits for it.
+// serve starts the server process of the FUSE file and waits until it is ready.
 func (d *Disk) serve() error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -62,7 +61,7 @@ func (d *Disk) serve() error {
 	server.Env = append(os.Environ(), serverEnv+"="+d.base)
 	server.ExtraFiles = []*os.File{theirs, d.memory}
 	server.Stderr = os.Stderr
-	server.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // an interrupt is for the test; the server ends after it
+	server.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // an interrupt must reach only the test, which stops the server
 	if err := server.Start(); err != nil {
 		return errors.Join(err, link.Close(), theirs.Close())
 	}
@@ -81,12 +80,12 @@ func (d *Disk) serve() error {
 	return nil
 }
 
-// handleRequests decides and does what the server is asked to, until the link ends.
+// handleRequests executes the requests of the server until the connection ends.
 func (d *Disk) handleRequests() {
 	buf := make([]byte, headerSize+maxRequest)
 	for {
 		if _, err := io.ReadFull(d.link, buf[:headerSize]); err != nil {
-			return // closed by us, or the server has said why
+			return // closed by close, or the server printed its error
 		}
 		offset := int64(binary.LittleEndian.Uint64(buf[1:]))
 		data := buf[headerSize:][:binary.LittleEndian.Uint32(buf[9:])]
@@ -99,10 +98,10 @@ func (d *Disk) handleRequests() {
 	}
 }
 
-func (d *Disk) handle(what byte, offset int64, data []byte) (failed byte) {
+func (d *Disk) handle(op byte, offset int64, data []byte) (failed byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if what == opWrite {
+	if op == opWrite {
 		if d.fails != nil && d.fails(offset, data) {
 			return 1
 		}
@@ -112,23 +111,23 @@ func (d *Disk) handle(what byte, offset int64, data []byte) (failed byte) {
 		}
 	}
 	if d.recording != nil {
-		d.recording.add(what, offset, data)
+		d.recording.add(op, offset, data)
 	}
 	return 0
 }
 
-// file is the one file of the server's file system.
+// file is the only file of the FUSE file system.
 type file struct {
 	fuse.RawFileSystem
 	memory *os.File
 	size   uint64
 
-	mu      sync.Mutex // one write or flush at a time: the link has their order
+	mu      sync.Mutex // serializes writes and flushes on link
 	link    *os.File
-	results chan byte // closed with the link
+	results chan byte // closed when link ends
 }
 
-// serveFile serves the file until the test closes the link, or is gone.
+// serveFile serves the file until the test closes the connection or exits.
 func serveFile(base string, link, memory *os.File) error {
 	info, err := memory.Stat()
 	if err != nil {
@@ -136,7 +135,8 @@ func serveFile(base string, link, memory *os.File) error {
 	}
 	f := &file{RawFileSystem: fuse.NewDefaultRawFileSystem(), memory: memory, size: uint64(info.Size()), link: link, results: make(chan byte)}
 	folder := filepath.Join(base, fuseFolder)
-	server, err := fuse.NewServer(f, folder, &fuse.MountOptions{DirectMountStrict: true, FsName: "blockdev", MaxWrite: maxRequest, DisableXAttrs: true})
+	server, err := fuse.NewServer(f, folder,
+		&fuse.MountOptions{DirectMountStrict: true, FsName: "blockdev", MaxWrite: maxRequest, DisableXAttrs: true})
 	if err != nil {
 		return err
 	}
@@ -145,18 +145,18 @@ func serveFile(base string, link, memory *os.File) error {
 	if err == nil {
 		err = f.ready()
 	}
-	// A test that was killed has left its mount.
+	// A killed test leaves its mount.
 	if gone := unix.Unmount(filepath.Join(base, mountFolder), unix.MNT_DETACH); !errors.Is(gone, unix.EINVAL) {
 		err = errors.Join(err, gone)
 	}
 	err = errors.Join(err, unix.Unmount(folder, unix.MNT_DETACH))
 	for _, left := range []string{folder, filepath.Join(base, mountFolder), base} {
-		_ = os.Remove(left) // the test does so too
+		_ = os.Remove(left) // the test may have removed it
 	}
 	return err
 }
 
-// ready tells that the file is there, and passes the answers on until the last.
+// ready reports that the file is available, and then forwards the test's responses until the connection ends.
 func (f *file) ready() error {
 	defer close(f.results)
 	if _, err := f.link.Write(make([]byte, headerSize)); err != nil {
@@ -174,12 +174,12 @@ func (f *file) ready() error {
 	}
 }
 
-// send says what is to be done, and waits until it was. Once the test is gone all
-// succeeds, so that its mount can go too.
-func (f *file) send(what byte, offset uint64, data []byte) fuse.Status {
+// send sends a request and waits for its result. It returns OK after the test has exited, so that the mount can be
+// removed.
+func (f *file) send(op byte, offset uint64, data []byte) fuse.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	message := binary.LittleEndian.AppendUint64([]byte{what}, offset)
+	message := binary.LittleEndian.AppendUint64([]byte{op}, offset)
 	message = binary.LittleEndian.AppendUint32(message, uint32(len(data)))
 	if _, err := f.link.Write(append(message, data...)); err != nil {
 		return fuse.OK
@@ -197,7 +197,7 @@ func (f *file) attr(node uint64, out *fuse.Attr) {
 	}
 }
 
-// Lookup and the others are of fuse.RawFileSystem.
+// Lookup implements fuse.RawFileSystem, as do the following methods.
 func (f *file) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	if name != fuseFile {
 		return fuse.ENOENT
@@ -212,7 +212,7 @@ func (f *file) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut)
 	return fuse.OK
 }
 
-// SetAttr is called with the times of a write.
+// SetAttr is called with the timestamps of a write.
 func (f *file) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	f.attr(in.NodeId, &out.Attr)
 	return fuse.OK

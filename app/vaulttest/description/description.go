@@ -1,14 +1,13 @@
-// Package description reads app/api/openapi.yaml for tests, closed. Responses may gain
-// fields in later versions, so the description leaves its objects open. A test that
-// checks responses against it would miss a field without a description.
+// Package description loads app/api/openapi.yaml for tests. The description allows additional properties, because later
+// versions may add fields to responses. With them, a test would miss fields that the description lacks.
 package description
 
 import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// LoadStrict reads a description. Named objects of responses take no other fields than the
-// ones they describe. An object without a name describes a part of what there is.
+// LoadStrict loads a description and disallows additional properties in the named objects of responses. It leaves
+// unnamed objects open, because they describe only some of their properties.
 func LoadStrict(file string) (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromFile(file)
 	if err != nil {
