@@ -29,9 +29,9 @@ func (s *shell) backupCommand() *cobra.Command {
 }
 
 // backupSettings are the settings backup.* as the vault takes them.
-func backupSettings(c config.Config) backup.BackupSettings {
+func backupSettings(c config.Config) backup.Settings {
 	b := c.Backup
-	return backup.BackupSettings{
+	return backup.Settings{
 		To: b.To, Every: b.Every, Keep: archive.Retention{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly},
 		Recipients: b.Recipients, Passphrase: b.Passphrase, PassphraseFile: b.PassphraseFile,
 	}
@@ -97,8 +97,8 @@ func (s *shell) seal() (*apitypes.BackupEncryption, error) {
 		return nil, err
 	}
 	s.warnOfExposures(c)
-	says, err := backupSettings(c).Sealing(rand.Reader)
-	return &apitypes.BackupEncryption{Recipients: says.Recipients, Passphrase: says.Print}, err
+	says, err := backupSettings(c).Encryption(rand.Reader)
+	return &apitypes.BackupEncryption{Recipients: says.Recipients, Passphrase: says.PassphraseFingerprint}, err
 }
 
 // sayConfig reminds of the settings, which no backup holds, where there are any.

@@ -200,14 +200,14 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	report, finish := s.bar("drill")
 	defer finish()
 	opts.Progress = inBytes(report)
-	d, err := instance.Drill(ctx, scratch, opts)
+	d, err := instance.TestRestore(ctx, scratch, opts)
 	finish()
 	if err != nil {
 		return err
 	}
 	if s.json {
 		err = s.printJSON(apitypes.RestoreTest{
-			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drilled(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Took.Seconds(),
+			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drilled(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Duration.Seconds(),
 		})
 	} else {
 		err = s.print("%s\n", drilled(d))
@@ -218,11 +218,11 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	return err
 }
 
-func drilled(d instance.Drilled) string {
+func drilled(d instance.RestoreTestResult) string {
 	if !d.OK() {
 		return "This backup would NOT save the firm: " + d.Problem
 	}
 	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all of %s (%s, %s) and %s, each checked, in %s.",
 		d.Info.Snapshot, apitypes.Count(d.Report.Files, "file", "files"), apitypes.Count(d.Report.Blobs, "document", "documents"), apitypes.HumanSize(d.Report.Bytes),
-		apitypes.Count(d.Info.Events, "event", "events"), d.Took.Round(time.Second/10))
+		apitypes.Count(d.Info.Events, "event", "events"), d.Duration.Round(time.Second/10))
 }

@@ -25,11 +25,11 @@ func workable(c config.Config) error {
 		}
 	}
 	if c.Backup.To != "" {
-		refuse("backup.to", backup.BackupTarget(c.Backup.To, c.Data))
+		refuse("backup.to", backup.CheckTarget(c.Backup.To, c.Data))
 	}
 	refuse("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
 	if c.Backup.PassphraseFile != "" {
-		_, err := backupSettings(c).Sealing(rand.Reader)
+		_, err := backupSettings(c).Encryption(rand.Reader)
 		refuse("backup.passphrase_file", err)
 	}
 	if t := c.TLS; t.Cert != "" {

@@ -25,28 +25,28 @@ import (
 // Backups are the copies of the vault in a directory elsewhere (app/backup/archive).
 type Backups struct {
 	*txn.DB
-	vault   *vault.Vault
-	checker *integrity.Checker
-	secrets *secret.Keys
-	set     BackupSettings
+	vault    *vault.Vault
+	checker  *integrity.Checker
+	secrets  *secret.Keys
+	settings Settings
 
-	one    sync.Mutex // held by the snapshot under way
-	mu     sync.Mutex
-	cancel context.CancelFunc // of the snapshot under way
-	closed bool
-	under  txn.Progress[Backup] // the snapshot under way, or the last
+	createMu sync.Mutex // held by the snapshot under way
+	mu       sync.Mutex
+	cancel   context.CancelFunc // of the snapshot under way
+	closed   bool
+	progress txn.Progress[Backup] // the snapshot under way, or the last
 
-	running  sync.WaitGroup // added to before closed
-	verified txn.Task[archive.VerifyReport]
+	running      sync.WaitGroup // added to before closed
+	verification txn.Task[archive.VerifyReport]
 }
 
 // NewBackups returns the backups of a vault.
-func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, set BackupSettings) *Backups {
-	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, set: set, verified: txn.Task[archive.VerifyReport]{DB: v.DB}}
+func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, set Settings) *Backups {
+	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, settings: set, verification: txn.Task[archive.VerifyReport]{DB: v.DB}}
 }
 
-// BackupSettings are the settings backup.* of config.example.yaml.
-type BackupSettings struct {
+// Settings are the settings backup.* of config.example.yaml.
+type Settings struct {
 	To             string        // "": none by itself
 	Every          time.Duration // 0: none by itself
 	Keep           archive.Retention
@@ -64,97 +64,97 @@ type Backup struct {
 	Bytes        int64         `json:"bytes"` // of documents, each once
 	BytesWritten int64         `json:"bytes_written"`
 	Archive      string        `json:"archive"` // which one in To
-	Took         time.Duration `json:"took"`
-	Sealed       bool          `json:"sealed"`            // encrypted
+	Duration     time.Duration `json:"took"`
+	Encrypted    bool          `json:"sealed"`            // encrypted
 	Damaged      []uint64      `json:"damaged,omitempty"` // documents that are known to be damaged in the vault, and are intact in it
 }
 
-// BackupProgress says how many bytes of those to be copied are there.
-type BackupProgress struct{ Done, Total int64 }
+// Progress says how many bytes of those to be copied are there.
+type Progress struct{ Done, Total int64 }
 
 // Create adds a snapshot of this moment to the archive in directory to ("": that of
 // the settings), which is made where there is none. Serving goes on; the snapshot is
 // complete or invisible. It returns Invalid without a directory, Locked while another
 // one is being made, Full, or Conflict with a sentence that says what stands against it.
-func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, progress func(BackupProgress)) (Backup, error) {
-	ctx, to, done, err := b.begin(ctx, actor, to)
+func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (Backup, error) {
+	ctx, to, done, err := b.beginCreate(ctx, actor, to)
 	if err != nil {
 		return Backup{}, err
 	}
 	defer done()
-	return b.perform(ctx, actor, to, progress)
+	return b.createAndRecord(ctx, actor, to, progress)
 }
 
-// Begin is Create in the directory of the settings behind whoever asks for it: what it
+// StartCreate is Create in the directory of the settings behind whoever asks for it: what it
 // comes to stands in Running, and in State. What can be told at once is an error, as of
 // Create.
-func (b *Backups) Begin(ctx context.Context, actor model.Actor) error {
-	ctx, to, done, err := b.begin(context.WithoutCancel(ctx), actor, "")
+func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
+	ctx, to, done, err := b.beginCreate(context.WithoutCancel(ctx), actor, "")
 	if err != nil {
 		return err
 	}
 	err = b.Tasks.Start(func(context.Context) { // close ends it by the context of begin
 		defer done()
-		if _, err := b.perform(ctx, actor, to, func(BackupProgress) {}); err != nil && ctx.Err() == nil {
+		if _, err := b.createAndRecord(ctx, actor, to, func(Progress) {}); err != nil && ctx.Err() == nil {
 			b.Log.Error("backup", "error", err)
 		}
 	})
 	if err != nil {
-		b.goes(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Err = false, b.Now(), err })
+		b.updateProgress(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Err = false, b.Now(), err })
 		done()
 	}
 	return err
 }
 
-// Running is how far the snapshot under way has come, in bytes, whoever asked for it,
+// Progress is how far the snapshot under way has come, in bytes, whoever asked for it,
 // and what the last one came to since the vault was opened.
-func (b *Backups) Running() txn.Progress[Backup] {
+func (b *Backups) Progress() txn.Progress[Backup] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.under
+	return b.progress
 }
 
-// begin makes sure that one snapshot is made at a time; done is called when it is over.
-func (b *Backups) begin(asked context.Context, actor model.Actor, where string) (ctx context.Context, to string, done func(), err error) {
+// beginCreate makes sure that one snapshot is made at a time; done is called when it is over.
+func (b *Backups) beginCreate(asked context.Context, actor model.Actor, where string) (ctx context.Context, to string, done func(), err error) {
 	if err := b.ViewAsAdmin(asked, actor, nil); err != nil {
 		return nil, "", nil, err
 	}
 	if to, err = b.target(where); err != nil {
 		return nil, "", nil, err
 	}
-	if !b.one.TryLock() {
+	if !b.createMu.TryLock() {
 		return nil, "", nil, &errs.Error{Kind: errs.Locked, Message: "A backup is already being made."}
 	}
-	ctx, left, err := b.enter(asked)
+	ctx, left, err := b.register(asked)
 	if err != nil {
-		b.one.Unlock()
+		b.createMu.Unlock()
 		return nil, "", nil, err
 	}
-	b.goes(func(p *txn.Progress[Backup]) { *p = txn.Progress[Backup]{Running: true, By: actor, Begun: b.Now()} })
-	return ctx, to, func() { left(); b.one.Unlock() }, nil
+	b.updateProgress(func(p *txn.Progress[Backup]) { *p = txn.Progress[Backup]{Running: true, By: actor, Begun: b.Now()} })
+	return ctx, to, func() { left(); b.createMu.Unlock() }, nil
 }
 
-// perform makes the snapshot, and takes down what came of it.
-func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, progress func(BackupProgress)) (made Backup, err error) {
-	begun := b.Running().Begun
+// createAndRecord makes the snapshot, and takes down what came of it.
+func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (made Backup, err error) {
+	begun := b.Progress().Begun
 	defer func() {
-		b.goes(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.Now(), made, err })
+		b.updateProgress(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.Now(), made, err })
 	}()
-	made, err = b.create(ctx, to, func(at BackupProgress) {
-		b.goes(func(p *txn.Progress[Backup]) { p.Done, p.Total = at.Done, at.Total })
+	made, err = b.create(ctx, to, func(at Progress) {
+		b.updateProgress(func(p *txn.Progress[Backup]) { p.Done, p.Total = at.Done, at.Total })
 		progress(at)
 	})
 	if err != nil {
-		err = BackupError(err)
+		err = ClassifyError(err)
 		if ctx.Err() == nil {
-			failed := &BackupFailure{At: begun, To: to, Reason: txn.UserMessage(err)}
-			b.remember(to, func(o *BackupOutcome) { o.Failed = failed })
+			failed := &Failure{At: begun, To: to, Reason: txn.UserMessage(err)}
+			b.recordOutcome(to, func(o *Outcome) { o.Failed = failed })
 		}
 		return made, fmt.Errorf("backup: %w", err)
 	}
-	made.To, made.Took, made.Damaged = to, b.Now().Sub(begun), b.vault.DamagedFileIDs()
-	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
-	b.note(func(s *BackupState) { s.holds(to, made.Archive) })
+	made.To, made.Duration, made.Damaged = to, b.Now().Sub(begun), b.vault.DamagedFileIDs()
+	b.recordOutcome(to, func(o *Outcome) { o.LastGood, o.Failed = &made, nil })
+	b.updateState(func(s *State) { s.setArchive(to, made.Archive) })
 	noted := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
 	})
@@ -165,14 +165,14 @@ func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, pro
 	return made, nil
 }
 
-func (b *Backups) goes(change func(*txn.Progress[Backup])) {
+func (b *Backups) updateProgress(change func(*txn.Progress[Backup])) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	change(&b.under)
+	change(&b.progress)
 }
 
-// enter makes the snapshot one that Close can end and waits for.
-func (b *Backups) enter(ctx context.Context) (context.Context, func(), error) {
+// register makes the snapshot one that Close can end and waits for.
+func (b *Backups) register(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -203,7 +203,7 @@ func (b *Backups) Close() {
 // target is the directory, absolute. In the data directory it would be lost with it.
 func (b *Backups) target(to string) (string, error) {
 	if to == "" {
-		to = b.set.To
+		to = b.settings.To
 	}
 	if to == "" {
 		return "", errs.InvalidField("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
@@ -212,43 +212,43 @@ func (b *Backups) target(to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return to, BackupTarget(to, b.Dir)
+	return to, CheckTarget(to, b.Dir)
 }
 
-// BackupTarget is nil when backups of the vault in directory data may go to to: Invalid
+// CheckTarget is nil when backups of the vault in directory data may go to to: Invalid
 // when one lies inside the other.
-func BackupTarget(to, data string) error {
+func CheckTarget(to, data string) error {
 	to, errTo := filepath.Abs(to)
 	data, errData := filepath.Abs(data)
 	if err := errors.Join(errTo, errData); err != nil {
 		return err
 	}
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
-		if rel, err := filepath.Rel(resolved(pair[1]), resolved(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		if rel, err := filepath.Rel(resolveLinks(pair[1]), resolveLinks(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			return errs.InvalidField("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
 		}
 	}
 	return nil
 }
 
-// resolved follows links as far as there are any.
-func resolved(path string) string {
+// resolveLinks follows links as far as there are any.
+func resolveLinks(path string) string {
 	if followed, err := filepath.EvalSymlinks(path); err == nil {
 		return followed
 	}
 	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(resolved(parent), filepath.Base(path))
+		return filepath.Join(resolveLinks(parent), filepath.Base(path))
 	}
 	return path
 }
 
-func (b *Backups) create(ctx context.Context, to string, progress func(BackupProgress)) (Backup, error) {
-	opts, err := ArchiveOptions(b.secrets, b.set, "")
+func (b *Backups) create(ctx context.Context, to string, progress func(Progress)) (Backup, error) {
+	opts, err := ArchiveOptions(b.secrets, b.settings, "")
 	if err != nil {
 		return Backup{}, err
 	}
 	opts.Now, opts.Rand, opts.FreeSpace, opts.Reserve = b.Now, b.Rand, blobstore.FreeSpace, b.MinFree
-	if opts.ExpectedID, err = b.expected(to); err != nil {
+	if opts.ExpectedID, err = b.expectedArchive(to); err != nil {
 		return Backup{}, err
 	}
 	a, err := archive.OpenOrCreate(to, opts)
@@ -259,14 +259,14 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 	if err != nil {
 		return Backup{}, err
 	}
-	made, err := b.fill(ctx, a, s, progress)
-	made.Sealed, made.Archive = a.Encrypted(), a.ID()
+	made, err := b.writeSnapshot(ctx, a, s, progress)
+	made.Encrypted, made.Archive = a.Encrypted(), a.ID()
 	return made, errors.Join(err, s.Close())
 }
 
-// fill copies the database aside, and then every document that it names. The copy may be
+// writeSnapshot copies the database aside, and then every document that it names. The copy may be
 // in the archive's own tmp, unless the archive is encrypted: a copy is not.
-func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter, progress func(BackupProgress)) (made Backup, err error) {
+func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter, progress func(Progress)) (made Backup, err error) {
 	others := []string{os.TempDir()}
 	if !a.Encrypted() {
 		dir, err := a.TmpDir()
@@ -275,12 +275,12 @@ func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Snaps
 		}
 		others = []string{dir, os.TempDir()}
 	}
-	copied, done, err := b.checker.CopyInto(ctx, "backup", others...)
+	copied, done, err := b.checker.CopyDatabase(ctx, "backup", others...)
 	if err != nil {
 		return made, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	info, err := b.census(ctx, copied)
+	info, err := b.checkCopy(ctx, copied)
 	if err != nil {
 		return made, err
 	}
@@ -294,15 +294,15 @@ func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Snaps
 	if err := s.Start(ctx, info, copied.Path()); err != nil {
 		return made, err
 	}
-	if err := b.documents(ctx, s, copied, progress); err != nil {
+	if err := b.addDocuments(ctx, s, copied, progress); err != nil {
 		return made, err
 	}
 	info, written, err := s.Commit(ctx)
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
 }
 
-// census checks the copy and counts its records: a damaged database is no backup.
-func (b *Backups) census(ctx context.Context, copied *store.Copy) (info archive.Info, err error) {
+// checkCopy checks the copy and counts its records: a damaged database is no backup.
+func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archive.Info, err error) {
 	var first *store.Finding
 	found := 0
 	census, err := copied.Check(ctx, func(f store.Finding) {
@@ -328,15 +328,15 @@ func (b *Backups) census(ctx context.Context, copied *store.Copy) (info archive.
 	})
 }
 
-// mostTold is how many damaged documents a sentence names.
-const mostTold = 5
+// maxNamedDocuments is how many damaged documents a sentence names.
+const maxNamedDocuments = 5
 
-// documents adds them all. One that is damaged here does not keep the others from
+// addDocuments adds them all. One that is damaged here does not keep the others from
 // being copied, but it keeps the snapshot from being finished.
-func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copied *store.Copy, progress func(BackupProgress)) error {
+func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, copied *store.Copy, progress func(Progress)) error {
 	var bad []string
 	err := copied.EachDigest(func(d [32]byte, files []model.File) error {
-		progress(BackupProgress(s.Progress()))
+		progress(Progress(s.Progress()))
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			bad = append(bad, fmt.Sprint(files[0].ID))
@@ -352,9 +352,9 @@ func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copi
 		return err
 	}
 	more := ""
-	if len(bad) > mostTold {
-		more = fmt.Sprintf(" and %d more", len(bad)-mostTold)
-		bad = bad[:mostTold]
+	if len(bad) > maxNamedDocuments {
+		more = fmt.Sprintf(" and %d more", len(bad)-maxNamedDocuments)
+		bad = bad[:maxNamedDocuments]
 	}
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
 		`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(bad, ", "), more)}
@@ -362,7 +362,7 @@ func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copi
 
 // ArchiveOptions are what opens an archive: the secret of the vault (nil where there
 // is none), the passphrase of the settings, and age identities.
-func ArchiveOptions(ring *secret.Keys, set BackupSettings, identities string) (archive.Options, error) {
+func ArchiveOptions(ring *secret.Keys, set Settings, identities string) (archive.Options, error) {
 	phrase, err := set.passphrase()
 	if err != nil {
 		return archive.Options{}, err
@@ -378,7 +378,7 @@ func ArchiveOptions(ring *secret.Keys, set BackupSettings, identities string) (a
 	return opts, nil
 }
 
-func (s BackupSettings) passphrase() (string, error) {
+func (s Settings) passphrase() (string, error) {
 	if s.Passphrase != "" || s.PassphraseFile == "" {
 		return s.Passphrase, nil
 	}
@@ -403,7 +403,7 @@ func ReadPassphrase(path string) (string, error) {
 }
 
 // backupError gives an archive's error its kind; its sentence is for people.
-func BackupError(err error) error {
+func ClassifyError(err error) error {
 	if _, named := errors.AsType[*errs.Error](err); named || err == nil {
 		return err
 	}

@@ -10,17 +10,17 @@ import (
 	"deedkeep/app/store"
 )
 
-// mostPruned is how many snapshots an entry of the log names; the rest are counted.
-const mostPruned = 50
+// maxNamedSnapshots is how many snapshots an entry of the log names; the rest are counted.
+const maxNamedSnapshots = 50
 
-// Pruned writes backup.pruned: these snapshots were removed from that directory. The
+// LogPruned writes backup.pruned: these snapshots were removed from that directory. The
 // removing itself needs no vault, and may have been of another one's backups.
-func (b *Backups) Pruned(ctx context.Context, actor model.Actor, from string, removed []string) error {
+func (b *Backups) LogPruned(ctx context.Context, actor model.Actor, from string, removed []string) error {
 	if from == "" || len(removed) == 0 {
 		return errs.InvalidField("removed", "Nothing was removed.")
 	}
-	names := strings.Join(removed[:min(len(removed), mostPruned)], ", ")
-	if more := len(removed) - mostPruned; more > 0 {
+	names := strings.Join(removed[:min(len(removed), maxNamedSnapshots)], ", ")
+	if more := len(removed) - maxNamedSnapshots; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return b.Store.Update(ctx, nil, func(t *store.Tx) error {
@@ -28,12 +28,12 @@ func (b *Backups) Pruned(ctx context.Context, actor model.Actor, from string, re
 	})
 }
 
-// PlanFailure is what failed since the last good snapshot, where it counts: in the
+// ScheduleFailure is what failed since the last good snapshot, where it counts: in the
 // directory of the settings. One asked for by hand elsewhere was told to whoever asked;
 // nil is none.
-func (b *Backups) PlanFailure(s BackupState) *BackupFailure {
-	to := b.set.To
-	if f := s.Plan.Failed; f != nil && to != "" && samePath(f.To, to) {
+func (b *Backups) ScheduleFailure(s State) *Failure {
+	to := b.settings.To
+	if f := s.Scheduled.Failed; f != nil && to != "" && samePath(f.To, to) {
 		return f
 	}
 	return nil

@@ -4,6 +4,5 @@ package backup
 
 import "context"
 
-// Turn looks at the plan once.
-func (b *Backups) Turn(ctx context.Context) { b.turn(ctx) }
-
+// RunIfDue looks at the plan once.
+func (b *Backups) RunIfDue(ctx context.Context) { b.runIfDue(ctx) }

@@ -109,7 +109,7 @@ func (h *house) makeKeys(t *testing.T) {
 
 // commits is how many there were.
 func (h *house) commits() uint64 {
-	n, err := h.vault.Numbers(context.Background())
+	n, err := h.vault.Metrics(context.Background())
 	if err != nil {
 		panic(err)
 	}

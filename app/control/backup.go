@@ -15,19 +15,19 @@ func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s := asked.Encryption; s != nil {
-		if err := c.Vault.Backups.Agree(backup.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
+		if err := c.Vault.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase}); err != nil {
 			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
 	}
 	if asked.NewArchive {
-		if err := c.Vault.Backups.Anew(asked.To); err != nil {
+		if err := c.Vault.Backups.ForgetArchive(asked.To); err != nil {
 			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
 	}
 	streamProgress(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
-		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.BackupProgress) { report(p.Done, p.Total) })
+		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.Progress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})
 }
@@ -38,13 +38,13 @@ func (c handler) pruned(r *http.Request) (any, error) {
 	if err := readBody(r, &done); err != nil {
 		return nil, err
 	}
-	return struct{}{}, c.Vault.Backups.Pruned(r.Context(), operator(r), done.From, done.Removed)
+	return struct{}{}, c.Vault.Backups.LogPruned(r.Context(), operator(r), done.From, done.Removed)
 }
 
 func backupShape(b backup.Backup) apitypes.Backup {
 	return apitypes.Backup{
 		Snapshot: b.Snapshot, CreatedAt: apitypes.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
-		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed, Damaged: b.Damaged,
+		BytesWritten: b.BytesWritten, Seconds: b.Duration.Seconds(), Sealed: b.Encrypted, Damaged: b.Damaged,
 	}
 }
 
@@ -54,10 +54,10 @@ func (c handler) backupStatus(out *apitypes.Status) error {
 	if err != nil {
 		return err
 	}
-	if good := state.Good; good != nil {
+	if good := state.LastGood; good != nil {
 		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
 	}
-	if failed := c.Vault.Backups.PlanFailure(state); failed != nil {
+	if failed := c.Vault.Backups.ScheduleFailure(state); failed != nil {
 		out.BackupFailure = &apitypes.BackupFailure{At: apitypes.At(failed.At), To: failed.To, Reason: failed.Reason}
 	}
 	if state.Next != nil {

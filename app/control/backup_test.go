@@ -74,7 +74,7 @@ func TestControlBackup(t *testing.T) {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 	t.Run("while another is being made", func(t *testing.T) {
-		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(backup.BackupProgress) {
+		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(backup.Progress) {
 			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked || line.Error != "A backup is already being made." {
 				t.Errorf("%+v", line)
 			}

@@ -19,15 +19,15 @@ func (c handler) checkup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := c.Vault.Checkup(r.Context())
-	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.Reread.Clean, Unchecked: found.Reread.SkipReason}
-	if failed := cmp.Or(found.Reread.WriteError, found.Reread.LostWrites); failed != nil {
+	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.CacheCheck.Clean, Unchecked: found.CacheCheck.SkipReason}
+	if failed := cmp.Or(found.CacheCheck.WriteError, found.CacheCheck.LostWrites); failed != nil {
 		out.DiskError = failed.Error()
 	}
 	if !found.NewestEvent.IsZero() {
 		out.NewestEventAt = new(apitypes.At(found.NewestEvent))
 	}
-	if !found.CutAt.IsZero() {
-		out.CutAt = new(apitypes.At(found.CutAt))
+	if !found.UncleanStopAt.IsZero() {
+		out.CutAt = new(apitypes.At(found.UncleanStopAt))
 	}
 	if c.Forwarded != nil {
 		out.Forwarded = c.Forwarded.List()

@@ -19,7 +19,7 @@ func (c handler) repair(w http.ResponseWriter, r *http.Request) {
 		did, err := c.Vault.Integrity.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
 		out := verified(did.Report)
 		out.Repaired = &apitypes.Repaired{
-			Done: did.Done, Findings: int64(did.Before), TasksAdded: int64(did.Requeued), TasksRemoved: int64(did.Dropped),
+			Done: did.Applied, Findings: int64(did.FindingsBefore), TasksAdded: int64(did.TasksAdded), TasksRemoved: int64(did.TasksRemoved),
 			Leftovers: int64(did.Leftovers), Orphans: int64(did.Orphans),
 		}
 		return out, err

@@ -28,7 +28,7 @@ func nowhere(int64, int64) {}
 // taken makes a backup that must come about.
 func taken(t *testing.T, v *instance.Instance, to string) backup.Backup {
 	t.Helper()
-	made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {})
+	made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestNothingIsSweptFromUnderABackup(t *testing.T) {
 	uploadDocs(t, v, pdf("Deed.pdf", "a"))
 	path := orphan(t, opts.Dir, []byte("its record goes while the snapshot is being copied"))
 	looked := false
-	_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.BackupProgress) {
+	_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {
 		looked = true
 		if err := v.Sweeper.Sweep(t.Context()); err != nil {
 			t.Error(err)
@@ -182,7 +182,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, purged := filepath.Join(t.TempDir(), "b"), false
-	_, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {
+	_, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {
 		if !purged {
 			purged = true
 			clock.Advance(2 * time.Hour)
@@ -226,7 +226,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken(t, v, early)
-	_, err = v.Backups.Create(t.Context(), clerk, late, func(backup.BackupProgress) {})
+	_, err = v.Backups.Create(t.Context(), clerk, late, func(backup.Progress) {})
 	kind(t, "a damaged document", err, errs.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "file 1 are damaged") {
 		t.Errorf("%v", err)
@@ -270,7 +270,7 @@ func TestBackupRefusals(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := v.Backups.Create(t.Context(), clerk, row.to, func(backup.BackupProgress) {})
+			_, err := v.Backups.Create(t.Context(), clerk, row.to, func(backup.Progress) {})
 			kind(t, row.name, err, row.want)
 			if err == nil {
 				t.Error("it was made")
@@ -278,8 +278,8 @@ func TestBackupRefusals(t *testing.T) {
 		})
 	}
 	t.Run("another is being made", func(t *testing.T) {
-		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.BackupProgress) {
-			_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "c"), func(backup.BackupProgress) {})
+		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {
+			_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "c"), func(backup.Progress) {})
 			kind(t, "a second", err, errs.Locked)
 		})
 		if err != nil {
@@ -288,7 +288,7 @@ func TestBackupRefusals(t *testing.T) {
 	})
 	t.Run("no room", func(t *testing.T) {
 		v.MinFree = 1 << 60
-		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.BackupProgress) {})
+		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {})
 		kind(t, "no room", err, errs.InsufficientStorage)
 		v.MinFree = 0
 	})
@@ -301,7 +301,7 @@ func TestBackupOfAnotherVault(t *testing.T) {
 	first, _ := opened(t, nil)
 	taken(t, first, to)
 	second, _ := opened(t, func(o *instance.Options) { o.Rand = bytes.NewReader(bytes.Repeat([]byte{7}, 1<<16)) })
-	_, err := second.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {})
+	_, err := second.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {})
 	kind(t, "another vault's", err, errs.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "another vault") {
 		t.Errorf("%v", err)
@@ -320,7 +320,7 @@ func TestCloseEndsABackup(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	closed := make(chan error, 1)
 	begun := false
-	_, err = v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {
+	_, err = v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {
 		if !begun {
 			begun = true
 			go func() { closed <- v.Close() }()
@@ -351,9 +351,9 @@ func TestBackupPlan(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "disk", "b")
 	v, _ := opened(t, func(o *instance.Options) {
 		o.Now = clock.Now
-		o.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour, Keep: archive.Retention{Daily: 2}}
+		o.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour, Keep: archive.Retention{Daily: 2}}
 	})
-	state := func() backup.BackupState {
+	state := func() backup.State {
 		t.Helper()
 		s, err := v.Backups.State()
 		if err != nil || s.Next == nil {
@@ -376,26 +376,26 @@ func TestBackupPlan(t *testing.T) {
 	if err := os.WriteFile(filepath.Dir(to), nil, 0o600); err != nil { // in the way
 		t.Fatal(err)
 	}
-	v.Backups.Turn(t.Context())
-	if s := state(); s.Good != nil || s.Failed == nil || !s.Next.Equal(clock.Now().Add(15*time.Minute)) {
+	v.Backups.RunIfDue(t.Context())
+	if s := state(); s.LastGood != nil || s.Failed == nil || !s.Next.Equal(clock.Now().Add(15*time.Minute)) {
 		t.Errorf("after a failure: %+v", s)
 	}
 	if err := os.Remove(filepath.Dir(to)); err != nil {
 		t.Fatal(err)
 	}
-	v.Backups.Turn(t.Context())
+	v.Backups.RunIfDue(t.Context())
 	if n := snapshots(); n != 0 {
 		t.Errorf("%d before its time", n)
 	}
 	clock.Advance(15 * time.Minute)
-	v.Backups.Turn(t.Context())
-	if s := state(); s.Good == nil || s.Failed != nil || !s.Next.Equal(clock.Now().Add(24*time.Hour)) || snapshots() != 1 {
+	v.Backups.RunIfDue(t.Context())
+	if s := state(); s.LastGood == nil || s.Failed != nil || !s.Next.Equal(clock.Now().Add(24*time.Hour)) || snapshots() != 1 {
 		t.Errorf("after the first: %+v", s)
 	}
 	for range 4 {
 		clock.Advance(24 * time.Hour)
-		v.Backups.Turn(t.Context())
-		v.Backups.Turn(t.Context())
+		v.Backups.RunIfDue(t.Context())
+		v.Backups.RunIfDue(t.Context())
 	}
 	if n := snapshots(); n != 2 {
 		t.Errorf("%d stay", n)
@@ -406,11 +406,11 @@ func TestBackupPlan(t *testing.T) {
 func TestBackupPlanRuns(t *testing.T) {
 	t.Parallel()
 	to := filepath.Join(t.TempDir(), "b")
-	v, _ := opened(t, func(o *instance.Options) { o.Settings.Backup = backup.BackupSettings{To: to, Every: time.Hour} })
+	v, _ := opened(t, func(o *instance.Options) { o.Settings.Backup = backup.Settings{To: to, Every: time.Hour} })
 	v.Start(time.Hour)
 	eventually(t, "a backup by the plan", func() bool {
 		s, err := v.Backups.State()
-		return err == nil && s.Good != nil && s.Good.To == to
+		return err == nil && s.LastGood != nil && s.LastGood.To == to
 	})
 }
 
@@ -463,7 +463,7 @@ func TestBackupForRecipients(t *testing.T) {
 func TestPassphraseFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "phrase")
-	set := backup.BackupSettings{PassphraseFile: path}
+	set := backup.Settings{PassphraseFile: path}
 	if _, err := backup.ArchiveOptions(nil, set, ""); err == nil || !strings.Contains(err.Error(), "backup.passphrase_file") {
 		t.Errorf("absent: %v", err)
 	}
@@ -487,17 +487,17 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 	to, elsewhere, blocked := filepath.Join(dir, "plan"), filepath.Join(dir, "stick"), filepath.Join(dir, "file")
 	v, _ := opened(t, func(o *instance.Options) {
 		o.Now = clock.Now
-		o.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour}
+		o.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour}
 	})
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v.Backups.Turn(t.Context())
+	v.Backups.RunIfDue(t.Context())
 	planned := clock.Now()
 	state := func(what, good string, failed bool, next time.Time) {
 		t.Helper()
 		s, err := v.Backups.State()
-		if err != nil || s.Next == nil || !s.Next.Equal(next) || s.Good.To != good || (s.Failed != nil) != failed || s.Plan.Good == nil || s.Plan.Good.To != to {
+		if err != nil || s.Next == nil || !s.Next.Equal(next) || s.LastGood.To != good || (s.Failed != nil) != failed || s.Scheduled.LastGood == nil || s.Scheduled.LastGood.To != to {
 			raw, _ := json.Marshal(s)
 			t.Errorf("%s: %s, next %v, %v", what, raw, s.Next, err)
 		}
@@ -507,7 +507,7 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 	taken(t, v, elsewhere)
 	state("made elsewhere", elsewhere, false, planned.Add(24*time.Hour))
 	clock.Advance(23*time.Hour - time.Minute)
-	if _, err := v.Backups.Create(t.Context(), clerk, blocked, func(backup.BackupProgress) {}); err == nil {
+	if _, err := v.Backups.Create(t.Context(), clerk, blocked, func(backup.Progress) {}); err == nil {
 		t.Fatal("it was made where a file is")
 	}
 	state("failed elsewhere", elsewhere, true, planned.Add(24*time.Hour))
@@ -519,6 +519,6 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 func TestBackupErrorKind(t *testing.T) {
 	t.Parallel()
 	for range 50 {
-		kind(t, "full and cut", backup.BackupError(errors.Join(archive.ErrDamaged, archive.ErrDiskFull)), errs.InsufficientStorage)
+		kind(t, "full and cut", backup.ClassifyError(errors.Join(archive.ErrDamaged, archive.ErrDiskFull)), errs.InsufficientStorage)
 	}
 }

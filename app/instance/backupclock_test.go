@@ -17,14 +17,14 @@ func TestThePlanAfterAClockThatWasAhead(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	v, _ := opened(t, func(o *instance.Options) {
 		o.Now = clock.Now
-		o.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour}
+		o.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour}
 	})
 	clock.Advance(365 * 24 * time.Hour)
-	v.Backups.Turn(t.Context())
+	v.Backups.RunIfDue(t.Context())
 	clock.Advance(-365 * 24 * time.Hour)
 	now := clock.Now()
-	v.Backups.Turn(t.Context())
-	if s, err := v.Backups.State(); err != nil || s.Good == nil || s.Good.At.Sub(now).Abs() > time.Hour || s.Next.Sub(now) > 25*time.Hour {
+	v.Backups.RunIfDue(t.Context())
+	if s, err := v.Backups.State(); err != nil || s.LastGood == nil || s.LastGood.At.Sub(now).Abs() > time.Hour || s.Next.Sub(now) > 25*time.Hour {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

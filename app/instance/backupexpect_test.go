@@ -24,7 +24,7 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	gone := func(what string) {
 		t.Helper()
 		before := under(t, to, ".")
-		_, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {})
+		_, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {})
 		kind(t, what, err, errs.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "mounted") || !strings.Contains(err.Error(), "--new") {
 			t.Errorf("%s: %v", what, err)
@@ -61,7 +61,7 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Backups.Anew(to); err != nil {
+	if err := v.Backups.ForgetArchive(to); err != nil {
 		t.Fatal(err)
 	}
 	taken(t, v, to)
@@ -79,7 +79,7 @@ func TestABackupLeavesRoomForUploads(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {
 		v.MinFree = reserve
-		_, err = v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {})
+		_, err = v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {})
 		kind(t, "no room for the copy", err, errs.InsufficientStorage)
 		if err == nil || !strings.Contains(err.Error(), "first copies") || !strings.Contains(err.Error(), "disk.reserve") {
 			t.Errorf("%v", err)

@@ -16,16 +16,16 @@ import (
 
 const today = "2026-05-29"
 
-func desk(t *testing.T, v *instance.Instance) instance.Desk {
+func desk(t *testing.T, v *instance.Instance) instance.Dashboard {
 	t.Helper()
-	d, err := v.Desk(t.Context(), today)
+	d, err := v.Dashboard(t.Context(), today)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func workOf(w instance.Work) string {
+func workOf(w instance.DueOrders) string {
 	var list []string
 	for _, o := range w.Orders {
 		list = append(list, o.Number)
@@ -46,7 +46,7 @@ func TestDeskOfANewVault(t *testing.T) {
 	if len(d.Abstracts) != 6 || d.Abstracts[3].Status != "Needs Curative" {
 		t.Errorf("abstracts %v", d.Abstracts)
 	}
-	_, err := v.Desk(t.Context(), "May 29")
+	_, err := v.Dashboard(t.Context(), "May 29")
 	kind(t, "no day", err, errs.Invalid)
 }
 
@@ -72,10 +72,10 @@ func TestDeskWork(t *testing.T) {
 	if got := fmt.Sprint(d.Orders); got != "[{active 6 true} {on_hold 1 true} {completed 1 false} {cancelled 0 false}]" {
 		t.Errorf("orders %s", got)
 	}
-	for range instance.MostCounted {
+	for range instance.MaxCounted {
 		order(t, v, "many", "2026-05-30", "", none)
 	}
-	if d := desk(t, v).Due; d.Count != instance.MostCounted || !d.More || len(d.Orders) != 10 || d.Orders[0].Number != "today" {
+	if d := desk(t, v).Due; d.Count != instance.MaxCounted || !d.More || len(d.Orders) != 10 || d.Orders[0].Number != "today" {
 		t.Errorf("many: %s", workOf(d))
 	}
 	// A status that the firm has no more is still counted.
@@ -128,21 +128,21 @@ func TestDeskBackup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v, _ := opened(t, func(o *instance.Options) {
 				o.Now = clock.Now
-				o.Settings.Backup = backup.BackupSettings{To: filepath.Join(to, name), Every: row.every}
+				o.Settings.Backup = backup.Settings{To: filepath.Join(to, name), Every: row.every}
 			})
 			uploadDocs(t, v, pdf("1.pdf", "1"))
 			if b := desk(t, v).Backup; !b.Missing || well(b) || (b.Next != nil) != (row.every > 0) {
 				t.Errorf("before the first: %+v", b)
 			}
 			taken(t, v, "")
-			if b := desk(t, v).Backup; !well(b) || b.Good == nil {
+			if b := desk(t, v).Backup; !well(b) || b.LastGood == nil {
 				t.Errorf("after it: %+v", b)
 			}
 			clock.Advance(row.old)
 			if b := desk(t, v).Backup; b.TooOld != row.tooOld || well(b) == row.tooOld {
 				t.Errorf("%s later: %+v", row.old, b)
 			}
-			if _, err := v.Backups.Create(t.Context(), clerk, v.Dir, func(backup.BackupProgress) {}); err == nil {
+			if _, err := v.Backups.Create(t.Context(), clerk, v.Dir, func(backup.Progress) {}); err == nil {
 				t.Error("a backup into the vault")
 			}
 		})
@@ -172,7 +172,7 @@ func BenchmarkDesk(b *testing.B) {
 	})
 	b.Run("desk", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := v.Desk(b.Context(), time.Now().Format(time.DateOnly)); err != nil {
+			if _, err := v.Dashboard(b.Context(), time.Now().Format(time.DateOnly)); err != nil {
 				b.Fatal(err)
 			}
 		}

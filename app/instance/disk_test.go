@@ -281,14 +281,14 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	})
 	bad.Store(true)
 	for n := 1; n <= 3; n++ {
-		done(t, v.Sound(t.Context()))
+		done(t, v.Healthy(t.Context()))
 		_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 		kind(t, "upload", err, errs.Internal)
 	}
-	kind(t, "after 3 errors", v.Sound(t.Context()), errs.Unavailable)
+	kind(t, "after 3 errors", v.Healthy(t.Context()), errs.Unavailable)
 	bad.Store(false)
 	uploadDocs(t, v, pdf("a.pdf", "a"))
-	done(t, v.Sound(t.Context()))
+	done(t, v.Healthy(t.Context()))
 	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("got %d documents, want 1", n)
 	}

@@ -21,5 +21,5 @@ func (in *Instance) Health(ctx context.Context) (h Health, err error) {
 }
 
 func (in *Instance) lowDisk(s Status) bool {
-	return s.DiskFree < s.DiskReserve+roomForFiles*uint64(max(in.set.FileSize, 0))
+	return s.DiskFree < s.DiskReserve+lowDiskFiles*uint64(max(in.settings.FileSize, 0))
 }

@@ -419,7 +419,7 @@ func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 	if _, err := v.Search.Records(ctx, clerk, search.SearchQuery{Text: "troy"}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("said %v", err)
 	}
-	n, err := v.Numbers(t.Context())
+	n, err := v.Metrics(t.Context())
 	if err != nil || n.Searches["left"] != 1 || n.Searches["trouble"] != 0 {
 		t.Errorf("%v, %v", n.Searches, err)
 	}
@@ -440,7 +440,7 @@ func TestEverySearchIsCounted(t *testing.T) {
 	list("elm", query.ErrDeadline)
 	list("elm", &errs.Error{Kind: errs.Unavailable, Err: search.ErrMany})
 	list("elm", &errs.Error{Kind: errs.Unavailable})
-	n, err := v.Numbers(t.Context())
+	n, err := v.Metrics(t.Context())
 	if err != nil || n.SearchSeconds.Count != 2 {
 		t.Errorf("%d were answered, %v", n.SearchSeconds.Count, err)
 	}

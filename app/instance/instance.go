@@ -68,7 +68,7 @@ type Settings struct {
 	Rules             model.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; with less free disk space nothing is written
-	Backup            backup.BackupSettings
+	Backup            backup.Settings
 	TrashKeep         time.Duration
 	Retention         vault.Retention
 	Spare             int64         // bytes of the reserve file for a full disk; 0: none
@@ -112,10 +112,10 @@ type Instance struct {
 	Backups    *backup.Backups
 	Secrets    *secret.Keys
 
-	set      Settings
-	auth     *auth.Auth
-	remaker  *jobs.Remaker
-	scrubber *integrity.Scrubber
+	settings      Settings
+	auth          *auth.Auth
+	textRebuilder *jobs.TextRebuilder
+	scrubber      *integrity.Scrubber
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -135,23 +135,23 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := restored(dir, opts.restoring); err != nil {
+	if err := checkNotRestoring(dir, opts.restoring); err != nil {
 		return nil, err
 	}
 	database := filepath.Join(dir, "vault.db")
 	if (!opts.Create || opts.Existing) && !Exists(dir) {
 		return nil, &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 	}
-	if err := integrity.Survey(dir); err != nil {
+	if err := integrity.CheckDataDir(dir); err != nil {
 		return nil, err
 	}
 	readOnly := false // opened by a command that only reads
-	if err := integrity.Private(dir); err != nil {
+	if err := integrity.CreatePrivateDir(dir); err != nil {
 		if readOnly = !opts.Create && !integrity.Writable(dir); !readOnly {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
-	ring, err := openRing(dir, database, opts.Rand)
+	ring, err := openKeys(dir, database, opts.Rand)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	in := &Instance{Secrets: ring, set: opts.Settings, stop: func() {}}
+	in := &Instance{Secrets: ring, settings: opts.Settings, stop: func() {}}
 	in.DB = txn.NewDB(txn.DB{
 		Store: db, Dir: dir, Now: clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
 		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
@@ -209,7 +209,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Search = search.NewSearchService(in.Vault, set.Search, previews, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
-	in.remaker = &jobs.Remaker{DB: in.DB, Index: in.Search.Index}
+	in.textRebuilder = &jobs.TextRebuilder{DB: in.DB, Index: in.Search.Index}
 	in.Uploads = upload.NewUploads(in.Vault, set.Uploads)
 	in.scrubber = integrity.NewScrubber(in.Vault, set.Scrub.Every)
 	in.Integrity = &integrity.Checker{DB: in.DB, Vault: in.Vault, Search: in.Search, Scrubber: in.scrubber}
@@ -239,9 +239,9 @@ func Exists(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// openRing reads the secret key, or creates it if there is no database yet: a lost key
+// openKeys reads the secret key, or creates it if there is no database yet: a lost key
 // of an existing database must be restored, not replaced.
-func openRing(dir, database string, rand io.Reader) (*secret.Keys, error) {
+func openKeys(dir, database string, rand io.Reader) (*secret.Keys, error) {
 	path := filepath.Join(dir, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(database); err == nil {
@@ -258,8 +258,8 @@ func (in *Instance) Start(sweepEvery time.Duration) {
 	in.RecordServerStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	in.stop = cancel
-	work := []func(context.Context){in.Processing.Run, in.remaker.Run, in.Events.Run, in.Users.Run, in.Backups.Run, in.Uploads.Run, in.Search.Index.Run,
-		in.scrubber.Run, in.scrubber.Answer}
+	work := []func(context.Context){in.Processing.Run, in.textRebuilder.Run, in.Events.Run, in.Users.Run, in.Backups.Run, in.Uploads.Run, in.Search.Index.Run,
+		in.scrubber.Run, in.scrubber.RunQueue}
 	own := in.StartGeneration(ctx)
 	in.Search.Index.Start(own)
 	in.Reserve.Fill(in.Log)

@@ -25,7 +25,7 @@ func until(t *testing.T, what string, holds func() bool) {
 // A backup behind the page goes on without who asked for it, and one at a time.
 func TestBeginBackup(t *testing.T) {
 	opts := vaulttest.Options(t)
-	opts.Settings.Backup = backup.BackupSettings{To: filepath.Join(t.TempDir(), "nas")}
+	opts.Settings.Backup = backup.Settings{To: filepath.Join(t.TempDir(), "nas")}
 	clock := vaulttest.NewClock()
 	opts.Now = clock.Now
 	v := vaulttest.Open(t, opts)
@@ -37,7 +37,7 @@ func TestBeginBackup(t *testing.T) {
 	}
 	go func() {
 		first := true
-		_, err := v.Backups.Create(t.Context(), clerk, "", func(backup.BackupProgress) {
+		_, err := v.Backups.Create(t.Context(), clerk, "", func(backup.Progress) {
 			if first {
 				first = false
 				close(held)
@@ -47,10 +47,10 @@ func TestBeginBackup(t *testing.T) {
 		done <- err
 	}()
 	<-held
-	if err := v.Backups.Begin(t.Context(), clerk); errs.KindOf(err) != errs.Locked {
+	if err := v.Backups.StartCreate(t.Context(), clerk); errs.KindOf(err) != errs.Locked {
 		t.Errorf("a second one: %v", err)
 	}
-	if at := v.Backups.Running(); !at.Running || at.By.Kind != "operator" {
+	if at := v.Backups.Progress(); !at.Running || at.By.Kind != "operator" {
 		t.Errorf("%+v", at)
 	}
 	close(release)
@@ -58,25 +58,25 @@ func TestBeginBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.Advance(time.Minute)
-	if err := v.Backups.Begin(t.Context(), clerk); err != nil {
+	if err := v.Backups.StartCreate(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the backup does not end", func() bool { return !v.Backups.Running().Running })
-	if at := v.Backups.Running(); at.Err != nil || at.Result.Snapshot == "" || at.Ended.IsZero() {
+	until(t, "the backup does not end", func() bool { return !v.Backups.Progress().Running })
+	if at := v.Backups.Progress(); at.Err != nil || at.Result.Snapshot == "" || at.Ended.IsZero() {
 		t.Errorf("%+v", at)
 	}
-	place, err := v.Backups.Place(t.Context(), clerk, 1)
+	place, err := v.Backups.Destination(t.Context(), clerk, 1)
 	if err != nil || len(place.Snapshots) != 1 || place.More != 1 || place.Encrypted || place.Snapshots[0].Problem != "" {
 		t.Errorf("%+v, %v", place, err)
 	}
-	if err := v.Backups.BeginVerify(t.Context(), clerk, "20000101T000000Z"); errs.KindOf(err) != errs.NotFound {
+	if err := v.Backups.StartVerify(t.Context(), clerk, "20000101T000000Z"); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("a snapshot that is not there: %v", err)
 	}
-	if err := v.Backups.BeginVerify(t.Context(), clerk, ""); err != nil {
+	if err := v.Backups.StartVerify(t.Context(), clerk, ""); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the verification does not end", func() bool { return !v.Backups.Verified().Running })
-	if at := v.Backups.Verified(); at.Err != nil || at.Result.Snapshots != 2 || len(at.Result.Findings) != 0 {
+	until(t, "the verification does not end", func() bool { return !v.Backups.VerifyProgress().Running })
+	if at := v.Backups.VerifyProgress(); at.Err != nil || at.Result.Snapshots != 2 || len(at.Result.Findings) != 0 {
 		t.Errorf("%+v", at)
 	}
 }
@@ -84,14 +84,14 @@ func TestBeginBackup(t *testing.T) {
 // Keys and staff begin nothing, and a vault that closes waits for what goes on.
 func TestBeginRights(t *testing.T) {
 	opts := vaulttest.Options(t)
-	opts.Settings.Backup = backup.BackupSettings{To: filepath.Join(t.TempDir(), "nas")}
+	opts.Settings.Backup = backup.Settings{To: filepath.Join(t.TempDir(), "nas")}
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := model.Actor{Kind: model.ActorKey, ID: 1}
 	for name, err := range map[string]error{
-		"backup": v.Backups.Begin(t.Context(), key), "backups": v.Backups.BeginVerify(t.Context(), key, ""), "log": v.Events.StartVerify(t.Context(), key),
+		"backup": v.Backups.StartCreate(t.Context(), key), "backups": v.Backups.StartVerify(t.Context(), key, ""), "log": v.Events.StartVerify(t.Context(), key),
 	} {
 		if err == nil {
 			t.Errorf("%s: a key may", name)
@@ -100,13 +100,13 @@ func TestBeginRights(t *testing.T) {
 	if err := v.Events.StartVerify(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Backups.Begin(t.Context(), clerk); err != nil {
+	if err := v.Backups.StartCreate(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v.Backups.Running().Running || v.Events.VerifyProgress().Running {
+	if v.Backups.Progress().Running || v.Events.VerifyProgress().Running {
 		t.Error("it goes on after the vault has closed")
 	}
 	if err := v.Events.StartVerify(t.Context(), clerk); err == nil {

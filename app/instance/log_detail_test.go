@@ -27,10 +27,10 @@ func TestLogNamesWhatWasMade(t *testing.T) {
 	if _, err := v.Orders.Create(ctx, boss, model.OrderDraft{Number: model.StringInput("2026-17")}, vault.Idempotency[model.Order]{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Backups.Pruned(ctx, boss, "/b", []string{"x", "y"}); err != nil {
+	if err := v.Backups.LogPruned(ctx, boss, "/b", []string{"x", "y"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Backups.Pruned(ctx, boss, "/b", nil); errs.KindOf(err) != errs.Invalid {
+	if err := v.Backups.LogPruned(ctx, boss, "/b", nil); errs.KindOf(err) != errs.Invalid {
 		t.Errorf("nothing pruned: %v", err)
 	}
 	want := []string{

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-func numbers(t *testing.T, v *instance.Instance) instance.Numbers {
+func numbers(t *testing.T, v *instance.Instance) instance.Metrics {
 	t.Helper()
-	n, err := v.Numbers(t.Context())
+	n, err := v.Metrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,24 +31,24 @@ func TestNumbersOfDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := numbers(t, v); n.Filed != 2 || n.FiledBytes != 12 || n.Refused != 2 {
-		t.Errorf("%d filed of %d bytes, %d refused", n.Filed, n.FiledBytes, n.Refused)
+	if n := numbers(t, v); n.Uploaded != 2 || n.UploadedBytes != 12 || n.Rejected != 2 {
+		t.Errorf("%d filed of %d bytes, %d refused", n.Uploaded, n.UploadedBytes, n.Rejected)
 	}
 	// What is refused as a whole files nothing.
 	draft := model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 99}}
 	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Idempotency[vault.AbstractWithFiles]{})
 	kind(t, "another template", err, errs.Invalid)
 	before := numbers(t, v)
-	if before.Filed != 2 || before.Refused != 2 {
+	if before.Uploaded != 2 || before.Rejected != 2 {
 		t.Errorf("%+v", before)
 	}
-	if before.Oldest.IsZero() || before.Status.Queue != 2 || before.Commits.Changes.Count == 0 || before.Commits.Seconds.Count != before.Commits.Changes.Count {
+	if before.OldestTask.IsZero() || before.Status.Queue != 2 || before.Commits.Changes.Count == 0 || before.Commits.Seconds.Count != before.Commits.Changes.Count {
 		t.Errorf("%+v", before)
 	}
 	v.Start(time.Hour)
 	eventually(t, "an empty queue", func() bool { return status(t, v).Queue == 0 })
 	eventually(t, "two that are done", func() bool { return numbers(t, v).Processed["done"] == 2 })
-	if n := numbers(t, v); !n.Oldest.IsZero() || len(n.Processed) != len(jobs.Outcomes) {
+	if n := numbers(t, v); !n.OldestTask.IsZero() || len(n.Processed) != len(jobs.Outcomes) {
 		t.Errorf("%+v", n)
 	}
 }

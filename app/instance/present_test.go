@@ -38,7 +38,7 @@ func TestDataDirectoryGone(t *testing.T) {
 			_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader([]byte("0123456789")))
 			kind(t, "a resumed upload", err, errs.Unavailable)
 			kind(t, "a deletion", v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}), errs.Unavailable)
-			if _, err := v.Previews.Page(t.Context(), clerk, file.ID, 1, 600); err == nil {
+			if _, err := v.Previews.PageImage(t.Context(), clerk, file.ID, 1, 600); err == nil {
 				t.Error("a preview was made")
 			}
 			left, err := os.ReadDir(opts.Dir)

@@ -127,7 +127,7 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 		{"no width", 2, -1, "page 2 at 1 of ", 5},
 	}
 	for _, tt := range tests {
-		picture, err := v.Previews.Page(t.Context(), clerk, file.ID, tt.page, tt.width)
+		picture, err := v.Previews.PageImage(t.Context(), clerk, file.ID, tt.page, tt.width)
 		if got := body(t, picture, err); !strings.HasPrefix(got, tt.want) || f.count(pictures) != tt.asked {
 			t.Errorf("%s: %q, asked %d times", tt.name, got, f.count(pictures))
 		}
@@ -138,12 +138,12 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 		}
 		return errTrouble
 	})
-	_, err := v.Previews.Page(t.Context(), clerk, file.ID, 10, 600)
+	_, err := v.Previews.PageImage(t.Context(), clerk, file.ID, 10, 600)
 	kind(t, "no page", err, errs.NotFound)
-	if _, err := v.Previews.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || errs.KindOf(err) == errs.NotFound {
+	if _, err := v.Previews.PageImage(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || errs.KindOf(err) == errs.NotFound {
 		t.Errorf("trouble of ours: %v", err)
 	}
-	_, err = v.Previews.Page(t.Context(), clerk, 99, 1, 600)
+	_, err = v.Previews.PageImage(t.Context(), clerk, 99, 1, 600)
 	kind(t, "no file", err, errs.NotFound)
 	if left := under(t, opts.Dir, "previews/tmp"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -160,7 +160,7 @@ func TestPicturesAreTrimmed(t *testing.T) {
 	file := uploadDocs(t, v, doc{"Deed.pdf", vaulttest.PDF(9, strings.Repeat("x", 30))})[0]
 	get := func(page int) {
 		t.Helper()
-		picture, err := v.Previews.Page(t.Context(), clerk, file.ID, page, 600)
+		picture, err := v.Previews.PageImage(t.Context(), clerk, file.ID, page, 600)
 		if body(t, picture, err) == "" {
 			t.Errorf("page %d is empty", page)
 		}
@@ -190,7 +190,7 @@ func TestPicturesAreTrimmed(t *testing.T) {
 
 	big, _ := opened(t, func(o *instance.Options) { faked(f)(o); o.Settings.PreviewSize = 10 })
 	file = uploadDocs(t, big, pdf("Deed.pdf", "a"))[0]
-	picture, err := big.Previews.Page(t.Context(), clerk, file.ID, 1, 600)
+	picture, err := big.Previews.PageImage(t.Context(), clerk, file.ID, 1, 600)
 	if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 600") {
 		t.Errorf("over the limit: %q", got)
 	}

@@ -157,7 +157,7 @@ func TestPurgeDuringABackup(t *testing.T) {
 	v.Start(1 << 40)
 	done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
 	purged := false
-	_, err := v.Backups.Create(t.Context(), clerk, t.TempDir()+"/b", func(backup.BackupProgress) {
+	_, err := v.Backups.Create(t.Context(), clerk, t.TempDir()+"/b", func(backup.Progress) {
 		if purged {
 			return
 		}

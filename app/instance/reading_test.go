@@ -37,7 +37,7 @@ func TestPictureIsMadeOnceForMany(t *testing.T) {
 		return nil
 	})
 	read := func(ctx context.Context) error {
-		picture, err := v.Previews.Page(ctx, clerk, file.ID, 1, 850)
+		picture, err := v.Previews.PageImage(ctx, clerk, file.ID, 1, 850)
 		if err == nil {
 			err = picture.Close()
 		}
@@ -87,7 +87,7 @@ func TestSizesAreKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sizes, err := v.Previews.Sizes(t.Context(), clerk, file.ID)
+		sizes, err := v.Previews.PageSizes(t.Context(), clerk, file.ID)
 		if err != nil || len(sizes) != 7 || sizes[6] != document.USLetter {
 			t.Errorf("%q: %v, %v", spoil, sizes, err)
 		}
@@ -96,9 +96,9 @@ func TestSizesAreKept(t *testing.T) {
 		}
 	}
 	words := uploadDocs(t, v, doc{"Search.txt", []byte("judgments")})[0]
-	_, err := v.Previews.Sizes(t.Context(), clerk, words.ID)
+	_, err := v.Previews.PageSizes(t.Context(), clerk, words.ID)
 	kind(t, "a text", err, errs.NotFound)
-	_, err = v.Previews.Sizes(t.Context(), clerk, 99)
+	_, err = v.Previews.PageSizes(t.Context(), clerk, 99)
 	kind(t, "no file", err, errs.NotFound)
 }
 
@@ -174,7 +174,7 @@ func TestFindWords(t *testing.T) {
 			t.Errorf("%s: %d, %v, %v", row.typed, len(spots), more, err)
 			continue
 		}
-		if elsewhere := slices.ContainsFunc(spots, func(s jobs.Spot) bool { return s.Page != row.page }); row.page > 0 && elsewhere {
+		if elsewhere := slices.ContainsFunc(spots, func(s jobs.Hit) bool { return s.Page != row.page }); row.page > 0 && elsewhere {
 			t.Errorf("%s: %+v", row.typed, spots)
 		}
 	}
@@ -199,7 +199,7 @@ func TestFindIsDoneOnceAtATime(t *testing.T) {
 	v, _ := opened(t, func(o *instance.Options) { o.Settings.Search.Deadline = time.Second })
 	other := model.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
 	small := uploadDocs(t, v, doc{"Small.txt", []byte("zebra")})[0]
-	err := v.Previews.Looks(t.Context(), clerk, func() {
+	err := v.Previews.WithFindLock(t.Context(), clerk, func() {
 		_, _, err := v.Previews.Find(t.Context(), clerk, small.ID, "zebra")
 		kind(t, "two at once", err, errs.Unavailable)
 		if spots, _, err := v.Previews.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(spots) != 1 {

@@ -36,7 +36,7 @@ func readAll(t *testing.T, v *instance.Instance, to string) {
 	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
 		t.Errorf("verify: got %+v, %v; want 1 document and no findings", r, err)
 	}
-	if made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {}); err != nil || made.Files != 1 {
+	if made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {}); err != nil || made.Files != 1 {
 		t.Errorf("backup: got %+v, %v; want 1 document", made, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(to, "tmp", "*")); err != nil || len(left) > 0 {
@@ -111,7 +111,7 @@ func TestFullDiskIsReadable(t *testing.T) {
 	v, err = instance.Open(t.Context(), opts)
 	done(t, err)
 	defer closed(t, v)
-	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(backup.BackupProgress) {})
+	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(backup.Progress) {})
 	kind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
 	t.Setenv("TMPDIR", to)
 	readAll(t, v, filepath.Join(to, "sealed"))

@@ -130,13 +130,13 @@ func TestADamagedPreviewIsRebuilt(t *testing.T) {
 	file := uploadDocs(t, v, doc{"Deed.pdf", vaulttest.PDF(7, "a")})[0]
 	sizes := func() {
 		t.Helper()
-		if got, err := v.Previews.Sizes(t.Context(), clerk, file.ID); err != nil || len(got) != 7 {
+		if got, err := v.Previews.PageSizes(t.Context(), clerk, file.ID); err != nil || len(got) != 7 {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
 	page := func() {
 		t.Helper()
-		picture, err := v.Previews.Page(t.Context(), clerk, file.ID, 2, 850)
+		picture, err := v.Previews.PageImage(t.Context(), clerk, file.ID, 2, 850)
 		if got := body(t, picture, err); !strings.HasPrefix(got, "page 2 at 850 of %PDF") {
 			t.Errorf("picture %q", got)
 		}

@@ -38,7 +38,7 @@ func spoiled(t *testing.T, spoil func(database string)) (*instance.Instance, ins
 	return v, opts
 }
 
-func repaired(t *testing.T, v *instance.Instance) integrity.Repaired {
+func repaired(t *testing.T, v *instance.Instance) integrity.RepairResult {
 	t.Helper()
 	r, err := v.Integrity.Repair(t.Context(), clerk, func(int, int) {})
 	if err != nil {
@@ -76,7 +76,7 @@ func TestRepairMendsWhatFollowsFromRecords(t *testing.T) {
 				t.Fatal("nothing was damaged")
 			}
 			r := repaired(t, v)
-			if !r.Done || !r.Report.OK() || r.Before == 0 || r.Requeued != row.added || r.Dropped != row.removed || r.Orphans != 0 {
+			if !r.Applied || !r.Report.OK() || r.FindingsBefore == 0 || r.TasksAdded != row.added || r.TasksRemoved != row.removed || r.Orphans != 0 {
 				t.Errorf("%+v", r)
 			}
 			if s := status(t, v); s.Queue != 3 || s.Files != 2 || s.Trashed != 1 {
@@ -119,7 +119,7 @@ func TestRepairLeavesDamageAlone(t *testing.T) {
 			for _, f := range r.Report.Findings {
 				said += f.Kind + " " + f.Subject + ": " + f.Problem + "\n"
 			}
-			if r.Done != row.done || r.Report.OK() || !strings.Contains(said, row.says) {
+			if r.Applied != row.done || r.Report.OK() || !strings.Contains(said, row.says) {
 				t.Errorf("%+v\n%s", r, said)
 			}
 			if n := len(under(t, opts.Dir, "blobs")); n != 4 && !strings.Contains(name, "order") {
@@ -143,11 +143,11 @@ func TestRepairEmptiesTmp(t *testing.T) {
 	}
 	arriving := tray(t, v, pdf("Arriving.pdf", "b"))
 	copies := 0
-	_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.BackupProgress) {
+	_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {
 		if copies++; copies > 1 {
 			return
 		}
-		if r := repaired(t, v); !r.Done || !r.Report.OK() || r.Leftovers != 1 || r.Report.Leftovers != 0 || r.Orphans != 0 {
+		if r := repaired(t, v); !r.Applied || !r.Report.OK() || r.Leftovers != 1 || r.Report.Leftovers != 0 || r.Orphans != 0 {
 			t.Errorf("under a backup: %+v", r)
 		}
 	})
@@ -173,7 +173,7 @@ func TestRepairSweepsNothingForAnOlderDatabase(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(opts.Dir, "generation"), []byte("another\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := repaired(t, v); !r.Done || r.Orphans != 0 || r.Report.Orphans != 1 {
+	if r := repaired(t, v); !r.Applied || r.Orphans != 0 || r.Report.Orphans != 1 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(path); err != nil {

@@ -18,7 +18,7 @@ func TestRepairBesideVerifyAndBackup(t *testing.T) {
 	for range 5 {
 		var beside sync.WaitGroup
 		beside.Go(func() {
-			if r, err := v.Integrity.Repair(t.Context(), clerk, func(int, int) {}); err != nil || !r.Done || r.Before > 0 || !r.Report.OK() {
+			if r, err := v.Integrity.Repair(t.Context(), clerk, func(int, int) {}); err != nil || !r.Applied || r.FindingsBefore > 0 || !r.Report.OK() {
 				t.Errorf("repair: got %+v, %v; want no findings", r, err)
 			}
 		})
@@ -28,7 +28,7 @@ func TestRepairBesideVerifyAndBackup(t *testing.T) {
 			}
 		})
 		beside.Go(func() {
-			if _, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {}); err != nil {
+			if _, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {}); err != nil {
 				t.Errorf("backup: got %v, want none", err)
 			}
 		})

@@ -26,7 +26,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-type restoreMark struct {
+type restoreMarker struct {
 	Archive  string `json:"archive"`
 	Snapshot string `json:"snapshot"`
 	From     string `json:"from"`
@@ -42,8 +42,8 @@ type RestoreOptions struct {
 	Progress func(done, total int64) // bytes
 }
 
-// Restored is what came back.
-type Restored struct {
+// RestoreResult is what came back.
+type RestoreResult struct {
 	Info   archive.Info
 	Report integrity.Report // of the vault, opened and verified
 	Copied int64            // bytes of documents that were not there yet
@@ -54,17 +54,17 @@ type Restored struct {
 // and every byte of it verified. It returns Conflict for a directory that holds
 // anything else, Full, Locked, NotFound, or Conflict with what is wrong with the
 // backup; the archive is only read.
-func Restore(ctx context.Context, opts RestoreOptions) (r Restored, err error) {
+func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err error) {
 	a, err := archive.Open(opts.From, opts.Archive)
 	if err != nil {
-		return r, backup.BackupError(err)
+		return r, backup.ClassifyError(err)
 	}
 	if err := a.Unlock(); err != nil {
-		return r, backup.BackupError(err)
+		return r, backup.ClassifyError(err)
 	}
 	release, err := a.LockForReading()
 	if err != nil {
-		return r, backup.BackupError(err)
+		return r, backup.ClassifyError(err)
 	}
 	defer release()
 	w := &restorer{opts: opts, a: a}
@@ -75,19 +75,19 @@ func Restore(ctx context.Context, opts RestoreOptions) (r Restored, err error) {
 	// The whole manifest before anything is touched.
 	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error { w.entries = append(w.entries, e); return ctx.Err() })
 	if err != nil {
-		return r, backup.BackupError(err)
+		return r, backup.ClassifyError(err)
 	}
 	r.Info = w.info
-	unlock, err := w.claim()
+	unlock, err := w.lockDir()
 	if err != nil {
 		return r, err
 	}
 	defer unlock()
-	if err := w.bring(ctx); err != nil {
-		return r, backup.BackupError(err)
+	if err := w.copyAll(ctx); err != nil {
+		return r, backup.ClassifyError(err)
 	}
 	r.Copied = w.copied
-	r.Report, err = w.open(ctx)
+	r.Report, err = w.openAndVerify(ctx)
 	return r, err
 }
 
@@ -100,16 +100,16 @@ type restorer struct {
 	copied  int64
 }
 
-// claim marks the directory, or finds the mark of this very restore in it.
-func (w *restorer) claim() (unlock func(), err error) {
-	mark := restoreMark{w.a.ID(), w.info.Snapshot, w.a.Dir()}
-	if err := restorable(w.dir, mark); err != nil {
+// lockDir marks the directory, or finds the mark of this very restore in it.
+func (w *restorer) lockDir() (unlock func(), err error) {
+	mark := restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()}
+	if err := checkRestorable(w.dir, mark); err != nil {
 		return nil, err
 	}
-	if err := integrity.Private(w.dir); err != nil {
+	if err := integrity.CreatePrivateDir(w.dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	lock := flock.New(filepath.Join(w.dir, integrity.RestoreNote+".lock"))
+	lock := flock.New(filepath.Join(w.dir, integrity.RestoreMarkerFile+".lock"))
 	got, err := lock.TryLock()
 	if err == nil && !got {
 		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is working on " + w.dir + "."}
@@ -119,7 +119,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 	}
 	raw, err := json.Marshal(mark)
 	if err == nil {
-		err = txn.WriteFileAtomic(w.dir, integrity.RestoreNote, raw)
+		err = txn.WriteFileAtomic(w.dir, integrity.RestoreMarkerFile, raw)
 	}
 	unlock = func() {
 		_ = os.Remove(lock.Path()) // Windows removes it only once it is closed, at the next start or never: it is empty.
@@ -132,12 +132,12 @@ func (w *restorer) claim() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// besides are the files that may lie in a directory which counts as empty.
-var besides = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreNote + ".new", integrity.RestoreNote + ".lock"}
+// ignoredFiles are the files that may lie in a directory which counts as empty.
+var ignoredFiles = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new", integrity.RestoreMarkerFile + ".lock"}
 
-// restorable refuses every directory that is neither absent, nor empty, nor marked by
+// checkRestorable refuses every directory that is neither absent, nor empty, nor marked by
 // this restore.
-func restorable(dir string, mark restoreMark) error {
+func checkRestorable(dir string, mark restoreMarker) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -145,7 +145,7 @@ func restorable(dir string, mark restoreMark) error {
 	if err != nil {
 		return err
 	}
-	if there, err := readMark(dir); err == nil {
+	if there, err := readMarker(dir); err == nil {
 		if there.Archive == mark.Archive && there.Snapshot == mark.Snapshot {
 			return nil
 		}
@@ -154,27 +154,27 @@ func restorable(dir string, mark restoreMark) error {
 		return err
 	}
 	for _, e := range entries {
-		if !slices.Contains(besides, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+		if !slices.Contains(ignoredFiles, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
 			return backup.Conflict("%s is not empty (it holds %q): a restore goes only into an empty or absent directory, never over live data; choose another with --data", dir, e.Name())
 		}
 	}
 	return nil
 }
 
-func readMark(dir string) (mark restoreMark, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, integrity.RestoreNote))
+func readMarker(dir string) (mark restoreMarker, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, integrity.RestoreMarkerFile))
 	if err == nil && json.Unmarshal(raw, &mark) != nil {
 		mark.Snapshot = "unknown"
 	}
 	return mark, err
 }
 
-// restored refuses to open what a restore has not finished.
-func restored(dir string, restoring bool) error {
+// checkNotRestoring refuses to open what a restore has not finished.
+func checkNotRestoring(dir string, restoring bool) error {
 	if restoring {
 		return nil
 	}
-	mark, err := readMark(dir)
+	mark, err := readMarker(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -184,13 +184,13 @@ func restored(dir string, restoring bool) error {
 	return backup.Conflict(`%s is half restored: run "deedkeep restore %s --from %s" again, which goes on where it was cut off, or remove the directory`, dir, mark.Snapshot, mark.From)
 }
 
-// bring writes secret, documents and database, the database last.
-func (w *restorer) bring(ctx context.Context) error {
+// copyAll writes secret, documents and database, the database last.
+func (w *restorer) copyAll(ctx context.Context) error {
 	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
 	if err != nil {
 		return err
 	}
-	if err := w.room(blobs); err != nil {
+	if err := w.checkSpace(blobs); err != nil {
 		return err
 	}
 	if err := txn.WriteFileAtomic(w.dir, "secret.key", []byte(w.info.Secret)); err != nil {
@@ -202,15 +202,15 @@ func (w *restorer) bring(ctx context.Context) error {
 	return w.database(ctx)
 }
 
-func (w *restorer) room(blobs *blobstore.Store) error {
-	need := saturating(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
+func (w *restorer) checkSpace(blobs *blobstore.Store) error {
+	need := saturatingAdd(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
 	for _, e := range w.entries {
 		d, err := blobstore.ParseDigest(e.Digest)
 		if err != nil {
 			return err
 		}
 		if size, err := blobs.Size(d); err != nil || size != e.Size {
-			need = saturating(need, uint64(e.Size))
+			need = saturatingAdd(need, uint64(e.Size))
 		}
 	}
 	free, err := blobstore.FreeSpace(w.dir)
@@ -223,8 +223,8 @@ func (w *restorer) room(blobs *blobstore.Store) error {
 	return nil
 }
 
-// saturating adds; too much stays too much.
-func saturating(a, b uint64) uint64 {
+// saturatingAdd adds; too much stays too much.
+func saturatingAdd(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64
 	}
@@ -239,7 +239,7 @@ const (
 
 func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
 	var batch []*blobstore.Staged
-	defer func() { err = errors.Join(err, discard(batch)) }() // empty when all went well
+	defer func() { err = errors.Join(err, discardAll(batch)) }() // empty when all went well
 	var bytes, done int64
 	flush := func() error {
 		release, err := blobs.Commit(ctx, batch...)
@@ -250,7 +250,7 @@ func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err e
 	for _, e := range w.entries {
 		w.opts.Progress(done, w.info.Bytes)
 		done += e.Size
-		there, err := w.there(ctx, blobs, e)
+		there, err := w.alreadyRestored(ctx, blobs, e)
 		if err != nil {
 			return err
 		}
@@ -273,15 +273,15 @@ func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err e
 	return flush()
 }
 
-func discard(batch []*blobstore.Staged) (err error) {
+func discardAll(batch []*blobstore.Staged) (err error) {
 	for _, staged := range batch {
 		err = errors.Join(err, staged.Discard())
 	}
 	return err
 }
 
-// there reports whether an earlier run has brought the document, whole.
-func (w *restorer) there(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
+// alreadyRestored reports whether an earlier run has brought the document, whole.
+func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
 	d, err := blobstore.ParseDigest(e.Digest)
 	if err != nil {
 		return false, err
@@ -313,7 +313,7 @@ func (w *restorer) database(ctx context.Context) error {
 		return fmt.Errorf("database: %w", err)
 	}
 	fresh := path + ".restore"
-	if err := errors.Join(backup.Unpack(ctx, src, fresh), src.Close()); err != nil {
+	if err := errors.Join(backup.WriteSynced(ctx, src, fresh), src.Close()); err != nil {
 		return errors.Join(fmt.Errorf("database: %w", err), os.Remove(fresh))
 	}
 	if err := os.Rename(fresh, path); err != nil {
@@ -322,9 +322,9 @@ func (w *restorer) database(ctx context.Context) error {
 	return durable.SyncDir(w.dir)
 }
 
-// open opens the vault, which brings its database to this program's schema, verifies
+// openAndVerify opens the vault, which brings its database to this program's schema, verifies
 // every byte, and takes the mark away.
-func (w *restorer) open(ctx context.Context) (report integrity.Report, err error) {
+func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, err error) {
 	w.opts.Vault.restoring, w.opts.Vault.Create = true, true
 	v, err := Open(ctx, w.opts.Vault)
 	if err != nil {
@@ -335,12 +335,12 @@ func (w *restorer) open(ctx context.Context) (report integrity.Report, err error
 	if err != nil {
 		return report, err
 	}
-	if problem := differs(w.info, report); problem != "" {
+	if problem := difference(w.info, report); problem != "" {
 		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
 			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
 	}
 	err = v.Store.Update(ctx, nil, func(t *store.Tx) error {
-		if err := forgetTimeline(t); err != nil {
+		if err := removeSessionsAndResponses(t); err != nil {
 			return err
 		}
 		return v.AddEvent(t, v.Now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
@@ -348,16 +348,16 @@ func (w *restorer) open(ctx context.Context) (report integrity.Report, err error
 	if err != nil {
 		return report, err
 	}
-	if err := os.Remove(filepath.Join(w.dir, integrity.RestoreNote)); err != nil {
+	if err := os.Remove(filepath.Join(w.dir, integrity.RestoreMarkerFile)); err != nil {
 		return report, err
 	}
 	return report, durable.SyncDir(w.dir)
 }
 
-// forgetTimeline ends every session, since one that was ended after the backup would
+// removeSessionsAndResponses ends every session, since one that was ended after the backup would
 // open the vault again, and drops the answers that are kept for requests sent twice,
 // since they tell of records that this vault may give other numbers.
-func forgetTimeline(t *store.Tx) error {
+func removeSessionsAndResponses(t *store.Tx) error {
 	var open []model.Session
 	t.EachSession(func(s model.Session) bool { open = append(open, s); return true })
 	for _, s := range open {
@@ -369,8 +369,8 @@ func forgetTimeline(t *store.Tx) error {
 	return err
 }
 
-// differs says what a vault has otherwise than its snapshot; "" for nothing.
-func differs(info archive.Info, r integrity.Report) string {
+// difference says what a vault has otherwise than its snapshot; "" for nothing.
+func difference(info archive.Info, r integrity.Report) string {
 	switch {
 	case len(r.Findings) > 0:
 		f := r.Findings[0]

@@ -213,7 +213,7 @@ func TestRestoreOfDamage(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(opts.Vault.Dir, "vault.db")); !os.IsNotExist(err) {
 				t.Errorf("there is a database: %v", err)
 			}
-			drill, err := instance.Drill(t.Context(), filepath.Join(t.TempDir(), "drill"), restoring(t, to))
+			drill, err := instance.TestRestore(t.Context(), filepath.Join(t.TempDir(), "drill"), restoring(t, to))
 			if err != nil || drill.OK() {
 				t.Errorf("drill: %+v, %v", drill, err)
 			}
@@ -226,7 +226,7 @@ func TestDrill(t *testing.T) {
 	_, _, to := backedUp(t, 3)
 	scratch := filepath.Join(t.TempDir(), "drill")
 	for range 2 {
-		d, err := instance.Drill(t.Context(), scratch, restoring(t, to))
+		d, err := instance.TestRestore(t.Context(), scratch, restoring(t, to))
 		if err != nil || !d.OK() || !strings.HasPrefix(d.Info.Snapshot, "2026") || d.Report.Files != 3 || d.Report.Blobs != 3 {
 			t.Errorf("%+v, %v", d, err)
 		}
@@ -241,7 +241,7 @@ func TestDrill(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	opts := restoring(t, to)
 	opts.Progress = func(int64, int64) { cancel() }
-	if _, err := instance.Drill(ctx, scratch, opts); !errors.Is(err, context.Canceled) {
+	if _, err := instance.TestRestore(ctx, scratch, opts); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	if _, err := os.Stat(scratch); !os.IsNotExist(err) {

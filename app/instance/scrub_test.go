@@ -248,7 +248,7 @@ func TestPartsAreVerifiedBehind(t *testing.T) {
 		_, err = io.ReadFull(body, make([]byte, 10))
 		return err
 	}
-	if err := part(); err != nil || v.Integrity.ScrubAsked(t.Context()) != 0 {
+	if err := part(); err != nil || v.Integrity.ScrubQueued(t.Context()) != 0 {
 		t.Errorf("just uploaded: %v, or it was verified again", err)
 	}
 	clock.Advance(25 * time.Hour)
@@ -257,27 +257,27 @@ func TestPartsAreVerifiedBehind(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := v.Integrity.ScrubAsked(t.Context()); got != 1 {
+	if got := v.Integrity.ScrubQueued(t.Context()); got != 1 {
 		t.Errorf("three parts: verified %d times, want 1", got)
 	}
-	if err := part(); err != nil || v.Integrity.ScrubAsked(t.Context()) != 0 {
+	if err := part(); err != nil || v.Integrity.ScrubQueued(t.Context()) != 0 {
 		t.Errorf("verified: %v, or it was verified again", err)
 	}
 	rot(t, opts.Dir, file, flip)
 	if err := part(); err != nil {
 		t.Error(err)
 	}
-	if got := v.Integrity.ScrubAsked(t.Context()); got != 1 {
+	if got := v.Integrity.ScrubQueued(t.Context()); got != 1 {
 		t.Errorf("damaged: verified %d times, want 1", got)
 	}
 	if err := part(); !isDamaged(err) {
 		t.Errorf("got %v, want a DamagedError", err)
 	}
-	if got := v.Integrity.ScrubAsked(t.Context()); got != 0 {
+	if got := v.Integrity.ScrubQueued(t.Context()); got != 0 {
 		t.Errorf("known: verified %d times, want 0", got)
 	}
 	clock.Advance(time.Hour)
-	if err := part(); !isDamaged(err) || v.Integrity.ScrubAsked(t.Context()) != 1 {
+	if err := part(); !isDamaged(err) || v.Integrity.ScrubQueued(t.Context()) != 1 {
 		t.Errorf("an hour later: %v, or it was not verified again", err)
 	}
 }
@@ -419,7 +419,7 @@ func TestBackupNamesDamage(t *testing.T) {
 	to := t.TempDir()
 	back := func() backup.Backup {
 		t.Helper()
-		made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.BackupProgress) {})
+		made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,7 +434,7 @@ func TestBackupNamesDamage(t *testing.T) {
 		t.Errorf("got %v, want [%d]", made.Damaged, file.ID)
 	}
 	other := t.TempDir()
-	_, err := v.Backups.Create(t.Context(), clerk, other, func(backup.BackupProgress) {})
+	_, err := v.Backups.Create(t.Context(), clerk, other, func(backup.Progress) {})
 	kind(t, "a first backup of a damaged document", err, errs.Conflict)
 }
 
@@ -443,7 +443,7 @@ func TestViewsOfDamagedDocuments(t *testing.T) {
 	v, opts, _ := scrubbed(t, nil)
 	file := uploadDocs(t, v, doc{"a.txt", []byte("a deed of trust")})[0]
 	rot(t, opts.Dir, file, flip)
-	if err := v.Previews.DropDerived(file.Digest); err != nil {
+	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
 		t.Fatal(err)
 	}
 	err := v.Previews.Text(t.Context(), clerk, file.ID, func(int, string) error { return nil })

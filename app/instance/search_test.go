@@ -354,7 +354,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	// Without a kept text a hit is a hit.
 	file := uploadDocs(t, v, pdf("e.pdf", "elm"))[0]
 	failure(t, v, file.ID)
-	if err := v.Previews.DropDerived(file.Digest); err != nil {
+	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
 		t.Fatal(err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}

@@ -31,7 +31,7 @@ func TestCut(t *testing.T) {
 		if err := v.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return found.CutAt
+		return found.UncleanStopAt
 	}
 	killed := func() {
 		t.Helper()

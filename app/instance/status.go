@@ -42,9 +42,9 @@ func (in *Instance) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Sound is Ready for a monitor: it is also an error while the disk keeps failing. An
+// Healthy is Ready for a monitor: it is also an error while the disk keeps failing. An
 // upload is tried all the same, and ends that error when it succeeds.
-func (in *Instance) Sound(ctx context.Context) error {
+func (in *Instance) Healthy(ctx context.Context) error {
 	if err := in.Ready(ctx); err != nil {
 		return err
 	}

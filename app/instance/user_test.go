@@ -375,7 +375,7 @@ func TestWhoMayAdminister(t *testing.T) {
 			},
 			"repair": func() error { _, err := p.Integrity.Repair(t.Context(), row.actor, func(int, int) {}); return err },
 			"backup": func() error {
-				_, err := p.Backups.Create(t.Context(), row.actor, filepath.Join(t.TempDir(), "b"), func(backup.BackupProgress) {})
+				_, err := p.Backups.Create(t.Context(), row.actor, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {})
 				return err
 			},
 		} {

@@ -13,18 +13,18 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Repaired is what a Repair did, and what the verification after it found.
-type Repaired struct {
-	Report    Report
-	Done      bool // false: the database is not fit to be written to, and nothing was touched
-	Before    int  // findings about records and indexes, before
-	Requeued  int  // tasks that were missing, of files that wait for their processing
-	Dropped   int  // tasks that were damaged, or of files that are missing
-	Leftovers int  // files that were removed from tmp
-	Orphans   int  // documents that no record names, removed
+// RepairResult is what a Repair did, and what the verification after it found.
+type RepairResult struct {
+	Report         Report
+	Applied        bool // false: the database is not fit to be written to, and nothing was touched
+	FindingsBefore int  // findings about records and indexes, before
+	TasksAdded     int  // tasks that were missing, of files that wait for their processing
+	TasksRemoved   int  // tasks that were damaged, or of files that are missing
+	Leftovers      int  // files that were removed from tmp
+	Orphans        int  // documents that no record names, removed
 }
 
-const repairAtOnce = 256 // tasks of one commit
+const repairBatchSize = 256 // tasks of one commit
 
 // Repair makes all that follows from records anew: indexes, counters, the queue of
 // processing; it removes leftovers and orphans, and then verifies. Damaged records and
@@ -32,19 +32,19 @@ const repairAtOnce = 256 // tasks of one commit
 // Changes wait meanwhile, and lists are refused. It touches nothing at all where the
 // file of the database is damaged, or where an index is all that is left of a
 // document: the findings say so then. Closing on a vault that takes no writes.
-func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r Repaired, err error) {
+func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r RepairResult, err error) {
 	if err := c.Store.Failure(); err != nil {
 		return r, txn.ReadOnlyError(err)
 	}
 	var against []store.Finding
 	err = c.ViewAsAdmin(ctx, actor, nil)
 	if _, damaged := store.DescribeDamage(err); err == nil || damaged {
-		r.Before, against, err = c.repairable(ctx)
+		r.FindingsBefore, against, err = c.checkRepairable(ctx)
 	}
 	if err != nil {
 		return r, err
 	}
-	if r.Done = len(against) == 0; r.Done {
+	if r.Applied = len(against) == 0; r.Applied {
 		if err := c.repair(ctx, actor, &r); err != nil {
 			return r, fmt.Errorf("repair: %w", err)
 		}
@@ -54,9 +54,9 @@ func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(d
 	return r, err
 }
 
-// repairable counts what is wrong with records and indexes, and gives what stands
+// checkRepairable counts what is wrong with records and indexes, and gives what stands
 // against a repair.
-func (c *Checker) repairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
+func (c *Checker) checkRepairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
 	unsound := store.Finding{Kind: "database", Subject: "repair", Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
 	copied, done, err := c.snapshot(ctx, "repair")
 	if _, damaged := store.DescribeDamage(err); damaged {
@@ -73,17 +73,17 @@ func (c *Checker) repairable(ctx context.Context) (wrong int, against []store.Fi
 	case census.Corrupt:
 		return wrong, []store.Finding{unsound}, nil
 	}
-	if against, err = c.lostRecords(copied); err != nil || len(against) > 0 {
+	if against, err = c.findLostRecords(copied); err != nil || len(against) > 0 {
 		return wrong, against, err
 	}
-	against, err = c.lostWithoutTrace(ctx, copied)
+	against, err = c.findUncountedLoss(ctx, copied)
 	return wrong, against, err
 }
 
-// lostWithoutTrace is a finding when there are fewer records of files than were
+// findUncountedLoss is a finding when there are fewer records of files than were
 // counted, and documents that no record names: they may be theirs, and counted anew
 // they would go to the sweep.
-func (c *Checker) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
+func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
 	var there, counted uint64
 	err := copied.View(func(t *store.Tx) error {
 		there, counted = t.FileRecordCount(), t.Count(store.CountFileRecords)
@@ -108,10 +108,10 @@ func (c *Checker) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]s
 		"nothing was repaired: %d records of files are there, %d were counted, and %d documents have no record; restore a backup", there, counted, orphans)}}, nil
 }
 
-// lostRecords names the documents that are there while their records are gone, and
+// findLostRecords names the documents that are there while their records are gone, and
 // nothing but the index of digests tells of them. Made anew, it would hand them over
 // to the sweep.
-func (c *Checker) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
+func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err error) {
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		gone := 0
 		err := copied.View(func(t *store.Tx) error {
@@ -134,7 +134,7 @@ func (c *Checker) lostRecords(copied *store.Copy) (lost []store.Finding, err err
 	return lost, err
 }
 
-func (c *Checker) repair(ctx context.Context, actor model.Actor, r *Repaired) (err error) {
+func (c *Checker) repair(ctx context.Context, actor model.Actor, r *RepairResult) (err error) {
 	// What it finds on the way, the verification finds again.
 	if err := c.Store.Rebuild(ctx, func(store.Finding) {}); err != nil {
 		return err
@@ -145,12 +145,12 @@ func (c *Checker) repair(ctx context.Context, actor model.Actor, r *Repaired) (e
 	if r.Leftovers, err = c.Vault.Blobs.ClearTmp(ctx); err != nil {
 		return err
 	}
-	if err := c.repairSweep(ctx, r); err != nil {
+	if err := c.sweepOrphans(ctx, r); err != nil {
 		return err
 	}
 	return c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) error {
 		return c.AddEvent(t, c.Now(), actor, "vault.repaired", "", map[string]string{
-			"findings": fmt.Sprint(r.Before), "tasks_added": fmt.Sprint(r.Requeued), "tasks_removed": fmt.Sprint(r.Dropped),
+			"findings": fmt.Sprint(r.FindingsBefore), "tasks_added": fmt.Sprint(r.TasksAdded), "tasks_removed": fmt.Sprint(r.TasksRemoved),
 			"leftovers_removed": fmt.Sprint(r.Leftovers), "orphans_removed": fmt.Sprint(r.Orphans),
 		})
 	})
@@ -158,11 +158,11 @@ func (c *Checker) repair(ctx context.Context, actor model.Actor, r *Repaired) (e
 
 // repairQueue gives every file that waits for its processing its task, and takes out
 // those that lead nowhere.
-func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *Repaired) error {
+func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *RepairResult) error {
 	defer c.Queued.Notify()
-	for done := repairAtOnce; done == repairAtOnce; r.Dropped += done {
+	for done := repairBatchSize; done == repairBatchSize; r.TasksRemoved += done {
 		err := c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) (err error) {
-			done, err = t.RemoveOrphanTasks(repairAtOnce)
+			done, err = t.RemoveOrphanTasks(repairBatchSize)
 			return err
 		})
 		if err != nil {
@@ -172,7 +172,7 @@ func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *Repaire
 	for from := uint64(1); ; {
 		var waiting []uint64
 		err := c.Store.View(ctx, func(t *store.Tx) error {
-			waiting = t.FilesWithoutTask(from, repairAtOnce)
+			waiting = t.FilesWithoutTask(from, repairBatchSize)
 			return nil
 		})
 		if err != nil || len(waiting) == 0 {
@@ -186,7 +186,7 @@ func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *Repaire
 		if err != nil {
 			return err
 		}
-		r.Requeued, from = r.Requeued+added, waiting[len(waiting)-1]+1
+		r.TasksAdded, from = r.TasksAdded+added, waiting[len(waiting)-1]+1
 	}
 }
 
@@ -208,8 +208,8 @@ func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added
 	return added, nil
 }
 
-// repairSweep removes orphans where that is safe; where it is not, they stay notes.
-func (c *Checker) repairSweep(ctx context.Context, r *Repaired) error {
+// sweepOrphans removes orphans where that is safe; where it is not, they stay notes.
+func (c *Checker) sweepOrphans(ctx context.Context, r *RepairResult) error {
 	_, own, err := c.Vault.CheckGeneration(ctx)
 	if err != nil {
 		return err

@@ -19,12 +19,12 @@ import (
 	"deedkeep/app/vault"
 )
 
-// scrubFile keeps how far the scrub has come, and what is known of damage. It belongs to
+// scrubStateFile keeps how far the scrub has come, and what is known of damage. It belongs to
 // this machine and is part of no backup. One that cannot be read is as one that is not
 // there: the scrub starts over.
 //
 //	scrub.json    {"started_at":"…","after":"<the digest read last>","completed_at":"…","damaged":[…]}
-const scrubFile = "scrub.json"
+const scrubStateFile = "scrub.json"
 
 // ScrubSettings are the settings scrub.* of config.example.yaml.
 type ScrubSettings struct {
@@ -43,8 +43,8 @@ type ScrubState struct {
 	Overdue   bool          // the age is more than Every
 }
 
-// scrubNote is the content of scrubFile.
-type scrubNote struct {
+// scrubRecord is the content of scrubStateFile.
+type scrubRecord struct {
 	Started   time.Time         `json:"started_at,omitzero"`
 	After     *blobstore.Digest `json:"after,omitempty"`
 	Completed time.Time         `json:"completed_at,omitzero"`
@@ -57,39 +57,39 @@ type scrubNote struct {
 // the way from one digest to the next takes, and never reads more than a quarter of the
 // time: a clock that is set neither stops it nor lets it loose.
 type Scrubber struct {
-	vault *vault.Vault
-	every time.Duration
-	asked chan blobstore.Digest
+	vault  *vault.Vault
+	period time.Duration
+	queue  chan blobstore.Digest
 
 	mu      sync.Mutex
-	note    scrubNote
-	asking  map[blobstore.Digest]bool
-	writing sync.Mutex
-	written time.Time
+	record  scrubRecord
+	queued  map[blobstore.Digest]bool
+	saveMu  sync.Mutex
+	savedAt time.Time
 	dirty   bool // the place has changed since
 }
 
 const (
 	// A round takes two thirds of the period, so that a machine that is off for a third
 	// of the time still reads everything within it.
-	roundOf, roundIn = 2, 3
-	// scrubRest is how many times as long as it reads the scrub rests.
-	scrubRest = 3
-	// scrubSaved is how often the place is written down at most, so that a vault of
+	roundNumerator, roundDenominator = 2, 3
+	// restFactor is how many times as long as it reads the scrub rests.
+	restFactor = 3
+	// saveInterval is how often the place is written down at most, so that a vault of
 	// many documents costs no sync for each.
-	scrubSaved = 10 * time.Minute
-	// scrubLook is how long it waits at most before it looks what is next: new documents
+	saveInterval = 10 * time.Minute
+	// maxScrubWait is how long it waits at most before it looks what is next: new documents
 	// come between those that were there.
-	scrubLook = time.Hour
-	// scrubIdle is how long it waits after an error.
-	scrubIdle = time.Minute
-	// mostAsked is how many documents wait for a verification after they were sent in
+	maxScrubWait = time.Hour
+	// scrubErrorDelay is how long it waits after an error.
+	scrubErrorDelay = time.Minute
+	// maxQueued is how many documents wait for a verification after they were sent in
 	// part; what does not find room is asked for again by the next request.
-	mostAsked = 256
+	maxQueued = 256
 )
 
 func NewScrubber(v *vault.Vault, every time.Duration) *Scrubber {
-	s := &Scrubber{vault: v, every: every, asked: make(chan blobstore.Digest, mostAsked), asking: map[blobstore.Digest]bool{}}
+	s := &Scrubber{vault: v, period: every, queue: make(chan blobstore.Digest, maxQueued), queued: map[blobstore.Digest]bool{}}
 	s.load()
 	v.Scrub = s
 	return s
@@ -97,23 +97,23 @@ func NewScrubber(v *vault.Vault, every time.Duration) *Scrubber {
 
 // load reads the note.
 func (s *Scrubber) load() {
-	raw, err := os.ReadFile(filepath.Join(s.vault.Dir, scrubFile))
+	raw, err := os.ReadFile(filepath.Join(s.vault.Dir, scrubStateFile))
 	if err == nil {
-		err = json.Unmarshal(raw, &s.note)
+		err = json.Unmarshal(raw, &s.record)
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.vault.Log.Warn("scrub.json can't be read: the scrub starts over", "error", err)
 		}
-		s.note = scrubNote{}
+		s.record = scrubRecord{}
 	}
 	marks := map[blobstore.Digest]vault.Damage{}
-	for _, known := range s.note.Damaged[:min(len(s.note.Damaged), vault.MaxDamagedBlobs)] {
+	for _, known := range s.record.Damaged[:min(len(s.record.Damaged), vault.MaxDamagedBlobs)] {
 		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			marks[digest] = known
 		}
 	}
-	s.note.Damaged = nil
+	s.record.Damaged = nil
 	s.vault.DamagedBlobs.ByDigest = marks
 }
 
@@ -122,27 +122,27 @@ func (s *Scrubber) Save() {
 	if s.vault.Store.CheckFile() != nil {
 		return // nothing is created in the place of a data directory that is gone
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.saveMu.Lock()
+	defer s.saveMu.Unlock()
 	s.mu.Lock()
-	note := s.note
-	s.written, s.dirty = time.Now(), false
+	note := s.record
+	s.savedAt, s.dirty = time.Now(), false
 	s.mu.Unlock()
 	note.Damaged = s.vault.DamagedBlobs.List()
 	raw, err := json.Marshal(note)
 	if err == nil {
-		err = txn.WriteFileAtomic(s.vault.Dir, scrubFile, raw)
+		err = txn.WriteFileAtomic(s.vault.Dir, scrubStateFile, raw)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a test has removed the folder
 		s.vault.Log.Warn("scrub.json can't be written", "error", err)
 	}
 }
 
-// saveSome writes the note where the place has changed and was not written for a while,
+// saveIfDue writes the note where the place has changed and was not written for a while,
 // or nothing happens for a while.
-func (s *Scrubber) saveSome(wait time.Duration) {
+func (s *Scrubber) saveIfDue(wait time.Duration) {
 	s.mu.Lock()
-	due := s.dirty && (wait > scrubIdle || time.Since(s.written) > scrubSaved)
+	due := s.dirty && (wait > scrubErrorDelay || time.Since(s.savedAt) > saveInterval)
 	s.mu.Unlock()
 	if due {
 		s.Save()
@@ -153,7 +153,7 @@ func (s *Scrubber) saveSome(wait time.Duration) {
 func (s *Scrubber) State() ScrubState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := ScrubState{Every: s.every, Started: s.note.Started, Completed: s.note.Completed, Progress: part(s.note.After)}
+	state := ScrubState{Every: s.period, Started: s.record.Started, Completed: s.record.Completed, Progress: roundFraction(s.record.After)}
 	from := state.Completed
 	if from.IsZero() {
 		from = state.Started
@@ -161,34 +161,34 @@ func (s *Scrubber) State() ScrubState {
 	if !from.IsZero() {
 		state.Age = max(0, s.vault.Now().Sub(from))
 	}
-	state.Overdue = s.every > 0 && state.Age > s.every
+	state.Overdue = s.period > 0 && state.Age > s.period
 	return state
 }
 
-// part is how much of a round lies before a digest, 0 to 1.
-func part(of *blobstore.Digest) float64 {
+// roundFraction is how much of a round lies before a digest, 0 to 1.
+func roundFraction(of *blobstore.Digest) float64 {
 	if of == nil {
 		return 0
 	}
 	return float64(binary.BigEndian.Uint64(of[:8])) / math.MaxUint64
 }
 
-// Ask has a document verified soon.
-func (s *Scrubber) Ask(digest blobstore.Digest) {
+// Enqueue has a document verified soon.
+func (s *Scrubber) Enqueue(digest blobstore.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asking[digest] {
+	if s.queued[digest] {
 		return
 	}
 	select {
-	case s.asked <- digest:
-		s.asking[digest] = true
+	case s.queue <- digest:
+		s.queued[digest] = true
 	default: // many wait
 	}
 }
 
-// recheck verifies what was damaged before.
-func (s *Scrubber) recheck(ctx context.Context) {
+// recheckDamaged verifies what was damaged before.
+func (s *Scrubber) recheckDamaged(ctx context.Context) {
 	for _, known := range s.vault.DamagedBlobs.List() {
 		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			s.verify(ctx, digest)
@@ -197,24 +197,24 @@ func (s *Scrubber) recheck(ctx context.Context) {
 }
 
 // answer verifies what was asked for, one document after the other.
-func (s *Scrubber) Answer(ctx context.Context) {
-	s.recheck(ctx)
+func (s *Scrubber) RunQueue(ctx context.Context) {
+	s.recheckDamaged(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case digest := <-s.asked:
-			s.answerOne(ctx, digest)
+		case digest := <-s.queue:
+			s.verifyQueued(ctx, digest)
 		}
 	}
 }
 
-func (s *Scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
+func (s *Scrubber) verifyQueued(ctx context.Context, digest blobstore.Digest) {
 	s.vault.Activity.WaitIdle(ctx)
 	s.verify(ctx, digest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.asking, digest)
+	delete(s.queued, digest)
 }
 
 // verify reads one document that some record may name.
@@ -232,28 +232,28 @@ func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
 
 // run reads all documents until ctx ends.
 func (s *Scrubber) Run(ctx context.Context) {
-	if s.every <= 0 {
+	if s.period <= 0 {
 		return
 	}
 	var took time.Duration
 	for {
-		next, wait, err := s.plan(ctx, took)
+		next, wait, err := s.nextItem(ctx, took)
 		if err != nil {
-			wait = scrubIdle
+			wait = scrubErrorDelay
 			if ctx.Err() == nil {
 				s.vault.Log.Error("scrub", "error", err)
 			}
 		}
-		s.saveSome(wait)
-		timer := time.NewTimer(min(wait, scrubLook))
+		s.saveIfDue(wait)
+		timer := time.NewTimer(min(wait, maxScrubWait))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			s.saveSome(math.MaxInt64)
+			s.saveIfDue(math.MaxInt64)
 			return
 		case <-timer.C:
 		}
-		if err != nil || wait > scrubLook {
+		if err != nil || wait > maxScrubWait {
 			continue
 		}
 		s.vault.Activity.WaitIdle(ctx)
@@ -263,30 +263,30 @@ func (s *Scrubber) Run(ctx context.Context) {
 	}
 }
 
-// scrubbed is the next document of a round; none is its end.
-type scrubbed struct {
-	digest blobstore.Digest
-	file   model.File
-	none   bool
+// scrubItem is the next document of a round; none is its end.
+type scrubItem struct {
+	digest     blobstore.Digest
+	file       model.File
+	endOfRound bool
 }
 
-// plan says what is next, and how long to wait for it, when the last took so long.
-func (s *Scrubber) plan(ctx context.Context, took time.Duration) (next scrubbed, wait time.Duration, err error) {
+// nextItem says what is next, and how long to wait for it, when the last took so long.
+func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrubItem, wait time.Duration, err error) {
 	now := s.vault.Now()
 	s.mu.Lock()
-	if s.note.Started.IsZero() {
-		s.note.Started, s.dirty = now, true
+	if s.record.Started.IsZero() {
+		s.record.Started, s.dirty = now, true
 	}
-	after := s.note.After
+	after := s.record.After
 	// A clock that was set back: the round started as long ago as it has come.
-	round := s.every * roundOf / roundIn
-	if s.note.Started.After(now) {
-		s.note.Started = now.Add(-time.Duration(part(after) * float64(round)))
+	round := s.period * roundNumerator / roundDenominator
+	if s.record.Started.After(now) {
+		s.record.Started = now.Add(-time.Duration(roundFraction(after) * float64(round)))
 	}
-	if s.note.Completed.After(now) {
-		s.note.Completed = now
+	if s.record.Completed.After(now) {
+		s.record.Completed = now
 	}
-	started := s.note.Started
+	started := s.record.Started
 	s.mu.Unlock()
 	err = s.vault.Store.View(ctx, func(t *store.Tx) error {
 		var ok bool
@@ -295,27 +295,27 @@ func (s *Scrubber) plan(ctx context.Context, took time.Duration) (next scrubbed,
 			from = after[:]
 		}
 		next.digest, next.file, ok = t.NextDigest(from)
-		next.none = !ok
+		next.endOfRound = !ok
 		return nil
 	})
 	if err != nil {
 		return next, 0, err
 	}
 	at := 1.0
-	if !next.none {
-		at = part(&next.digest)
+	if !next.endOfRound {
+		at = roundFraction(&next.digest)
 	}
 	due := started.Add(time.Duration(at * float64(round))).Sub(now)
-	most := time.Duration((at - part(after)) * float64(round))
-	return next, max(min(due, most), scrubRest*took), nil
+	most := time.Duration((at - roundFraction(after)) * float64(round))
+	return next, max(min(due, most), restFactor*took), nil
 }
 
 // step reads the next document, or ends the round.
-func (s *Scrubber) step(ctx context.Context, next scrubbed) {
-	if next.none {
+func (s *Scrubber) step(ctx context.Context, next scrubItem) {
+	if next.endOfRound {
 		s.mu.Lock()
 		now := s.vault.Now()
-		s.note = scrubNote{Started: now, Completed: now}
+		s.record = scrubRecord{Started: now, Completed: now}
 		s.mu.Unlock()
 		s.vault.Log.Info("every document was read", "damaged", s.vault.DamagedBlobs.Count())
 		s.Save()
@@ -331,5 +331,5 @@ func (s *Scrubber) step(ctx context.Context, next scrubbed) {
 	s.vault.LogDamage(ctx, next.digest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.note.After, s.dirty = &next.digest, true
+	s.record.After, s.dirty = &next.digest, true
 }

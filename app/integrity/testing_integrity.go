@@ -10,20 +10,20 @@ import (
 // ScrubStep does what the scrub does next, without waiting, and says how long it would
 // have waited, and whether that ended the round.
 func (s *Scrubber) ScrubStep(ctx context.Context) (wait time.Duration, ended bool, err error) {
-	next, wait, err := s.plan(ctx, 0)
+	next, wait, err := s.nextItem(ctx, 0)
 	if err == nil {
 		s.step(ctx, next)
-		s.saveSome(wait)
+		s.saveIfDue(wait)
 	}
-	return wait, next.none, err
+	return wait, next.endOfRound, err
 }
 
-// ScrubAsked verifies what was asked for so far, and says how much that was.
-func (s *Scrubber) ScrubAsked(ctx context.Context) (n int) {
+// ScrubQueued verifies what was asked for so far, and says how much that was.
+func (s *Scrubber) ScrubQueued(ctx context.Context) (n int) {
 	for {
 		select {
-		case digest := <-s.asked:
-			s.answerOne(ctx, digest)
+		case digest := <-s.queue:
+			s.verifyQueued(ctx, digest)
 			n++
 		default:
 			return n
@@ -32,7 +32,7 @@ func (s *Scrubber) ScrubAsked(ctx context.Context) (n int) {
 }
 
 // Recheck is what a server does first with what was damaged before.
-func (s *Scrubber) Recheck(ctx context.Context) { s.recheck(ctx) }
+func (s *Scrubber) Recheck(ctx context.Context) { s.recheckDamaged(ctx) }
 
-// Own are the names in a data directory that the survey knows as the vault's.
-func Own() []string { return append(append([]string{}, ownFolders...), ownFiles...) }
+// KnownNames are the names in a data directory that the survey knows as the vault's.
+func KnownNames() []string { return append(append([]string{}, knownDirs...), knownFiles...) }

@@ -80,8 +80,8 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 // reserve, or takes writes, it is the database itself: a full or a read-only disk can
 // still be verified.
 func (c *Checker) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
-	copied, done, err = c.CopyInto(ctx, what, os.TempDir())
-	if unwritable(err) {
+	copied, done, err = c.CopyDatabase(ctx, what, os.TempDir())
+	if isUnwritable(err) {
 		copied = c.Store.LiveCopy()
 		return copied, copied.Close, nil
 	}
@@ -91,7 +91,7 @@ func (c *Checker) snapshot(ctx context.Context, what string) (copied *store.Copy
 // copyInto copies the database into tmp, or into the first of others whose disk has space
 // for it above the reserve and takes writes; else Full. done removes the copy. There is
 // no need for one where nothing changes the database.
-func (c *Checker) CopyInto(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
+func (c *Checker) CopyDatabase(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
 	if c.Store.ReadOnly() {
 		copied = c.Store.LiveCopy()
 		return copied, copied.Close, nil
@@ -108,7 +108,7 @@ func (c *Checker) CopyInto(ctx context.Context, what string, others ...string) (
 	}
 	var lacks []string
 	for _, path := range paths {
-		if err = c.roomForCopy(filepath.Dir(path)); err == nil {
+		if err = c.checkSpaceForCopy(filepath.Dir(path)); err == nil {
 			copied, err = c.Store.Snapshot(ctx, path)
 		}
 		if err == nil {
@@ -117,28 +117,28 @@ func (c *Checker) CopyInto(ctx context.Context, what string, others ...string) (
 				return copied.Close()
 			}, nil
 		}
-		if !unwritable(err) {
+		if !isUnwritable(err) {
 			break
 		}
 		lacks = append(lacks, txn.UserMessage(err))
 	}
 	release()
-	if unwritable(err) {
+	if isUnwritable(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
 			c.Store.Size()>>20, c.MinFree>>20, strings.Join(lacks, "; ")), Err: err}
 	}
 	return nil, nil, err
 }
 
-// unwritable reports an error of a disk that is full or can't be written to, and of a
+// isUnwritable reports an error of a disk that is full or can't be written to, and of a
 // directory that is not there.
-func unwritable(err error) bool {
+func isUnwritable(err error) bool {
 	return errs.KindOf(err) == errs.InsufficientStorage || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
 }
 
-// roomForCopy is Full where a copy of the database would take from the reserve of a
+// checkSpaceForCopy is Full where a copy of the database would take from the reserve of a
 // directory's disk: a backup is no reason to deny an upload.
-func (c *Checker) roomForCopy(dir string) error {
+func (c *Checker) checkSpaceForCopy(dir string) error {
 	free, err := blobstore.FreeSpace(dir)
 	if err != nil {
 		return err
@@ -205,8 +205,8 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		}
 	}
 	r.Bytes += size
-	c.noteVerified(ctx, d, files, size, damage)
-	c.verifyDerived(d, files, r, find)
+	c.recordVerification(ctx, d, files, size, damage)
+	c.verifyPreviews(d, files, r, find)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
 		switch {
@@ -222,8 +222,8 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 	return nil
 }
 
-// noteVerified has a server that sends documents know what was found.
-func (c *Checker) noteVerified(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
+// recordVerification has a server that sends documents know what was found.
+func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
 	case !c.Vault.ServerStarted || len(files) == 0:
 	case damage == nil && (files[0].Size < 0 || files[0].Size == size):
@@ -240,10 +240,10 @@ func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (gone bool, er
 	return gone, err
 }
 
-// verifyDerived reads the text and the previews of a document. What is damaged in them,
+// verifyPreviews reads the text and the previews of a document. What is damaged in them,
 // or from another version, is rebuilt; a file that the disk does not give is a finding,
 // because that disk has the documents too.
-func (c *Checker) verifyDerived(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
+func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
 	health, err := c.Vault.Previews.Check(d.String())
 	r.OtherVersion += health.OtherVersion
 	r.DamagedPreviews += health.Damaged
@@ -259,10 +259,10 @@ func (c *Checker) verifyDerived(d blobstore.Digest, files []model.File, r *Repor
 // rebuildTexts has the index look for the texts of documents again, and so the remaker of
 // a server: this one, or the next to start.
 func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) error {
-	for some := range slices.Chunk(list, jobs.RemakeAtOnce) {
+	for some := range slices.Chunk(list, jobs.RebuildBatchSize) {
 		err := c.Store.Update(ctx, nil, func(t *store.Tx) error {
 			for _, d := range some {
-				t.MarkDigestChanged(d, jobs.TwinsTouched)
+				t.MarkDigestChanged(d, jobs.MaxDuplicatesMarked)
 			}
 			return nil
 		})

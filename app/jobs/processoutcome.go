@@ -11,8 +11,8 @@ const (
 	outcomeGone      = "gone"
 )
 
-// Processed returns how many processing runs had each of Outcomes.
-func (p *Processor) Processed() map[string]uint64 { return p.outcomes.Read() }
+// OutcomeCounts returns how many processing runs had each of Outcomes.
+func (p *Processor) OutcomeCounts() map[string]uint64 { return p.outcomes.Read() }
 
 func (p *Processor) count(postponed, gone bool, failure string) {
 	switch {

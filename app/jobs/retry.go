@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-const retryAtOnce = 256 // files of one commit
+const retryBatchSize = 256 // files of one commit
 
 // Failed gives at most limit files whose processing failed, from number from on.
 func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
@@ -29,7 +29,7 @@ func (p *Processor) Retry(ctx context.Context, actor model.Actor, id uint64) (co
 	for from := max(id, 1); ; {
 		var done int
 		var next uint64
-		err := p.Update(ctx, actor, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
+		err := p.Update(ctx, actor, func(t *store.Tx) error { return checkRetryable(t, id) }, func(t *store.Tx) (err error) {
 			done, next, err = p.retry(t, actor, id, from) // perhaps twice: from stays
 			return err
 		})
@@ -43,7 +43,7 @@ func (p *Processor) Retry(ctx context.Context, actor model.Actor, id uint64) (co
 	}
 }
 
-func retryable(t *store.Tx, id uint64) error {
+func checkRetryable(t *store.Tx, id uint64) error {
 	if id == 0 {
 		return nil
 	}
@@ -55,7 +55,7 @@ func retryable(t *store.Tx, id uint64) error {
 }
 
 func (p *Processor) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int, next uint64, err error) {
-	limit := retryAtOnce
+	limit := retryBatchSize
 	if id != 0 {
 		limit = 1
 	}

@@ -8,12 +8,12 @@ import (
 	"deedkeep/app/model"
 )
 
-// DropDerived removes what was made of a document.
-func (p *Previews) DropDerived(digest string) error { return p.previews.Remove(digest) }
+// RemovePreviews removes what was made of a document.
+func (p *Previews) RemovePreviews(digest string) error { return p.previews.Remove(digest) }
 
-// Looks does something while somebody looks through a document.
-func (p *Previews) Looks(ctx context.Context, actor model.Actor, do func()) error {
-	_, leave, err := p.looking(ctx, actor)
+// WithFindLock does something while somebody looks through a document.
+func (p *Previews) WithFindLock(ctx context.Context, actor model.Actor, do func()) error {
+	_, leave, err := p.acquireFind(ctx, actor)
 	defer leave()
 	if err == nil {
 		do()

@@ -59,7 +59,7 @@ func New(opts Options) *Metrics {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		buildInfo(opts),
-		&vaultCollector{opts.Vault.Numbers, opts.Now, opts.Log},
+		&vaultCollector{opts.Vault.Metrics, opts.Now, opts.Log},
 		m.http,
 	)
 	if opts.Sandbox != nil {

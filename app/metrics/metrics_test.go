@@ -268,7 +268,7 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
-	down := func(context.Context) (n instance.Numbers, err error) { return n, errors.New("the disk is gone") }
+	down := func(context.Context) (n instance.Metrics, err error) { return n, errors.New("the disk is gone") }
 	m.registry.MustRegister(&vaultCollector{down, time.Now, slog.New(slog.DiscardHandler)}, newHTTPCollector())
 	text := read(t, m)
 	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") ||
@@ -282,7 +282,7 @@ func TestWhoeverLeftDoesNotWait(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
 	asked, tell := make(chan struct{}), make(chan struct{})
-	slow := func(context.Context) (n instance.Numbers, err error) {
+	slow := func(context.Context) (n instance.Metrics, err error) {
 		asked <- struct{}{}
 		<-tell
 		return n, nil

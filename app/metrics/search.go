@@ -30,7 +30,7 @@ var (
 		"Time of a search that was answered, with the reading of what was found.", nil, nil), 0}
 )
 
-func sendSearch(to sink, n instance.Numbers) {
+func sendSearch(to sink, n instance.Metrics) {
 	s := n.Search
 	to.flag(searchReady, s.Ready)
 	to.flag(searchBuilding, s.Building)

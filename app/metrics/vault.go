@@ -59,7 +59,7 @@ var (
 
 // vaultCollector collects the metrics of the vault.
 type vaultCollector struct {
-	ask func(context.Context) (instance.Numbers, error)
+	ask func(context.Context) (instance.Metrics, error)
 	now func() time.Time
 	log *slog.Logger
 }
@@ -123,14 +123,14 @@ func (s *vaultCollector) contents(to sink, status instance.Status) {
 	number(to, scrubAge, age.Seconds())
 }
 
-func (s *vaultCollector) work(to sink, n instance.Numbers) {
+func (s *vaultCollector) work(to sink, n instance.Metrics) {
 	number(to, database, n.DatabaseBytes)
-	number(to, documentsFiled, n.Filed)
-	number(to, filedBytes, n.FiledBytes)
-	number(to, documentsRejected, n.Refused)
+	number(to, documentsFiled, n.Uploaded)
+	number(to, filedBytes, n.UploadedBytes)
+	number(to, documentsRejected, n.Rejected)
 	age := 0.0
-	if !n.Oldest.IsZero() {
-		age = max(0, s.now().Sub(n.Oldest).Seconds())
+	if !n.OldestTask.IsZero() {
+		age = max(0, s.now().Sub(n.OldestTask).Seconds())
 	}
 	number(to, queueAge, age)
 	to.byLabel(processed, jobs.Outcomes, n.Processed)
@@ -139,10 +139,10 @@ func (s *vaultCollector) work(to sink, n instance.Numbers) {
 	to.histogram(commitSeconds, n.Commits.Seconds)
 }
 
-func (s *vaultCollector) backup(to sink, n instance.Numbers) {
+func (s *vaultCollector) backup(to sink, n instance.Metrics) {
 	var good, failure, next time.Time
 	var size uint64
-	if b := n.Backup.Good; b != nil {
+	if b := n.Backup.LastGood; b != nil {
 		good, size = b.At, uint64(max(b.Bytes, 0))
 	}
 	if b := n.Backup.Failed; b != nil {
@@ -155,8 +155,8 @@ func (s *vaultCollector) backup(to sink, n instance.Numbers) {
 	number(to, backupFailure, unixSeconds(failure))
 	number(to, backupNext, unixSeconds(next))
 	number(to, backupBytes, size)
-	number(to, backupVerified, unixSeconds(n.Verified))
-	to.flag(backupVerifyOK, n.VerifiedGood)
+	number(to, backupVerified, unixSeconds(n.BackupsVerified))
+	to.flag(backupVerifyOK, n.BackupsIntact)
 }
 
 // unixSeconds returns at in seconds since 1970, or 0 for the zero time.

@@ -211,7 +211,7 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 		return nil, err
 	}
 	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, nil) })
-	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Sound(r.Context())) })
+	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Healthy(r.Context())) })
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.Owns(r.URL.Path) {
 			v1.ServeHTTP(w, r)

@@ -18,7 +18,7 @@ func openBackedUp(t *testing.T) (h *testServer, to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "nas <1>")
 	h = openEmpty(t, func(opts *instance.Options) {
-		opts.Settings.Backup = backup.BackupSettings{To: to, Every: 24 * time.Hour}
+		opts.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour}
 	})
 	return h, to
 }
@@ -53,15 +53,15 @@ func TestBackups(t *testing.T) {
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
 
 	admin.post(t, 303, "/admin/backups", nil)
-	ends(t, func() bool { return h.vault.Backups.Running().Running })
+	ends(t, func() bool { return h.vault.Backups.Progress().Running })
 	page := admin.get(t, 200, "/admin/backups", "The backup was made", "1 document, ", "0 minutes ago", `name="snapshot"`)
 	page.lacks(t, "There is no backup")
 	state, err := h.vault.Backups.State()
-	if err != nil || state.Good == nil {
+	if err != nil || state.LastGood == nil {
 		t.Fatal(state, err)
 	}
-	admin.post(t, 303, "/admin/backups/verify", url.Values{"snapshot": {state.Good.Snapshot}})
-	ends(t, func() bool { return h.vault.Backups.Verified().Running })
+	admin.post(t, 303, "/admin/backups/verify", url.Values{"snapshot": {state.LastGood.Snapshot}})
+	ends(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
 	admin.get(t, 200, "/admin/backups", "All is well", "1 backup, 1 document")
 	admin.post(t, 409, "/admin/backups/verify", url.Values{"snapshot": {"20990101T000000Z"}})
 
@@ -73,7 +73,7 @@ func TestBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin.post(t, 303, "/admin/backups/verify", nil)
-	ends(t, func() bool { return h.vault.Backups.Verified().Running })
+	ends(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
 	admin.get(t, 200, "/admin/backups", "The backups are damaged", "1 finding")
 	part := h.status(t, 200, "GET", "/admin/backups/check", admin.cookie, "HX-Request: true")
 	part.has(t, `id="backup-check"`)
@@ -91,7 +91,7 @@ func TestBackupTwice(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		first := true
-		_, err := h.vault.Backups.Create(t.Context(), model.Actor{Kind: "operator"}, "", func(backup.BackupProgress) {
+		_, err := h.vault.Backups.Create(t.Context(), model.Actor{Kind: "operator"}, "", func(backup.Progress) {
 			if first {
 				first = false
 				close(held)
@@ -121,7 +121,7 @@ func TestBackupTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin.post(t, 303, "/admin/backups", nil)
-	ends(t, func() bool { return h.vault.Backups.Running().Running })
+	ends(t, func() bool { return h.vault.Backups.Progress().Running })
 	admin.get(t, 200, "/admin/backups", "was not made", "the backups that were there are not there")
 	admin.get(t, 200, "/trash", "was not made")
 	admin.get(t, 200, "/admin/backups", `role="alert"`)

@@ -78,7 +78,7 @@ type Vault struct {
 	ServerStarted bool // noteStart was called
 
 	Scrub interface { // the scrubber, once it is known
-		Ask(blobstore.Digest)
+		Enqueue(blobstore.Digest)
 		Save()
 	}
 }
@@ -112,7 +112,7 @@ type uploadCounts struct {
 }
 
 // checkLater has a document verified soon.
-func (v *Vault) VerifySoon(digest blobstore.Digest) { v.Scrub.Ask(digest) }
+func (v *Vault) VerifySoon(digest blobstore.Digest) { v.Scrub.Enqueue(digest) }
 
 // saveDamagedBlobs writes which documents are known to be damaged.
 func (v *Vault) saveDamagedBlobs() { v.Scrub.Save() }

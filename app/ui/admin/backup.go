@@ -17,7 +17,7 @@ import (
 
 // backupPage is the data of the backups page.
 type backupPage struct {
-	backup.BackupPlace
+	backup.Destination
 	Health  instance.BackupHealth
 	Warning string
 	Age     string // of the last good backup
@@ -64,7 +64,7 @@ type backupVerification struct {
 const maxSnapshots = 60
 
 func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	backups, err := p.Vault.Backups.Place(r.Context(), visitor.Actor, maxSnapshots)
+	backups, err := p.Vault.Backups.Destination(r.Context(), visitor.Actor, maxSnapshots)
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.
 		return err
 	}
 	view := backupPage{
-		BackupPlace: backups, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
+		Destination: backups, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
 		Settled: p.SettingsFile, Now: p.backupRun(), Check: p.backupVerification(),
 		Stored: p.scrubStatus(),
 	}
-	if good := h.Backup.Good; good != nil {
+	if good := h.Backup.LastGood; good != nil {
 		view.Age = page.FormatAge(p.Now().Sub(good.At))
 	}
 	return p.RenderPage(w, r, visitor, http.StatusOK, "backups.html", page.Page{
@@ -86,13 +86,13 @@ func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.
 }
 
 func (p *Pages) backupRun() backupRun {
-	now := backupRun{Progress: p.Vault.Backups.Running(), Settled: true}
+	now := backupRun{Progress: p.Vault.Backups.Progress(), Settled: true}
 	now.Failed = errorText(now.Err)
 	return now
 }
 
 func (p *Pages) backupVerification() backupVerification {
-	check := backupVerification{Progress: p.Vault.Backups.Verified()}
+	check := backupVerification{Progress: p.Vault.Backups.VerifyProgress()}
 	check.Failed = errorText(check.Err)
 	return check
 }
@@ -111,7 +111,7 @@ func errorText(err error) string {
 
 // runBackup starts a backup unless one is running.
 func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	err := p.Vault.Backups.Begin(r.Context(), visitor.Actor)
+	err := p.Vault.Backups.StartCreate(r.Context(), visitor.Actor)
 	notice := "A backup is being made."
 	if errs.KindOf(err) == errs.Locked {
 		notice, err = "A backup is being made already.", nil
@@ -128,7 +128,7 @@ func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.V
 
 // verifyBackup starts the verification of one snapshot, or of all.
 func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	err := p.Vault.Backups.BeginVerify(r.Context(), visitor.Actor, r.PostForm.Get("snapshot"))
+	err := p.Vault.Backups.StartVerify(r.Context(), visitor.Actor, r.PostForm.Get("snapshot"))
 	notice := "The backups are being verified: every byte is read."
 	if errs.KindOf(err) == errs.Locked {
 		notice, err = "A verification is under way already.", nil

@@ -63,7 +63,7 @@ func (p *Pages) pagesWithoutText(r *http.Request, visitor page.Visitor, id uint6
 // findMatches returns the matches of the first variant that has any, and its phrase. page is the
 // page that a search result linked to, 0 for none.
 func (p *Pages) findMatches(
-	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, page int) (hits []jobs.Spot, more bool, phrase string, err error,
+	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, page int) (hits []jobs.Hit, more bool, phrase string, err error,
 ) {
 	for _, variant := range variants {
 		if len(variant.pageWords) > 0 {

@@ -71,7 +71,7 @@ func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.V
 	if notModified(w, r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.Page(r.Context(), visitor.Actor, file.ID, n, width)
+	picture, err := p.Vault.Previews.PageImage(r.Context(), visitor.Actor, file.ID, n, width)
 	if err != nil {
 		w.Header().Del("ETag")
 		return err

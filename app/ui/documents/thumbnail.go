@@ -56,7 +56,7 @@ const (
 // thumbnailIsReadable reports whether the page can be read in its thumbnail. If the size is
 // unknown, it returns true.
 func (p *Pages) thumbnailIsReadable(r *http.Request, visitor page.Visitor, id uint64) bool {
-	sizes, err := p.Vault.Previews.Sizes(r.Context(), visitor.Actor, id)
+	sizes, err := p.Vault.Previews.PageSizes(r.Context(), visitor.Actor, id)
 	if err != nil {
 		return true
 	}

@@ -102,7 +102,7 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor pag
 
 // loadContent determines how to show the document.
 func (p *Pages) loadContent(r *http.Request, visitor page.Visitor, s *viewerData) error {
-	sizes, err := p.Vault.Previews.Sizes(r.Context(), visitor.Actor, s.File.ID)
+	sizes, err := p.Vault.Previews.PageSizes(r.Context(), visitor.Actor, s.File.ID)
 	switch {
 	case err == nil && !hasNoImage(s.File, len(sizes)):
 		return p.setPageImage(r, s, sizes)

@@ -90,7 +90,7 @@ func TestTimesInTheOfficesZone(t *testing.T) {
 	if got := string(p.formatTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))); got != `<time datetime="2026-07-01T12:00:00Z">Jul 1, 2026, 8:00 AM EDT</time>` {
 		t.Errorf("in summer: got %s", got)
 	}
-	failed := instance.BackupHealth{Failed: &backup.BackupFailure{At: p.Now(), Reason: "no"}}
+	failed := instance.BackupHealth{Failed: &backup.Failure{At: p.Now(), Reason: "no"}}
 	if got, want := BackupWarning(failed, p.LocalNow()), "The backup of Nov 21, 2026, 8:44 PM EST was not made: no"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

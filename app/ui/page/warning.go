@@ -84,7 +84,7 @@ func BackupWarning(b instance.BackupHealth, now time.Time) string {
 	case b.Missing:
 		return "There is no backup: what is stored would be lost with this disk."
 	case b.TooOld:
-		return fmt.Sprintf("The last good backup is %s old.", FormatAge(now.Sub(b.Good.At)))
+		return fmt.Sprintf("The last good backup is %s old.", FormatAge(now.Sub(b.LastGood.At)))
 	}
 	return ""
 }

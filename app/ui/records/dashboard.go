@@ -13,7 +13,7 @@ import (
 
 // dashboardView is the data of the dashboard: open work and recent results.
 type dashboardView struct {
-	instance.Desk
+	instance.Dashboard
 	Warnings []page.Warning
 	DueDays  int         // how many days ahead due orders are shown
 	New      bool        // the vault is empty
@@ -30,7 +30,7 @@ func (l latestDocuments) Busy() bool {
 }
 
 // Latest hides vault.Desk.Latest, which has no Busy method.
-func (v dashboardView) Latest() latestDocuments { return v.Desk.Latest }
+func (v dashboardView) Latest() latestDocuments { return v.Dashboard.Latest }
 
 // setupStep is a step to set up a new vault.
 type setupStep struct {
@@ -41,11 +41,11 @@ type setupStep struct {
 
 // dashboardPage shows the dashboard.
 func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	d, err := p.Vault.Desk(r.Context(), p.Today())
+	d, err := p.Vault.Dashboard(r.Context(), p.Today())
 	if err != nil {
 		return err
 	}
-	view := dashboardView{Desk: d, DueDays: instance.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
+	view := dashboardView{Dashboard: d, DueDays: instance.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = dashboardWarnings(d, visitor, p.LocalNow())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
 	if view.New {
@@ -63,7 +63,7 @@ func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visi
 		page.Redirect(w, r, "/")
 		return nil
 	}
-	steps, err := p.Vault.Latest(r.Context())
+	steps, err := p.Vault.LatestDocuments(r.Context())
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visi
 
 // dashboardWarnings returns all warnings for administrators, and for other users those that keep
 // them from working.
-func dashboardWarnings(d instance.Desk, visitor page.Visitor, now time.Time) []page.Warning {
+func dashboardWarnings(d instance.Dashboard, visitor page.Visitor, now time.Time) []page.Warning {
 	const contact = " Please tell whoever runs this service."
 	switch {
 	case visitor.MayAdminister():
@@ -88,7 +88,7 @@ func dashboardWarnings(d instance.Desk, visitor page.Visitor, now time.Time) []p
 }
 
 // setupSteps returns the steps that the visitor can do.
-func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d instance.Desk) (steps []setupStep, err error) {
+func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d instance.Dashboard) (steps []setupStep, err error) {
 	if !visitor.MayWrite() {
 		return nil, nil
 	}

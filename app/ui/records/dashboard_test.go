@@ -24,16 +24,16 @@ func TestDeskWarnings(t *testing.T) {
 	missing := instance.BackupHealth{Missing: true}
 	for _, row := range []struct {
 		name         string
-		desk         instance.Desk
+		desk         instance.Dashboard
 		admin, staff int
 	}{
-		{"all is well", instance.Desk{Status: roomy}, 0, 0},
-		{"no backup", instance.Desk{Status: roomy, Backup: missing}, 1, 0},
-		{"little room", instance.Desk{Status: roomy, LowDisk: true}, 1, 0},
-		{"no room", instance.Desk{Status: full, LowDisk: true}, 1, 1},
-		{"read-only", instance.Desk{Status: stuck}, 1, 1},
-		{"data directory gone", instance.Desk{Status: gone}, 1, 1},
-		{"no room, no backup", instance.Desk{Status: full, Backup: missing}, 2, 1},
+		{"all is well", instance.Dashboard{Status: roomy}, 0, 0},
+		{"no backup", instance.Dashboard{Status: roomy, Backup: missing}, 1, 0},
+		{"little room", instance.Dashboard{Status: roomy, LowDisk: true}, 1, 0},
+		{"no room", instance.Dashboard{Status: full, LowDisk: true}, 1, 1},
+		{"read-only", instance.Dashboard{Status: stuck}, 1, 1},
+		{"data directory gone", instance.Dashboard{Status: gone}, 1, 1},
+		{"no room, no backup", instance.Dashboard{Status: full, Backup: missing}, 2, 1},
 	} {
 		if got := dashboardWarnings(row.desk, as(model.RoleAdmin), time.Now()); len(got) != row.admin {
 			t.Errorf("%s: an administrator sees %+v", row.name, got)

@@ -21,7 +21,7 @@ import (
 // has no such file.
 func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (model.File, error) {
 	file, err := restoreFileTo(ctx, from, snapshot, opts, id, path)
-	return file, BackupError(err)
+	return file, ClassifyError(err)
 }
 
 func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (file model.File, err error) {
@@ -56,7 +56,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	if err != nil {
 		return file, err
 	}
-	return file, errors.Join(place(ctx, src, path), src.Close())
+	return file, errors.Join(writeExclusive(ctx, src, path), src.Close())
 }
 
 // archivedFile reads a record out of a snapshot's database, unpacked for a moment.
@@ -71,7 +71,7 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 	if err != nil {
 		return file, err
 	}
-	if err := errors.Join(Unpack(ctx, src, path), src.Close()); err != nil {
+	if err := errors.Join(WriteSynced(ctx, src, path), src.Close()); err != nil {
 		return file, err
 	}
 	records, err := store.OpenCopy(path)
@@ -89,9 +89,9 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 	return file, err
 }
 
-// place writes what src gives to path, whole or not at all, and over nothing that is
+// writeExclusive writes what src gives to path, whole or not at all, and over nothing that is
 // there: neither at path nor beside it.
-func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
+func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*.part")
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func Conflict(format string, args ...any) error {
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
 }
 
-func Unpack(ctx context.Context, src io.Reader, path string) error {
+func WriteSynced(ctx context.Context, src io.Reader, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

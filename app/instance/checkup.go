@@ -9,10 +9,10 @@ import (
 
 // Checkup is what only the vault knows about its health, besides Status.
 type Checkup struct {
-	NewestEvent time.Time // zero: there is none
-	MonthBytes  uint64    // that came in the last thirty days
-	CutAt       time.Time // since when it is known that a server was killed, or the power failed; zero: never
-	Reread      store.CacheCheck
+	NewestEvent   time.Time // zero: there is none
+	MonthBytes    uint64    // that came in the last thirty days
+	UncleanStopAt time.Time // since when it is known that a server was killed, or the power failed; zero: never
+	CacheCheck    store.CacheCheck
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // Checkup reads a little of the newest records, in short transactions.
 func (in *Instance) Checkup(ctx context.Context) (Checkup, error) {
-	c := Checkup{CutAt: in.UncleanStopAt(), Reread: in.Store.CacheCheck()}
+	c := Checkup{UncleanStopAt: in.UncleanStopAt(), CacheCheck: in.Store.CacheCheck()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		page, err := t.ListEvents(store.Query{Descending: true, Limit: 1})
 		if err == nil && len(page.Items) == 1 {

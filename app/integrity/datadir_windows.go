@@ -12,7 +12,7 @@ import (
 // private makes the data directory with an access list of its own: the account
 // that makes it, the system, and the administrators; nothing is inherited from
 // above. A directory that is there already keeps the list its owner gave it.
-func Private(dir string) error {
+func CreatePrivateDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // private makes the data directory, for its owner's eyes only.
-func Private(dir string) error {
+func CreatePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

@@ -12,29 +12,29 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Sealing is what settings say about the encryption of backups, without the secret:
+// Encryption is what settings say about the encryption of backups, without the secret:
 // the zero value is none. Print is the fingerprint of a passphrase under a salt of
 // this one asking, so that it is worth nothing at another time:
 //
 //	<32 hex digits, the salt>.<64 hex digits, HMAC-SHA-256(salt, passphrase)>
-type Sealing struct {
-	Recipients []string
-	Print      string
+type Encryption struct {
+	Recipients            []string
+	PassphraseFingerprint string
 }
 
 const saltSize = 16
 
-// Sealing says it of these settings; it reads the passphrase's file.
-func (s BackupSettings) Sealing(chance io.Reader) (Sealing, error) {
+// Encryption says it of these settings; it reads the passphrase's file.
+func (s Settings) Encryption(chance io.Reader) (Encryption, error) {
 	phrase, err := s.passphrase()
 	if err != nil || phrase == "" {
-		return Sealing{Recipients: s.Recipients}, err
+		return Encryption{Recipients: s.Recipients}, err
 	}
 	salt := make([]byte, saltSize)
 	if _, err := io.ReadFull(chance, salt); err != nil {
-		return Sealing{}, fmt.Errorf("fingerprint of the passphrase: %w", err)
+		return Encryption{}, fmt.Errorf("fingerprint of the passphrase: %w", err)
 	}
-	return Sealing{Recipients: s.Recipients, Print: fingerprint(salt, phrase)}, nil
+	return Encryption{Recipients: s.Recipients, PassphraseFingerprint: fingerprint(salt, phrase)}, nil
 }
 
 func fingerprint(salt []byte, phrase string) string {
@@ -43,9 +43,9 @@ func fingerprint(salt []byte, phrase string) string {
 	return hex.EncodeToString(salt) + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
-func (s Sealing) words() string {
+func (s Encryption) describe() string {
 	switch {
-	case s.Print != "":
+	case s.PassphraseFingerprint != "":
 		return "encrypted under a passphrase"
 	case len(s.Recipients) > 0:
 		return "encrypted for " + strings.Join(s.Recipients, ", ")
@@ -53,25 +53,25 @@ func (s Sealing) words() string {
 	return "not encrypted"
 }
 
-// Agree holds what the asking side's settings say against the vault's own: Conflict
+// CheckEncryption holds what the asking side's settings say against the vault's own: Conflict
 // with a sentence where they differ, so that nobody believes in an encryption that
 // nobody makes.
-func (b *Backups) Agree(asked Sealing) error {
-	set := b.set
+func (b *Backups) CheckEncryption(asked Encryption) error {
+	set := b.settings
 	phrase, err := set.passphrase()
 	if err != nil {
 		return Conflict("The server's settings: %v", err)
 	}
-	own := Sealing{Recipients: set.Recipients}
+	own := Encryption{Recipients: set.Recipients}
 	if phrase != "" {
-		digits, _, _ := strings.Cut(asked.Print, ".")
+		digits, _, _ := strings.Cut(asked.PassphraseFingerprint, ".")
 		salt, _ := hex.DecodeString(digits) // another one than was sent agrees with nothing
-		own.Print = fingerprint(salt, phrase)
+		own.PassphraseFingerprint = fingerprint(salt, phrase)
 	}
-	if slices.Equal(sorted(asked.Recipients), sorted(own.Recipients)) && hmac.Equal([]byte(asked.Print), []byte(own.Print)) {
+	if slices.Equal(sorted(asked.Recipients), sorted(own.Recipients)) && hmac.Equal([]byte(asked.PassphraseFingerprint), []byte(own.PassphraseFingerprint)) {
 		return nil
 	}
-	asks, does := asked.words(), own.words()
+	asks, does := asked.describe(), own.describe()
 	if asks == does {
 		does = "the same under another passphrase"
 	}

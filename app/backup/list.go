@@ -11,9 +11,9 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Listed is a snapshot in the directory of the settings. Problem says why it cannot be
+// SnapshotSummary is a snapshot in the directory of the settings. Problem says why it cannot be
 // read, and is "" for one that can.
-type Listed struct {
+type SnapshotSummary struct {
 	Snapshot string
 	At       time.Time
 	Files    uint64
@@ -21,23 +21,23 @@ type Listed struct {
 	Problem  string
 }
 
-// BackupPlace is what the settings say of where snapshots go, and what is there.
-type BackupPlace struct {
-	To        string        // "": nowhere
-	Every     time.Duration // 0: not by themselves
-	Encrypted bool          // those that are there, or would be made
-	Snapshots []Listed      // newest first
-	More      int           // older ones that are not listed
-	Problem   string        // why the directory cannot be read; "" when it can, or is not there yet
+// Destination is what the settings say of where snapshots go, and what is there.
+type Destination struct {
+	To        string            // "": nowhere
+	Every     time.Duration     // 0: not by themselves
+	Encrypted bool              // those that are there, or would be made
+	Snapshots []SnapshotSummary // newest first
+	More      int               // older ones that are not listed
+	Problem   string            // why the directory cannot be read; "" when it can, or is not there yet
 }
 
-// Place lists the newest snapshots in the directory of the settings.
-func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p BackupPlace, err error) {
+// Destination lists the newest snapshots in the directory of the settings.
+func (b *Backups) Destination(ctx context.Context, actor model.Actor, most int) (p Destination, err error) {
 	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return p, err
 	}
-	set := b.set
-	p = BackupPlace{To: set.To, Every: set.Every, Encrypted: len(set.Recipients) > 0 || set.Passphrase != "" || set.PassphraseFile != ""}
+	set := b.settings
+	p = Destination{To: set.To, Every: set.Every, Encrypted: len(set.Recipients) > 0 || set.Passphrase != "" || set.PassphraseFile != ""}
 	if set.To == "" {
 		return p, nil
 	}
@@ -60,7 +60,7 @@ func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p Bac
 		p.More, names = len(names)-most, names[:most]
 	}
 	for _, name := range names {
-		listed := Listed{Snapshot: name}
+		listed := SnapshotSummary{Snapshot: name}
 		if info, err := a.Info(name); err != nil {
 			listed.Problem = err.Error()
 		} else {
@@ -73,19 +73,19 @@ func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p Bac
 
 // open opens the archive in a directory with what the vault has to open it.
 func (b *Backups) open(to string) (*archive.Archive, error) {
-	opts, err := ArchiveOptions(b.secrets, b.set, "")
+	opts, err := ArchiveOptions(b.secrets, b.settings, "")
 	if err != nil {
 		return nil, err
 	}
 	opts.Now = b.Now
 	a, err := archive.Open(to, opts)
-	return a, BackupError(err)
+	return a, ClassifyError(err)
 }
 
-// BeginVerify reads every byte of one snapshot in the directory of the settings, or of
+// StartVerify reads every byte of one snapshot in the directory of the settings, or of
 // all where the name is "", behind whoever asks for it. Locked while one goes on,
 // Invalid without a directory, NotFound where there is no such snapshot.
-func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot string) error {
+func (b *Backups) StartVerify(ctx context.Context, actor model.Actor, snapshot string) error {
 	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
 	}
@@ -102,12 +102,14 @@ func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot s
 	} else if snapshot != "" && !slices.Contains(names, snapshot) {
 		return errs.RecordNotFound("snapshot", snapshot)
 	}
-	return b.verified.Start(actor, func(ctx context.Context, report func(done, total int64)) (archive.VerifyReport, error) {
+	return b.verification.Start(actor, func(ctx context.Context, report func(done, total int64)) (archive.VerifyReport, error) {
 		found, err := a.Verify(ctx, snapshot, report)
-		return found, BackupError(err)
+		return found, ClassifyError(err)
 	})
 }
 
-// Verified is how far a verification that BeginVerify started has come, in bytes, and
+// VerifyProgress is how far a verification that StartVerify started has come, in bytes, and
 // what the last one found since the vault was opened.
-func (b *Backups) Verified() txn.Progress[archive.VerifyReport] { return b.verified.Progress() }
+func (b *Backups) VerifyProgress() txn.Progress[archive.VerifyReport] {
+	return b.verification.Progress()
+}

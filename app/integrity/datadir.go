@@ -16,16 +16,16 @@ import (
 // The names in a data directory that are ours; vault.go and data/README.md say what
 // each is for. A file may have the end ".new" while it is written.
 var (
-	ownFolders = []string{"blobs", "tmp", "uploads", "previews", search.SearchFolder, "cache", "tls", "drill"}
-	ownFiles   = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile, BackupFile, RestoreNote, scrubFile, vault.ServerStateFile, "control.sock", "control.json"}
-	// harmless is what may lie beside them.
-	harmless = []string{"README.md", "lost+found"}
+	knownDirs  = []string{"blobs", "tmp", "uploads", "previews", search.SearchFolder, "cache", "tls", "drill"}
+	knownFiles = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile, BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
+	// ignoredFiles is what may lie beside them.
+	ignoredFiles = []string{"README.md", "lost+found"}
 )
 
 // survey looks at a directory before anything in it is made, emptied or removed:
 // what is ours must be ours alone, no link to elsewhere; and a new vault is made
 // neither among somebody's files nor on top of documents whose database is gone.
-func Survey(dir string) error {
+func CheckDataDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -38,7 +38,7 @@ func Survey(dir string) error {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case slices.Contains(ownFolders, name):
+		case slices.Contains(knownDirs, name):
 			// The index of words is derived: the indexer touches nothing but a folder
 			// of its own, and says so where there is something else.
 			if !e.IsDir() && name != search.SearchFolder {
@@ -46,7 +46,7 @@ func Survey(dir string) error {
 			}
 		case name == "vault.db":
 			database = true
-		case !isOwnFile(name) && foreign == "":
+		case !isKnownFile(name) && foreign == "":
 			foreign = name
 		}
 	}
@@ -56,16 +56,16 @@ func Survey(dir string) error {
 	case foreign != "":
 		return fmt.Errorf("%s is no vault and not empty (it holds %q): choose an empty directory", dir, foreign)
 	}
-	return noDocuments(dir)
+	return checkNoDocuments(dir)
 }
 
-func isOwnFile(name string) bool {
-	return slices.Contains(ownFiles, strings.TrimSuffix(name, ".new")) || slices.Contains(harmless, name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
+func isKnownFile(name string) bool {
+	return slices.Contains(knownFiles, strings.TrimSuffix(name, ".new")) || slices.Contains(ignoredFiles, name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
 		strings.HasPrefix(name, "secret.key")
 }
 
-// noDocuments refuses a directory that has documents and no database.
-func noDocuments(dir string) error {
+// checkNoDocuments refuses a directory that has documents and no database.
+func checkNoDocuments(dir string) error {
 	err := filepath.WalkDir(filepath.Join(dir, "blobs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			return errHasDocuments
@@ -87,10 +87,10 @@ var errHasDocuments = errors.New("there are documents")
 // belongs to this machine and is part of no backup.
 //
 //	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}; failed only since the last good one
-const BackupFile = "backup.json"
+const BackupStateFile = "backup.json"
 
 // restoreNote marks a data directory that a restore has begun and not finished.
 // Nothing else opens it; the same restore goes on.
 //
 //	restore.json    {"archive":"…","snapshot":"…","from":"…"}
-const RestoreNote = "restore.json"
+const RestoreMarkerFile = "restore.json"

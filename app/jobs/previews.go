@@ -32,7 +32,7 @@ type Previews struct {
 	reader   vault.Reader
 	limits   document.ExtractLimits
 	deadline time.Duration // of a look through a document, waiting included
-	making   making        // page images that readers wait for
+	locks    keyedLock     // page images that readers wait for
 }
 
 // NewPreviews returns the previews of a vault.
@@ -40,9 +40,9 @@ func NewPreviews(v *vault.Vault, limits document.ExtractLimits, deadline time.Du
 	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits, deadline: deadline}
 }
 
-// findings are the reader's final words about a document, for people; what there is
+// documentFailures are the reader's final words about a document, for people; what there is
 // nothing to have of is no failure.
-var findings = []struct {
+var documentFailures = []struct {
 	err      error
 	sentence string
 }{
@@ -54,13 +54,13 @@ var findings = []struct {
 	{sandbox.ErrMemory, model.FailureTooMuchMemory},
 }
 
-// finding is the sentence for what came of a part; final is false for trouble of
+// failureMessage is the sentence for what came of a part; final is false for trouble of
 // ours, which may pass.
-func finding(what string, err error) (sentence string, final bool) {
+func failureMessage(what string, err error) (sentence string, final bool) {
 	if err == nil {
 		return "", true
 	}
-	for _, f := range findings {
+	for _, f := range documentFailures {
 		switch {
 		case !errors.Is(err, f.err):
 		case f.sentence == "":
@@ -72,24 +72,24 @@ func finding(what string, err error) (sentence string, final bool) {
 	return "", false
 }
 
-// derive makes a file's text, thumbnail and sizes, where they are not there yet. failure
+// generate makes a file's text, thumbnail and sizes, where they are not there yet. failure
 // is what is wrong with the document; an error is trouble of ours that may pass.
-func (p *Previews) derive(ctx context.Context, file model.File, owner string) (failure string, err error) {
+func (p *Previews) generate(ctx context.Context, file model.File, owner string) (failure string, err error) {
 	var failures []string
 	for _, part := range []struct {
 		what string
 		name string
 		make func(context.Context, model.File, string, sandbox.Class) error
 	}{
-		{model.FailureNoText, blobstore.TextFile, p.deriveText},
-		{model.FailureNoPreview, blobstore.ThumbnailFile, p.deriveThumbnail},
-		{"", blobstore.PageSizesFile, p.deriveSizes}, // without them there is no picture either
+		{model.FailureNoText, blobstore.TextFile, p.generateText},
+		{model.FailureNoPreview, blobstore.ThumbnailFile, p.generateThumbnail},
+		{"", blobstore.PageSizesFile, p.generateSizes}, // without them there is no picture either
 	} {
-		if p.derivedWhole(file.Digest, part.name) {
+		if p.isIntact(file.Digest, part.name) {
 			continue
 		}
 		err := part.make(ctx, file, owner, sandbox.Background)
-		sentence, final := finding(part.what, err)
+		sentence, final := failureMessage(part.what, err)
 		if !final {
 			return "", err
 		}
@@ -101,8 +101,8 @@ func (p *Previews) derive(ctx context.Context, file model.File, owner string) (f
 	return strings.Join(failures, " "), nil
 }
 
-// derivedWhole reports that a part is there, and a text as it was written.
-func (p *Previews) derivedWhole(digest, name string) bool {
+// isIntact reports that a part is there, and a text as it was written.
+func (p *Previews) isIntact(digest, name string) bool {
 	if name != blobstore.TextFile {
 		return p.previews.Has(digest, name)
 	}
@@ -127,11 +127,11 @@ func (p *Previews) textPages(file model.File, failure string) *int {
 	return &n
 }
 
-// request opens a file's bytes for the reader; done closes them.
+// openRequest opens a file's bytes for the reader; done closes them.
 // Someone who looks at a document gets nothing of one that is known to be damaged; for
 // the processing, which is tried again, its bytes are as good as the disk gives them.
-func (p *Previews) request(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request, done func(), err error) {
-	doc, err := p.openFor(ctx, file, class)
+func (p *Previews) openRequest(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request, done func(), err error) {
+	doc, err := p.openBytes(ctx, file, class)
 	if err != nil {
 		return r, nil, err
 	}
@@ -140,7 +140,7 @@ func (p *Previews) request(ctx context.Context, file model.File, owner string, c
 	return r, func() { _ = doc.Close() }, nil // only read
 }
 
-func (p *Previews) openFor(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
+func (p *Previews) openBytes(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
 	if class != sandbox.View {
 		return p.vault.OpenBytes(file)
 	}
@@ -151,13 +151,13 @@ func (p *Previews) openFor(ctx context.Context, file model.File, class sandbox.C
 	return doc, err
 }
 
-func (p *Previews) deriveText(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	r, done, err := p.request(ctx, file, owner, class)
+func (p *Previews) generateText(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
+	r, done, err := p.openRequest(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
 	defer done()
-	err = p.putDerived(ctx, file.Digest, blobstore.TextFile, func(w io.Writer) error {
+	err = p.storePreview(ctx, file.Digest, blobstore.TextFile, func(w io.Writer) error {
 		text, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (p *Previews) deriveText(ctx context.Context, file model.File, owner string
 	})
 	if errors.Is(err, document.ErrUnsupported) {
 		// Else a text that is missing would be looked for again and again.
-		noted := p.putDerived(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
+		noted := p.storePreview(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
 			return err
 		})
@@ -177,13 +177,13 @@ func (p *Previews) deriveText(ctx context.Context, file model.File, owner string
 	return err
 }
 
-// textMade tells the index of text that is there again. What it does not come to know
+// markTextChanged tells the index of text that is there again. What it does not come to know
 // so, it knows when it is made anew.
-func (p *Previews) textMade(ctx context.Context, file model.File) {
+func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err == nil && !file.Processing { // whose end tells of it
 		err = p.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
-			t.MarkDigestChanged(digest, TwinsTouched)
+			t.MarkDigestChanged(digest, MaxDuplicatesMarked)
 			return nil
 		})
 	}
@@ -193,19 +193,19 @@ func (p *Previews) textMade(ctx context.Context, file model.File) {
 }
 
 // twinsTouched bounds how many documents of the same bytes one commit tells of.
-const TwinsTouched = 1000
+const MaxDuplicatesMarked = 1000
 
-func (p *Previews) deriveSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
+func (p *Previews) generateSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
 	_, err := p.readSizes(ctx, file, owner, class)
 	return err
 }
 
-func (p *Previews) deriveThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	return p.derivePicture(ctx, file, owner, class, blobstore.ThumbnailFile, 1, ThumbnailWidth)
+func (p *Previews) generateThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
+	return p.generateImage(ctx, file, owner, class, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
-func (p *Previews) derivePicture(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
-	r, done, err := p.request(ctx, file, owner, class)
+func (p *Previews) generateImage(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
+	r, done, err := p.openRequest(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
@@ -216,15 +216,15 @@ func (p *Previews) derivePicture(ctx context.Context, file model.File, owner str
 	if err != nil {
 		return err
 	}
-	return p.putDerived(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
+	return p.storePreview(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
 		_, err := w.Write(picture.Bytes)
 		return err
 	})
 }
 
-// putDerived keeps what was made of a document, unless its last record was purged
+// storePreview keeps what was made of a document, unless its last record was purged
 // meanwhile: the sweep may have been here already.
-func (p *Previews) putDerived(ctx context.Context, digest, name string, write func(io.Writer) error) error {
+func (p *Previews) storePreview(ctx context.Context, digest, name string, write func(io.Writer) error) error {
 	if err := p.Store.CheckFile(); err != nil {
 		return err // before its folder is created elsewhere
 	}
@@ -249,25 +249,25 @@ func (p *Previews) putDerived(ctx context.Context, digest, name string, write fu
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
 // caller closes. NotFound when there is no such file, or it has no picture.
 func (p *Previews) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*blobstore.PreviewFile, error) {
-	return p.picture(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
+	return p.image(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
-// Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
+// PageImage opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
 // wide; it is made on the first need and kept. NotFound when there is no such file
 // or page, or it has no picture.
-func (p *Previews) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
-	width = min(max(width, 1), p.widest())
-	return p.picture(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
+func (p *Previews) PageImage(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
+	width = min(max(width, 1), p.maxWidth())
+	return p.image(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
 }
 
-func (p *Previews) widest() int {
+func (p *Previews) maxWidth() int {
 	if p.limits.MaxWidth > 0 {
 		return p.limits.MaxWidth
 	}
 	return document.DefaultExtractLimits().MaxWidth
 }
 
-func (p *Previews) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {
+func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (p *Previews) picture(ctx context.Context, actor model.Actor, id uint64, na
 	if !errors.Is(err, fs.ErrNotExist) {
 		return picture, err
 	}
-	err = p.made(ctx, actor, file, name, page, width)
+	err = p.ensureImage(ctx, actor, file, name, page, width)
 	switch {
 	case sandbox.IsDocumentError(err):
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "There is no picture of this page.", Err: err}
@@ -311,13 +311,13 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err = p.deriveText(ctx, file, actor.Record(), sandbox.View)
+	err = p.generateText(ctx, file, actor.Record(), sandbox.View)
 	switch {
 	case sandbox.IsDocumentError(err):
 		return &errs.Error{Kind: errs.NotFound, Message: "There is no text of this document.", Err: err}
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}
-	p.textMade(ctx, file)
+	p.markTextChanged(ctx, file)
 	return p.previews.ReadText(file.Digest, further)
 }

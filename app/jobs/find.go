@@ -19,28 +19,28 @@ import (
 	"deedkeep/app/txn"
 )
 
-// making lets one picture be made once, however many wait for it.
-type making struct {
+// keyedLock lets one picture be made once, however many wait for it.
+type keyedLock struct {
 	mu   sync.Mutex
-	busy map[string]chan struct{} // by digest and name; closed when it is made or is not
+	held map[string]chan struct{} // by digest and name; closed when it is made or is not
 }
 
-// begin waits until nobody makes the same; the caller calls end. It is ctx's error
+// acquire waits until nobody makes the same; the caller calls end. It is ctx's error
 // when that ends first.
-func (m *making) begin(ctx context.Context, what string) (end func(), err error) {
+func (m *keyedLock) acquire(ctx context.Context, what string) (end func(), err error) {
 	for {
 		m.mu.Lock()
-		wait, taken := m.busy[what]
+		wait, taken := m.held[what]
 		if !taken {
 			done := make(chan struct{})
-			if m.busy == nil {
-				m.busy = map[string]chan struct{}{}
+			if m.held == nil {
+				m.held = map[string]chan struct{}{}
 			}
-			m.busy[what] = done
+			m.held[what] = done
 			m.mu.Unlock()
 			return func() {
 				m.mu.Lock()
-				delete(m.busy, what)
+				delete(m.held, what)
 				m.mu.Unlock()
 				close(done)
 			}, nil
@@ -54,14 +54,14 @@ func (m *making) begin(ctx context.Context, what string) (end func(), err error)
 	}
 }
 
-// Sizes gives the size of every page of a document, in order; it is kept when it was
+// PageSizes gives the size of every page of a document, in order; it is kept when it was
 // read once. NotFound when there is no such document, or there are no pictures of it.
-func (p *Previews) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
+func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if kept := p.keptSizes(file); kept != nil {
+	if kept := p.storedSizes(file); kept != nil {
 		return kept, nil
 	}
 	sizes, err := p.readSizes(ctx, file, actor.Record(), sandbox.View)
@@ -73,7 +73,7 @@ func (p *Previews) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]d
 
 // readSizes reads them anew and keeps them.
 func (p *Previews) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]document.PageSize, error) {
-	r, done, err := p.request(ctx, file, owner, class)
+	r, done, err := p.openRequest(ctx, file, owner, class)
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +83,13 @@ func (p *Previews) readSizes(ctx context.Context, file model.File, owner string,
 	if err != nil {
 		return nil, err
 	}
-	return sizes, p.putDerived(context.WithoutCancel(ctx), file.Digest, blobstore.PageSizesFile, func(w io.Writer) error {
+	return sizes, p.storePreview(context.WithoutCancel(ctx), file.Digest, blobstore.PageSizesFile, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(sizes)
 	})
 }
 
-// keptSizes is nil where there are none, or no sane ones.
-func (p *Previews) keptSizes(file model.File) (sizes []document.PageSize) {
+// storedSizes is nil where there are none, or no sane ones.
+func (p *Previews) storedSizes(file model.File) (sizes []document.PageSize) {
 	kept, err := p.previews.Open(file.Digest, blobstore.PageSizesFile)
 	if err != nil {
 		return nil
@@ -106,100 +106,100 @@ func (p *Previews) keptSizes(file model.File) (sizes []document.PageSize) {
 	return sizes
 }
 
-// Spot is one place of a phrase in a document: the words around it on one line.
-type Spot struct {
+// Hit is one place of a phrase in a document: the words around it on one line.
+type Hit struct {
 	Page                 int
 	Before, Match, After string
 }
 
-// MostHits is how many places of a phrase Find gives.
-const MostHits = 1000
+// MaxHits is how many places of a phrase Find gives.
+const MaxHits = 1000
 
-// around is how many characters of the text are shown on each side of a hit.
-const around = 60
+// snippetContext is how many characters of the text are shown on each side of a hit.
+const snippetContext = 60
 
-// findAtOnce is what somebody is named by among those who wait: one look through a
+// findLockPrefix is what somebody is named by among those who wait: one look through a
 // document at a time, as they read the page before.
-const findAtOnce = "find in a document: "
+const findLockPrefix = "find in a document: "
 
-var errFindLate = &errs.Error{Kind: errs.Unavailable, Message: "To look through this document took too long; look for something else, or try again."}
+var errFindTimeout = &errs.Error{Kind: errs.Unavailable, Message: "To look through this document took too long; look for something else, or try again."}
 
 // Find gives the places of a phrase in the text of a document, in order, and whether
-// there may be more than these: more than MostHits, or in what could not be looked
+// there may be more than these: more than MaxHits, or in what could not be looked
 // through within the time of a search. Whatever the case, the accents and how the lines
 // break (phrase.Phrase). NotFound when there is no such document, or it can have no
 // text; no hits where it has none; Closing when the time was over before the first. What
 // one actor looks for is done one after the other.
-func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
-	return p.find(ctx, actor, id, newSpotting(typed, nil))
+func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Hit, more bool, err error) {
+	return p.find(ctx, actor, id, newFinder(typed, nil))
 }
 
 // FindWords is Find for each of several phrases, those of phrase.Split: on the pages that
 // have all of them, where there are any, and page is one of those; 0 is any page.
-func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
-	s := newSpotting(strings.Join(each, " "), each)
-	s.from = page
+func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Hit, more bool, err error) {
+	s := newFinder(strings.Join(each, " "), each)
+	s.requiredPage = page
 	return p.find(ctx, actor, id, s)
 }
 
-// spotting is a look through a document.
-type spotting struct {
-	phrase phrase.Phrase
-	each   []phrase.Phrase // what a page must have to be whole; none where that makes no difference
-	hits   []Spot          // MostHits and one more at most
-	whole  []Spot          // of whole pages, as many
-	from   int             // the page that must be whole for others not to count; 0 is any
-	led    bool            // it is
+// finder is a look through a document.
+type finder struct {
+	phrase         phrase.Phrase
+	required       []phrase.Phrase // what a page must have to be whole; none where that makes no difference
+	hits           []Hit           // MaxHits and one more at most
+	completeHits   []Hit           // of whole pages, as many
+	requiredPage   int             // the page that must be whole for others not to count; 0 is any
+	preferComplete bool            // it is
 }
 
-func newSpotting(typed string, each []string) *spotting {
-	s := &spotting{phrase: phrase.New(typed)}
+func newFinder(typed string, each []string) *finder {
+	s := &finder{phrase: phrase.New(typed)}
 	for _, one := range each {
 		if len(each) > 1 {
-			s.each = append(s.each, phrase.New(one))
+			s.required = append(s.required, phrase.New(one))
 		}
 	}
 	return s
 }
 
-// page looks through a page, and says whether that is enough. Where ctx ends before, it is
+// scanPage looks through a page, and says whether that is enough. Where ctx ends before, it is
 // as if the page were not there, and its error comes back: a page may have a megabyte, and
 // is looked through once for each phrase.
-func (s *spotting) page(ctx context.Context, page int, text string) (enough bool, err error) {
-	left := MostHits + 1 - len(s.hits)
-	if len(s.each) > 0 {
-		left = MostHits + 1
+func (s *finder) scanPage(ctx context.Context, page int, text string) (enough bool, err error) {
+	left := MaxHits + 1 - len(s.hits)
+	if len(s.required) > 0 {
+		left = MaxHits + 1
 	}
 	runes := []rune(text)
 	spans := s.phrase.Find(runes, left)
-	whole := len(s.each) > 0
-	for i := 0; i < len(s.each) && whole; i++ {
+	whole := len(s.required) > 0
+	for i := 0; i < len(s.required) && whole; i++ {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		whole = phrase.ContainsAll(runes, s.each[i:i+1])
+		whole = phrase.ContainsAll(runes, s.required[i:i+1])
 	}
-	s.led = s.led || whole && (s.from == 0 || s.from == page)
+	s.preferComplete = s.preferComplete || whole && (s.requiredPage == 0 || s.requiredPage == page)
 	for _, span := range spans {
-		if whole && len(s.whole) <= MostHits {
-			s.whole = append(s.whole, hit(page, runes, span))
+		if whole && len(s.completeHits) <= MaxHits {
+			s.completeHits = append(s.completeHits, newHit(page, runes, span))
 		}
-		if len(s.hits) <= MostHits {
-			s.hits = append(s.hits, hit(page, runes, span))
+		if len(s.hits) <= MaxHits {
+			s.hits = append(s.hits, newHit(page, runes, span))
 		}
 	}
-	return s.led && len(s.whole) > MostHits || len(s.each) == 0 && len(s.hits) > MostHits, nil
+	return s.preferComplete && len(s.completeHits) > MaxHits || len(s.required) == 0 && len(s.hits) > MaxHits, nil
 }
 
-// found is what was found so far.
-func (s *spotting) found() (hits []Spot, more bool) {
-	if hits = s.hits; s.led {
-		hits = s.whole
+// results is what was found so far.
+func (s *finder) results() (hits []Hit, more bool) {
+	if hits = s.hits; s.preferComplete {
+		hits = s.completeHits
 	}
-	return hits[:min(len(hits), MostHits)], len(hits) > MostHits
+	return hits[:min(len(hits), MaxHits)], len(hits) > MaxHits
 }
 
-func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *spotting) (hits []Spot, more bool, err error) {
+func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *finder) (hits []Hit, more bool, err error) {
 	if s.phrase.Empty() {
 		_, err := p.vault.Files.Get(ctx, id)
 		return nil, false, err
@@ -209,23 +209,23 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *sp
 	defer func() { leave() }()
 	err = p.Text(ctx, actor, id, func(page int, text string) (err error) {
 		if late == nil {
-			if late, leave, err = p.looking(ctx, actor); err != nil {
+			if late, leave, err = p.acquireFind(ctx, actor); err != nil {
 				return err
 			}
 		}
 		if late.Err() != nil {
 			return late.Err()
 		}
-		enough, err := s.page(late, page, text)
+		enough, err := s.scanPage(late, page, text)
 		if enough {
 			return txn.ErrStop
 		}
 		return err
 	})
-	hits, more = s.found()
+	hits, more = s.results()
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		if len(hits) == 0 {
-			return nil, false, errFindLate
+			return nil, false, errFindTimeout
 		}
 		return hits, true, nil
 	}
@@ -265,22 +265,22 @@ func (p *Previews) Unsearchable(ctx context.Context) (n uint64, all bool, err er
 	return n, all, err
 }
 
-// looking waits for the actor's turn, and gives the time that a look through a document
+// acquireFind waits for the actor's turn, and gives the time that a look through a document
 // may take, the wait among it.
-func (p *Previews) looking(ctx context.Context, actor model.Actor) (late context.Context, leave func(), err error) {
+func (p *Previews) acquireFind(ctx context.Context, actor model.Actor) (late context.Context, leave func(), err error) {
 	late, cancel := context.WithTimeout(ctx, p.deadline)
-	end, err := p.making.begin(late, findAtOnce+actor.Record())
+	end, err := p.locks.acquire(late, findLockPrefix+actor.Record())
 	if err != nil {
 		return late, cancel, err
 	}
 	return late, func() { end(); cancel() }, nil
 }
 
-// hit is a place with what is around it, which begins and ends between words.
-func hit(page int, text []rune, s phrase.Span) Spot {
+// newHit is a place with what is around it, which begins and ends between words.
+func newHit(page int, text []rune, s phrase.Span) Hit {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
-	h := Spot{Page: page, Match: line(s.Start, s.End)}
-	from, to := max(s.Start-around, 0), min(s.End+around, len(text))
+	h := Hit{Page: page, Match: line(s.Start, s.End)}
+	from, to := max(s.Start-snippetContext, 0), min(s.End+snippetContext, len(text))
 	if at := slices.IndexFunc(text[from:s.Start], isBlank); from > 0 && !isBlank(text[from-1]) && at >= 0 && from+at < s.Start-1 {
 		from += at
 	}
@@ -315,7 +315,7 @@ func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page
 	if err != nil {
 		return nil, err
 	}
-	r, done, err := p.request(ctx, file, actor.Record(), sandbox.View)
+	r, done, err := p.openRequest(ctx, file, actor.Record(), sandbox.View)
 	if err != nil {
 		return nil, err
 	}
@@ -328,9 +328,9 @@ func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page
 	return marks, err
 }
 
-// made sees to it that a picture is there, made by whoever asked for it first.
-func (p *Previews) made(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
-	end, err := p.making.begin(ctx, file.Digest+name)
+// ensureImage sees to it that a picture is there, made by whoever asked for it first.
+func (p *Previews) ensureImage(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
+	end, err := p.locks.acquire(ctx, file.Digest+name)
 	if err != nil {
 		return err
 	}
@@ -338,5 +338,5 @@ func (p *Previews) made(ctx context.Context, actor model.Actor, file model.File,
 	if p.previews.Has(file.Digest, name) {
 		return nil // meanwhile
 	}
-	return p.derivePicture(ctx, file, actor.Record(), sandbox.View, name, page, width)
+	return p.generateImage(ctx, file, actor.Record(), sandbox.View, name, page, width)
 }

@@ -21,29 +21,29 @@ type Processor struct {
 	*txn.DB
 	previews *Previews
 
-	turns    turns
-	outcomes stats.Counters
-	stuck    uint64 // tasks that cannot be read, as last told
+	queue      fairQueue
+	outcomes   stats.Counters
+	unreadable uint64 // tasks that cannot be read, as last told
 }
 
 func NewProcessor(p *Previews) *Processor {
 	return &Processor{DB: p.DB, previews: p, outcomes: stats.NewCounters(Outcomes...),
-		turns: turns{lines: map[string][]uint64{}, hands: map[string]int{}}}
+		queue: fairQueue{ready: map[string][]uint64{}, running: map[string]int{}}}
 }
 
 const (
-	// processLook is how many tasks are read at once.
-	processLook = 4096
-	// processHands is how many tasks are in hand at once, and processShare how many of
+	// taskBatchSize is how many tasks are read at once.
+	taskBatchSize = 4096
+	// maxRunning is how many tasks are in hand at once, and maxRunningPerOwner how many of
 	// them one owner has at most: other owners find a hand free however long these take.
 	// The reader works at fewer; the others wait there, where owners take turns again.
-	processHands = 128
-	processShare = 8
-	// processRetry is how long the queue rests after an error of the disk, and a
+	maxRunning         = 128
+	maxRunningPerOwner = 8
+	// retryDelay is how long the queue rests after an error of the disk, and a
 	// file after an error that may pass; the latter grows with each attempt.
-	processRetry = 10 * time.Second
-	// processAttempts bounds what is tried again by itself.
-	processAttempts = 5
+	retryDelay = 10 * time.Second
+	// maxAttempts bounds what is tried again by itself.
+	maxAttempts = 5
 )
 
 // run hands the tasks out until ctx ends, and waits for those in hand.
@@ -51,60 +51,60 @@ func (p *Processor) Run(ctx context.Context) {
 	var hands sync.WaitGroup
 	defer hands.Wait()
 	for {
-		next, err := p.look(ctx)
+		next, err := p.loadTasks(ctx)
 		if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
 			p.Log.Error("processing", "error", err)
-			next = processRetry
+			next = retryDelay
 		}
-		for one, ok := p.turns.take(); ok && ctx.Err() == nil; one, ok = p.turns.take() {
+		for one, ok := p.queue.next(); ok && ctx.Err() == nil; one, ok = p.queue.next() {
 			hands.Go(func() {
 				p.Activity.WaitIdle(ctx)
-				ended := p.work(ctx, one.seq)
-				p.turns.give(one, ended, p.Now().Add(processRetry))
+				ended := p.process(ctx, one.seq)
+				p.queue.release(one, ended, p.Now().Add(retryDelay))
 				p.Queued.Notify()
 			})
 		}
-		if !p.rest(ctx, next) {
+		if !p.wait(ctx, next) {
 			return
 		}
 	}
 }
 
-// look reads the tasks that have come since the last look, and gives after which time
+// loadTasks reads the tasks that have come since the last look, and gives after which time
 // one that has come before is due; 0 when a poke will say.
-func (p *Processor) look(ctx context.Context) (next time.Duration, err error) {
-	idle := p.turns.idle()
+func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err error) {
+	idle := p.queue.empty()
 	for more := true; more && err == nil; {
 		var list []model.ProcessingTask
 		var queued uint64
 		err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 			queued = t.Count(store.CountTasks)
-			list, err = t.TasksAfter(p.turns.seen, processLook)
+			list, err = t.TasksAfter(p.queue.lastSeq, taskBatchSize)
 			return err
 		})
 		for _, task := range list {
-			p.turns.add(task)
+			p.queue.add(task)
 		}
-		next = p.turns.due(p.Now())
+		next = p.queue.promoteDue(p.Now())
 		if err == nil && idle && len(list) == 0 {
-			p.tell(queued)
+			p.logUnreadable(queued)
 		}
-		idle, more = false, len(list) == processLook
+		idle, more = false, len(list) == taskBatchSize
 	}
 	return next, err
 }
 
-// tell says once how many damaged tasks are left when nothing else is. They stay
+// logUnreadable says once how many damaged tasks are left when nothing else is. They stay
 // as they are, for a verification to name.
-func (p *Processor) tell(stuck uint64) {
-	if stuck > p.stuck {
+func (p *Processor) logUnreadable(stuck uint64) {
+	if stuck > p.unreadable {
 		p.Log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
 	}
-	p.stuck = stuck
+	p.unreadable = stuck
 }
 
-// rest waits for a poke, and no longer than the given time where there is one.
-func (p *Processor) rest(ctx context.Context, next time.Duration) bool {
+// wait waits for a poke, and no longer than the given time where there is one.
+func (p *Processor) wait(ctx context.Context, next time.Duration) bool {
 	var timer <-chan time.Time
 	if next > 0 {
 		timer = time.After(next)
@@ -118,9 +118,9 @@ func (p *Processor) rest(ctx context.Context, next time.Duration) bool {
 	return true
 }
 
-// work does one task and writes what came of it. It reports whether the task has
+// process does one task and writes what came of it. It reports whether the task has
 // left the queue, or its place in it.
-func (p *Processor) work(ctx context.Context, seq uint64) (ended bool) {
+func (p *Processor) process(ctx context.Context, seq uint64) (ended bool) {
 	// In the trash too: what comes back out of it must have had its processing.
 	task, file, err := p.task(ctx, seq)
 	if task.Seq == 0 {
@@ -130,7 +130,7 @@ func (p *Processor) work(ctx context.Context, seq uint64) (ended bool) {
 	var failure string
 	var text *int
 	if err == nil {
-		if failure, err = p.previews.derive(ctx, file, task.Owner); err == nil {
+		if failure, err = p.previews.generate(ctx, file, task.Owner); err == nil {
 			text = p.previews.textPages(file, failure)
 		}
 	}
@@ -142,7 +142,7 @@ func (p *Processor) work(ctx context.Context, seq uint64) (ended bool) {
 		p.Log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
 		failure = model.FailureNotOpened
 	}
-	again := err != nil && !gone && task.Attempts+1 < processAttempts
+	again := err != nil && !gone && task.Attempts+1 < maxAttempts
 	err = p.Store.Update(ctx, nil, func(t *store.Tx) error {
 		if again {
 			return p.postpone(t, task)
@@ -181,7 +181,7 @@ func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 		return nil
 	}
 	task.Attempts++
-	task.DueAt = p.Now().Add(processRetry << (task.Attempts - 1))
+	task.DueAt = p.Now().Add(retryDelay << (task.Attempts - 1))
 	return t.AddTask(task)
 }
 

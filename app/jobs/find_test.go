@@ -29,14 +29,14 @@ func TestAPageIsLookedThroughWhileThereIsTime(t *testing.T) {
 	t.Parallel()
 	each := phrase.Split("grantor of the parish ")
 	for most := range len(each) + 1 {
-		s := newSpotting(strings.Join(each, " "), each)
+		s := newFinder(strings.Join(each, " "), each)
 		e := &ended{Context: t.Context(), most: most}
-		enough, err := s.page(e, 3, "The parish of the grantor.")
-		hits, more := s.found()
+		enough, err := s.scanPage(e, 3, "The parish of the grantor.")
+		hits, more := s.results()
 		if late := most < len(each); late != errors.Is(err, context.DeadlineExceeded) || late != (len(hits) == 0) || enough || more {
 			t.Errorf("time for %d phrases of %d: %d hits, %v, %v, %v", most, len(each), len(hits), enough, more, err)
 		}
-		if other := slices.ContainsFunc(hits, func(s Spot) bool { return s.Page != 3 }); other || e.looks > most+1 {
+		if other := slices.ContainsFunc(hits, func(s Hit) bool { return s.Page != 3 }); other || e.looks > most+1 {
 			t.Errorf("%+v after %d looks", hits, e.looks)
 		}
 	}
