@@ -1,3 +1,5 @@
+// Package backup creates, lists, schedules, verifies, and prunes backups of a vault, and
+// restores single files from them. The format on disk is in package archive.
 package backup
 
 import (
@@ -22,7 +24,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Backups are the copies of the vault in a directory elsewhere (app/backup/archive).
+// Backups creates and manages the backups of a vault.
 type Backups struct {
 	*txn.DB
 	vault    *vault.Vault
@@ -30,52 +32,54 @@ type Backups struct {
 	secrets  *secret.Keys
 	settings Settings
 
-	createMu sync.Mutex // held by the snapshot under way
+	createMu sync.Mutex // held while a snapshot is created
 	mu       sync.Mutex
-	cancel   context.CancelFunc // of the snapshot under way
+	cancel   context.CancelFunc // of the current snapshot
 	closed   bool
-	progress txn.Progress[Backup] // the snapshot under way, or the last
+	progress txn.Progress[Backup] // of the current snapshot, or the last one
 
-	running      sync.WaitGroup // added to before closed
+	running      sync.WaitGroup // current snapshots; Add is called only while closed is false
 	verification txn.Task[archive.VerifyReport]
 }
 
 // NewBackups returns the backups of a vault.
-func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, set Settings) *Backups {
-	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, settings: set, verification: txn.Task[archive.VerifyReport]{DB: v.DB}}
+func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, settings Settings) *Backups {
+	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, settings: settings,
+		verification: txn.Task[archive.VerifyReport]{DB: v.DB}}
 }
 
 // Settings are the settings backup.* of config.example.yaml.
 type Settings struct {
-	To             string        // "": none by itself
-	Every          time.Duration // 0: none by itself
+	To             string        // the directory; "": no scheduled backups
+	Every          time.Duration // 0: no scheduled backups
 	Keep           archive.Retention
 	Recipients     []string
 	Passphrase     string
-	PassphraseFile string // read each time, when Passphrase is ""
+	PassphraseFile string // read for each backup if Passphrase is ""
 }
 
-// Backup is one snapshot, and what it took to make it.
+// Backup is a snapshot that was created.
 type Backup struct {
 	Snapshot     string        `json:"snapshot"`
 	At           time.Time     `json:"at"`
 	To           string        `json:"to"`
 	Files        uint64        `json:"files"`
-	Bytes        int64         `json:"bytes"` // of documents, each once
+	Bytes        int64         `json:"bytes"` // size of the documents, duplicates counted once
 	BytesWritten int64         `json:"bytes_written"`
-	Archive      string        `json:"archive"` // which one in To
+	Archive      string        `json:"archive"` // ID of the archive in To
 	Duration     time.Duration `json:"took"`
 	Encrypted    bool          `json:"sealed"`            // encrypted
-	Damaged      []uint64      `json:"damaged,omitempty"` // documents that are known to be damaged in the vault, and are intact in it
+	Damaged      []uint64      `json:"damaged,omitempty"` // documents that are damaged in the vault but intact in the backup
 }
 
-// Progress says how many bytes of those to be copied are there.
+// Progress is how many bytes of a backup are done.
 type Progress struct{ Done, Total int64 }
 
-// Create adds a snapshot of this moment to the archive in directory to ("": that of
-// the settings), which is made where there is none. Serving goes on; the snapshot is
-// complete or invisible. It returns Invalid without a directory, Locked while another
-// one is being made, Full, or Conflict with a sentence that says what stands against it.
+// Create adds a snapshot of the current state to the archive in directory to, or in that
+// of the settings if to is "". It creates the archive if there is none. The vault stays in
+// use, and an incomplete snapshot is never visible. It returns Invalid if no directory is
+// set, Locked while another backup is running, InsufficientStorage, or Conflict with a
+// sentence that says what prevents the backup.
 func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (Backup, error) {
 	ctx, to, done, err := b.beginCreate(ctx, actor, to)
 	if err != nil {
@@ -85,15 +89,15 @@ func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, prog
 	return b.createAndRecord(ctx, actor, to, progress)
 }
 
-// StartCreate is Create in the directory of the settings behind whoever asks for it: what it
-// comes to stands in Running, and in State. What can be told at once is an error, as of
-// Create.
+// StartCreate runs Create in the background, with the directory of the settings. Progress
+// and State report the outcome. It returns the errors that Create would return before it
+// starts.
 func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
 	ctx, to, done, err := b.beginCreate(context.WithoutCancel(ctx), actor, "")
 	if err != nil {
 		return err
 	}
-	err = b.Tasks.Start(func(context.Context) { // close ends it by the context of begin
+	err = b.Tasks.Start(func(context.Context) { // Close cancels the context of beginCreate instead
 		defer done()
 		if _, err := b.createAndRecord(ctx, actor, to, func(Progress) {}); err != nil && ctx.Err() == nil {
 			b.Log.Error("backup", "error", err)
@@ -106,63 +110,66 @@ func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
 	return err
 }
 
-// Progress is how far the snapshot under way has come, in bytes, whoever asked for it,
-// and what the last one came to since the vault was opened.
+// Progress returns the progress of the current snapshot in bytes, or the outcome of the
+// last one since the vault was opened.
 func (b *Backups) Progress() txn.Progress[Backup] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.progress
 }
 
-// beginCreate makes sure that one snapshot is made at a time; done is called when it is over.
-func (b *Backups) beginCreate(asked context.Context, actor model.Actor, where string) (ctx context.Context, to string, done func(), err error) {
-	if err := b.ViewAsAdmin(asked, actor, nil); err != nil {
+// beginCreate makes sure that only one snapshot is created at a time. The caller calls
+// done at the end.
+func (b *Backups) beginCreate(parent context.Context, actor model.Actor, requested string) (ctx context.Context, to string,
+	done func(), err error) {
+	if err := b.ViewAsAdmin(parent, actor, nil); err != nil {
 		return nil, "", nil, err
 	}
-	if to, err = b.target(where); err != nil {
+	if to, err = b.target(requested); err != nil {
 		return nil, "", nil, err
 	}
 	if !b.createMu.TryLock() {
 		return nil, "", nil, &errs.Error{Kind: errs.Locked, Message: "A backup is already being made."}
 	}
-	ctx, left, err := b.register(asked)
+	ctx, unregister, err := b.register(parent)
 	if err != nil {
 		b.createMu.Unlock()
 		return nil, "", nil, err
 	}
 	b.updateProgress(func(p *txn.Progress[Backup]) { *p = txn.Progress[Backup]{Running: true, By: actor, Begun: b.Now()} })
-	return ctx, to, func() { left(); b.createMu.Unlock() }, nil
+	return ctx, to, func() { unregister(); b.createMu.Unlock() }, nil
 }
 
-// createAndRecord makes the snapshot, and takes down what came of it.
-func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (made Backup, err error) {
-	begun := b.Progress().Begun
+// createAndRecord creates a snapshot and stores the outcome.
+func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (created Backup, err error) {
+	started := b.Progress().Begun
 	defer func() {
-		b.updateProgress(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.Now(), made, err })
+		b.updateProgress(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.Now(), created, err })
 	}()
-	made, err = b.create(ctx, to, func(at Progress) {
-		b.updateProgress(func(p *txn.Progress[Backup]) { p.Done, p.Total = at.Done, at.Total })
-		progress(at)
+	created, err = b.create(ctx, to, func(current Progress) {
+		b.updateProgress(func(p *txn.Progress[Backup]) { p.Done, p.Total = current.Done, current.Total })
+		progress(current)
 	})
 	if err != nil {
 		err = ClassifyError(err)
 		if ctx.Err() == nil {
-			failed := &Failure{At: begun, To: to, Reason: txn.UserMessage(err)}
+			failed := &Failure{At: started, To: to, Reason: txn.UserMessage(err)}
 			b.recordOutcome(to, func(o *Outcome) { o.Failed = failed })
 		}
-		return made, fmt.Errorf("backup: %w", err)
+		return created, fmt.Errorf("backup: %w", err)
 	}
-	made.To, made.Duration, made.Damaged = to, b.Now().Sub(begun), b.vault.DamagedFileIDs()
-	b.recordOutcome(to, func(o *Outcome) { o.LastGood, o.Failed = &made, nil })
-	b.updateState(func(s *State) { s.setArchive(to, made.Archive) })
-	noted := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
-		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
+	created.To, created.Duration, created.Damaged = to, b.Now().Sub(started), b.vault.DamagedFileIDs()
+	b.recordOutcome(to, func(o *Outcome) { o.LastGood, o.Failed = &created, nil })
+	b.updateState(func(s *State) { s.setArchive(to, created.Archive) })
+	auditErr := b.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
+		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": created.Snapshot, "to": to})
 	})
-	if noted != nil {
-		// A vault that takes no writes any more needs its backup most of all.
-		b.Log.Error("the backup was made, but the log of events does not say so", "error", noted)
+	if auditErr != nil {
+		// The backup counts even if the vault is read-only and cannot log it: that is when
+		// it is needed most.
+		b.Log.Error("the backup was made, but the log of events does not say so", "error", auditErr)
 	}
-	return made, nil
+	return created, nil
 }
 
 func (b *Backups) updateProgress(change func(*txn.Progress[Backup])) {
@@ -171,7 +178,7 @@ func (b *Backups) updateProgress(change func(*txn.Progress[Backup])) {
 	change(&b.progress)
 }
 
-// register makes the snapshot one that Close can end and waits for.
+// register makes a snapshot known to Close, which cancels it and waits for it.
 func (b *Backups) register(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +196,7 @@ func (b *Backups) register(ctx context.Context) (context.Context, func(), error)
 	}, nil
 }
 
-// close ends the snapshot under way and waits for it.
+// Close cancels the current snapshot and waits for it.
 func (b *Backups) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -200,7 +207,7 @@ func (b *Backups) Close() {
 	b.running.Wait()
 }
 
-// target is the directory, absolute. In the data directory it would be lost with it.
+// target returns the absolute path of a directory for backups, after CheckTarget.
 func (b *Backups) target(to string) (string, error) {
 	if to == "" {
 		to = b.settings.To
@@ -215,8 +222,8 @@ func (b *Backups) target(to string) (string, error) {
 	return to, CheckTarget(to, b.Dir)
 }
 
-// CheckTarget is nil when backups of the vault in directory data may go to to: Invalid
-// when one lies inside the other.
+// CheckTarget returns an Invalid error if the backup directory to and the data directory
+// lie inside each other, since losing one would lose both.
 func CheckTarget(to, data string) error {
 	to, errTo := filepath.Abs(to)
 	data, errData := filepath.Abs(data)
@@ -224,14 +231,16 @@ func CheckTarget(to, data string) error {
 		return err
 	}
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
-		if rel, err := filepath.Rel(resolveLinks(pair[1]), resolveLinks(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return errs.InvalidField("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
+		if rel, err := filepath.Rel(resolveLinks(pair[1]), resolveLinks(pair[0])); err == nil && rel != ".." &&
+			!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return errs.InvalidField("to", fmt.Sprintf(
+				"%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
 		}
 	}
 	return nil
 }
 
-// resolveLinks follows links as far as there are any.
+// resolveLinks resolves the symbolic links in the part of a path that exists.
 func resolveLinks(path string) string {
 	if followed, err := filepath.EvalSymlinks(path); err == nil {
 		return followed
@@ -259,49 +268,52 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 	if err != nil {
 		return Backup{}, err
 	}
-	made, err := b.writeSnapshot(ctx, a, s, progress)
-	made.Encrypted, made.Archive = a.Encrypted(), a.ID()
-	return made, errors.Join(err, s.Close())
+	created, err := b.writeSnapshot(ctx, a, s, progress)
+	created.Encrypted, created.Archive = a.Encrypted(), a.ID()
+	return created, errors.Join(err, s.Close())
 }
 
-// writeSnapshot copies the database aside, and then every document that it names. The copy may be
-// in the archive's own tmp, unless the archive is encrypted: a copy is not.
-func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter, progress func(Progress)) (made Backup, err error) {
+// writeSnapshot copies the database and then every document in it. The temporary copy may
+// be in the tmp directory of the archive, unless the archive is encrypted, because the
+// copy is not.
+func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter,
+	progress func(Progress)) (created Backup, err error) {
 	others := []string{os.TempDir()}
 	if !a.Encrypted() {
 		dir, err := a.TmpDir()
 		if err != nil {
-			return made, err
+			return created, err
 		}
 		others = []string{dir, os.TempDir()}
 	}
 	copied, done, err := b.checker.CopyDatabase(ctx, "backup", others...)
 	if err != nil {
-		return made, err
+		return created, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	info, err := b.checkCopy(ctx, copied)
 	if err != nil {
-		return made, err
+		return created, err
 	}
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		s.Plan(d, files[0].Size)
 		return ctx.Err()
 	})
 	if err != nil {
-		return made, err
+		return created, err
 	}
 	if err := s.Start(ctx, info, copied.Path()); err != nil {
-		return made, err
+		return created, err
 	}
 	if err := b.addDocuments(ctx, s, copied, progress); err != nil {
-		return made, err
+		return created, err
 	}
 	info, written, err := s.Commit(ctx)
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
 }
 
-// checkCopy checks the copy and counts its records: a damaged database is no backup.
+// checkCopy verifies the copied database and counts its records. A damaged database is not
+// backed up.
 func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archive.Info, err error) {
 	var first *store.Finding
 	found := 0
@@ -314,32 +326,34 @@ func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archi
 		return info, err
 	}
 	if first != nil {
-		return info, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
-			`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
+		return info, &errs.Error{Kind: errs.Conflict,
+			Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
+				`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
 	}
 	key, err := os.ReadFile(filepath.Join(b.Dir, "secret.key"))
 	if err != nil {
 		return info, err
 	}
-	info = archive.Info{Schema: store.Schema, Secret: strings.TrimSpace(string(key)), Files: uint64(census.Files), Events: uint64(census.Events)}
+	info = archive.Info{Schema: store.Schema, Secret: strings.TrimSpace(string(key)), Files: uint64(census.Files),
+		Events: uint64(census.Events)}
 	return info, copied.View(func(t *store.Tx) error {
 		info.Abstracts, info.Orders, info.Folders = t.Count(store.CountAbstracts), t.Count(store.CountOrders), t.Count(store.CountFolders)
 		return nil
 	})
 }
 
-// maxNamedDocuments is how many damaged documents a sentence names.
+// maxNamedDocuments limits how many damaged documents an error message names.
 const maxNamedDocuments = 5
 
-// addDocuments adds them all. One that is damaged here does not keep the others from
-// being copied, but it keeps the snapshot from being finished.
+// addDocuments copies all documents. It copies the others even if one is damaged, but then
+// the snapshot is not committed.
 func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, copied *store.Copy, progress func(Progress)) error {
-	var bad []string
+	var damaged []string
 	err := copied.EachDigest(func(d [32]byte, files []model.File) error {
 		progress(Progress(s.Progress()))
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
-			bad = append(bad, fmt.Sprint(files[0].ID))
+			damaged = append(damaged, fmt.Sprint(files[0].ID))
 			b.Log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
 			if err := b.vault.VerifyBlob(ctx, d, files[0]); err != nil && ctx.Err() == nil {
 				b.Log.Warn("a document is not verified", "file", files[0].ID, "error", err)
@@ -348,32 +362,34 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 		}
 		return err
 	})
-	if err != nil || len(bad) == 0 {
+	if err != nil || len(damaged) == 0 {
 		return err
 	}
 	more := ""
-	if len(bad) > maxNamedDocuments {
-		more = fmt.Sprintf(" and %d more", len(bad)-maxNamedDocuments)
-		bad = bad[:maxNamedDocuments]
+	if len(damaged) > maxNamedDocuments {
+		more = fmt.Sprintf(" and %d more", len(damaged)-maxNamedDocuments)
+		damaged = damaged[:maxNamedDocuments]
 	}
-	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
-		`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(bad, ", "), more)}
+	return &errs.Error{Kind: errs.Conflict,
+		Message: fmt.Sprintf(
+			"The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
+				`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(damaged, ", "), more)}
 }
 
-// ArchiveOptions are what opens an archive: the secret of the vault (nil where there
-// is none), the passphrase of the settings, and age identities.
-func ArchiveOptions(ring *secret.Keys, set Settings, identities string) (archive.Options, error) {
-	phrase, err := set.passphrase()
+// ArchiveOptions returns the options to open an archive: the keys of the vault (nil if
+// there is none), the passphrase of the settings, and age identities.
+func ArchiveOptions(keys *secret.Keys, settings Settings, identities string) (archive.Options, error) {
+	passphrase, err := settings.passphrase()
 	if err != nil {
 		return archive.Options{}, err
 	}
 	opts := archive.Options{
-		Encryption: archive.Encryption{Recipients: set.Recipients, Passphrase: phrase},
-		Decryption: archive.Decryption{Passphrase: phrase, Identities: identities},
+		Encryption: archive.Encryption{Recipients: settings.Recipients, Passphrase: passphrase},
+		Decryption: archive.Decryption{Passphrase: passphrase, Identities: identities},
 	}
-	if ring != nil {
-		opts.Vault, opts.HeaderKey = ring.Fingerprint(), ring.Subkey("backup-heads")
-		opts.BlobNameKey, opts.ManifestKey = ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
+	if keys != nil {
+		opts.Vault, opts.HeaderKey = keys.Fingerprint(), keys.Subkey("backup-heads")
+		opts.BlobNameKey, opts.ManifestKey = keys.Subkey("backup-names"), keys.Subkey("backup-manifests")
 	}
 	return opts, nil
 }
@@ -382,27 +398,28 @@ func (s Settings) passphrase() (string, error) {
 	if s.Passphrase != "" || s.PassphraseFile == "" {
 		return s.Passphrase, nil
 	}
-	phrase, err := ReadPassphrase(s.PassphraseFile)
+	passphrase, err := ReadPassphrase(s.PassphraseFile)
 	if err != nil {
 		return "", fmt.Errorf("backup.passphrase_file: %w", err)
 	}
-	return phrase, nil
+	return passphrase, nil
 }
 
-// ReadPassphrase reads a file that holds a passphrase and, after it, any line ends.
+// ReadPassphrase reads a passphrase from a file, without the line breaks at its end.
 func ReadPassphrase(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
-	phrase := strings.TrimRight(string(raw), "\r\n")
-	if phrase == "" {
+	passphrase := strings.TrimRight(string(raw), "\r\n")
+	if passphrase == "" {
 		return "", fmt.Errorf("%s is empty", path)
 	}
-	return phrase, nil
+	return passphrase, nil
 }
 
-// backupError gives an archive's error its kind; its sentence is for people.
+// ClassifyError wraps an archive error in an *errs.Error of the right kind. Other errors
+// are returned unchanged.
 func ClassifyError(err error) error {
 	if _, named := errors.AsType[*errs.Error](err); named || err == nil {
 		return err
@@ -415,8 +432,8 @@ func ClassifyError(err error) error {
 	return err
 }
 
-// archiveKinds are looked through in this order: a full disk may have cut what then
-// counts as damaged.
+// archiveKinds maps archive errors to kinds. The first match counts: an archive that a
+// full disk cut short is also damaged.
 var archiveKinds = []struct {
 	err  error
 	kind errs.Kind

@@ -12,9 +12,9 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Encryption is what settings say about the encryption of backups, without the secret:
-// the zero value is none. Print is the fingerprint of a passphrase under a salt of
-// this one asking, so that it is worth nothing at another time:
+// Encryption describes how backups are encrypted, without the secret; the zero value means
+// no encryption. PassphraseFingerprint is an HMAC of the passphrase with a random salt, so
+// that it cannot be compared with later requests:
 //
 //	<32 hex digits, the salt>.<64 hex digits, HMAC-SHA-256(salt, passphrase)>
 type Encryption struct {
@@ -24,25 +24,26 @@ type Encryption struct {
 
 const saltSize = 16
 
-// Encryption says it of these settings; it reads the passphrase's file.
-func (s Settings) Encryption(chance io.Reader) (Encryption, error) {
-	phrase, err := s.passphrase()
-	if err != nil || phrase == "" {
+// Encryption returns the encryption of these settings. It reads the passphrase file.
+func (s Settings) Encryption(rand io.Reader) (Encryption, error) {
+	passphrase, err := s.passphrase()
+	if err != nil || passphrase == "" {
 		return Encryption{Recipients: s.Recipients}, err
 	}
 	salt := make([]byte, saltSize)
-	if _, err := io.ReadFull(chance, salt); err != nil {
+	if _, err := io.ReadFull(rand, salt); err != nil {
 		return Encryption{}, fmt.Errorf("fingerprint of the passphrase: %w", err)
 	}
-	return Encryption{Recipients: s.Recipients, PassphraseFingerprint: fingerprint(salt, phrase)}, nil
+	return Encryption{Recipients: s.Recipients, PassphraseFingerprint: fingerprint(salt, passphrase)}, nil
 }
 
-func fingerprint(salt []byte, phrase string) string {
+func fingerprint(salt []byte, passphrase string) string {
 	mac := hmac.New(sha256.New, salt)
-	mac.Write([]byte(phrase)) // a hash takes everything
+	mac.Write([]byte(passphrase)) // never fails
 	return hex.EncodeToString(salt) + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
+// describe returns a phrase for error messages.
 func (s Encryption) describe() string {
 	switch {
 	case s.PassphraseFingerprint != "":
@@ -53,30 +54,33 @@ func (s Encryption) describe() string {
 	return "not encrypted"
 }
 
-// CheckEncryption holds what the asking side's settings say against the vault's own: Conflict
-// with a sentence where they differ, so that nobody believes in an encryption that
-// nobody makes.
-func (b *Backups) CheckEncryption(asked Encryption) error {
-	set := b.settings
-	phrase, err := set.passphrase()
+// CheckEncryption compares the encryption that a command expects with the settings of the
+// server. It returns Conflict if they differ, so that no one relies on an encryption that
+// the server does not use.
+func (b *Backups) CheckEncryption(expected Encryption) error {
+	settings := b.settings
+	passphrase, err := settings.passphrase()
 	if err != nil {
 		return Conflict("The server's settings: %v", err)
 	}
-	own := Encryption{Recipients: set.Recipients}
-	if phrase != "" {
-		digits, _, _ := strings.Cut(asked.PassphraseFingerprint, ".")
-		salt, _ := hex.DecodeString(digits) // another one than was sent agrees with nothing
-		own.PassphraseFingerprint = fingerprint(salt, phrase)
+	actual := Encryption{Recipients: settings.Recipients}
+	if passphrase != "" {
+		saltHex, _, _ := strings.Cut(expected.PassphraseFingerprint, ".")
+		salt, _ := hex.DecodeString(saltHex) // an invalid salt matches nothing
+		actual.PassphraseFingerprint = fingerprint(salt, passphrase)
 	}
-	if slices.Equal(sorted(asked.Recipients), sorted(own.Recipients)) && hmac.Equal([]byte(asked.PassphraseFingerprint), []byte(own.PassphraseFingerprint)) {
+	if slices.Equal(sorted(expected.Recipients), sorted(actual.Recipients)) &&
+		hmac.Equal([]byte(expected.PassphraseFingerprint), []byte(actual.PassphraseFingerprint)) {
 		return nil
 	}
-	asks, does := asked.describe(), own.describe()
-	if asks == does {
-		does = "the same under another passphrase"
+	expectedText, actualText := expected.describe(), actual.describe()
+	if expectedText == actualText {
+		actualText = "the same under another passphrase"
 	}
-	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The settings of this command say that the backup is to be %s, those of the running server say %s: "+
-		"no backup was made. backup.passphrase_file and backup.recipients belong into config.yaml of the data directory, and the server must be restarted to know them.", asks, does)}
+	return &errs.Error{Kind: errs.Conflict,
+		Message: fmt.Sprintf("The settings of this command say that the backup is to be %s, those of the running server say %s: "+
+			"no backup was made. backup.passphrase_file and backup.recipients belong into config.yaml of the data directory, and the server must be restarted to know them.",
+			expectedText, actualText)}
 }
 
-func sorted(words []string) []string { return slices.Sorted(slices.Values(words)) }
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }

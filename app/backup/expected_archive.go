@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// setArchive notes which archive a directory holds.
+// setArchive stores which archive is in a directory.
 func (s *State) setArchive(to, id string) {
 	s.Archives = maps.Clone(s.Archives)
 	if s.Archives == nil {
@@ -15,17 +15,17 @@ func (s *State) setArchive(to, id string) {
 	s.Archives[to] = id
 }
 
-// expectedArchive is the archive that was in a directory, "" where none was: a disk that is
-// not mounted leaves an empty directory, into which everything would go once more,
-// onto the very disk that the backup is to outlive.
+// expectedArchive returns the ID of the archive that was last used in a directory, or "".
+// It detects a disk that is not mounted: the backup would otherwise start over in the
+// empty mount point, on the very disk it is meant to survive.
 func (b *Backups) expectedArchive(to string) (string, error) {
 	s, err := b.State()
 	return s.Archives[to], err
 }
 
-// ForgetArchive forgets which archive the directory to ("": that of the settings) held, so that
-// the next Create goes on with whatever is there, or begins one. It returns Invalid
-// without a directory.
+// ForgetArchive removes the stored archive ID of a directory, or of that of the settings
+// if to is "". The next Create then uses the archive that it finds there, or creates one.
+// It returns Invalid if no directory is set.
 func (b *Backups) ForgetArchive(to string) error {
 	to, err := b.target(to)
 	if err != nil {

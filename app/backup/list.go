@@ -11,39 +11,41 @@ import (
 	"deedkeep/app/txn"
 )
 
-// SnapshotSummary is a snapshot in the directory of the settings. Problem says why it cannot be
-// read, and is "" for one that can.
+// SnapshotSummary is a snapshot in the directory of the settings. Problem says why it
+// cannot be read, or is "".
 type SnapshotSummary struct {
 	Snapshot string
 	At       time.Time
 	Files    uint64
-	Bytes    int64 // of documents, each once
+	Bytes    int64 // size of the documents, duplicates counted once
 	Problem  string
 }
 
-// Destination is what the settings say of where snapshots go, and what is there.
+// Destination is the directory of the settings and the snapshots in it.
 type Destination struct {
-	To        string            // "": nowhere
-	Every     time.Duration     // 0: not by themselves
-	Encrypted bool              // those that are there, or would be made
+	To        string            // "": not set
+	Every     time.Duration     // 0: no scheduled backups
+	Encrypted bool              // whether existing snapshots are encrypted or, without any, new ones will be
 	Snapshots []SnapshotSummary // newest first
 	More      int               // older ones that are not listed
-	Problem   string            // why the directory cannot be read; "" when it can, or is not there yet
+	Problem   string            // why the directory cannot be read; "" if it can, or does not exist yet
 }
 
-// Destination lists the newest snapshots in the directory of the settings.
-func (b *Backups) Destination(ctx context.Context, actor model.Actor, most int) (p Destination, err error) {
+// Destination returns the directory of the settings with its newest snapshots, at most
+// limit.
+func (b *Backups) Destination(ctx context.Context, actor model.Actor, limit int) (p Destination, err error) {
 	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return p, err
 	}
-	set := b.settings
-	p = Destination{To: set.To, Every: set.Every, Encrypted: len(set.Recipients) > 0 || set.Passphrase != "" || set.PassphraseFile != ""}
-	if set.To == "" {
+	settings := b.settings
+	p = Destination{To: settings.To, Every: settings.Every, Encrypted: len(settings.Recipients) > 0 || settings.Passphrase != "" ||
+		settings.PassphraseFile != ""}
+	if settings.To == "" {
 		return p, nil
 	}
-	a, err := b.open(set.To)
+	a, err := b.open(settings.To)
 	if errs.KindOf(err) == errs.NotFound {
-		return p, nil // nothing was made there yet
+		return p, nil // no backup has been created yet
 	}
 	if err != nil {
 		p.Problem = txn.UserMessage(err)
@@ -53,25 +55,25 @@ func (b *Backups) Destination(ctx context.Context, actor model.Actor, most int) 
 	names, err := a.Snapshots()
 	if err != nil {
 		p.Problem = err.Error()
-		return p, nil //nolint:nilerr // it is a finding about the place, and told as one
+		return p, nil //nolint:nilerr // the caller shows it as a problem of the directory
 	}
 	slices.Reverse(names)
-	if len(names) > most {
-		p.More, names = len(names)-most, names[:most]
+	if len(names) > limit {
+		p.More, names = len(names)-limit, names[:limit]
 	}
 	for _, name := range names {
-		listed := SnapshotSummary{Snapshot: name}
+		summary := SnapshotSummary{Snapshot: name}
 		if info, err := a.Info(name); err != nil {
-			listed.Problem = err.Error()
+			summary.Problem = err.Error()
 		} else {
-			listed.At, listed.Files, listed.Bytes = info.CreatedAt, info.Files, info.Bytes
+			summary.At, summary.Files, summary.Bytes = info.CreatedAt, info.Files, info.Bytes
 		}
-		p.Snapshots = append(p.Snapshots, listed)
+		p.Snapshots = append(p.Snapshots, summary)
 	}
 	return p, ctx.Err()
 }
 
-// open opens the archive in a directory with what the vault has to open it.
+// open opens the archive in a directory with the keys of the vault.
 func (b *Backups) open(to string) (*archive.Archive, error) {
 	opts, err := ArchiveOptions(b.secrets, b.settings, "")
 	if err != nil {
@@ -82,9 +84,10 @@ func (b *Backups) open(to string) (*archive.Archive, error) {
 	return a, ClassifyError(err)
 }
 
-// StartVerify reads every byte of one snapshot in the directory of the settings, or of
-// all where the name is "", behind whoever asks for it. Locked while one goes on,
-// Invalid without a directory, NotFound where there is no such snapshot.
+// StartVerify starts to verify every byte of a snapshot in the directory of the settings,
+// or of all snapshots if the name is "". It runs in the background. It returns Locked
+// while another verification is running, Invalid if no directory is set, and NotFound if
+// there is no such snapshot.
 func (b *Backups) StartVerify(ctx context.Context, actor model.Actor, snapshot string) error {
 	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
@@ -108,8 +111,8 @@ func (b *Backups) StartVerify(ctx context.Context, actor model.Actor, snapshot s
 	})
 }
 
-// VerifyProgress is how far a verification that StartVerify started has come, in bytes, and
-// what the last one found since the vault was opened.
+// VerifyProgress returns the progress in bytes of the verification that StartVerify
+// started, or the result of the last one since the vault was opened.
 func (b *Backups) VerifyProgress() txn.Progress[archive.VerifyReport] {
 	return b.verification.Progress()
 }

@@ -16,9 +16,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// RestoreFile writes one document of a snapshot to path, which must not exist; nothing
-// is there before all of it was held against its digest. NotFound where the snapshot
-// has no such file.
+// RestoreFile writes one document of a snapshot to path, which must not exist. The file
+// appears only after its digest was verified. It returns NotFound if the snapshot does not
+// have the file.
 func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (model.File, error) {
 	file, err := restoreFileTo(ctx, from, snapshot, opts, id, path)
 	return file, ClassifyError(err)
@@ -59,7 +59,8 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	return file, errors.Join(writeExclusive(ctx, src, path), src.Close())
 }
 
-// archivedFile reads a record out of a snapshot's database, unpacked for a moment.
+// archivedFile reads a file's record from the database of a snapshot, which it unpacks
+// into a temporary directory.
 func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file model.File, err error) {
 	dir, err := os.MkdirTemp("", "deedkeep-")
 	if err != nil {
@@ -89,8 +90,7 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 	return file, err
 }
 
-// writeExclusive writes what src gives to path, whole or not at all, and over nothing that is
-// there: neither at path nor beside it.
+// writeExclusive writes src to path atomically and never overwrites a file.
 func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*.part")
 	if err != nil {
@@ -100,21 +100,23 @@ func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	// The name is taken first: a rename alone would go over what came there meanwhile.
-	taken, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	// Reserve the name first, since a rename would replace a file created in the meantime.
+	reserved, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return errors.Join(Conflict("%s is there already: choose another name with -o", path), err, os.Remove(f.Name()))
 	}
-	if err := errors.Join(taken.Close(), os.Rename(f.Name(), path)); err != nil {
+	if err := errors.Join(reserved.Close(), os.Rename(f.Name(), path)); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))
 	}
 	return durable.SyncDir(filepath.Dir(path))
 }
 
+// Conflict returns an error of kind Conflict with a formatted message.
 func Conflict(format string, args ...any) error {
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
 }
 
+// WriteSynced writes src to path, replacing any file, and syncs it.
 func WriteSynced(ctx context.Context, src io.Reader, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -124,7 +126,7 @@ func WriteSynced(ctx context.Context, src io.Reader, path string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// contextReader ends with its context.
+// contextReader fails once its context ends.
 type contextReader struct {
 	ctx context.Context
 	io.Reader

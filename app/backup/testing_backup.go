@@ -4,5 +4,5 @@ package backup
 
 import "context"
 
-// RunIfDue looks at the plan once.
+// RunIfDue checks the schedule once.
 func (b *Backups) RunIfDue(ctx context.Context) { b.runIfDue(ctx) }

@@ -7,22 +7,23 @@ import (
 	"deedkeep/app/store"
 )
 
-// Checkup is what only the vault knows about its health, besides Status.
+// Checkup is data for the doctor command that Status does not have.
 type Checkup struct {
-	NewestEvent   time.Time // zero: there is none
-	MonthBytes    uint64    // that came in the last thirty days
-	UncleanStopAt time.Time // since when it is known that a server was killed, or the power failed; zero: never
+	NewestEvent   time.Time // time of the newest audit event; zero: there is none
+	MonthBytes    uint64    // bytes uploaded in the last 30 days
+	UncleanStopAt time.Time // when an unclean stop of a server was last detected; zero: never
 	CacheCheck    store.CacheCheck
 }
 
 const (
 	month = 30 * 24 * time.Hour
-	// Beyond so many pages the month is worked out of what was seen.
+	// checkupPages limits how many pages of files are read to compute MonthBytes. If there
+	// are more, it is extrapolated.
 	checkupPages = 20
 	checkupPage  = 1000
 )
 
-// Checkup reads a little of the newest records, in short transactions.
+// Checkup reads some of the newest records in short transactions.
 func (in *Instance) Checkup(ctx context.Context) (Checkup, error) {
 	c := Checkup{UncleanStopAt: in.UncleanStopAt(), CacheCheck: in.Store.CacheCheck()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {

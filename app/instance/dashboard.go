@@ -13,50 +13,50 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Dashboard is what somebody wants to know who sits down to work.
+// Dashboard is the data of the start page.
 type Dashboard struct {
-	Today, DueTo      string    // the YYYY-MM-DD that was asked for, and the one DueDays later
-	Overdue           DueOrders // open orders that were due before
-	Due               DueOrders // and those that are, or will be within DueDays
+	Today, DueTo      string    // the requested day and the day DueDays later, YYYY-MM-DD
+	Overdue           DueOrders // open orders that were due before Today
+	Due               DueOrders // open orders due from Today to DueTo
 	Orders, Abstracts []vault.StatusCount
-	Latest            []vault.Document // the last that came, the newest first
-	Failed            []vault.Document // whose processing failed, those for good a week long; Status.Failed counts them all
+	Latest            []vault.Document // the newest documents, newest first
+	Failed            []vault.Document // documents whose processing failed, permanent failures of the last week only; Status.Failed counts all
 	Status            Status
 	Backup            BackupHealth
-	LowDisk           bool // there is little room above the reserve
+	LowDisk           bool // there is little free space above the reserve
 }
 
 const (
-	// DueDays is how far ahead the desk looks.
+	// DueDays is how many days ahead due orders are shown.
 	DueDays = 7
-	// MaxCounted is up to where work is counted.
+	// MaxCounted is the highest count of due orders.
 	MaxCounted = 100
 
-	dashboardItems = 10 // of each kind
-	// failedScanLimit is among how many those are looked for whose processing failed.
+	dashboardItems = 10 // maximum length of each list
+	// failedScanLimit limits how many failed documents are read to find recent ones.
 	failedScanLimit = 500
-	// lowDiskFiles is for how many of the largest documents the disk should have room.
+	// lowDiskFiles is how many files of the maximum size the disk should have space for.
 	lowDiskFiles = 10
 )
 
-// DueOrders is orders that want doing, those due first first.
+// DueOrders are open orders within a range of due dates, sorted by due date.
 type DueOrders struct {
 	Orders []model.Order
-	Count  int  // of them all, at most MaxCounted
-	More   bool // there are more than Count
+	Count  int  // number of all such orders, at most MaxCounted
+	More   bool // whether there are more than Count
 }
 
-// BackupHealth is how the backups go.
+// BackupHealth is the state of the backups.
 type BackupHealth struct {
-	LastGood *backup.Backup  // the last
-	Failed   *backup.Failure // since then
-	Next     *time.Time      // when the plan makes the next; nil: there is no plan
-	Missing  bool            // something is stored, and there is none
-	TooOld   bool            // Good is older than two rounds of the plan, or a week without one
+	LastGood *backup.Backup  // nil: there is no backup yet
+	Failed   *backup.Failure // the failure since then, or nil
+	Next     *time.Time      // when the next backup is scheduled; nil: no schedule
+	Missing  bool            // there are records but no backup
+	TooOld   bool            // LastGood is older than two backup intervals, or a week without a schedule
 }
 
-// Dashboard reads what stands on the desk on a day, YYYY-MM-DD, as the reader's calendar has
-// it. What it costs does not depend on how much is stored.
+// Dashboard returns the dashboard for a day in the user's time zone, YYYY-MM-DD. Its cost
+// does not depend on how much is stored. It returns Invalid for anything but a date.
 func (in *Instance) Dashboard(ctx context.Context, today string) (Dashboard, error) {
 	d := Dashboard{Today: today}
 	day, err := time.Parse(time.DateOnly, today)
@@ -95,7 +95,7 @@ func dueOrders(t *store.Tx, from, to string) (w DueOrders, err error) {
 	return w, err
 }
 
-// LatestDocuments are the documents that came last, the newest first, as they stand on the desk.
+// LatestDocuments returns the newest documents of the dashboard, newest first.
 func (in *Instance) LatestDocuments(ctx context.Context) (list []vault.Document, err error) {
 	err = in.Store.View(ctx, func(t *store.Tx) error {
 		list, err = in.latestDocuments(t)
@@ -111,13 +111,14 @@ func (in *Instance) latestDocuments(t *store.Tx) ([]vault.Document, error) {
 
 func (in *Instance) failedDocuments(t *store.Tx) ([]vault.Document, error) {
 	files, err := t.FailedFiles(1, failedScanLimit)
-	// What nobody can mend is told for a week; after that only where it lies.
+	// Permanent failures can't be fixed, so the dashboard shows them for a week only.
 	since := in.Now().Add(-maxManualBackupAge)
 	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.Retryable() && f.CreatedAt.Before(since) })
 	return in.WithLocations(t, files[:min(len(files), dashboardItems)]), err
 }
 
-// maxManualBackupAge is how old a backup may be where no plan makes one (app/doctor warns then, too).
+// maxManualBackupAge is how old a backup may be without a schedule. The doctor command
+// uses the same limit.
 const maxManualBackupAge = 7 * 24 * time.Hour
 
 func (in *Instance) backupHealth(s Status) (h BackupHealth, err error) {
@@ -127,13 +128,13 @@ func (in *Instance) backupHealth(s Status) (h BackupHealth, err error) {
 	}
 	h.LastGood, h.Failed, h.Next = state.LastGood, state.Failed, state.Next
 	if state.Next != nil && state.Scheduled.Failed != nil {
-		h.Failed = state.Scheduled.Failed // one made elsewhere does not mend the plan
+		h.Failed = state.Scheduled.Failed // a backup in another directory does not fix the schedule
 	}
 	h.Missing = h.LastGood == nil && s.Abstracts+s.Orders+s.Files > 0
-	most := maxManualBackupAge
+	maxAge := maxManualBackupAge
 	if state.Next != nil {
-		most = 2 * in.settings.Backup.Every
+		maxAge = 2 * in.settings.Backup.Every
 	}
-	h.TooOld = h.LastGood != nil && in.Now().Sub(h.LastGood.At) > most
+	h.TooOld = h.LastGood != nil && in.Now().Sub(h.LastGood.At) > maxAge
 	return h, nil
 }

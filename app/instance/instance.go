@@ -1,5 +1,5 @@
 // Package instance opens a data directory and runs everything in it: it builds the
-// services in the order of their ranks, starts their background work, and closes them
+// services in dependency order,starts their background work, and closes them
 // in reverse. Servers and commands use it; it decides nothing about records.
 //
 // # The data directory
@@ -151,7 +151,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
-	ring, err := openKeys(dir, database, opts.Rand)
+	keys, err := openKeys(dir, database, opts.Rand)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	if readOnly {
 		openStore = store.OpenReadOnly
 	}
-	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: model.NewWorkspace()})
+	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: keys.Fingerprint(), Workspace: model.NewWorkspace()})
 	if sentence, damaged := store.DescribeDamage(err); damaged {
 		return nil, &errs.Error{
 			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
@@ -171,8 +171,9 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	}
 	// After the database is locked: opening the blobs empties tmp, which belongs to the
 	// process that serves.
-	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
-		ReadOnly: readOnly, Now: clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
+		blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
+			ReadOnly: readOnly, Now: clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -182,7 +183,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	in := &Instance{Secrets: ring, settings: opts.Settings, stop: func() {}}
+	in := &Instance{Secrets: keys, settings: opts.Settings, stop: func() {}}
 	in.DB = txn.NewDB(txn.DB{
 		Store: db, Dir: dir, Now: clock, Rand: opts.Rand, Log: opts.Log, MinFree: opts.Settings.DiskReserve,
 		SessionLimits: opts.Settings.Users.Limits(), RequireTwoFactor: opts.Settings.Users.RequireTwoFactor,
@@ -220,14 +221,17 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 func (in *Instance) logReread() {
 	r := in.Store.CacheCheck()
 	if r.LostWrites != nil {
-		in.Log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged", "error", r.LostWrites)
+		in.Log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged",
+			"error", r.LostWrites)
 	}
 	if r.WriteError != nil {
-		in.Log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one", "error", r.WriteError)
+		in.Log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one",
+			"error", r.WriteError)
 	}
 	switch {
 	case r.SkipReason != "":
-		in.Log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first", "reason", r.SkipReason)
+		in.Log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first",
+			"reason", r.SkipReason)
 	case !r.Clean:
 		in.Log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Elapsed)
 	}
@@ -245,11 +249,12 @@ func openKeys(dir, database string, rand io.Reader) (*secret.Keys, error) {
 	path := filepath.Join(dir, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(database); err == nil {
-			return nil, fmt.Errorf(`%s is missing, and every ID and link depends on it; "deedkeep restore latest --from DIR --data FOLDER" restores a backup into another folder: copy secret.key from there`, path)
+			return nil, fmt.Errorf(
+				`%s is missing, and every ID and link depends on it; "deedkeep restore latest --from DIR --data FOLDER" restores a backup into another folder: copy secret.key from there`, path)
 		}
 	}
-	ring, _, err := secret.LoadKeys(path, rand)
-	return ring, err
+	keys, _, err := secret.LoadKeys(path, rand)
+	return keys, err
 }
 
 // Start starts the background work, which Close stops. Blobs are swept at start and
@@ -258,12 +263,13 @@ func (in *Instance) Start(sweepEvery time.Duration) {
 	in.RecordServerStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	in.stop = cancel
-	work := []func(context.Context){in.Processing.Run, in.textRebuilder.Run, in.Events.Run, in.Users.Run, in.Backups.Run, in.Uploads.Run, in.Search.Index.Run,
+	work := []func(context.Context){in.Processing.Run, in.textRebuilder.Run, in.Events.Run, in.Users.Run, in.Backups.Run,
+		in.Uploads.Run, in.Search.Index.Run,
 		in.scrubber.Run, in.scrubber.RunQueue}
-	own := in.StartGeneration(ctx)
-	in.Search.Index.Start(own)
+	ownDatabase := in.StartGeneration(ctx)
+	in.Search.Index.Start(ownDatabase)
 	in.Reserve.Fill(in.Log)
-	if own {
+	if ownDatabase {
 		work = append(work, in.Purger.Run, func(ctx context.Context) { in.Sweeper.Run(ctx, sweepEvery) })
 	}
 	for _, work := range work {

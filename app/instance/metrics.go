@@ -10,25 +10,25 @@ import (
 	"deedkeep/app/store"
 )
 
-// Metrics are what a monitor watches. What counts up does so since Open.
+// Metrics are the values for monitoring. Counters start at 0 when the instance is opened.
 type Metrics struct {
 	Health
 	DatabaseBytes   int64
-	OldestTask      time.Time         // since when the oldest of Status.Queue is due; zero: nothing waits
+	OldestTask      time.Time         // when the first task in the processing queue was due; zero: the queue is empty
 	Uploaded        uint64            // documents
-	UploadedBytes   uint64            // of them
-	Rejected        uint64            // documents, by what they are
-	Processed       map[string]uint64 // processings that came to their end, by Outcomes
+	UploadedBytes   uint64            // their size
+	Rejected        uint64            // rejected documents, by reason
+	Processed       map[string]uint64 // finished processing runs, by jobs.Outcomes
 	SignIns         map[string]uint64 // by SignInOutcomes
-	BackupsVerified time.Time         // when a verification of backups that BeginVerify began ended; zero: none
-	BackupsIntact   bool              // it found nothing
+	BackupsVerified time.Time         // when the last verification that StartVerify started ended; zero: none
+	BackupsIntact   bool              // whether it found no damage
 	Commits         store.CommitStats
 	Search          search.SearchState
 	Searches        map[string]uint64 // by SearchOutcomes
-	SearchSeconds   stats.Read        // of those that were answered
+	SearchSeconds   stats.Read        // of completed searches
 }
 
-// Metrics reads them; it walks nothing, and costs the same however much is stored.
+// Metrics returns the current values. Its cost does not depend on how much is stored.
 func (in *Instance) Metrics(ctx context.Context) (n Metrics, err error) {
 	if n.Health, err = in.Health(ctx); err != nil {
 		return n, err

@@ -26,34 +26,35 @@ import (
 	"deedkeep/app/txn"
 )
 
+// restoreMarker is the content of integrity.RestoreMarkerFile.
 type restoreMarker struct {
 	Archive  string `json:"archive"`
 	Snapshot string `json:"snapshot"`
 	From     string `json:"from"`
 }
 
-// RestoreOptions of Restore. Vault is how the restored one is opened; its Dir is where
-// it goes to.
+// RestoreOptions are the options of Restore. Vault holds the options to open the restored
+// vault; its Dir is the target.
 type RestoreOptions struct {
 	From     string // the archive's directory
-	Snapshot string // a name, or archive.Latest
+	Snapshot string // its name, or archive.Latest
 	Archive  archive.Options
 	Vault    Options
 	Progress func(done, total int64) // bytes
 }
 
-// RestoreResult is what came back.
+// RestoreResult is the outcome of a restore.
 type RestoreResult struct {
 	Info   archive.Info
-	Report integrity.Report // of the vault, opened and verified
-	Copied int64            // bytes of documents that were not there yet
+	Report integrity.Report // verification of the restored vault
+	Copied int64            // bytes of documents that were not restored before
 }
 
-// Restore brings a snapshot back into a data directory that is absent or empty, or in
-// which the same restore was cut off, and says done only after the vault was opened
-// and every byte of it verified. It returns Conflict for a directory that holds
-// anything else, Full, Locked, NotFound, or Conflict with what is wrong with the
-// backup; the archive is only read.
+// Restore restores a snapshot into a data directory. The directory must not exist, be
+// empty, or hold an interrupted restore of the same snapshot, which it resumes. It
+// succeeds only after it has opened the vault and verified every byte. It returns Conflict
+// for any other directory or a damaged backup, InsufficientStorage, Locked, or NotFound.
+// The archive is not changed.
 func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err error) {
 	a, err := archive.Open(opts.From, opts.Archive)
 	if err != nil {
@@ -72,7 +73,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err err
 		return r, err
 	}
 	w.opts.Vault.Dir = w.dir
-	// The whole manifest before anything is touched.
+	// Read the complete manifest before the directory is changed.
 	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error { w.entries = append(w.entries, e); return ctx.Err() })
 	if err != nil {
 		return r, backup.ClassifyError(err)
@@ -100,29 +101,29 @@ type restorer struct {
 	copied  int64
 }
 
-// lockDir marks the directory, or finds the mark of this very restore in it.
+// lockDir writes the restore marker, or accepts the marker of the same restore.
 func (w *restorer) lockDir() (unlock func(), err error) {
-	mark := restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()}
-	if err := checkRestorable(w.dir, mark); err != nil {
+	marker := restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()}
+	if err := checkRestorable(w.dir, marker); err != nil {
 		return nil, err
 	}
 	if err := integrity.CreatePrivateDir(w.dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	lock := flock.New(filepath.Join(w.dir, integrity.RestoreMarkerFile+".lock"))
-	got, err := lock.TryLock()
-	if err == nil && !got {
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
 		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is working on " + w.dir + "."}
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	raw, err := json.Marshal(mark)
+	raw, err := json.Marshal(marker)
 	if err == nil {
 		err = txn.WriteFileAtomic(w.dir, integrity.RestoreMarkerFile, raw)
 	}
 	unlock = func() {
-		_ = os.Remove(lock.Path()) // Windows removes it only once it is closed, at the next start or never: it is empty.
+		_ = os.Remove(lock.Path()) // Windows cannot remove an open file; an empty lock file is harmless.
 		_ = lock.Close()
 	}
 	if err != nil {
@@ -132,12 +133,13 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// ignoredFiles are the files that may lie in a directory which counts as empty.
-var ignoredFiles = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new", integrity.RestoreMarkerFile + ".lock"}
+// ignoredFiles may be present in a directory that counts as empty.
+var ignoredFiles = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new",
+	integrity.RestoreMarkerFile + ".lock"}
 
-// checkRestorable refuses every directory that is neither absent, nor empty, nor marked by
-// this restore.
-func checkRestorable(dir string, mark restoreMarker) error {
+// checkRestorable returns Conflict unless a directory is absent, empty, or marked by the
+// same restore.
+func checkRestorable(dir string, marker restoreMarker) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -145,48 +147,53 @@ func checkRestorable(dir string, mark restoreMarker) error {
 	if err != nil {
 		return err
 	}
-	if there, err := readMarker(dir); err == nil {
-		if there.Archive == mark.Archive && there.Snapshot == mark.Snapshot {
+	if existing, err := readMarker(dir); err == nil {
+		if existing.Archive == marker.Archive && existing.Snapshot == marker.Snapshot {
 			return nil
 		}
-		return backup.Conflict("%s holds an unfinished restore of snapshot %s from %s: finish that one, or remove the directory", dir, there.Snapshot, there.From)
+		return backup.Conflict("%s holds an unfinished restore of snapshot %s from %s: finish that one, or remove the directory", dir,
+			existing.Snapshot, existing.From)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
 		if !slices.Contains(ignoredFiles, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
-			return backup.Conflict("%s is not empty (it holds %q): a restore goes only into an empty or absent directory, never over live data; choose another with --data", dir, e.Name())
+			return backup.Conflict(
+				"%s is not empty (it holds %q): a restore goes only into an empty or absent directory, never over live data; choose another with --data", dir, e.Name())
 		}
 	}
 	return nil
 }
 
-func readMarker(dir string) (mark restoreMarker, err error) {
+func readMarker(dir string) (marker restoreMarker, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, integrity.RestoreMarkerFile))
-	if err == nil && json.Unmarshal(raw, &mark) != nil {
-		mark.Snapshot = "unknown"
+	if err == nil && json.Unmarshal(raw, &marker) != nil {
+		marker.Snapshot = "unknown"
 	}
-	return mark, err
+	return marker, err
 }
 
-// checkNotRestoring refuses to open what a restore has not finished.
+// checkNotRestoring returns Conflict for a directory whose restore is not finished.
 func checkNotRestoring(dir string, restoring bool) error {
 	if restoring {
 		return nil
 	}
-	mark, err := readMarker(dir)
+	marker, err := readMarker(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return backup.Conflict(`%s is half restored: run "deedkeep restore %s --from %s" again, which goes on where it was cut off, or remove the directory`, dir, mark.Snapshot, mark.From)
+	return backup.Conflict(
+		`%s is half restored: run "deedkeep restore %s --from %s" again, which goes on where it was cut off, or remove the directory`,
+		dir, marker.Snapshot, marker.From)
 }
 
-// copyAll writes secret, documents and database, the database last.
+// copyAll writes the secret key, the documents, and finally the database.
 func (w *restorer) copyAll(ctx context.Context) error {
-	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
+	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"),
+		blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
 	if err != nil {
 		return err
 	}
@@ -218,12 +225,13 @@ func (w *restorer) checkSpace(blobs *blobstore.Store) error {
 		return err
 	}
 	if free < need {
-		return &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
+		return &errs.Error{Kind: errs.InsufficientStorage,
+			Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
 	}
 	return nil
 }
 
-// saturatingAdd adds; too much stays too much.
+// saturatingAdd adds without overflow.
 func saturatingAdd(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64
@@ -231,7 +239,8 @@ func saturatingAdd(a, b uint64) uint64 {
 	return a + b
 }
 
-// A batch of documents is synced together; they come in the order of their folders.
+// Documents are synced in batches. They are sorted by digest, so a batch shares
+// directories.
 const (
 	batchFiles = 256
 	batchBytes = 64 << 20
@@ -239,7 +248,7 @@ const (
 
 func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
 	var batch []*blobstore.Staged
-	defer func() { err = errors.Join(err, discardAll(batch)) }() // empty when all went well
+	defer func() { err = errors.Join(err, discardAll(batch)) }() // empty after success
 	var bytes, done int64
 	flush := func() error {
 		release, err := blobs.Commit(ctx, batch...)
@@ -250,11 +259,11 @@ func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err e
 	for _, e := range w.entries {
 		w.opts.Progress(done, w.info.Bytes)
 		done += e.Size
-		there, err := w.alreadyRestored(ctx, blobs, e)
+		existing, err := w.alreadyRestored(ctx, blobs, e)
 		if err != nil {
 			return err
 		}
-		if there {
+		if existing {
 			continue
 		}
 		staged, err := w.stage(ctx, blobs, e)
@@ -280,7 +289,7 @@ func discardAll(batch []*blobstore.Staged) (err error) {
 	return err
 }
 
-// alreadyRestored reports whether an earlier run has brought the document, whole.
+// alreadyRestored reports whether an earlier run has restored the document intact.
 func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
 	d, err := blobstore.ParseDigest(e.Digest)
 	if err != nil {
@@ -304,26 +313,26 @@ func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.
 	return staged, nil
 }
 
-// database unpacks vault.db beside its place, whole and synced, before it gets its
-// name. One that an earlier run has put there may have been opened: it is replaced.
+// database writes vault.db under a temporary name, syncs it, and renames it. It replaces a
+// database from an earlier run, which may have been opened and changed since.
 func (w *restorer) database(ctx context.Context) error {
 	path := filepath.Join(w.dir, "vault.db")
 	src, err := w.a.Database(w.info)
 	if err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	fresh := path + ".restore"
-	if err := errors.Join(backup.WriteSynced(ctx, src, fresh), src.Close()); err != nil {
-		return errors.Join(fmt.Errorf("database: %w", err), os.Remove(fresh))
+	tempPath := path + ".restore"
+	if err := errors.Join(backup.WriteSynced(ctx, src, tempPath), src.Close()); err != nil {
+		return errors.Join(fmt.Errorf("database: %w", err), os.Remove(tempPath))
 	}
-	if err := os.Rename(fresh, path); err != nil {
+	if err := os.Rename(tempPath, path); err != nil {
 		return err
 	}
 	return durable.SyncDir(w.dir)
 }
 
-// openAndVerify opens the vault, which brings its database to this program's schema, verifies
-// every byte, and takes the mark away.
+// openAndVerify opens the vault, which upgrades the database to the current schema,
+// verifies every byte, and removes the restore marker.
 func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, err error) {
 	w.opts.Vault.restoring, w.opts.Vault.Create = true, true
 	v, err := Open(ctx, w.opts.Vault)
@@ -354,9 +363,9 @@ func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, 
 	return report, durable.SyncDir(w.dir)
 }
 
-// removeSessionsAndResponses ends every session, since one that was ended after the backup would
-// open the vault again, and drops the answers that are kept for requests sent twice,
-// since they tell of records that this vault may give other numbers.
+// removeSessionsAndResponses removes all sessions, because the backup may contain sessions
+// that were ended later. It also removes the stored responses of idempotent requests,
+// because this vault may reuse the IDs of records in them.
 func removeSessionsAndResponses(t *store.Tx) error {
 	var open []model.Session
 	t.EachSession(func(s model.Session) bool { open = append(open, s); return true })
@@ -369,7 +378,7 @@ func removeSessionsAndResponses(t *store.Tx) error {
 	return err
 }
 
-// difference says what a vault has otherwise than its snapshot; "" for nothing.
+// difference describes how the restored vault differs from its snapshot, or returns "".
 func difference(info archive.Info, r integrity.Report) string {
 	switch {
 	case len(r.Findings) > 0:

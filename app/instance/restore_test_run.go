@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// RestoreTestResult is what a drill came to. Problem is a sentence, "" where the backup would
-// save the firm; the Report is then that of the vault it gave back.
+// RestoreTestResult is the outcome of a restore test. Problem is a sentence, or "" if the
+// backup can be restored. Report is the verification of the restored vault.
 type RestoreTestResult struct {
 	Problem  string
 	Info     archive.Info
@@ -23,13 +23,13 @@ type RestoreTestResult struct {
 	Duration time.Duration
 }
 
-// OK reports whether the backup would save the firm.
+// OK reports whether the backup can be restored.
 func (d RestoreTestResult) OK() bool { return d.Problem == "" }
 
-// TestRestore restores a snapshot into the folder scratch, which must be absent or an
-// earlier drill's, opens the vault there, verifies every byte, compares it with what
-// was backed up, removes it, and says whether this backup would save the firm. A
-// backup that would not is no error; what kept the drill from being held is.
+// TestRestore restores a snapshot into the directory scratch, opens and verifies the vault
+// there, compares it with the backup, and removes it. The directory must not exist, be
+// empty, or come from an earlier restore test. An unusable backup is a Problem in the
+// result; an error means that the test could not be run.
 func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d RestoreTestResult, err error) {
 	if err := removeStaleTest(scratch); err != nil {
 		return d, err
@@ -41,10 +41,10 @@ func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d Re
 	if err := os.WriteFile(filepath.Join(scratch, restoreTestMarker), nil, 0o600); err != nil {
 		return d, err
 	}
-	begun := time.Now()
+	started := time.Now()
 	opts.Vault.Dir = filepath.Join(scratch, "data")
 	r, err := Restore(ctx, opts)
-	d.Info, d.Report, d.Duration = r.Info, r.Report, time.Since(begun)
+	d.Info, d.Report, d.Duration = r.Info, r.Report, time.Since(started)
 	switch {
 	case err == nil:
 		return d, nil
@@ -59,7 +59,8 @@ func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d Re
 
 const restoreTestMarker = "deedkeep-drill"
 
-// removeStaleTest removes what a drill that was cut off has left, and nothing else.
+// removeStaleTest removes what an interrupted restore test left behind. It returns
+// Conflict for any other directory that is not empty.
 func removeStaleTest(scratch string) error {
 	entries, err := os.ReadDir(scratch)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {

@@ -1,3 +1,6 @@
+// Package integrity checks stored data. It verifies records and documents, repairs what
+// can be derived from records, scrubs documents in the background, and checks that a
+// directory is a valid data directory.
 package integrity
 
 import (
@@ -13,18 +16,19 @@ import (
 	"strings"
 )
 
-// The names in a data directory that are ours; vault.go and data/README.md say what
-// each is for. A file may have the end ".new" while it is written.
+// The names of files and directories in a data directory (package instance lists what they
+// are for). A file has the suffix ".new" while it is being written.
 var (
 	knownDirs  = []string{"blobs", "tmp", "uploads", "previews", search.SearchFolder, "cache", "tls", "drill"}
-	knownFiles = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile, BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
-	// ignoredFiles is what may lie beside them.
+	knownFiles = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile,
+		BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
+	// ignoredFiles may also be present; the server does not use them.
 	ignoredFiles = []string{"README.md", "lost+found"}
 )
 
-// survey looks at a directory before anything in it is made, emptied or removed:
-// what is ours must be ours alone, no link to elsewhere; and a new vault is made
-// neither among somebody's files nor on top of documents whose database is gone.
+// CheckDataDir checks a directory before anything in it is created, emptied, or removed.
+// The directories of a vault must not be links or files. A new vault is created neither
+// among other files nor next to documents whose database is missing.
 func CheckDataDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,8 +43,8 @@ func CheckDataDir(dir string) error {
 		name := e.Name()
 		switch {
 		case slices.Contains(knownDirs, name):
-			// The index of words is derived: the indexer touches nothing but a folder
-			// of its own, and says so where there is something else.
+			// The indexer checks the search directory and reports anything that is not its
+			// own.
 			if !e.IsDir() && name != search.SearchFolder {
 				return fmt.Errorf("%s must be a directory of its own, no link and no file", filepath.Join(dir, name))
 			}
@@ -60,11 +64,12 @@ func CheckDataDir(dir string) error {
 }
 
 func isKnownFile(name string) bool {
-	return slices.Contains(knownFiles, strings.TrimSuffix(name, ".new")) || slices.Contains(ignoredFiles, name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
+	return slices.Contains(knownFiles, strings.TrimSuffix(name, ".new")) || slices.Contains(ignoredFiles, name) ||
+		strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
 		strings.HasPrefix(name, "secret.key")
 }
 
-// checkNoDocuments refuses a directory that has documents and no database.
+// checkNoDocuments returns an error if a directory without a database has documents.
 func checkNoDocuments(dir string) error {
 	err := filepath.WalkDir(filepath.Join(dir, "blobs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -83,14 +88,15 @@ func checkNoDocuments(dir string) error {
 
 var errHasDocuments = errors.New("there are documents")
 
-// backupFile keeps what became of the last snapshots, for people and for the plan. It
-// belongs to this machine and is part of no backup.
+// BackupStateFile stores the outcome of the last backups, for display and for the
+// schedule. It belongs to this machine and is not part of any backup. A failure is removed
+// by the next backup that succeeds.
 //
-//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}; failed only since the last good one
+//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}
 const BackupStateFile = "backup.json"
 
-// restoreNote marks a data directory that a restore has begun and not finished.
-// Nothing else opens it; the same restore goes on.
+// RestoreMarkerFile marks a data directory whose restore is not finished. No server or
+// command opens such a directory; running the same restore again resumes it.
 //
 //	restore.json    {"archive":"…","snapshot":"…","from":"…"}
 const RestoreMarkerFile = "restore.json"

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// private makes the data directory, for its owner's eyes only.
+// CreatePrivateDir creates the data directory if needed and sets its mode to 0700.
 func CreatePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -15,8 +15,7 @@ func CreatePrivateDir(dir string) error {
 	return os.Chmod(dir, 0o700) // #nosec G302 -- a directory needs its x bit
 }
 
-// writable reports whether the disk and the permissions of a directory let this process
-// write there.
+// Writable reports whether this process may write to a directory.
 func Writable(dir string) bool {
 	const write = 2
 	return syscall.Access(dir, write) == nil

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// private makes the data directory with an access list of its own: the account
-// that makes it, the system, and the administrators; nothing is inherited from
-// above. A directory that is there already keeps the list its owner gave it.
+// CreatePrivateDir creates the data directory with its own access list: the current
+// account, SYSTEM, and Administrators. It inherits nothing from the parent. An existing
+// directory keeps its access list.
 func CreatePrivateDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -23,8 +23,8 @@ func CreatePrivateDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("who owns %s: %w", dir, err)
 	}
-	// Full access (FA) to the account, SYSTEM (SY) and Administrators (BA),
-	// inherited by what is made inside (OICI); protected from above (P).
+	// Full access (FA) for the account, SYSTEM (SY), and Administrators (BA), inherited by
+	// new files and directories (OICI), and protected from the parent's list (P).
 	sddl := fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", user.User.Sid)
 	descriptor, err := windows.SecurityDescriptorFromString(sddl)
 	if err != nil {
@@ -38,5 +38,6 @@ func CreatePrivateDir(dir string) error {
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)
 }
 
-// writable is true: Windows shows it only where something is written.
+// Writable returns true, because Windows reports missing permission only when a file is
+// written.
 func Writable(string) bool { return true }

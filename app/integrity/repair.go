@@ -13,83 +13,84 @@ import (
 	"deedkeep/app/txn"
 )
 
-// RepairResult is what a Repair did, and what the verification after it found.
+// RepairResult is the outcome of a Repair, with the verification that follows it.
 type RepairResult struct {
 	Report         Report
-	Applied        bool // false: the database is not fit to be written to, and nothing was touched
-	FindingsBefore int  // findings about records and indexes, before
-	TasksAdded     int  // tasks that were missing, of files that wait for their processing
-	TasksRemoved   int  // tasks that were damaged, or of files that are missing
-	Leftovers      int  // files that were removed from tmp
-	Orphans        int  // documents that no record names, removed
+	Applied        bool // false: the database is too damaged to repair, and nothing was changed
+	FindingsBefore int  // number of findings about records and indexes before the repair
+	TasksAdded     int  // missing tasks of files that wait for processing
+	TasksRemoved   int  // tasks that were damaged or had no file
+	Leftovers      int  // files removed from tmp
+	Orphans        int  // documents without a record that were removed
 }
 
-const repairBatchSize = 256 // tasks of one commit
+const repairBatchSize = 256 // tasks in one transaction
 
-// Repair makes all that follows from records anew: indexes, counters, the queue of
-// processing; it removes leftovers and orphans, and then verifies. Damaged records and
-// documents are never touched: they stay findings, and a backup brings them back.
-// Changes wait meanwhile, and lists are refused. It touches nothing at all where the
-// file of the database is damaged, or where an index is all that is left of a
-// document: the findings say so then. Closing on a vault that takes no writes.
+// Repair rebuilds what can be derived from records: indexes, counters, and the processing
+// queue. It removes leftovers and orphans, and then verifies the vault. It never changes
+// damaged records or documents: they remain findings, and need a backup. Writes wait
+// during the repair, and lists fail. It changes nothing if the database file is damaged,
+// or if only an index still refers to a document; the findings then say so. It returns
+// Unavailable if the vault is read-only.
 func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r RepairResult, err error) {
 	if err := c.Store.Failure(); err != nil {
 		return r, txn.ReadOnlyError(err)
 	}
-	var against []store.Finding
+	var blockers []store.Finding
 	err = c.ViewAsAdmin(ctx, actor, nil)
 	if _, damaged := store.DescribeDamage(err); err == nil || damaged {
-		r.FindingsBefore, against, err = c.checkRepairable(ctx)
+		r.FindingsBefore, blockers, err = c.checkRepairable(ctx)
 	}
 	if err != nil {
 		return r, err
 	}
-	if r.Applied = len(against) == 0; r.Applied {
+	if r.Applied = len(blockers) == 0; r.Applied {
 		if err := c.repair(ctx, actor, &r); err != nil {
 			return r, fmt.Errorf("repair: %w", err)
 		}
 	}
 	r.Report, err = c.Verify(ctx, progress)
-	r.Report.Findings = append(r.Report.Findings, against...)
+	r.Report.Findings = append(r.Report.Findings, blockers...)
 	return r, err
 }
 
-// checkRepairable counts what is wrong with records and indexes, and gives what stands
-// against a repair.
-func (c *Checker) checkRepairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
-	unsound := store.Finding{Kind: "database", Subject: "repair", Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
+// checkRepairable counts the findings about records and indexes, and returns the findings
+// that prevent a repair.
+func (c *Checker) checkRepairable(ctx context.Context) (findings int, blockers []store.Finding, err error) {
+	damagedFile := store.Finding{Kind: "database", Subject: "repair",
+		Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
 	copied, done, err := c.snapshot(ctx, "repair")
 	if _, damaged := store.DescribeDamage(err); damaged {
-		return 1, []store.Finding{unsound}, nil
+		return 1, []store.Finding{damagedFile}, nil
 	}
 	if err != nil {
 		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	census, err := copied.Check(ctx, func(store.Finding) { wrong++ })
+	census, err := copied.Check(ctx, func(store.Finding) { findings++ })
 	switch {
 	case err != nil:
 		return 0, nil, err
 	case census.Corrupt:
-		return wrong, []store.Finding{unsound}, nil
+		return findings, []store.Finding{damagedFile}, nil
 	}
-	if against, err = c.findLostRecords(copied); err != nil || len(against) > 0 {
-		return wrong, against, err
+	if blockers, err = c.findLostRecords(copied); err != nil || len(blockers) > 0 {
+		return findings, blockers, err
 	}
-	against, err = c.findUncountedLoss(ctx, copied)
-	return wrong, against, err
+	blockers, err = c.findUncountedLoss(ctx, copied)
+	return findings, blockers, err
 }
 
-// findUncountedLoss is a finding when there are fewer records of files than were
-// counted, and documents that no record names: they may be theirs, and counted anew
-// they would go to the sweep.
+// findUncountedLoss returns a finding if there are fewer file records than the counter
+// says and some documents have no record. These may belong to the lost records, and a
+// rebuilt counter would let the sweeper delete them.
 func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
-	var there, counted uint64
+	var found, counted uint64
 	err := copied.View(func(t *store.Tx) error {
-		there, counted = t.FileRecordCount(), t.Count(store.CountFileRecords)
+		found, counted = t.FileRecordCount(), t.Count(store.CountFileRecords)
 		return nil
 	})
-	if err != nil || there >= counted {
+	if err != nil || found >= counted {
 		return nil, err
 	}
 	orphans := 0
@@ -105,29 +106,31 @@ func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]
 		return nil, err
 	}
 	return []store.Finding{{Kind: "database", Subject: "repair", Problem: fmt.Sprintf(
-		"nothing was repaired: %d records of files are there, %d were counted, and %d documents have no record; restore a backup", there, counted, orphans)}}, nil
+		"nothing was repaired: %d records of files are there, %d were counted, and %d documents have no record; restore a backup",
+		found, counted, orphans)}}, nil
 }
 
-// findLostRecords names the documents that are there while their records are gone, and
-// nothing but the index of digests tells of them. Made anew, it would hand them over
-// to the sweep.
+// findLostRecords returns a finding for each stored document whose records are missing and
+// which only the index of digests still names. A rebuilt index would let the sweeper
+// delete it.
 func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err error) {
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
-		gone := 0
+		missing := 0
 		err := copied.View(func(t *store.Tx) error {
 			for _, file := range files {
 				if _, err := t.FileIncludingTrash(file.ID); errs.KindOf(err) == errs.NotFound {
-					gone++
+					missing++
 				}
 			}
 			return nil
 		})
-		if err != nil || gone < len(files) {
+		if err != nil || missing < len(files) {
 			return err
 		}
 		if _, err := c.Vault.Blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
-				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blobstore.Digest(d))})
+				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup",
+					files[0].ID, blobstore.Digest(d))})
 		}
 		return nil
 	})
@@ -135,7 +138,7 @@ func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err
 }
 
 func (c *Checker) repair(ctx context.Context, actor model.Actor, r *RepairResult) (err error) {
-	// What it finds on the way, the verification finds again.
+	// Repair ignores these findings, because the verification reports them again.
 	if err := c.Store.Rebuild(ctx, func(store.Finding) {}); err != nil {
 		return err
 	}
@@ -156,8 +159,8 @@ func (c *Checker) repair(ctx context.Context, actor model.Actor, r *RepairResult
 	})
 }
 
-// repairQueue gives every file that waits for its processing its task, and takes out
-// those that lead nowhere.
+// repairQueue adds missing tasks for files that wait for processing, and removes tasks
+// without a file.
 func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *RepairResult) error {
 	defer c.Queued.Notify()
 	for done := repairBatchSize; done == repairBatchSize; r.TasksRemoved += done {
@@ -180,7 +183,7 @@ func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *RepairR
 		}
 		added := 0
 		err = c.UpdateAsAdmin(ctx, actor, nil, func(t *store.Tx) (err error) {
-			added, err = c.requeue(t, actor, waiting) // perhaps twice
+			added, err = c.requeue(t, actor, waiting) // a transaction may run twice
 			return err
 		})
 		if err != nil {
@@ -190,7 +193,8 @@ func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *RepairR
 	}
 }
 
-// requeue looks once more: a file may have been processed or purged meanwhile.
+// requeue checks each file again, because it may have been processed or purged in the
+// meantime.
 func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added int, err error) {
 	for _, id := range files {
 		file, err := t.FileIncludingTrash(id)
@@ -208,20 +212,21 @@ func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added
 	return added, nil
 }
 
-// sweepOrphans removes orphans where that is safe; where it is not, they stay notes.
+// sweepOrphans removes documents without a record if that is safe. Otherwise they are
+// kept.
 func (c *Checker) sweepOrphans(ctx context.Context, r *RepairResult) error {
-	_, own, err := c.Vault.CheckGeneration(ctx)
+	_, current, err := c.Vault.CheckGeneration(ctx)
 	if err != nil {
 		return err
 	}
-	if !own {
+	if !current {
 		c.Log.Warn("orphans stay: vault.db is not the one that was last used here")
 		return nil
 	}
 	swept, err := c.Vault.Sweeper.SweepBlobs(ctx)
 	r.Orphans = swept.Removed
 	if err != nil && ctx.Err() == nil && errs.KindOf(err) != errs.Unavailable {
-		c.Log.Warn("orphans stay", "error", err) // a damaged record may name any of them
+		c.Log.Warn("orphans stay", "error", err) // a damaged record may refer to any of them
 		return nil
 	}
 	return err

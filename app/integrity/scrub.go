@@ -19,28 +19,28 @@ import (
 	"deedkeep/app/vault"
 )
 
-// scrubStateFile keeps how far the scrub has come, and what is known of damage. It belongs to
-// this machine and is part of no backup. One that cannot be read is as one that is not
-// there: the scrub starts over.
+// scrubStateFile stores the progress of the scrub and the known damage. It belongs to this
+// machine and is not part of any backup. If it is missing or can't be read, the scrub
+// starts over.
 //
 //	scrub.json    {"started_at":"…","after":"<the digest read last>","completed_at":"…","damaged":[…]}
 const scrubStateFile = "scrub.json"
 
 // ScrubSettings are the settings scrub.* of config.example.yaml.
 type ScrubSettings struct {
-	Every       time.Duration // in which every document is read once; 0: never
-	VerifiedFor time.Duration // how long a document that was read counts as verified; 0: 24 hours
-	VerifyFirst int64         // up to this size, in bytes, a document is verified before it is sent; 0: 1 MB
+	Every       time.Duration // period in which every document is read once; 0: never
+	VerifiedFor time.Duration // how long a verification of a document is valid; 0: 24 hours
+	VerifyFirst int64         // maximum size in bytes of documents that are verified before they are sent; 0: 1 MB
 }
 
-// ScrubState is how the reading of all documents goes.
+// ScrubState is the progress of the scrub.
 type ScrubState struct {
-	Every     time.Duration // 0: it is off
-	Started   time.Time     // the round under way; zero: none was
-	Completed time.Time     // the last round; zero: none was
-	Progress  float64       // of the round under way, 0 to 1
-	Age       time.Duration // since the last round was completed, or, before there was one, since the first was started
-	Overdue   bool          // the age is more than Every
+	Every     time.Duration // 0: off
+	Started   time.Time     // start of the current round; zero: none has started
+	Completed time.Time     // end of the last round; zero: none has completed
+	Progress  float64       // of the current round, 0 to 1
+	Age       time.Duration // since the last round completed or, before that, since the first round started
+	Overdue   bool          // Age is greater than Every
 }
 
 // scrubRecord is the content of scrubStateFile.
@@ -51,11 +51,11 @@ type scrubRecord struct {
 	Damaged   []vault.Damage    `json:"damaged,omitempty"`
 }
 
-// scrubber reads every document again and again, each round in the order of digests:
-// they are spread evenly, so that the digest read last tells how far a round has come,
-// and when each is due, however many there are. It never waits for a clock longer than
-// the way from one digest to the next takes, and never reads more than a quarter of the
-// time: a clock that is set neither stops it nor lets it loose.
+// Scrubber verifies every document once per period, in the order of digests. Digests are
+// evenly distributed, so the last one tells how much of a round is done, and the next one
+// when it is due. The scrubber waits at most for the time between two digests and rests
+// three times as long as it reads, so a changed clock can neither stop it nor make it read
+// without pause.
 type Scrubber struct {
 	vault  *vault.Vault
 	period time.Duration
@@ -66,28 +66,30 @@ type Scrubber struct {
 	queued  map[blobstore.Digest]bool
 	saveMu  sync.Mutex
 	savedAt time.Time
-	dirty   bool // the place has changed since
+	dirty   bool // record has changed since savedAt
 }
 
 const (
 	// A round takes two thirds of the period, so that a machine that is off for a third
 	// of the time still reads everything within it.
 	roundNumerator, roundDenominator = 2, 3
-	// restFactor is how many times as long as it reads the scrub rests.
+	// restFactor is how many times longer the scrub rests than it reads.
 	restFactor = 3
-	// saveInterval is how often the place is written down at most, so that a vault of
-	// many documents costs no sync for each.
+	// saveInterval is the minimum time between writes of the progress, so that the scrub
+	// does not sync a file for each document.
 	saveInterval = 10 * time.Minute
-	// maxScrubWait is how long it waits at most before it looks what is next: new documents
-	// come between those that were there.
+	// maxScrubWait is the longest wait before the scrub looks for the next document again,
+	// since new documents may have been added.
 	maxScrubWait = time.Hour
-	// scrubErrorDelay is how long it waits after an error.
+	// scrubErrorDelay is the delay after an error.
 	scrubErrorDelay = time.Minute
-	// maxQueued is how many documents wait for a verification after they were sent in
-	// part; what does not find room is asked for again by the next request.
+	// maxQueued limits how many documents wait for verification after a part of them was
+	// sent. Others are queued again by their next request.
 	maxQueued = 256
 )
 
+// NewScrubber returns the scrubber of a vault and loads its progress. If every is 0, only
+// documents that are queued are verified.
 func NewScrubber(v *vault.Vault, every time.Duration) *Scrubber {
 	s := &Scrubber{vault: v, period: every, queue: make(chan blobstore.Digest, maxQueued), queued: map[blobstore.Digest]bool{}}
 	s.load()
@@ -95,7 +97,7 @@ func NewScrubber(v *vault.Vault, every time.Duration) *Scrubber {
 	return s
 }
 
-// load reads the note.
+// load reads the progress and the known damage from scrubStateFile.
 func (s *Scrubber) load() {
 	raw, err := os.ReadFile(filepath.Join(s.vault.Dir, scrubStateFile))
 	if err == nil {
@@ -117,10 +119,10 @@ func (s *Scrubber) load() {
 	s.vault.DamagedBlobs.ByDigest = marks
 }
 
-// Save writes the note. One that cannot be written stops nothing.
+// Save writes scrubStateFile. If that fails, it only logs the error.
 func (s *Scrubber) Save() {
 	if s.vault.Store.CheckFile() != nil {
-		return // nothing is created in the place of a data directory that is gone
+		return // do not create a file where the data directory is gone
 	}
 	s.saveMu.Lock()
 	defer s.saveMu.Unlock()
@@ -133,13 +135,12 @@ func (s *Scrubber) Save() {
 	if err == nil {
 		err = txn.WriteFileAtomic(s.vault.Dir, scrubStateFile, raw)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a test has removed the folder
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // tests remove the directory
 		s.vault.Log.Warn("scrub.json can't be written", "error", err)
 	}
 }
 
-// saveIfDue writes the note where the place has changed and was not written for a while,
-// or nothing happens for a while.
+// saveIfDue saves changed progress if the last save is long ago or the next wait is long.
 func (s *Scrubber) saveIfDue(wait time.Duration) {
 	s.mu.Lock()
 	due := s.dirty && (wait > scrubErrorDelay || time.Since(s.savedAt) > saveInterval)
@@ -149,7 +150,7 @@ func (s *Scrubber) saveIfDue(wait time.Duration) {
 	}
 }
 
-// state tells how it goes.
+// State returns the progress of the scrub.
 func (s *Scrubber) State() ScrubState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,15 +166,15 @@ func (s *Scrubber) State() ScrubState {
 	return state
 }
 
-// roundFraction is how much of a round lies before a digest, 0 to 1.
-func roundFraction(of *blobstore.Digest) float64 {
-	if of == nil {
+// roundFraction returns the fraction of a round, 0 to 1, that lies before a digest.
+func roundFraction(digest *blobstore.Digest) float64 {
+	if digest == nil {
 		return 0
 	}
-	return float64(binary.BigEndian.Uint64(of[:8])) / math.MaxUint64
+	return float64(binary.BigEndian.Uint64(digest[:8])) / math.MaxUint64
 }
 
-// Enqueue has a document verified soon.
+// Enqueue schedules the verification of a document. It does nothing if the queue is full.
 func (s *Scrubber) Enqueue(digest blobstore.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,11 +184,11 @@ func (s *Scrubber) Enqueue(digest blobstore.Digest) {
 	select {
 	case s.queue <- digest:
 		s.queued[digest] = true
-	default: // many wait
+	default: // the queue is full
 	}
 }
 
-// recheckDamaged verifies what was damaged before.
+// recheckDamaged verifies the documents that are known to be damaged.
 func (s *Scrubber) recheckDamaged(ctx context.Context) {
 	for _, known := range s.vault.DamagedBlobs.List() {
 		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
@@ -196,7 +197,7 @@ func (s *Scrubber) recheckDamaged(ctx context.Context) {
 	}
 }
 
-// answer verifies what was asked for, one document after the other.
+// RunQueue verifies queued documents one after another until ctx ends.
 func (s *Scrubber) RunQueue(ctx context.Context) {
 	s.recheckDamaged(ctx)
 	for {
@@ -217,20 +218,20 @@ func (s *Scrubber) verifyQueued(ctx context.Context, digest blobstore.Digest) {
 	delete(s.queued, digest)
 }
 
-// verify reads one document that some record may name.
+// verify reads one document, unless its last record was deleted.
 func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
 	err := s.vault.WithFileOfBlob(ctx, digest, func(file model.File) {
 		if err := s.vault.VerifyBlob(ctx, digest, file); err != nil && ctx.Err() == nil {
 			s.vault.Log.Warn("a document is not verified", "file", file.ID, "error", err)
 		}
-		s.vault.LogDamage(ctx, digest) // where it could not be written before
+		s.vault.LogDamage(ctx, digest) // in case an earlier attempt to log it failed
 	})
 	if err != nil && ctx.Err() == nil {
 		s.vault.Log.Warn("a document is not verified", "sha256", digest.String(), "error", err)
 	}
 }
 
-// run reads all documents until ctx ends.
+// Run reads all documents, round after round, until ctx ends.
 func (s *Scrubber) Run(ctx context.Context) {
 	if s.period <= 0 {
 		return
@@ -263,14 +264,15 @@ func (s *Scrubber) Run(ctx context.Context) {
 	}
 }
 
-// scrubItem is the next document of a round; none is its end.
+// scrubItem is the next document of a round, or the end of the round.
 type scrubItem struct {
 	digest     blobstore.Digest
 	file       model.File
 	endOfRound bool
 }
 
-// nextItem says what is next, and how long to wait for it, when the last took so long.
+// nextItem returns the next document and how long to wait before reading it. It gets how
+// long the last read took.
 func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrubItem, wait time.Duration, err error) {
 	now := s.vault.Now()
 	s.mu.Lock()
@@ -278,7 +280,7 @@ func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrub
 		s.record.Started, s.dirty = now, true
 	}
 	after := s.record.After
-	// A clock that was set back: the round started as long ago as it has come.
+	// If the clock was set back, the start is computed from the progress.
 	round := s.period * roundNumerator / roundDenominator
 	if s.record.Started.After(now) {
 		s.record.Started = now.Add(-time.Duration(roundFraction(after) * float64(round)))
@@ -301,16 +303,16 @@ func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrub
 	if err != nil {
 		return next, 0, err
 	}
-	at := 1.0
+	position := 1.0
 	if !next.endOfRound {
-		at = roundFraction(&next.digest)
+		position = roundFraction(&next.digest)
 	}
-	due := started.Add(time.Duration(at * float64(round))).Sub(now)
-	most := time.Duration((at - roundFraction(after)) * float64(round))
-	return next, max(min(due, most), restFactor*took), nil
+	due := started.Add(time.Duration(position * float64(round))).Sub(now)
+	interval := time.Duration((position - roundFraction(after)) * float64(round))
+	return next, max(min(due, interval), restFactor*took), nil
 }
 
-// step reads the next document, or ends the round.
+// step verifies the next document or ends the round.
 func (s *Scrubber) step(ctx context.Context, next scrubItem) {
 	if next.endOfRound {
 		s.mu.Lock()
@@ -323,7 +325,7 @@ func (s *Scrubber) step(ctx context.Context, next scrubItem) {
 	}
 	err := s.vault.VerifyBlob(ctx, next.digest, next.file)
 	if ctx.Err() != nil {
-		return // it is read after the restart
+		return // the next start reads it
 	}
 	if err != nil {
 		s.vault.Log.Warn("a document is not verified", "file", next.file.ID, "error", err)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ScrubStep does what the scrub does next, without waiting, and says how long it would
-// have waited, and whether that ended the round.
+// ScrubStep runs the next step of the scrub without waiting. It returns how long the scrub
+// would have waited, and whether the step ended the round.
 func (s *Scrubber) ScrubStep(ctx context.Context) (wait time.Duration, ended bool, err error) {
 	next, wait, err := s.nextItem(ctx, 0)
 	if err == nil {
@@ -18,7 +18,7 @@ func (s *Scrubber) ScrubStep(ctx context.Context) (wait time.Duration, ended boo
 	return wait, next.endOfRound, err
 }
 
-// ScrubQueued verifies what was asked for so far, and says how much that was.
+// ScrubQueued verifies the queued documents and returns how many there were.
 func (s *Scrubber) ScrubQueued(ctx context.Context) (n int) {
 	for {
 		select {
@@ -31,8 +31,8 @@ func (s *Scrubber) ScrubQueued(ctx context.Context) (n int) {
 	}
 }
 
-// Recheck is what a server does first with what was damaged before.
+// Recheck verifies the documents that are known to be damaged, as a server does at start.
 func (s *Scrubber) Recheck(ctx context.Context) { s.recheckDamaged(ctx) }
 
-// KnownNames are the names in a data directory that the survey knows as the vault's.
+// KnownNames returns the names that CheckDataDir accepts in a data directory.
 func KnownNames() []string { return append(append([]string{}, knownDirs...), knownFiles...) }

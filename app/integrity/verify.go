@@ -30,44 +30,43 @@ type Checker struct {
 	Search *search.SearchService
 }
 
-// Report is what a Verify found. Findings are damage; orphans (bytes that no record
-// names) and leftovers in tmp are not: a crash leaves them, and a sweep or the next
-// start takes them away. Nor are texts and previews that have to be rebuilt: nothing is
-// lost with them.
+// Report is the result of Verify. Findings are damage. Orphans (documents without a
+// record) and leftovers in tmp are not damage: a crash leaves them behind, and the sweeper
+// or the next start removes them. Text and previews that have to be rebuilt are not damage
+// either, because no data is lost.
 type Report struct {
 	Records, Files, Events, Blobs int
 	Bytes                         int64
 	Orphans, Leftovers            int
-	IndexBytes                    int64  // of the search index that answers, which were read; 0: there is none
-	Texts                         uint64 // of documents, for searches, that are still to be made again
-	OtherVersion, DamagedPreviews int    // texts and previews to be rebuilt: those from another version, and damaged ones
+	IndexBytes                    int64  // bytes of the search index that were read; 0: there is no index
+	Texts                         uint64 // documents whose text for searches is still missing
+	OtherVersion, DamagedPreviews int    // text and previews to rebuild: from another version, and damaged
 	Findings                      []store.Finding
 
-	rebuild []blobstore.Digest // documents whose text is to be rebuilt
+	rebuild []blobstore.Digest // documents whose text has to be rebuilt
 }
 
-// OK reports whether nothing is missing or differs.
+// OK reports whether the verification found no damage.
 func (r Report) OK() bool { return len(r.Findings) == 0 }
 
-// Verify holds every record, index and byte of the vault against each other while
-// it keeps working: the records of one moment, copied aside. It changes nothing, but
-// has texts that are of no use rebuilt by the server, now or when one starts, and a
-// server know of damage.
-// The error is about the verification, never about what it found.
+// Verify checks every record, index, and document of the vault while it is in use. It
+// reads a snapshot of the records. It changes no data, but schedules the rebuild of
+// unusable text and reports damaged documents to a running server. It returns an error
+// only if the verification itself fails; damage is in the report.
 func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
 	var r Report
-	find := func(f store.Finding) { r.Findings = append(r.Findings, f) }
+	addFinding := func(f store.Finding) { r.Findings = append(r.Findings, f) }
 	copied, done, err := c.snapshot(ctx, "verify")
 	if sentence, damaged := store.DescribeDamage(err); damaged {
-		find(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
+		addFinding(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
-	err = c.verify(ctx, copied, &r, find, progress)
+	err = c.verify(ctx, copied, &r, addFinding, progress)
 	if err == nil {
-		err = c.verifyIndex(ctx, &r, find)
+		err = c.verifyIndex(ctx, &r, addFinding)
 	}
 	if err == nil {
 		err = c.rebuildTexts(ctx, r.rebuild)
@@ -75,12 +74,11 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 	return r, errors.Join(err, done())
 }
 
-// snapshot gives the records of one moment for a verification: a copy in tmp, or in the
-// temporary directory of the system. Where neither disk has space for one above the
-// reserve, or takes writes, it is the database itself: a full or a read-only disk can
-// still be verified.
-func (c *Checker) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
-	copied, done, err = c.CopyDatabase(ctx, what, os.TempDir())
+// snapshot returns a consistent copy of the database, in tmp or in the temporary directory
+// of the system. If neither disk is writable or has enough space above the reserve, it
+// returns the live database, so that a full or read-only disk can still be verified.
+func (c *Checker) snapshot(ctx context.Context, prefix string) (copied *store.Copy, done func() error, err error) {
+	copied, done, err = c.CopyDatabase(ctx, prefix, os.TempDir())
 	if isUnwritable(err) {
 		copied = c.Store.LiveCopy()
 		return copied, copied.Close, nil
@@ -88,10 +86,12 @@ func (c *Checker) snapshot(ctx context.Context, what string) (copied *store.Copy
 	return copied, done, err
 }
 
-// copyInto copies the database into tmp, or into the first of others whose disk has space
-// for it above the reserve and takes writes; else Full. done removes the copy. There is
-// no need for one where nothing changes the database.
-func (c *Checker) CopyDatabase(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
+// CopyDatabase copies the database into tmp, or into the first of the other directories
+// whose disk is writable and has enough space above the reserve. Otherwise it returns
+// InsufficientStorage. The caller calls done to remove the copy. A read-only database is
+// used without a copy.
+func (c *Checker) CopyDatabase(ctx context.Context, prefix string, fallbackDirs ...string) (copied *store.Copy, done func() error,
+	err error) {
 	if c.Store.ReadOnly() {
 		copied = c.Store.LiveCopy()
 		return copied, copied.Close, nil
@@ -100,13 +100,13 @@ func (c *Checker) CopyDatabase(ctx context.Context, what string, others ...strin
 	if err != nil {
 		return nil, nil, err
 	}
-	name := what + "-" + token[:12] + ".db"
+	name := prefix + "-" + token[:12] + ".db"
 	path, release := c.Vault.Blobs.ReserveTmp(name)
 	paths := []string{path}
-	for _, other := range others {
+	for _, other := range fallbackDirs {
 		paths = append(paths, filepath.Join(other, "deedkeep-"+name))
 	}
-	var lacks []string
+	var shortages []string
 	for _, path := range paths {
 		if err = c.checkSpaceForCopy(filepath.Dir(path)); err == nil {
 			copied, err = c.Store.Snapshot(ctx, path)
@@ -120,24 +120,27 @@ func (c *Checker) CopyDatabase(ctx context.Context, what string, others ...strin
 		if !isUnwritable(err) {
 			break
 		}
-		lacks = append(lacks, txn.UserMessage(err))
+		shortages = append(shortages, txn.UserMessage(err))
 	}
 	release()
 	if isUnwritable(err) {
-		err = &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
-			c.Store.Size()>>20, c.MinFree>>20, strings.Join(lacks, "; ")), Err: err}
+		err = &errs.Error{Kind: errs.InsufficientStorage,
+			Message: fmt.Sprintf(
+				"A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
+				c.Store.Size()>>20, c.MinFree>>20, strings.Join(shortages, "; ")), Err: err}
 	}
 	return nil, nil, err
 }
 
-// isUnwritable reports an error of a disk that is full or can't be written to, and of a
-// directory that is not there.
+// isUnwritable reports whether a disk is full or not writable, or the directory is
+// missing.
 func isUnwritable(err error) bool {
-	return errs.KindOf(err) == errs.InsufficientStorage || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
+	return errs.KindOf(err) == errs.InsufficientStorage || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, fs.ErrNotExist)
 }
 
-// checkSpaceForCopy is Full where a copy of the database would take from the reserve of a
-// directory's disk: a backup is no reason to deny an upload.
+// checkSpaceForCopy returns InsufficientStorage if a copy of the database would use the
+// disk reserve: a backup must not cause uploads to fail.
 func (c *Checker) checkSpaceForCopy(dir string) error {
 	free, err := blobstore.FreeSpace(dir)
 	if err != nil {
@@ -150,14 +153,16 @@ func (c *Checker) checkSpaceForCopy(dir string) error {
 	return nil
 }
 
-func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {
-	// Before the records: what is swept or finished meanwhile is then no leftover.
+func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, addFinding func(store.Finding),
+	progress func(done, total int)) error {
+	// Count leftovers before reading the records, so that uploads that finish during the
+	// verification are not counted.
 	leftovers, _, err := c.Vault.Blobs.StaleTmp()
 	if err != nil {
 		return fmt.Errorf("read tmp: %w", err)
 	}
 	r.Leftovers = leftovers
-	census, err := copied.Check(ctx, find)
+	census, err := copied.Check(ctx, addFinding)
 	r.Records, r.Files, r.Events = census.Records, census.Files, census.Events
 	if err != nil {
 		return err
@@ -168,28 +173,28 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, fin
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: txn.ProblemText(err)})
-		return nil // nobody knows then which bytes are named
+		addFinding(store.Finding{Kind: "database", Subject: "file_digests", Problem: txn.ProblemText(err)})
+		return nil // without the digests, orphans are unknown
 	}
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		r.Blobs++
-		progress(r.Blobs, max(r.Blobs, len(known))) // documents may come in between
-		return c.verifyBlob(ctx, d, files, r, find)
+		progress(r.Blobs, max(r.Blobs, len(known))) // documents may be added during the check
+		return c.verifyBlob(ctx, d, files, r, addFinding)
 	})
 	if err != nil {
 		return err
 	}
 	err = c.countOrphans(ctx, known, r)
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
-		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + txn.ProblemText(err)})
+		addFinding(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + txn.ProblemText(err)})
 		return nil
 	}
 	return err
 }
 
-// verifyBlob reads the bytes of a document and holds them against their name, and
-// the sizes on record of all files that have them.
-func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) error {
+// verifyBlob reads a document and compares it with its digest, and with the recorded size
+// of all files that have it.
+func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, addFinding func(store.Finding)) error {
 	damage := c.Vault.Blobs.Check(ctx, d)
 	var size int64
 	if damage == nil {
@@ -199,14 +204,14 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		return ctx.Err()
 	}
 	if damage != nil {
-		gone, err := c.purged(ctx, d)
-		if gone || err != nil {
+		purged, err := c.purged(ctx, d)
+		if purged || err != nil {
 			return err
 		}
 	}
 	r.Bytes += size
 	c.recordVerification(ctx, d, files, size, damage)
-	c.verifyPreviews(d, files, r, find)
+	c.verifyPreviews(d, files, r, addFinding)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
 		switch {
@@ -217,12 +222,12 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		default:
 			continue
 		}
-		find(finding)
+		addFinding(finding)
 	}
 	return nil
 }
 
-// recordVerification has a server that sends documents know what was found.
+// recordVerification tells a running server whether a document is intact.
 func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
 	case !c.Vault.ServerStarted || len(files) == 0:
@@ -233,17 +238,17 @@ func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, fi
 	}
 }
 
-// purged reports whether no record has these bytes any more: their documents were deleted
-// permanently after the records were read.
-func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (gone bool, err error) {
-	err = c.Store.View(ctx, func(t *store.Tx) error { gone = !t.DigestInUse(d); return nil })
-	return gone, err
+// purged reports whether no record refers to a digest any longer, since its documents were
+// deleted permanently after the records were read.
+func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (purged bool, err error) {
+	err = c.Store.View(ctx, func(t *store.Tx) error { purged = !t.DigestInUse(d); return nil })
+	return purged, err
 }
 
-// verifyPreviews reads the text and the previews of a document. What is damaged in them,
-// or from another version, is rebuilt; a file that the disk does not give is a finding,
-// because that disk has the documents too.
-func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
+// verifyPreviews reads the text and previews of a document. Damaged ones, and those from
+// another version, are rebuilt. A file that can't be read is a finding, because its disk
+// also holds the documents.
+func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Report, addFinding func(store.Finding)) {
 	health, err := c.Vault.Previews.Check(d.String())
 	r.OtherVersion += health.OtherVersion
 	r.DamagedPreviews += health.Damaged
@@ -251,17 +256,17 @@ func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Repo
 		r.rebuild = append(r.rebuild, d)
 	}
 	if err != nil && len(files) > 0 {
-		find(store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
+		addFinding(store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
 			Problem: "its text or a preview cannot be read; the document is intact: " + err.Error()})
 	}
 }
 
-// rebuildTexts has the index look for the texts of documents again, and so the remaker of
-// a server: this one, or the next to start.
+// rebuildTexts marks documents as changed, so that the indexer looks for their text again
+// and the TextRebuilder of this or the next server regenerates it.
 func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) error {
-	for some := range slices.Chunk(list, jobs.RebuildBatchSize) {
+	for chunk := range slices.Chunk(list, jobs.RebuildBatchSize) {
 		err := c.Store.Update(ctx, nil, func(t *store.Tx) error {
-			for _, d := range some {
+			for _, d := range chunk {
 				t.MarkDigestChanged(d, jobs.MaxDuplicatesMarked)
 			}
 			return nil
@@ -276,14 +281,15 @@ func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) err
 	return nil
 }
 
-// countOrphans counts bytes that no record named when the copy was made, nor does now.
+// countOrphans counts documents that had no record when the copy was made and still have
+// none.
 func (c *Checker) countOrphans(ctx context.Context, known map[blobstore.Digest]bool, r *Report) error {
 	return c.Vault.Blobs.Walk(ctx, func(e blobstore.Entry) error {
 		if known[e.Digest] {
 			return nil
 		}
-		gone, err := c.purged(ctx, e.Digest)
-		if gone {
+		purged, err := c.purged(ctx, e.Digest)
+		if purged {
 			r.Orphans++
 		}
 		return err

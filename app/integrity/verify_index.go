@@ -9,12 +9,12 @@ import (
 	"deedkeep/app/store"
 )
 
-// verifyIndex reads the index of words that answers and holds it against its checksums.
-// It follows from the records: damage in it loses nothing, and is a finding because the
-// disk that did it has the documents too. One that is missing, being made or of another
-// version is none.
-func (c *Checker) verifyIndex(ctx context.Context, r *Report, find func(store.Finding)) error {
-	// Where the database does not tell, the check of the records has said why.
+// verifyIndex verifies the checksums of the live search index. The index can be rebuilt,
+// so damage loses no data. It is a finding because the disk that damaged it also holds the
+// documents. An index that is missing, incomplete, or from another version is not a
+// finding.
+func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(store.Finding)) error {
+	// If State fails, the check of the records has reported the reason.
 	if state, err := c.Search.Index.State(ctx); err == nil {
 		r.Texts = state.Texts
 		if state.Ready {
@@ -35,6 +35,6 @@ func (c *Checker) verifyIndex(ctx context.Context, r *Report, find func(store.Fi
 	default:
 		finding.Problem = `no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
 	}
-	find(finding)
+	addFinding(finding)
 	return nil
 }

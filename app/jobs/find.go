@@ -19,28 +19,29 @@ import (
 	"deedkeep/app/txn"
 )
 
-// keyedLock lets one picture be made once, however many wait for it.
+// keyedLock is a set of locks by key. It ensures that an image is generated only once,
+// however many requests wait for it.
 type keyedLock struct {
 	mu   sync.Mutex
-	held map[string]chan struct{} // by digest and name; closed when it is made or is not
+	held map[string]chan struct{} // by key; closed when the lock is released
 }
 
-// acquire waits until nobody makes the same; the caller calls end. It is ctx's error
-// when that ends first.
-func (m *keyedLock) acquire(ctx context.Context, what string) (end func(), err error) {
+// acquire waits for the lock of a key; the caller calls end to release it. It returns the
+// error of ctx if ctx ends first.
+func (m *keyedLock) acquire(ctx context.Context, key string) (end func(), err error) {
 	for {
 		m.mu.Lock()
-		wait, taken := m.held[what]
-		if !taken {
+		wait, locked := m.held[key]
+		if !locked {
 			done := make(chan struct{})
 			if m.held == nil {
 				m.held = map[string]chan struct{}{}
 			}
-			m.held[what] = done
+			m.held[key] = done
 			m.mu.Unlock()
 			return func() {
 				m.mu.Lock()
-				delete(m.held, what)
+				delete(m.held, key)
 				m.mu.Unlock()
 				close(done)
 			}, nil
@@ -54,15 +55,16 @@ func (m *keyedLock) acquire(ctx context.Context, what string) (end func(), err e
 	}
 }
 
-// PageSizes gives the size of every page of a document, in order; it is kept when it was
-// read once. NotFound when there is no such document, or there are no pictures of it.
+// PageSizes returns the size of every page of a document, in order. Sizes are cached after
+// the first read. It returns NotFound if there is no such document or it has no page
+// images.
 func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if kept := p.storedSizes(file); kept != nil {
-		return kept, nil
+	if stored := p.storedSizes(file); stored != nil {
+		return stored, nil
 	}
 	sizes, err := p.readSizes(ctx, file, actor.Record(), sandbox.View)
 	if sandbox.IsDocumentError(err) {
@@ -71,7 +73,7 @@ func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) 
 	return sizes, err
 }
 
-// readSizes reads them anew and keeps them.
+// readSizes reads the page sizes from the document and stores them.
 func (p *Previews) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]document.PageSize, error) {
 	r, done, err := p.openRequest(ctx, file, owner, class)
 	if err != nil {
@@ -88,14 +90,14 @@ func (p *Previews) readSizes(ctx context.Context, file model.File, owner string,
 	})
 }
 
-// storedSizes is nil where there are none, or no sane ones.
+// storedSizes returns the stored page sizes, or nil if they are missing or invalid.
 func (p *Previews) storedSizes(file model.File) (sizes []document.PageSize) {
-	kept, err := p.previews.Open(file.Digest, blobstore.PageSizesFile)
+	stored, err := p.previews.Open(file.Digest, blobstore.PageSizesFile)
 	if err != nil {
 		return nil
 	}
-	defer kept.Close() //nolint:errcheck // it was only read
-	if json.NewDecoder(kept).Decode(&sizes) != nil || len(sizes) == 0 {
+	defer stored.Close() //nolint:errcheck // it was only read
+	if json.NewDecoder(stored).Decode(&sizes) != nil || len(sizes) == 0 {
 		return nil
 	}
 	for _, s := range sizes {
@@ -106,82 +108,83 @@ func (p *Previews) storedSizes(file model.File) (sizes []document.PageSize) {
 	return sizes
 }
 
-// Hit is one place of a phrase in a document: the words around it on one line.
+// Hit is one occurrence of a phrase in a document, with the words around it on one line.
 type Hit struct {
 	Page                 int
 	Before, Match, After string
 }
 
-// MaxHits is how many places of a phrase Find gives.
+// MaxHits limits the number of hits that Find returns.
 const MaxHits = 1000
 
-// snippetContext is how many characters of the text are shown on each side of a hit.
+// snippetContext is how many characters of text are shown on each side of a hit.
 const snippetContext = 60
 
-// findLockPrefix is what somebody is named by among those who wait: one look through a
-// document at a time, as they read the page before.
+// findLockPrefix is the prefix of lock keys for searches within documents. Each user runs
+// one such search at a time.
 const findLockPrefix = "find in a document: "
 
-var errFindTimeout = &errs.Error{Kind: errs.Unavailable, Message: "To look through this document took too long; look for something else, or try again."}
+var errFindTimeout = &errs.Error{Kind: errs.Unavailable,
+	Message: "To look through this document took too long; look for something else, or try again."}
 
-// Find gives the places of a phrase in the text of a document, in order, and whether
-// there may be more than these: more than MaxHits, or in what could not be looked
-// through within the time of a search. Whatever the case, the accents and how the lines
-// break (phrase.Phrase). NotFound when there is no such document, or it can have no
-// text; no hits where it has none; Closing when the time was over before the first. What
-// one actor looks for is done one after the other.
+// Find returns the occurrences of a phrase in the text of a document, in order, and
+// whether there may be more: it stops at MaxHits and at the deadline. It ignores case,
+// accents, and line breaks (phrase.Phrase), and runs one search per actor at a time. It
+// returns NotFound if there is no such document or the document cannot have text, and
+// Unavailable if the deadline passes before the first hit.
 func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Hit, more bool, err error) {
 	return p.find(ctx, actor, id, newFinder(typed, nil))
 }
 
-// FindWords is Find for each of several phrases, those of phrase.Split: on the pages that
-// have all of them, where there are any, and page is one of those; 0 is any page.
-func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Hit, more bool, err error) {
-	s := newFinder(strings.Join(each, " "), each)
+// FindWords is Find for several phrases from phrase.Split. If the given page contains all
+// of them, it returns only the hits on pages that do. Page 0 means any page.
+func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, phrases []string, page int) (hits []Hit,
+	more bool, err error) {
+	s := newFinder(strings.Join(phrases, " "), phrases)
 	s.requiredPage = page
 	return p.find(ctx, actor, id, s)
 }
 
-// finder is a look through a document.
+// finder collects the hits of a search within a document.
 type finder struct {
 	phrase         phrase.Phrase
-	required       []phrase.Phrase // what a page must have to be whole; none where that makes no difference
-	hits           []Hit           // MaxHits and one more at most
-	completeHits   []Hit           // of whole pages, as many
-	requiredPage   int             // the page that must be whole for others not to count; 0 is any
-	preferComplete bool            // it is
+	required       []phrase.Phrase // phrases that a complete page contains; empty if pages are not compared
+	hits           []Hit           // at most MaxHits+1
+	completeHits   []Hit           // hits on complete pages, at most MaxHits+1
+	requiredPage   int             // completeHits are used only if this page is complete; 0: if any page is
+	preferComplete bool            // whether completeHits are used
 }
 
-func newFinder(typed string, each []string) *finder {
+func newFinder(typed string, phrases []string) *finder {
 	s := &finder{phrase: phrase.New(typed)}
-	for _, one := range each {
-		if len(each) > 1 {
-			s.required = append(s.required, phrase.New(one))
+	for _, phraseText := range phrases {
+		if len(phrases) > 1 {
+			s.required = append(s.required, phrase.New(phraseText))
 		}
 	}
 	return s
 }
 
-// scanPage looks through a page, and says whether that is enough. Where ctx ends before, it is
-// as if the page were not there, and its error comes back: a page may have a megabyte, and
-// is looked through once for each phrase.
+// scanPage adds the hits of a page, and reports whether no further page is needed. If ctx
+// ends, it drops the page and returns the error of ctx: a page can have a megabyte of text
+// and is scanned once for each phrase.
 func (s *finder) scanPage(ctx context.Context, page int, text string) (enough bool, err error) {
-	left := MaxHits + 1 - len(s.hits)
+	limit := MaxHits + 1 - len(s.hits)
 	if len(s.required) > 0 {
-		left = MaxHits + 1
+		limit = MaxHits + 1
 	}
 	runes := []rune(text)
-	spans := s.phrase.Find(runes, left)
-	whole := len(s.required) > 0
-	for i := 0; i < len(s.required) && whole; i++ {
+	spans := s.phrase.Find(runes, limit)
+	complete := len(s.required) > 0
+	for i := 0; i < len(s.required) && complete; i++ {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		whole = phrase.ContainsAll(runes, s.required[i:i+1])
+		complete = phrase.ContainsAll(runes, s.required[i:i+1])
 	}
-	s.preferComplete = s.preferComplete || whole && (s.requiredPage == 0 || s.requiredPage == page)
+	s.preferComplete = s.preferComplete || complete && (s.requiredPage == 0 || s.requiredPage == page)
 	for _, span := range spans {
-		if whole && len(s.completeHits) <= MaxHits {
+		if complete && len(s.completeHits) <= MaxHits {
 			s.completeHits = append(s.completeHits, newHit(page, runes, span))
 		}
 		if len(s.hits) <= MaxHits {
@@ -191,7 +194,7 @@ func (s *finder) scanPage(ctx context.Context, page int, text string) (enough bo
 	return s.preferComplete && len(s.completeHits) > MaxHits || len(s.required) == 0 && len(s.hits) > MaxHits, nil
 }
 
-// results is what was found so far.
+// results returns the hits, and whether there are more than MaxHits.
 func (s *finder) results() (hits []Hit, more bool) {
 	if hits = s.hits; s.preferComplete {
 		hits = s.completeHits
@@ -205,18 +208,18 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *fi
 		return nil, false, err
 	}
 	// The time begins with the first page: the text may have to be made before.
-	leave, late := func() {}, context.Context(nil)
-	defer func() { leave() }()
+	release, findCtx := func() {}, context.Context(nil)
+	defer func() { release() }()
 	err = p.Text(ctx, actor, id, func(page int, text string) (err error) {
-		if late == nil {
-			if late, leave, err = p.acquireFind(ctx, actor); err != nil {
+		if findCtx == nil {
+			if findCtx, release, err = p.acquireFind(ctx, actor); err != nil {
 				return err
 			}
 		}
-		if late.Err() != nil {
-			return late.Err()
+		if findCtx.Err() != nil {
+			return findCtx.Err()
 		}
-		enough, err := s.scanPage(late, page, text)
+		enough, err := s.scanPage(findCtx, page, text)
 		if enough {
 			return txn.ErrStop
 		}
@@ -232,8 +235,8 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *fi
 	return hits, more, txn.IgnoreStop(err)
 }
 
-// TextPages gives how many pages of a document have text: as its processing counted them,
-// and otherwise by reading the text. NotFound when there is no such document.
+// TextPages returns how many pages of a document have text. It reads the text if
+// processing did not count them. It returns NotFound if there is no such document.
 func (p *Previews) TextPages(ctx context.Context, actor model.Actor, id uint64) (n int, err error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil || file.TextPages != nil {
@@ -249,13 +252,13 @@ func (p *Previews) TextPages(ctx context.Context, actor model.Actor, id uint64) 
 		return nil
 	})
 	if errs.KindOf(err) == errs.NotFound {
-		return 0, nil // it can have none
+		return 0, nil // this document type has no text
 	}
 	return n, err
 }
 
-// Unsearchable gives how many documents have no text that could be searched, and whether
-// that is all of them: documents that were uploaded before this was counted are not known.
+// Unsearchable returns how many documents have no searchable text, and whether that count
+// is complete. It does not include documents from before these were counted.
 func (p *Previews) Unsearchable(ctx context.Context) (n uint64, all bool, err error) {
 	err = p.Store.View(ctx, func(t *store.Tx) error {
 		n = t.Count(store.CountWithoutText)
@@ -265,18 +268,18 @@ func (p *Previews) Unsearchable(ctx context.Context) (n uint64, all bool, err er
 	return n, all, err
 }
 
-// acquireFind waits for the actor's turn, and gives the time that a look through a document
-// may take, the wait among it.
-func (p *Previews) acquireFind(ctx context.Context, actor model.Actor) (late context.Context, leave func(), err error) {
-	late, cancel := context.WithTimeout(ctx, p.deadline)
-	end, err := p.locks.acquire(late, findLockPrefix+actor.Record())
+// acquireFind waits for the actor's search lock. It returns a context that ends at the
+// deadline, which includes the wait, and a function that releases both.
+func (p *Previews) acquireFind(ctx context.Context, actor model.Actor) (findCtx context.Context, release func(), err error) {
+	findCtx, cancel := context.WithTimeout(ctx, p.deadline)
+	end, err := p.locks.acquire(findCtx, findLockPrefix+actor.Record())
 	if err != nil {
-		return late, cancel, err
+		return findCtx, cancel, err
 	}
-	return late, func() { end(); cancel() }, nil
+	return findCtx, func() { end(); cancel() }, nil
 }
 
-// newHit is a place with what is around it, which begins and ends between words.
+// newHit returns a hit with the text around it, cut at spaces.
 func newHit(page int, text []rune, s phrase.Span) Hit {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
 	h := Hit{Page: page, Match: line(s.Start, s.End)}
@@ -307,9 +310,9 @@ func newHit(page int, text []rune, s phrase.Span) Hit {
 
 func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 
-// Marks gives where on a page, from 1, the places of a phrase are to be seen: for
-// each, in the order of Find, its rectangles in fractions of the page. NotFound when
-// there is no such document or page, or nobody can tell, as of all but PDFs.
+// Marks returns the rectangles to highlight for each hit of a phrase on a page, in the
+// order of Find, as fractions of the page. Pages count from 1. It returns NotFound if
+// there is no such document or page, or if the document is not a PDF.
 func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]document.Rect, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
@@ -328,7 +331,8 @@ func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page
 	return marks, err
 }
 
-// ensureImage sees to it that a picture is there, made by whoever asked for it first.
+// ensureImage generates an image unless it is stored already. Concurrent requests for the
+// same image wait for the first one.
 func (p *Previews) ensureImage(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
 	end, err := p.locks.acquire(ctx, file.Digest+name)
 	if err != nil {
@@ -336,7 +340,7 @@ func (p *Previews) ensureImage(ctx context.Context, actor model.Actor, file mode
 	}
 	defer end()
 	if p.previews.Has(file.Digest, name) {
-		return nil // meanwhile
+		return nil // generated by another request
 	}
 	return p.generateImage(ctx, file, actor.Record(), sandbox.View, name, page, width)
 }

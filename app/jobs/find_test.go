@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,34 +11,47 @@ import (
 	"deedkeep/app/document/phrase"
 )
 
-// ended is a context that has ended when it was looked at so often.
-type ended struct {
+// expiringContext is a context whose deadline passes after maxCalls calls of Err.
+type expiringContext struct {
 	context.Context
-	looks, most int
+	calls, maxCalls int
 }
 
-func (e *ended) Err() error {
-	if e.looks++; e.looks > e.most {
+func (c *expiringContext) Err() error {
+	if c.calls++; c.calls > c.maxCalls {
 		return context.DeadlineExceeded
 	}
 	return nil
 }
 
-// A page is looked through for one phrase after the other, as long as there is time; one
-// that there is no time for does not count.
-func TestAPageIsLookedThroughWhileThereIsTime(t *testing.T) {
+// A page is checked for one phrase after another. If the deadline passes, the page is
+// dropped.
+func TestScanPageStopsAtDeadline(t *testing.T) {
 	t.Parallel()
-	each := phrase.Split("grantor of the parish ")
-	for most := range len(each) + 1 {
-		s := newFinder(strings.Join(each, " "), each)
-		e := &ended{Context: t.Context(), most: most}
-		enough, err := s.scanPage(e, 3, "The parish of the grantor.")
-		hits, more := s.results()
-		if late := most < len(each); late != errors.Is(err, context.DeadlineExceeded) || late != (len(hits) == 0) || enough || more {
-			t.Errorf("time for %d phrases of %d: %d hits, %v, %v, %v", most, len(each), len(hits), enough, more, err)
-		}
-		if other := slices.ContainsFunc(hits, func(s Hit) bool { return s.Page != 3 }); other || e.looks > most+1 {
-			t.Errorf("%+v after %d looks", hits, e.looks)
-		}
+	phrases := phrase.Split("grantor of the parish ")
+	for maxCalls := range len(phrases) + 1 {
+		t.Run(fmt.Sprintf("after %d phrases", maxCalls), func(t *testing.T) {
+			t.Parallel()
+			f := newFinder(strings.Join(phrases, " "), phrases)
+			ctx := &expiringContext{Context: t.Context(), maxCalls: maxCalls}
+			enough, err := f.scanPage(ctx, 3, "The parish of the grantor.")
+			if enough {
+				t.Error("scanPage = enough, want more pages")
+			}
+			late := maxCalls < len(phrases)
+			if got := errors.Is(err, context.DeadlineExceeded); got != late {
+				t.Errorf("scanPage: %v, want deadline exceeded: %v", err, late)
+			}
+			hits, more := f.results()
+			if noHits := len(hits) == 0; noHits != late || more {
+				t.Errorf("results = %d hits, more %v, want hits %v, more false", len(hits), more, !late)
+			}
+			if slices.ContainsFunc(hits, func(h Hit) bool { return h.Page != 3 }) {
+				t.Errorf("hits = %+v, want page 3 only", hits)
+			}
+			if ctx.calls > maxCalls+1 {
+				t.Errorf("calls of ctx.Err = %d, want at most %d", ctx.calls, maxCalls+1)
+			}
+		})
 	}
 }

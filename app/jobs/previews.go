@@ -1,3 +1,6 @@
+// Package jobs processes uploaded documents: it extracts their text, renders thumbnails
+// and page images, retries failures, and rebuilds missing text. It also serves previews,
+// text, and searches within one document.
 package jobs
 
 import (
@@ -23,25 +26,26 @@ import (
 // ThumbnailWidth is the width of thumbnails in pixels.
 const ThumbnailWidth = 400
 
-// Previews makes and stores what is derived from documents: texts, thumbnails, and page
-// images.
+// Previews generates, stores, and serves the text, thumbnails, and page images of
+// documents.
 type Previews struct {
 	*txn.DB
 	vault    *vault.Vault
 	previews *blobstore.Previews
 	reader   vault.Reader
 	limits   document.ExtractLimits
-	deadline time.Duration // of a look through a document, waiting included
-	locks    keyedLock     // page images that readers wait for
+	deadline time.Duration // for a search within a document, including the wait for it
+	locks    keyedLock     // one per image being generated and per user searching in a document
 }
 
-// NewPreviews returns the previews of a vault.
+// NewPreviews returns the previews of a vault. The deadline limits a search within a
+// document.
 func NewPreviews(v *vault.Vault, limits document.ExtractLimits, deadline time.Duration) *Previews {
 	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits, deadline: deadline}
 }
 
-// documentFailures are the reader's final words about a document, for people; what there is
-// nothing to have of is no failure.
+// documentFailures maps permanent errors of a document to the sentence that users see. An
+// empty sentence means that the document type has no such part, which is not a failure.
 var documentFailures = []struct {
 	err      error
 	sentence string
@@ -54,9 +58,9 @@ var documentFailures = []struct {
 	{sandbox.ErrMemory, model.FailureTooMuchMemory},
 }
 
-// failureMessage is the sentence for what came of a part; final is false for trouble of
-// ours, which may pass.
-func failureMessage(what string, err error) (sentence string, final bool) {
+// failureMessage returns the sentence for a part that could not be generated. It is not
+// final for a server error, which may be temporary.
+func failureMessage(label string, err error) (sentence string, final bool) {
 	if err == nil {
 		return "", true
 	}
@@ -66,34 +70,35 @@ func failureMessage(what string, err error) (sentence string, final bool) {
 		case f.sentence == "":
 			return "", true
 		default:
-			return fmt.Sprintf("%s: %s.", what, f.sentence), true
+			return fmt.Sprintf("%s: %s.", label, f.sentence), true
 		}
 	}
 	return "", false
 }
 
-// generate makes a file's text, thumbnail and sizes, where they are not there yet. failure
-// is what is wrong with the document; an error is trouble of ours that may pass.
+// generate creates the text, thumbnail, and page sizes of a file that are not stored yet.
+// It returns a failure if the document is at fault, and an error if a later attempt may
+// succeed.
 func (p *Previews) generate(ctx context.Context, file model.File, owner string) (failure string, err error) {
 	var failures []string
 	for _, part := range []struct {
-		what string
-		name string
-		make func(context.Context, model.File, string, sandbox.Class) error
+		label string
+		name  string
+		make  func(context.Context, model.File, string, sandbox.Class) error
 	}{
 		{model.FailureNoText, blobstore.TextFile, p.generateText},
 		{model.FailureNoPreview, blobstore.ThumbnailFile, p.generateThumbnail},
-		{"", blobstore.PageSizesFile, p.generateSizes}, // without them there is no picture either
+		{"", blobstore.PageSizesFile, p.generateSizes}, // no message: the thumbnail fails for the same reason
 	} {
 		if p.isIntact(file.Digest, part.name) {
 			continue
 		}
 		err := part.make(ctx, file, owner, sandbox.Background)
-		sentence, final := failureMessage(part.what, err)
+		sentence, final := failureMessage(part.label, err)
 		if !final {
 			return "", err
 		}
-		if sentence != "" && part.what != "" {
+		if sentence != "" && part.label != "" {
 			p.Log.Info("a document cannot be processed", "file", file.ID, "error", err)
 			failures = append(failures, sentence)
 		}
@@ -101,7 +106,7 @@ func (p *Previews) generate(ctx context.Context, file model.File, owner string) 
 	return strings.Join(failures, " "), nil
 }
 
-// isIntact reports that a part is there, and a text as it was written.
+// isIntact reports whether a part is stored. It also verifies the checksum of text.
 func (p *Previews) isIntact(digest, name string) bool {
 	if name != blobstore.TextFile {
 		return p.previews.Has(digest, name)
@@ -109,8 +114,8 @@ func (p *Previews) isIntact(digest, name string) bool {
 	return p.previews.CheckText(digest) == nil
 }
 
-// textPages counts the pages of a file that have text, of what is kept of it; nil where
-// that cannot be told.
+// textPages counts the pages of a file that have text in its stored text. It returns nil
+// if the text cannot be read.
 func (p *Previews) textPages(file model.File, failure string) *int {
 	n := 0
 	err := p.previews.ReadText(file.Digest, func(_ int, text string) error {
@@ -127,17 +132,18 @@ func (p *Previews) textPages(file model.File, failure string) *int {
 	return &n
 }
 
-// openRequest opens a file's bytes for the reader; done closes them.
-// Someone who looks at a document gets nothing of one that is known to be damaged; for
-// the processing, which is tried again, its bytes are as good as the disk gives them.
-func (p *Previews) openRequest(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request, done func(), err error) {
+// openRequest opens a file for the sandbox; the caller calls done to close it. Views of a
+// document that is known to be damaged fail. Background processing reads it anyway,
+// because it is retried later.
+func (p *Previews) openRequest(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request,
+	done func(), err error) {
 	doc, err := p.openBytes(ctx, file, class)
 	if err != nil {
 		return r, nil, err
 	}
-	ext, _ := document.Extension(file.Filename) // it was accepted by it
+	ext, _ := document.Extension(file.Filename) // the upload checked the extension
 	r = sandbox.Request{Doc: doc, Size: file.Size, MIME: file.MIME, Ext: ext, Owner: owner, Class: class}
-	return r, func() { _ = doc.Close() }, nil // only read
+	return r, func() { _ = doc.Close() }, nil // it was only read
 }
 
 func (p *Previews) openBytes(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
@@ -165,23 +171,23 @@ func (p *Previews) generateText(ctx context.Context, file model.File, owner stri
 		return errors.Join(p.reader.Text(ctx, r, p.limits, text.Page), text.Close())
 	})
 	if errors.Is(err, document.ErrUnsupported) {
-		// Else a text that is missing would be looked for again and again.
-		noted := p.storePreview(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
+		// Without this marker the missing text would be looked up again and again.
+		markErr := p.storePreview(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
 			return err
 		})
-		if noted != nil {
-			return noted // and not final
+		if markErr != nil {
+			return markErr // a server error, so it is retried
 		}
 	}
 	return err
 }
 
-// markTextChanged tells the index of text that is there again. What it does not come to know
-// so, it knows when it is made anew.
+// markTextChanged makes the search index read the rebuilt text of a file. If this fails,
+// the next rebuild of the index reads it.
 func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 	digest, err := blobstore.ParseDigest(file.Digest)
-	if err == nil && !file.Processing { // whose end tells of it
+	if err == nil && !file.Processing { // the end of processing marks it
 		err = p.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 			t.MarkDigestChanged(digest, MaxDuplicatesMarked)
 			return nil
@@ -192,7 +198,8 @@ func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 	}
 }
 
-// twinsTouched bounds how many documents of the same bytes one commit tells of.
+// MaxDuplicatesMarked limits how many documents with the same bytes one commit marks as
+// changed.
 const MaxDuplicatesMarked = 1000
 
 func (p *Previews) generateSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
@@ -204,29 +211,32 @@ func (p *Previews) generateThumbnail(ctx context.Context, file model.File, owner
 	return p.generateImage(ctx, file, owner, class, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
-func (p *Previews) generateImage(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
+func (p *Previews) generateImage(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page,
+	width int) error {
 	r, done, err := p.openRequest(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
 	defer done()
-	// Somebody who turns pages fast waits for none of them; the next reader will.
+	// A reader who pages quickly cancels requests; the next reader gets the finished
+	// image.
 	r.RunToCompletion = class == sandbox.View
-	picture, err := p.reader.Picture(ctx, r, page, width, p.limits)
+	image, err := p.reader.Picture(ctx, r, page, width, p.limits)
 	if err != nil {
 		return err
 	}
 	return p.storePreview(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
-		_, err := w.Write(picture.Bytes)
+		_, err := w.Write(image.Bytes)
 		return err
 	})
 }
 
-// storePreview keeps what was made of a document, unless its last record was purged
-// meanwhile: the sweep may have been here already.
+// storePreview writes a derived file of a document. It removes the file again if the last
+// record with that digest was purged in the meantime, since the sweeper may have passed
+// already.
 func (p *Previews) storePreview(ctx context.Context, digest, name string, write func(io.Writer) error) error {
 	if err := p.Store.CheckFile(); err != nil {
-		return err // before its folder is created elsewhere
+		return err // do not create the folder on another disk if the data directory is gone
 	}
 	if err := p.previews.Put(digest, name, write); err != nil {
 		return err
@@ -246,15 +256,16 @@ func (p *Previews) storePreview(ctx context.Context, digest, name string, write 
 	return errors.Join(errs.RecordNotFound("document", digest), p.previews.Remove(digest))
 }
 
-// Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
-// caller closes. NotFound when there is no such file, or it has no picture.
+// Thumbnail opens the thumbnail of a file's first page, PNG or JPEG, and generates it if
+// needed. The caller closes it. It returns NotFound if there is no such file or the file
+// has no thumbnail.
 func (p *Previews) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*blobstore.PreviewFile, error) {
 	return p.image(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
-// PageImage opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
-// wide; it is made on the first need and kept. NotFound when there is no such file
-// or page, or it has no picture.
+// PageImage opens the image of a page, PNG or JPEG. Pages count from 1, and width is the
+// maximum width in pixels. The image is generated on the first request and then cached. It
+// returns NotFound if the file, the page, or its image does not exist.
 func (p *Previews) PageImage(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
 	width = min(max(width, 1), p.maxWidth())
 	return p.image(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
@@ -272,9 +283,9 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	if err != nil {
 		return nil, err
 	}
-	picture, err := p.previews.Open(file.Digest, name)
+	image, err := p.previews.Open(file.Digest, name)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return picture, err
+		return image, err
 	}
 	err = p.ensureImage(ctx, actor, file, name, page, width)
 	switch {
@@ -283,31 +294,31 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	case err != nil:
 		return nil, err
 	}
-	// Opened first: the trimming may take this very one.
-	picture, err = p.previews.Open(file.Digest, name)
+	// Open it before the eviction, which may remove it.
+	image, err = p.previews.Open(file.Digest, name)
 	if err := p.previews.Evict(ctx); err != nil {
 		p.Log.Warn("pictures of pages are not trimmed", "error", err)
 	}
-	return picture, err
+	return image, err
 }
 
-// Text calls fn for each page of a file that has text, in order, until fn returns
-// an error. It is made again when it is missing or damaged. NotFound when there is
-// no such file, or it can have no text.
+// Text calls fn for each page of a file that has text, in order, until fn returns an
+// error. It regenerates text that is missing or damaged. It returns NotFound if there is
+// no such file or the file cannot have text.
 func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn func(page int, text string) error) error {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return err
 	}
 	last := 0
-	further := func(page int, text string) error {
+	skipSeen := func(page int, text string) error {
 		if page <= last {
-			return nil // given before the damage
+			return nil // passed to fn before the damage was found
 		}
 		last = page
 		return fn(page, text)
 	}
-	err = p.previews.ReadText(file.Digest, further)
+	err = p.previews.ReadText(file.Digest, skipSeen)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -319,5 +330,5 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}
 	p.markTextChanged(ctx, file)
-	return p.previews.ReadText(file.Digest, further)
+	return p.previews.ReadText(file.Digest, skipSeen)
 }

@@ -13,54 +13,55 @@ import (
 	"deedkeep/app/txn"
 )
 
-// processor takes files through their processing after the upload: their text and
-// a thumbnail. Its queue is in the database, written with the file's own record, so
-// that it survives a restart, and every file leaves it in the end: processed, or
-// with the reason why not.
+// Processor processes files after the upload: it generates their text and thumbnails. Its
+// queue is in the database and is written together with the file's record, so it survives
+// a restart. Every file leaves the queue as processed or with the reason why not.
 type Processor struct {
 	*txn.DB
 	previews *Previews
 
 	queue      fairQueue
 	outcomes   stats.Counters
-	unreadable uint64 // tasks that cannot be read, as last told
+	unreadable uint64 // number of damaged tasks, as last logged
 }
 
+// NewProcessor returns a processor that stores its results in p.
 func NewProcessor(p *Previews) *Processor {
 	return &Processor{DB: p.DB, previews: p, outcomes: stats.NewCounters(Outcomes...),
 		queue: fairQueue{ready: map[string][]uint64{}, running: map[string]int{}}}
 }
 
 const (
-	// taskBatchSize is how many tasks are read at once.
+	// taskBatchSize is how many tasks one transaction reads.
 	taskBatchSize = 4096
-	// maxRunning is how many tasks are in hand at once, and maxRunningPerOwner how many of
-	// them one owner has at most: other owners find a hand free however long these take.
-	// The reader works at fewer; the others wait there, where owners take turns again.
+	// maxRunning limits how many tasks run at the same time, and maxRunningPerOwner how
+	// many of them belong to one owner, so that other owners never wait for long tasks.
+	// The sandbox runs fewer at a time; the others wait in its queue, which is fair to
+	// owners as well.
 	maxRunning         = 128
 	maxRunningPerOwner = 8
-	// retryDelay is how long the queue rests after an error of the disk, and a
-	// file after an error that may pass; the latter grows with each attempt.
+	// retryDelay is the pause after a disk error, and the first delay before a file is
+	// retried. The latter doubles with each attempt.
 	retryDelay = 10 * time.Second
-	// maxAttempts bounds what is tried again by itself.
+	// maxAttempts limits automatic retries of a file.
 	maxAttempts = 5
 )
 
-// run hands the tasks out until ctx ends, and waits for those in hand.
+// Run processes tasks until ctx ends, and waits for the running ones.
 func (p *Processor) Run(ctx context.Context) {
-	var hands sync.WaitGroup
-	defer hands.Wait()
+	var workers sync.WaitGroup
+	defer workers.Wait()
 	for {
 		next, err := p.loadTasks(ctx)
 		if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
 			p.Log.Error("processing", "error", err)
 			next = retryDelay
 		}
-		for one, ok := p.queue.next(); ok && ctx.Err() == nil; one, ok = p.queue.next() {
-			hands.Go(func() {
+		for task, ok := p.queue.next(); ok && ctx.Err() == nil; task, ok = p.queue.next() {
+			workers.Go(func() {
 				p.Activity.WaitIdle(ctx)
-				ended := p.process(ctx, one.seq)
-				p.queue.release(one, ended, p.Now().Add(retryDelay))
+				done := p.process(ctx, task.seq)
+				p.queue.release(task, done, p.Now().Add(retryDelay))
 				p.Queued.Notify()
 			})
 		}
@@ -70,8 +71,8 @@ func (p *Processor) Run(ctx context.Context) {
 	}
 }
 
-// loadTasks reads the tasks that have come since the last look, and gives after which time
-// one that has come before is due; 0 when a poke will say.
+// loadTasks reads the tasks that were added since the last call. It returns how long until
+// the next delayed task is due, or 0 if only a new task can be next.
 func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err error) {
 	idle := p.queue.empty()
 	for more := true; more && err == nil; {
@@ -94,8 +95,8 @@ func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err erro
 	return next, err
 }
 
-// logUnreadable says once how many damaged tasks are left when nothing else is. They stay
-// as they are, for a verification to name.
+// logUnreadable logs the number of damaged tasks once, when no other task is left. They
+// stay in the queue so that a verification can report them.
 func (p *Processor) logUnreadable(stuck uint64) {
 	if stuck > p.unreadable {
 		p.Log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
@@ -103,7 +104,8 @@ func (p *Processor) logUnreadable(stuck uint64) {
 	p.unreadable = stuck
 }
 
-// wait waits for a poke, and no longer than the given time where there is one.
+// wait blocks until a task is queued or, if next is not 0, until that time has passed. It
+// returns false once ctx ends.
 func (p *Processor) wait(ctx context.Context, next time.Duration) bool {
 	var timer <-chan time.Time
 	if next > 0 {
@@ -118,47 +120,48 @@ func (p *Processor) wait(ctx context.Context, next time.Duration) bool {
 	return true
 }
 
-// process does one task and writes what came of it. It reports whether the task has
-// left the queue, or its place in it.
-func (p *Processor) process(ctx context.Context, seq uint64) (ended bool) {
-	// In the trash too: what comes back out of it must have had its processing.
+// process runs one task and stores the result. It reports whether the task was removed
+// from the queue or postponed.
+func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
+	// Files in the trash are processed too, since they may be restored.
 	task, file, err := p.task(ctx, seq)
 	if task.Seq == 0 {
-		// Its file has gone with it, or a verification names it. Other errors pass.
+		// The task is gone with its file, or it is damaged and a verification reports it.
+		// Other errors are temporary.
 		return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	}
 	var failure string
-	var text *int
+	var textPages *int
 	if err == nil {
 		if failure, err = p.previews.generate(ctx, file, task.Owner); err == nil {
-			text = p.previews.textPages(file, failure)
+			textPages = p.previews.textPages(file, failure)
 		}
 	}
 	if ctx.Err() != nil {
 		return false // the task stays for the next start
 	}
-	gone := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
-	if err != nil && !gone {
+	missing := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
+	if err != nil && !missing {
 		p.Log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
 		failure = model.FailureNotOpened
 	}
-	again := err != nil && !gone && task.Attempts+1 < maxAttempts
+	retry := err != nil && !missing && task.Attempts+1 < maxAttempts
 	err = p.Store.Update(ctx, nil, func(t *store.Tx) error {
-		if again {
+		if retry {
 			return p.postpone(t, task)
 		}
-		return p.finish(t, task, failure, text)
+		return p.finish(t, task, failure, textPages)
 	})
 	if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
 		p.Log.Error("end of a file's processing", "file", task.FileID, "error", err)
 	}
 	if err == nil {
-		p.count(again, gone, failure)
+		p.count(retry, missing, failure)
 	}
 	return err == nil
 }
 
-// task reads a task, whose number is 0 when it can't be read, and its file.
+// task reads a task and its file. The task's Seq is 0 if the task cannot be read.
 func (p *Processor) task(ctx context.Context, seq uint64) (task model.ProcessingTask, file model.File, err error) {
 	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 		if task, err = t.Task(seq); err != nil {
@@ -171,8 +174,8 @@ func (p *Processor) task(ctx context.Context, seq uint64) (task model.Processing
 	return task, file, err
 }
 
-// postpone puts the task behind all others, due later with each attempt; that of a
-// file that was purged meanwhile ends.
+// postpone moves a task to the end of the queue with a longer delay. It drops the task if
+// the file was purged in the meantime.
 func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
@@ -185,9 +188,9 @@ func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 	return t.AddTask(task)
 }
 
-// finish marks a file as processed and takes its task out of the queue, together.
-// A file whose record is damaged can not be marked, now or later.
-func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure string, text *int) error {
+// finish marks a file as processed and removes its task in one transaction. A damaged
+// record is left unmarked.
+func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure string, textPages *int) error {
 	file, err := t.FileIncludingTrash(task.FileID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
@@ -195,12 +198,39 @@ func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure strin
 		return err
 	default:
 		file.Processing, file.Failure = false, failure
-		if text != nil {
-			file.TextPages = text
+		if textPages != nil {
+			file.TextPages = textPages
 		}
 		if err := t.PutFile(file); err != nil {
 			return err
 		}
 	}
 	return t.RemoveTask(task.Seq)
+}
+
+// Outcomes are the values of the processing counter: the document was processed, it
+// can't be processed, it is retried later, or it was deleted during processing.
+var Outcomes = []string{outcomeDone, outcomeFailed, outcomePostponed, outcomeGone}
+
+const (
+	outcomeDone      = "done"
+	outcomeFailed    = "failed"
+	outcomePostponed = "postponed"
+	outcomeGone      = "gone"
+)
+
+// OutcomeCounts returns how many processing runs had each of Outcomes.
+func (p *Processor) OutcomeCounts() map[string]uint64 { return p.outcomes.Read() }
+
+func (p *Processor) count(postponed, missing bool, failure string) {
+	switch {
+	case postponed:
+		p.outcomes.Add(outcomePostponed)
+	case missing:
+		p.outcomes.Add(outcomeGone)
+	case failure != "":
+		p.outcomes.Add(outcomeFailed)
+	default:
+		p.outcomes.Add(outcomeDone)
+	}
 }

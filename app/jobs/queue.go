@@ -8,26 +8,26 @@ import (
 	"deedkeep/app/model"
 )
 
-// fairQueue is whose task is processed next: the oldest of the owner with the fewest in
-// hand. It knows all tasks of the queue, those that are due by their numbers alone, so
-// that no owner's many hide another's one.
+// fairQueue selects the next task: the oldest one of the owner with the fewest running
+// tasks. It knows every task in the database, so that one owner's backlog cannot hide the
+// task of another.
 type fairQueue struct {
 	mu      sync.Mutex
 	lastSeq uint64              // number of the last task that was added
-	ready   map[string][]uint64 // owners who have tasks that are due: their numbers, the oldest first
-	delayed delayedTasks        // tasks that are not due yet
-	running map[string]int      // owners who have tasks in hand: how many
-	total   int                 // in hand
+	ready   map[string][]uint64 // numbers of the tasks that are due, by owner, oldest first
+	delayed delayedTasks        // tasks that are not due yet, a heap
+	running map[string]int      // number of running tasks, by owner
+	total   int                 // number of running tasks
 }
 
-// queuedTask is one task.
+// queuedTask is one task of the queue.
 type queuedTask struct {
 	seq   uint64
 	owner string
-	dueAt time.Time // when it is due
+	dueAt time.Time // when it may run
 }
 
-// add notes a task that has come.
+// add adds a task that was read from the database.
 func (t *fairQueue) add(task model.ProcessingTask) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,8 +35,8 @@ func (t *fairQueue) add(task model.ProcessingTask) {
 	heap.Push(&t.delayed, queuedTask{task.Seq, task.Owner, task.DueAt})
 }
 
-// promoteDue moves the tasks that are due into their lines, and returns how long until the
-// next one is; 0 when there is none.
+// promoteDue makes the tasks that are due ready. It returns how long until the next one is
+// due, or 0 if none is delayed.
 func (t *fairQueue) promoteDue(now time.Time) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,79 +44,80 @@ func (t *fairQueue) promoteDue(now time.Time) time.Duration {
 		if wait := t.delayed[0].dueAt.Sub(now); wait > 0 {
 			return wait
 		}
-		one := heap.Pop(&t.delayed).(queuedTask)
-		t.ready[one.owner] = append(t.ready[one.owner], one.seq)
+		task := heap.Pop(&t.delayed).(queuedTask)
+		t.ready[task.owner] = append(t.ready[task.owner], task.seq)
 	}
 	return 0
 }
 
-// next puts the task whose turn it is in hand.
-func (t *fairQueue) next() (one queuedTask, ok bool) {
+// next removes the next task from the queue and counts it as running. It returns false if
+// no task is ready or a limit is reached.
+func (t *fairQueue) next() (task queuedTask, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.total == maxRunning {
-		return one, false
+		return task, false
 	}
-	for owner, line := range t.ready {
-		fewer := t.running[owner] - t.running[one.owner]
-		if t.running[owner] < maxRunningPerOwner && (!ok || fewer < 0 || fewer == 0 && line[0] < one.seq) {
-			one, ok = queuedTask{seq: line[0], owner: owner}, true
+	for owner, seqs := range t.ready {
+		difference := t.running[owner] - t.running[task.owner]
+		if t.running[owner] < maxRunningPerOwner && (!ok || difference < 0 || difference == 0 && seqs[0] < task.seq) {
+			task, ok = queuedTask{seq: seqs[0], owner: owner}, true
 		}
 	}
 	if !ok {
-		return one, false
+		return task, false
 	}
-	if rest := t.ready[one.owner][1:]; len(rest) > 0 {
-		t.ready[one.owner] = rest
+	if rest := t.ready[task.owner][1:]; len(rest) > 0 {
+		t.ready[task.owner] = rest
 	} else {
-		delete(t.ready, one.owner)
+		delete(t.ready, task.owner)
 	}
-	t.running[one.owner]++
+	t.running[task.owner]++
 	t.total++
-	return one, true
+	return task, true
 }
 
-// release puts a task out of hand. One that did not end is still in the queue, and is due
-// again at the given time.
-func (t *fairQueue) release(one queuedTask, ended bool, again time.Time) {
+// release ends a running task. A task that is not done is still in the database and may
+// run again at the given time.
+func (t *fairQueue) release(task queuedTask, done bool, retryAt time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.total--
-	if t.running[one.owner]--; t.running[one.owner] == 0 {
-		delete(t.running, one.owner)
+	if t.running[task.owner]--; t.running[task.owner] == 0 {
+		delete(t.running, task.owner)
 	}
-	if !ended {
-		one.dueAt = again
-		heap.Push(&t.delayed, one)
+	if !done {
+		task.dueAt = retryAt
+		heap.Push(&t.delayed, task)
 	}
 }
 
-// empty reports that no task is known.
+// empty reports whether no task is queued or running.
 func (t *fairQueue) empty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.total == 0 && len(t.ready) == 0 && len(t.delayed) == 0
 }
 
-// delayedTasks is a heap of tasks, the one that is due first in front.
+// delayedTasks is a heap of tasks, ordered by due time, then by number.
 type delayedTasks []queuedTask
 
 func (l delayedTasks) Len() int { return len(l) }
 func (l delayedTasks) Less(i, j int) bool {
-	if at := l[i].dueAt.Compare(l[j].dueAt); at != 0 {
-		return at < 0
+	if order := l[i].dueAt.Compare(l[j].dueAt); order != 0 {
+		return order < 0
 	}
 	return l[i].seq < l[j].seq
 }
 func (l delayedTasks) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
 
-// Push is of heap.Interface.
-func (l *delayedTasks) Push(one any) { *l = append(*l, one.(queuedTask)) }
+// Push implements heap.Interface.
+func (l *delayedTasks) Push(task any) { *l = append(*l, task.(queuedTask)) }
 
-// Pop is of heap.Interface.
+// Pop implements heap.Interface.
 func (l *delayedTasks) Pop() any {
 	n := len(*l) - 1
-	one := (*l)[n]
+	task := (*l)[n]
 	*l = (*l)[:n]
-	return one
+	return task
 }

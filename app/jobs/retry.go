@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/txn"
 )
 
-const retryBatchSize = 256 // files of one commit
+const retryBatchSize = 256 // files in one transaction
 
-// Failed gives at most limit files whose processing failed, from number from on.
+// Failed returns at most limit files whose processing failed, with IDs of at least from.
 func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
 	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.FailedFiles(from, limit)
@@ -21,16 +21,16 @@ func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []
 	return list, err
 }
 
-// Retry puts files whose processing failed into the queue again: one, or all when
-// id is 0. It tells how many; NotFound when there is no such file, Conflict when
-// its processing did not fail.
+// Retry queues files whose processing failed again: one file, or all of them if id is 0.
+// It returns how many were queued. It returns NotFound if there is no such file, and
+// Conflict if its processing did not fail.
 func (p *Processor) Retry(ctx context.Context, actor model.Actor, id uint64) (count int, err error) {
 	defer p.Queued.Notify()
 	for from := max(id, 1); ; {
 		var done int
 		var next uint64
 		err := p.Update(ctx, actor, func(t *store.Tx) error { return checkRetryable(t, id) }, func(t *store.Tx) (err error) {
-			done, next, err = p.retry(t, actor, id, from) // perhaps twice: from stays
+			done, next, err = p.retry(t, actor, id, from) // a transaction may run twice, so from must not change in it
 			return err
 		})
 		if err != nil {
@@ -63,11 +63,11 @@ func (p *Processor) retry(t *store.Tx, actor model.Actor, id, from uint64) (done
 	if err != nil {
 		return 0, from, err
 	}
-	at := p.Now()
+	now := p.Now()
 	for _, file := range list {
 		file.Processing, file.Failure = true, ""
-		err := errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: file.ID, Owner: actor.Record(), DueAt: at}),
-			p.AddEvent(t, at, actor, "file.retried", txn.RecordRef("file", file.ID), nil))
+		err := errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: file.ID, Owner: actor.Record(), DueAt: now}),
+			p.AddEvent(t, now, actor, "file.retried", txn.RecordRef("file", file.ID), nil))
 		if err != nil {
 			return 0, from, err
 		}

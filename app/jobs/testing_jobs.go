@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/model"
 )
 
-// RemovePreviews removes what was made of a document.
+// RemovePreviews removes the stored previews and text of a document.
 func (p *Previews) RemovePreviews(digest string) error { return p.previews.Remove(digest) }
 
-// WithFindLock does something while somebody looks through a document.
+// WithFindLock calls do while the actor holds the lock of a search within a document.
 func (p *Previews) WithFindLock(ctx context.Context, actor model.Actor, do func()) error {
-	_, leave, err := p.acquireFind(ctx, actor)
-	defer leave()
+	_, release, err := p.acquireFind(ctx, actor)
+	defer release()
 	if err == nil {
 		do()
 	}

@@ -12,31 +12,31 @@ import (
 	"deedkeep/app/txn"
 )
 
-// remaker has the texts made again that the index of words did not find when a document
-// went into it: they are in no backup, and may be deleted at any time. It puts those
-// documents into the queue of the processing, a few at once, so that new ones need not
-// wait behind them; the rest waits in the index (indexer.Lacking), which a crash leaves
-// as it is. A document whose text cannot be made leaves the queue with the reason why
-// not, and is not tried again.
+// TextRebuilder regenerates text that the search indexer did not find. Text is not part of
+// backups and may be deleted at any time. The rebuilder queues a few of those documents at
+// a time, so that new uploads do not wait for them. The others stay in the list of the
+// indexer (Indexer.Lacking), which survives a crash. A document whose text cannot be
+// generated leaves the queue with the reason and is not retried.
 type TextRebuilder struct {
 	*txn.DB
 	Index      *search.Indexer
-	minChange  uint64 // the change up to which the index must know all, or it asks for the same again
-	rebuilding bool   // the log says that texts are being rebuilt
+	minChange  uint64 // the index must have reached this change, or it would list the same documents again
+	rebuilding bool   // the log says that a rebuild has started
 }
 
 const (
-	// remakeAtOnce is how many documents are put into the queue at once, maxQueuedTasks how
-	// many may wait there then.
+	// RebuildBatchSize is how many documents are queued at a time, and maxQueuedTasks how
+	// many tasks may be left in the queue at that point.
 	RebuildBatchSize = 64
 	maxQueuedTasks   = 32
-	// rebuildPollInterval is how soon it looks again while texts are lacking.
+	// rebuildPollInterval is the poll interval while text is missing.
 	rebuildPollInterval = 250 * time.Millisecond
-	// rebuildOwner has his turn in the queue as everybody who uploads has.
+	// rebuildOwner is the owner of these tasks, which shares the queue like any user.
 	rebuildOwner = "texts"
 )
 
-// run goes on until ctx ends: after a poke, until nothing is lacking.
+// Run rebuilds missing text until ctx ends. It wakes up when the indexer reports missing
+// text.
 func (r *TextRebuilder) Run(ctx context.Context) {
 	var timer <-chan time.Time
 	err := r.updateMinChange(ctx)
@@ -65,13 +65,13 @@ func (r *TextRebuilder) Run(ctx context.Context) {
 	}
 }
 
-// updateMinChange has the index know of all there is before it is asked.
+// updateMinChange makes the next query wait until the index has reached the newest change.
 func (r *TextRebuilder) updateMinChange(ctx context.Context) error {
 	return r.Store.View(ctx, func(t *store.Tx) error { r.minChange = t.LastChange(); return nil })
 }
 
-// enqueueBatch puts the next documents into the queue, where that is short; more says that there
-// may be others.
+// enqueueBatch queues the next documents if the queue is short. It reports whether more
+// documents may follow.
 func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error) {
 	var queued uint64
 	if err := r.Store.View(ctx, func(t *store.Tx) error { queued = t.Count(store.CountTasks); return nil }); err != nil {
@@ -82,7 +82,7 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	}
 	ids := r.Index.Lacking(r.minChange, RebuildBatchSize)
 	if err := r.logProgress(ctx, len(ids) > 0); err != nil || len(ids) == 0 {
-		return r.rebuilding, err // the next turn of the indexer pokes, and none when all are made
+		return r.rebuilding, err // the indexer sends a signal if it finds more
 	}
 	if err := r.CheckSpace(); err != nil {
 		return true, err
@@ -103,10 +103,10 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	return true, r.updateMinChange(ctx)
 }
 
-// logProgress says in the log, in a line each, that texts are being rebuilt and that they are: not
-// for each document, of which there are many after an update.
-func (r *TextRebuilder) logProgress(ctx context.Context, some bool) error {
-	if r.rebuilding == some {
+// logProgress logs one line when a rebuild starts and one when it ends. A line for each
+// document would flood the log after an update.
+func (r *TextRebuilder) logProgress(ctx context.Context, missing bool) error {
+	if r.rebuilding == missing {
 		return nil
 	}
 	state, err := r.Index.State(ctx)
@@ -121,7 +121,8 @@ func (r *TextRebuilder) logProgress(ctx context.Context, some bool) error {
 	return nil
 }
 
-// enqueue puts a document into the queue, or has the index look at it again.
+// enqueue queues a document for processing, or marks it as changed if its text cannot be
+// rebuilt or processing is pending.
 func (r *TextRebuilder) enqueue(t *store.Tx, id uint64) error {
 	file, err := t.File(id)
 	switch {
