@@ -12,11 +12,14 @@ import (
 	"deedkeep/app/vault"
 )
 
+// abstractHandler serves the routes under /v1/abstracts.
 type abstractHandler struct {
 	server  *server
 	service interface {
-		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *vault.StagedUpload, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
-		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *vault.StagedUpload, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
+		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, staged *vault.StagedUpload,
+			keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
+		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, staged *vault.StagedUpload,
+			keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
 		Get(ctx context.Context, id uint64) (vault.AbstractWithFiles, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[vault.AbstractWithFiles], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.AbstractPatch, match vault.Match) (vault.AbstractWithFiles, error)
@@ -24,176 +27,177 @@ type abstractHandler struct {
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
 		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
 	}
-	trays  uploadStager
+	stager uploadStager
 	search *search.SearchService
 }
 
-// abstractFields are the fields of POST /abstracts (SPEC.md).
+// abstractFields are the fields that POST /abstracts accepts.
 var abstractFields = []string{"template_id", "custom_fields", "address", "city", "county", "state", "tax_map"}
 
-// abstractChanges are the fields of PATCH /abstracts/{id}.
-var abstractChanges = append([]string{"status", "files"}, abstractFields...)
+// abstractPatchFields are the fields that PATCH /abstracts/{id} accepts.
+var abstractPatchFields = append([]string{"status", "files"}, abstractFields...)
 
-func (h abstractHandler) create(c *request) (response, error) {
-	form, err := h.server.readForm(c, h.trays, abstractFields, true)
+func (h abstractHandler) create(r *request) (response, error) {
+	form, err := h.server.readForm(r, h.stager, abstractFields, true)
 	if err != nil {
 		return response{}, err
 	}
 	defer form.staged.Discard()
 	f := form.fields
-	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreated(c, filed) }
-	filed, err := h.service.Create(c.Context(), c.actor, model.AbstractDraft{
+	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
+	filed, err := h.service.Create(r.Context(), r.actor, model.AbstractDraft{
 		TemplateID: f.number("template_id"),
-		Custom:     c.custom(f.custom("custom_fields")),
+		Custom:     r.custom(f.custom("custom_fields")),
 		PropertyDraft: model.PropertyDraft{
 			Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state"),
 		},
 		TaxMap:      f.input("tax_map"),
-		NonFilePart: form.notFile,
-	}, form.staged, storeResponse(c, render))
+		NonFilePart: form.nonFilePart,
+	}, form.staged, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(filed), nil
 }
 
-func (h abstractHandler) attach(c *request) (response, error) {
-	id, err := h.id(c)
+func (h abstractHandler) attach(r *request) (response, error) {
+	id, err := h.id(r)
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.service.Get(c.Context(), id); err != nil {
-		return response{}, err // before the body is read
+	if _, err := h.service.Get(r.Context(), id); err != nil {
+		return response{}, err // 404 before reading the body
 	}
-	form, err := h.server.readForm(c, h.trays, nil, false)
+	form, err := h.server.readForm(r, h.stager, nil, false)
 	if err != nil {
 		return response{}, err
 	}
 	defer form.staged.Discard()
-	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreated(c, filed) }
-	filed, err := h.service.Attach(c.Context(), c.actor, id, form.upload(), form.staged, storeResponse(c, render))
+	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
+	filed, err := h.service.Attach(r.Context(), r.actor, id, form.upload(), form.staged, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(filed), nil
 }
 
-func (h abstractHandler) get(c *request) (response, error) {
-	id, err := h.id(c)
+func (h abstractHandler) get(r *request) (response, error) {
+	id, err := h.id(r)
 	if err != nil {
 		return response{}, err
 	}
-	filed, err := h.service.Get(c.Context(), id)
+	filed, err := h.service.Get(r.Context(), id)
 	if err != nil {
 		return response{}, err
 	}
-	return h.server.abstractRead(c, filed), nil
+	return h.server.abstractResponse(r, filed), nil
 }
 
-var abstractListing = listSpec{
+var abstractListSpec = listSpec{
 	recordType: "abstracts",
-	text:       taken,
+	search:     searchOptional,
 	sorts:      []sortOption{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
 	filters: slices.Concat([]filter{
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byNumber("template_id", vault.ColumnTemplate),
 		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
-	}, byCreation(), byUpdate()),
+	}, byCreated(), byUpdated()),
 }
 
-func (h abstractHandler) list(c *request) (response, error) {
-	asked, err := h.server.list(c, abstractListing)
+func (h abstractHandler) list(r *request) (response, error) {
+	lq, err := h.server.list(r, abstractListSpec)
 	if err != nil {
 		return response{}, err
 	}
-	page, err := readPage(h.server, c, asked.Query, listed(c, asked, h.service.List, h.search.Abstracts))
+	page, err := readPage(h.server, r, lq.Query, pageReader(r, lq, h.service.List, h.search.Abstracts))
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(pageOf(h.server, c, asked, page, func(f vault.AbstractWithFiles) apitypes.Abstract { return h.server.abstract(c, f) }))
+	return okResponse(newPage(h.server, r, lq, page, func(f vault.AbstractWithFiles) apitypes.Abstract { return h.server.abstract(r, f) }))
 }
 
-func (h abstractHandler) patch(c *request) (response, error) {
-	id, err := h.id(c)
+func (h abstractHandler) patch(r *request) (response, error) {
+	id, err := h.id(r)
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.service.Get(c.Context(), id); err != nil {
-		return response{}, err // before the body is read
+	if _, err := h.service.Get(r.Context(), id); err != nil {
+		return response{}, err // 404 before reading the body
 	}
-	m, err := h.server.changes(c, abstractChanges...)
+	body, err := h.server.readPatch(r, abstractPatchFields...)
 	if err != nil {
 		return response{}, err
 	}
-	filed, err := h.service.Patch(c.Context(), c.actor, id, model.AbstractPatch{
-		TemplateID: m.number("template_id"), Status: m.input("status"), Custom: m.custom(c), PropertyPatch: m.property(),
-		TaxMap: m.input("tax_map"), Files: m.numbers("files"),
-	}, h.server.etags[abstractType].match(c.Header, id))
+	filed, err := h.service.Patch(r.Context(), r.actor, id, model.AbstractPatch{
+		TemplateID: body.number("template_id"), Status: body.input("status"), Custom: body.custom(r), PropertyPatch: body.property(),
+		TaxMap: body.input("tax_map"), Files: body.numbers("files"),
+	}, h.server.etags[abstractType].match(r.Header, id))
 	if err != nil {
 		return response{}, err
 	}
-	return h.server.abstractRead(c, filed), nil
+	return h.server.abstractResponse(r, filed), nil
 }
 
-func (h abstractHandler) trash(c *request) (response, error) {
-	id, err := h.id(c)
+func (h abstractHandler) trash(r *request) (response, error) {
+	id, err := h.id(r)
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.service.Trash(c.Context(), c.actor, id, h.server.etags[abstractType].match(c.Header, id)); err != nil {
+	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[abstractType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return noContent()
 }
 
-func (h abstractHandler) restore(c *request) (response, error) {
-	id, err := h.id(c)
+func (h abstractHandler) restore(r *request) (response, error) {
+	id, err := h.id(r)
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.server.readEmpty(c); err != nil {
+	if err := h.server.readEmpty(r); err != nil {
 		return response{}, err
 	}
-	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractRead(c, filed) }
-	filed, err := h.service.Restore(c.Context(), c.actor, id, storeResponse(c, render))
+	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractResponse(r, filed) }
+	filed, err := h.service.Restore(r.Context(), r.actor, id, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(filed), nil
 }
 
-func (h abstractHandler) detach(c *request) (response, error) {
-	id, err := h.id(c)
+func (h abstractHandler) detach(r *request) (response, error) {
+	id, err := h.id(r)
 	if err != nil {
 		return response{}, err
 	}
-	file, err := c.numberID()
+	file, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.service.Detach(c.Context(), c.actor, id, file, h.server.etags[fileType].match(c.Header, file)); err != nil {
+	if err := h.service.Detach(r.Context(), r.actor, id, file, h.server.etags[fileType].match(r.Header, file)); err != nil {
 		return response{}, err
 	}
 	return noContent()
 }
 
-func (h abstractHandler) id(c *request) (uint64, error) { return c.opaqueID(h.server.abstracts) }
+func (h abstractHandler) id(r *request) (uint64, error) { return r.opaqueID(h.server.abstracts) }
 
-func (e *server) abstractCreated(c *request, filed vault.AbstractWithFiles) response {
-	return response{status: http.StatusCreated, header: e.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
-		body: apitypes.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}}
+func (s *server) abstractCreatedResponse(r *request, filed vault.AbstractWithFiles) response {
+	return response{status: http.StatusCreated, header: s.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
+		body: apitypes.AbstractCreated{Data: s.abstract(r, filed), Errors: failures(filed.Failures)}}
 }
 
-func (e *server) abstractRead(c *request, filed vault.AbstractWithFiles) response {
-	return response{status: http.StatusOK, header: e.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
-		body: apitypes.AbstractBody{Data: e.abstract(c, filed)}}
+func (s *server) abstractResponse(r *request, filed vault.AbstractWithFiles) response {
+	return response{status: http.StatusOK, header: s.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),
+		body: apitypes.AbstractBody{Data: s.abstract(r, filed)}}
 }
 
-func (e *server) abstract(c *request, filed vault.AbstractWithFiles) apitypes.Abstract {
+func (s *server) abstract(r *request, filed vault.AbstractWithFiles) apitypes.Abstract {
 	a := filed.Abstract
 	return apitypes.Abstract{
-		ID: e.abstracts.Encode(a.ID), TemplateID: encode.OptionalID(a.TemplateID), Status: encode.OptionalString(a.Status),
-		Address: encode.OptionalString(a.Address), City: encode.OptionalString(a.City), County: encode.OptionalString(a.County), State: encode.OptionalString(a.State),
-		TaxMap: encode.OptionalString(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: e.files(c, filed.Files),
+		ID: s.abstracts.Encode(a.ID), TemplateID: encode.OptionalID(a.TemplateID), Status: encode.OptionalString(a.Status),
+		Address: encode.OptionalString(a.Address), City: encode.OptionalString(a.City), County: encode.OptionalString(a.County),
+		State:  encode.OptionalString(a.State),
+		TaxMap: encode.OptionalString(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: s.files(r, filed.Files),
 		CreatedAt: apitypes.At(a.CreatedAt), UpdatedAt: apitypes.At(a.UpdatedAt),
 	}
 }

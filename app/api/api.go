@@ -1,8 +1,7 @@
-// Package api is the voice for programs: /v1 as SPEC.md and API.md have it, and the
-// control door for the commands of the administrator.
+// Package api serves the JSON API under /v1, and /metrics.
 //
-// It reads bodies and writes answers and decides nothing: rules are in app/model
-// and app/vault. A failure becomes a status in failure.go and nowhere else.
+// It decodes requests and encodes responses. It makes no decisions about records:
+// those rules are in app/model and app/vault. Errors become statuses in error.go only.
 package api
 
 import (
@@ -20,42 +19,44 @@ import (
 	"deedkeep/app/secret"
 )
 
-// Options of New. Sizes are bytes.
+// Options configures New. Sizes are in bytes.
 type Options struct {
 	Vault          *instance.Instance
-	PublicURL      string         // own address; "" takes it from each request
-	TrustedProxies []netip.Prefix // whose forwarding headers are believed
-	Origins        []string       // that browsers may call from; none: CORS is off
+	PublicURL      string         // base URL of the server; "" takes it from each request
+	TrustedProxies []netip.Prefix // proxies whose forwarding headers are trusted
+	Origins        []string       // origins that browsers may call from; empty turns CORS off
 	Limits         Limits
-	Memory         *httpx.MemoryBudget // for the bodies of all requests together; nil: not limited
-	FailingKeys    int                 // failing keys a minute and address; 0: not limited
-	Requests       int                 // requests a minute and key; 0: not limited
-	LinkTTL        time.Duration
-	Metrics        func(context.Context) (text []byte, err error) // what /metrics tells; nil: there is none
-	MetricsMedia   string                                         // its media type
-	MetricsLocal   bool                                           // programs of this machine need no key for it, where neither PublicURL nor TrustedProxies tells of a proxy
-	Now            func() time.Time
-	Log            *slog.Logger
+	Memory         *httpx.MemoryBudget                            // shared by the bodies of all requests; nil means no limit
+	FailingKeys    int                                            // failed key checks per minute and client network; 0 means no limit
+	Requests       int                                            // requests per minute and key; 0 means no limit
+	LinkTTL        time.Duration                                  // lifetime of a signed download link
+	Metrics        func(context.Context) (text []byte, err error) // returns the text of /metrics; nil turns the route off
+	MetricsMedia   string                                         // media type of the text of Metrics
+	// MetricsLocal lets clients on this machine read /metrics without a key. It has no
+	// effect when PublicURL or TrustedProxies shows that there is a proxy.
+	MetricsLocal bool
+	Now          func() time.Time
+	Log          *slog.Logger
 }
 
-// Limits of request bodies.
+// Limits bounds request bodies and list pages.
 type Limits struct {
-	JSON        int64 // a JSON or urlencoded body
-	FormFields  int64 // the parts of a multipart body that are no files, together
-	Parts       int
-	RequestBody int64         // a multipart body as a whole
-	Stall       time.Duration // without a byte
-	MinRate     int64         // bytes a second, over any Stall
-	Page        int64         // of the records on a page of a list, in bytes; 0: 4 MB
+	JSON        int64         // bytes of a JSON or urlencoded body
+	FormFields  int64         // total bytes of the parts of a multipart body that are not files
+	Parts       int           // number of parts of a multipart body
+	RequestBody int64         // total bytes of a multipart body
+	Stall       time.Duration // maximum time without receiving a byte
+	MinRate     int64         // minimum bytes per second, measured over Stall
+	Page        int64         // bytes of the records on one page of a list; 0 means 4 MB
 
-	StallInMemory time.Duration // Stall of a body that holds memory of the budget; 0: the same
+	StallInMemory time.Duration // Stall for a body that has memory of the budget reserved; 0 means Stall
 }
 
-// New gives the handler of everything under /v1 and /api/v1, and of /metrics. The
-// pattern of the route is in http.Request.Pattern of the request that it was handed.
+// New returns the handler of all paths under /v1 and /api/v1, and of /metrics. It sets
+// Pattern of the requests it handles to the pattern of the matched route.
 func New(opts Options) (http.Handler, error) {
 	v := opts.Vault
-	edge := &server{
+	s := &server{
 		Options:   opts,
 		addresses: httpx.AddressResolver{PublicURL: opts.PublicURL, TrustedProxies: opts.TrustedProxies},
 		abstracts: v.Secrets.IDs("abstracts"),
@@ -64,46 +65,47 @@ func New(opts Options) (http.Handler, error) {
 		cursors:   v.Secrets.Cursors(),
 		etags:     etags{},
 		memory:    opts.Memory,
-		running:   &running{slots: map[keyHash]bool{}},
+		inFlight:  &inFlight{slots: map[keyHash]bool{}},
 	}
-	for _, noun := range []string{abstractType, orderType, fileType, folderType} {
-		edge.etags[noun] = tags{v.Secrets.VersionTags(noun)}
+	for _, recordType := range []string{abstractType, orderType, fileType, folderType} {
+		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
-	gate := &authenticator{server: edge, keys: v.Keys, failing: newRateLimiter(opts.FailingKeys, opts.Now), requests: newRateLimiter(opts.Requests, opts.Now)}
+	auth := &authenticator{server: s, keys: v.Keys, failing: newRateLimiter(opts.FailingKeys, opts.Now),
+		requests: newRateLimiter(opts.Requests, opts.Now)}
 	gin.SetMode(gin.ReleaseMode)
-	engine := gin.New()
-	engine.RedirectTrailingSlash, engine.RedirectFixedPath = false, false
-	engine.HandleMethodNotAllowed = true
-	engine.ContextWithFallback = true
-	if err := engine.SetTrustedProxies(nil); err != nil {
+	router := gin.New()
+	router.RedirectTrailingSlash, router.RedirectFixedPath = false, false
+	router.HandleMethodNotAllowed = true
+	router.ContextWithFallback = true
+	if err := router.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	engine.Use(edge.log, edge.recover, edge.cors, edge.tus, gate.authenticate)
-	engine.NoRoute(edge.handle(func(*request) (response, error) { return response{}, errNoRoute }))
-	engine.NoMethod(edge.handle(func(*request) (response, error) { return response{}, errNoMethod }))
-	mount(engine, edge)
-	edge.mountMetrics(engine)
-	return httpx.SlowClientGuard(normalizePath(engine), opts.Limits.Stall), nil
+	router.Use(s.logRequest, s.recoverPanic, s.setCORSHeaders, s.setTusHeaders, auth.authenticate)
+	router.NoRoute(s.handle(func(*request) (response, error) { return response{}, errNoRoute }))
+	router.NoMethod(s.handle(func(*request) (response, error) { return response{}, errNoMethod }))
+	mount(router, s)
+	s.mountMetrics(router)
+	return httpx.SlowClientGuard(normalizePath(router), opts.Limits.Stall), nil
 }
 
-// route is one line of the table.
+// route maps a method and a path to its handler.
 type route struct {
 	method, path string
 	handler      handler
 }
 
-// routes is all of /v1 (SPEC.md, and "Ours" in API.md).
-func routes(e *server) []route {
-	v := e.Vault
-	abstracts := abstractHandler{e, v.Abstracts, v.Files, v.Search}
-	orders := orderHandler{e, v.Orders, v.Search}
-	folders := folderHandler{e, v.Folders}
-	files := fileHandler{e, v.Files, v.Search}
+// routes returns all routes of /v1.
+func routes(s *server) []route {
+	v := s.Vault
+	abstracts := abstractHandler{s, v.Abstracts, v.Files, v.Search}
+	orders := orderHandler{s, v.Orders, v.Search}
+	folders := folderHandler{s, v.Folders}
+	files := fileHandler{s, v.Files, v.Search}
 	templates := templateHandler{v.Templates}
-	trash := trashHandler{e, v.Trash}
-	events := eventHandler{e, v.Events}
-	search := searchHandler{e, v.Search}
-	uploads := uploadHandler{e, v.Uploads}
+	trash := trashHandler{s, v.Trash}
+	events := eventHandler{s, v.Events}
+	search := searchHandler{s, v.Search}
+	uploads := uploadHandler{s, v.Uploads}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},
 		{"GET", "/abstract-templates/:n", templates.get},
@@ -145,24 +147,24 @@ func routes(e *server) []route {
 	}
 }
 
-// mount registers the table, HEAD wherever GET, and OPTIONS everywhere.
-func mount(engine *gin.Engine, e *server) {
+// mount registers all routes, adds HEAD for each GET, and OPTIONS for each path.
+func mount(router *gin.Engine, s *server) {
 	allowed := map[string][]string{}
-	for _, r := range routes(e) {
+	for _, r := range routes(s) {
 		path, h := "/v1"+r.path, r.handler
-		if r.method == http.MethodPost && r.path != uploadsPath { // an upload that is begun twice stores nothing twice
-			h = e.idempotent(h)
+		if r.method == http.MethodPost && r.path != uploadsPath { // starting an upload twice stores nothing twice
+			h = s.idempotent(h)
 		}
-		engine.Handle(r.method, path, e.handle(h))
+		router.Handle(r.method, path, s.handle(h))
 		allowed[path] = append(allowed[path], r.method)
 		if r.method == http.MethodGet {
-			engine.HEAD(path, e.handle(r.handler))
+			router.HEAD(path, s.handle(r.handler))
 			allowed[path] = append(allowed[path], http.MethodHead)
 		}
 	}
 	for path, methods := range allowed {
 		allow := strings.Join(append(methods, http.MethodOptions), ", ")
-		engine.OPTIONS(path, func(c *gin.Context) {
+		router.OPTIONS(path, func(c *gin.Context) {
 			c.Header("Allow", allow)
 			c.Status(http.StatusNoContent)
 		})
@@ -174,25 +176,26 @@ var (
 	errNoMethod = &httpx.Error{Status: http.StatusMethodNotAllowed, Message: "This method is not allowed here."}
 )
 
-// normalizePath brings a path to its one spelling before it is routed: /api/v1 is
-// /v1, repeated slashes and one at the end count as absent. A path that could be
-// read in two ways (encoded slashes, backslashes, dot segments) is none of ours.
+// normalizePath rewrites paths to their canonical form before routing: /api/v1 becomes
+// /v1, and repeated and trailing slashes are dropped. An ambiguous path (encoded
+// slashes, backslashes, dot segments) is not found.
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := "/v1/\x00"
-		if !ambiguous(r.URL.EscapedPath()) && !ambiguous(r.URL.Path) {
+		if !isAmbiguous(r.URL.EscapedPath()) && !isAmbiguous(r.URL.Path) {
 			path = cleanPath(r.URL.Path)
 		}
-		own := *r.URL
-		own.Path, own.RawPath = path, ""
+		u := *r.URL
+		u.Path, u.RawPath = path, ""
 		r2 := *r
-		r2.URL, r2.Method = &own, meant(r, path)
-		defer func() { r.Pattern = r2.Pattern }() // for whoever counts routes
+		r2.URL, r2.Method = &u, effectiveMethod(r, path)
+		defer func() { r.Pattern = r2.Pattern }() // middleware outside counts requests by pattern
 		next.ServeHTTP(w, &r2)
 	})
 }
 
-func ambiguous(path string) bool {
+// isAmbiguous reports whether servers and proxies may disagree about what path means.
+func isAmbiguous(path string) bool {
 	lower := strings.ToLower(path)
 	if strings.ContainsAny(path, "\\\x00") || strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") {
 		return true
@@ -205,6 +208,7 @@ func ambiguous(path string) bool {
 	return false
 }
 
+// cleanPath removes empty segments and maps /api/v1 to /v1.
 func cleanPath(path string) string {
 	var b strings.Builder
 	for segment := range strings.SplitSeq(path, "/") {
@@ -219,7 +223,7 @@ func cleanPath(path string) string {
 	return b.String()
 }
 
-// The nouns as records are named after them.
+// The record types, as IDs and entity tags name them.
 const (
 	abstractType = "abstract"
 	orderType    = "order"
@@ -227,7 +231,7 @@ const (
 	folderType   = "folder"
 )
 
-// server is what every handler needs to turn numbers into what callers see.
+// server holds what all handlers share: options, ID codecs, and limits.
 type server struct {
 	Options
 	addresses         httpx.AddressResolver
@@ -236,5 +240,5 @@ type server struct {
 	cursors           *secret.Cursors
 	etags             etags
 	memory            *httpx.MemoryBudget
-	running           *running
+	inFlight          *inFlight
 }

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// authenticator is what stands before every route: who is it, and may they (API.md, "order
-// of checks").
+// authenticator checks the API key of each request before its route runs. The checks
+// run in this order: Host header, credentials, failed-key limit, scope, request rate.
 type authenticator struct {
 	server *server
 	keys   interface {
@@ -23,42 +23,44 @@ type authenticator struct {
 	failing, requests *rateLimiter
 }
 
-// authenticate lets a request in with its actor, or answers for the route.
-func (g *authenticator) authenticate(c *gin.Context) {
-	origin, err := g.server.addresses.Origin(c.Request)
+// authenticate stores the actor and the origin of a request in its context, or writes
+// the error response and aborts.
+func (a *authenticator) authenticate(c *gin.Context) {
+	origin, err := a.server.addresses.Origin(c.Request)
 	if err == nil && c.Request.Method != http.MethodOptions {
 		var actor model.Actor
-		actor, err = g.check(c)
+		actor, err = a.check(c)
 		c.Set(actorKey, actor)
 	}
 	if err != nil {
-		body := newBody(c.Writer, c.Request, g.server.Limits)
-		bytes, within := int64(drainUnknownBytes), drainUnknownTime
+		body := newBody(c.Writer, c.Request, a.server.Limits)
+		bytes, timeout := int64(drainUnknownBytes), drainUnknownTime
 		if errs.KindOf(err) == errs.Forbidden {
-			bytes, within = drainKnownBytes, drainKnownTime
+			bytes, timeout = drainKnownBytes, drainKnownTime
 		}
-		if !body.Drain(bytes, within) {
+		if !body.Drain(bytes, timeout) {
 			c.Header("Connection", "close")
 		}
-		g.server.fail(c, err)
+		a.server.fail(c, err)
 		return
 	}
 	c.Set(originKey, origin)
 }
 
-func (g *authenticator) check(c *gin.Context) (model.Actor, error) {
-	if g.server.isOpen(c) {
+// check returns the actor of the request, or the reason why it may not use the route.
+func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
+	if a.server.skipsAuth(c) {
 		return model.Actor{}, nil
 	}
 	presented, given := bearer(c.Request.Header)
 	if !given {
 		return model.Actor{}, errUnauthenticated
 	}
-	address := g.server.addresses.Client(c.Request)
-	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
+	address := a.server.addresses.Client(c.Request)
+	actor, err := a.keys.Authenticate(c.Request.Context(), presented)
 	if errs.KindOf(err) == errs.Unauthenticated {
-		if _, retry, ok := g.failing.allow(model.ClientNetwork(address).String()); !ok {
-			return actor, tooMany(g.failing.limit, retry)
+		if _, retry, ok := a.failing.allow(model.ClientNetwork(address).String()); !ok {
+			return actor, errRateLimited(a.failing.limit, retry)
 		}
 	}
 	if err != nil {
@@ -68,25 +70,26 @@ func (g *authenticator) check(c *gin.Context) (model.Actor, error) {
 	if !hasScope(actor.Abilities, c.Request.Method, c.FullPath()) {
 		return actor, errForbidden
 	}
-	return actor, g.limitRate(c, actor)
+	return actor, a.limitRate(c, actor)
 }
 
-// limitRate counts a request of a key, where that is limited.
-func (g *authenticator) limitRate(c *gin.Context, actor model.Actor) error {
-	if g.requests.limit <= 0 {
+// limitRate counts the request against the rate limit of its key.
+func (a *authenticator) limitRate(c *gin.Context, actor model.Actor) error {
+	if a.requests.limit <= 0 {
 		return nil
 	}
-	left, retry, ok := g.requests.allow(actor.Record())
+	left, retry, ok := a.requests.allow(actor.Record())
 	if !ok {
-		return tooMany(g.requests.limit, retry)
+		return errRateLimited(a.requests.limit, retry)
 	}
-	rateHeaders(c, g.requests.limit, left)
+	setRateHeaders(c, a.requests.limit, left)
 	return nil
 }
 
 var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
 
-// bearer is the credential of exactly one Authorization header of that scheme.
+// bearer returns the bearer token of h. It reports false unless h has exactly one
+// Authorization header and that uses the Bearer scheme.
 func bearer(h http.Header) (key string, given bool) {
 	values := h.Values("Authorization")
 	if len(values) != 1 {
@@ -99,8 +102,9 @@ func bearer(h http.Header) (key string, given bool) {
 	return strings.Join(fields[1:], " "), true
 }
 
-// hasScope says whether a key's abilities cover a method of a route. Who did what, and how
-// the service goes, are each for a key of its own kind alone.
+// hasScope reports whether a key with these abilities may call method on route. The
+// audit log and the metrics each need an ability of their own; full API access does
+// not include them.
 func hasScope(abilities []string, method, route string) bool {
 	reads := method == http.MethodGet || method == http.MethodHead
 	switch route {

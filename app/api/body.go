@@ -13,21 +13,22 @@ import (
 	"deedkeep/app/model"
 )
 
-const acceptsJSON = "The Content-Type must be application/json."
+const msgWantJSON = "The Content-Type must be application/json."
 
-// mediaType reads the Content-Type; accepted says which types the endpoint takes,
-// message names them.
-func (c *request) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
-	values := c.Header.Values("Content-Type")
+// mediaType parses the Content-Type. accepted reports whether the endpoint accepts a
+// type; a 415 error carries message. The media type is "" if the request has neither
+// a Content-Type nor a body.
+func (r *request) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
+	values := r.Header.Values("Content-Type")
 	if len(values) > 1 {
 		return "", "", httpx.Unsupported(message)
 	}
-	if encoding := c.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return "", "", httpx.Unsupported("The request body must not have a Content-Encoding.")
 	}
-	mediaType, boundary, charset, malformed := decode.Boundary(c.Header.Get("Content-Type"))
+	mediaType, boundary, charset, malformed := decode.Boundary(r.Header.Get("Content-Type"))
 	if mediaType == "" && malformed == nil {
-		return "", "", c.mustBeEmpty(message)
+		return "", "", r.mustBeEmpty(message)
 	}
 	if !accepted(mediaType) {
 		return "", "", httpx.Unsupported(message)
@@ -38,10 +39,10 @@ func (c *request) mediaType(message string, accepted func(string) bool) (mediaTy
 	return mediaType, boundary, malformed
 }
 
-// mustBeEmpty allows a request without a type to have an empty body only.
-func (c *request) mustBeEmpty(message string) error {
-	var one [1]byte
-	n, err := io.ReadFull(c.Body, one[:])
+// mustBeEmpty returns a 415 error with message if the body has any bytes.
+func (r *request) mustBeEmpty(message string) error {
+	var probe [1]byte
+	n, err := io.ReadFull(r.Body, probe[:])
 	if n > 0 {
 		return httpx.Unsupported(message)
 	}
@@ -51,34 +52,35 @@ func (c *request) mustBeEmpty(message string) error {
 	return err
 }
 
-// readAll reads a body that must fit into memory.
-func (c *request) readAll(limit int64) ([]byte, error) {
-	if c.ContentLength > limit {
+// readAll reads the body into memory, which it reserves as the body grows. It returns
+// an error if the body is larger than limit bytes.
+func (r *request) readAll(limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
 		return nil, httpx.TooLarge(limit)
 	}
-	most, known := limit, false
-	if c.ContentLength >= 0 {
-		most, known = c.ContentLength, true
+	maxBytes, exact := limit, false
+	if r.ContentLength >= 0 {
+		maxBytes, exact = r.ContentLength, true
 	}
-	from := http.MaxBytesReader(c.w, c.Body, limit)
-	raw := make([]byte, 0, min(most, httpx.FreeBodyBytes))
+	body := http.MaxBytesReader(r.w, r.Body, limit)
+	raw := make([]byte, 0, min(maxBytes, httpx.FreeBodyBytes))
 	for {
 		free := raw[len(raw):cap(raw)]
-		switch size := min(2*int64(cap(raw)), most); {
+		switch size := min(2*int64(cap(raw)), maxBytes); {
 		case len(free) > 0:
 		case size == int64(cap(raw)):
-			free = make([]byte, 1) // nothing but its end can come
+			free = make([]byte, 1) // only EOF can follow
 		default:
-			if err := c.memory.Cover(c.Context(), size, most, known); err != nil {
+			if err := r.memory.Cover(r.Context(), size, maxBytes, exact); err != nil {
 				return nil, err
 			}
 			raw = append(make([]byte, 0, size), raw...)
 			continue
 		}
-		n, err := from.Read(free)
+		n, err := body.Read(free)
 		raw = raw[:min(len(raw)+n, cap(raw))]
 		if errors.Is(err, io.EOF) {
-			c.memory.Finish()
+			r.memory.Finish()
 			return raw, nil
 		} else if err != nil {
 			return nil, err
@@ -86,33 +88,34 @@ func (c *request) readAll(limit int64) ([]byte, error) {
 	}
 }
 
-// object reads a JSON body, of which the operation takes the members named; one that
-// is no object counts as empty.
-func (c *request) object(limit int64, taken ...string) (map[string]json.RawMessage, error) {
-	mediaType, _, err := c.mediaType(acceptsJSON, decode.IsJSON)
+// object decodes a JSON body. Members other than the known ones are recorded as
+// ignored. A JSON value that is not an object counts as an empty object.
+func (r *request) object(limit int64, known ...string) (map[string]json.RawMessage, error) {
+	mediaType, _, err := r.mediaType(msgWantJSON, decode.IsJSON)
 	if err != nil || mediaType == "" {
 		return nil, err
 	}
-	raw, err := c.readAll(limit)
+	raw, err := r.readAll(limit)
 	if err != nil {
 		return nil, err
 	}
-	c.content.json(raw)
-	if err := c.memory.AcquireDecoded(c.Context(), httpx.DecodedCost(raw)); err != nil {
+	r.digest.json(raw)
+	if err := r.memory.AcquireDecoded(r.Context(), httpx.DecodedCost(raw)); err != nil {
 		return nil, err
 	}
 	sent, err := decode.Object(raw)
-	c.ignored.object(sent, taken)
+	r.ignored.addMembers(sent, known)
 	return sent, err
 }
 
-// readEmpty reads the body of a request that needs none: an object or nothing.
-func (e *server) readEmpty(c *request) error {
-	_, err := c.object(e.Limits.JSON)
+// readEmpty reads the body of an operation without fields: empty, or a JSON body whose
+// members are all ignored.
+func (s *server) readEmpty(r *request) error {
+	_, err := r.object(s.Limits.JSON)
 	return err
 }
 
-// input is a member of a JSON body as a text.
+// input converts a member of a JSON body to a text input.
 func input(raw json.RawMessage) model.Input {
 	switch decode.Kind(raw) {
 	case decode.KindString:
@@ -128,13 +131,14 @@ func input(raw json.RawMessage) model.Input {
 	return model.Input{Kind: model.InputNotString}
 }
 
-// number is a member of a JSON body as an id.
+// number converts a member of a JSON body to an ID input.
 func number(raw json.RawMessage) model.IDInput {
 	n, present, valid := decode.IntegerJSON(raw)
 	return model.IDInput{Present: present || !valid, Valid: valid, Value: n}
 }
 
-// custom is a member of a JSON body as a map of custom fields.
+// custom converts a member of a JSON body to custom field values. null, "", and blank
+// strings count as absent.
 func custom(raw json.RawMessage) model.Custom {
 	raw = bytes.TrimSpace(raw)
 	switch string(raw) {
@@ -154,22 +158,22 @@ func custom(raw json.RawMessage) model.Custom {
 		return model.Custom{Values: sent}
 	case decode.KindArray:
 		if items, err := decode.Array(raw); err == nil && len(items) == 0 {
-			return model.Custom{} // the empty map of PHP
+			return model.Custom{} // PHP encodes an empty map as []
 		}
 	}
 	return model.Custom{Kind: model.CustomNotObject}
 }
 
-// custom has the keys noted that no definition names.
-func (c *request) custom(in model.Custom) model.Custom {
-	in.OnUnknownKeys = c.ignored.keys
+// custom returns in with a callback that records its undefined keys as ignored.
+func (r *request) custom(in model.Custom) model.Custom {
+	in.OnUnknownKeys = r.ignored.setCustomKeys
 	return in
 }
 
-// fields are the values of a form, by name; the last of a name counts.
-type fields map[string]string
+// formFields are the values of a form by name. The last value of a repeated name wins.
+type formFields map[string]string
 
-func (f fields) input(name string) model.Input {
+func (f formFields) input(name string) model.Input {
 	value, sent := f[name]
 	if !sent {
 		return model.Input{}
@@ -177,12 +181,12 @@ func (f fields) input(name string) model.Input {
 	return model.StringInput(value)
 }
 
-func (f fields) number(name string) model.IDInput {
+func (f formFields) number(name string) model.IDInput {
 	n, present, valid := decode.Integer(f[name])
 	return model.IDInput{Present: present || !valid, Valid: valid, Value: n}
 }
 
-func (f fields) custom(name string) model.Custom {
+func (f formFields) custom(name string) model.Custom {
 	value, ok := decode.Text(f[name])
 	switch {
 	case !ok:

@@ -10,39 +10,39 @@ import (
 	"deedkeep/app/decode"
 )
 
-// content is the digest of what a request says, however it is put: the bytes of
-// JSON, the pairs or parts of a form in their order, whatever the boundary. It is
-// the SHA-256 of
+// contentDigest hashes the content of a request body, independent of its encoding: the
+// bytes of JSON, or the fields of a form in order, whatever the multipart boundary. It
+// is the SHA-256 of
 //
 //	J length bytes                                      JSON
 //	P length name length value                          each pair
-//	M length name, N | F length filename, SHA-256       each part: no filename, or one; then its content
+//	M length name, N | F length filename, SHA-256       each part: N without, F with a filename; then the hash of its content
 //
-// with lengths of eight bytes, big-endian. nil digests nothing.
-type content struct{ all hash.Hash }
+// with lengths of eight bytes, big-endian. Methods of a nil contentDigest do nothing.
+type contentDigest struct{ hash hash.Hash }
 
-func newContent() *content { return &content{sha256.New()} }
+func newContentDigest() *contentDigest { return &contentDigest{sha256.New()} }
 
-// sum is the digest of what was read so far, in lower-case hex.
-func (d *content) sum() string { return hex.EncodeToString(d.all.Sum(nil)) }
+// sum returns the digest of the content so far in lowercase hex.
+func (d *contentDigest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 
-func (d *content) json(raw []byte) {
+func (d *contentDigest) json(raw []byte) {
 	if d != nil {
-		frame(d.all, 'J', raw)
+		frame(d.hash, 'J', raw)
 	}
 }
 
-func (d *content) pairs(pairs []decode.Pair) {
+func (d *contentDigest) pairs(pairs []decode.Pair) {
 	if d == nil {
 		return
 	}
 	for _, p := range pairs {
-		frame(d.all, 'P', p.Name)
-		frame(d.all, 0, p.Value)
+		frame(d.hash, 'P', p.Name)
+		frame(d.hash, 0, p.Value)
 	}
 }
 
-// frame adds a text with its length, after a mark where there is one.
+// frame writes mark unless it is 0, the length of text, and text to h.
 func frame[T string | []byte](h hash.Hash, mark byte, text T) {
 	head := make([]byte, 0, 9)
 	if mark != 0 {
@@ -52,62 +52,62 @@ func frame[T string | []byte](h hash.Hash, mark byte, text T) {
 	h.Write([]byte(text))
 }
 
-// sentPart is a part whose content is digested as it is read, by whoever reads it.
-type sentPart struct {
+// digestedPart is a part of a multipart body that hashes its content as it is read.
+type digestedPart struct {
 	*decode.Part
-	of  *content
-	sum hash.Hash
+	parent *contentDigest
+	sum    hash.Hash
 }
 
-func (d *content) part(p *decode.Part) *sentPart {
+func (d *contentDigest) part(p *decode.Part) *digestedPart {
 	if d == nil {
-		return &sentPart{Part: p}
+		return &digestedPart{Part: p}
 	}
-	frame(d.all, 'M', p.Name)
+	frame(d.hash, 'M', p.Name)
 	if p.HasFilename {
-		frame(d.all, 'F', p.Filename)
+		frame(d.hash, 'F', p.Filename)
 	} else {
-		d.all.Write([]byte{'N'})
+		d.hash.Write([]byte{'N'})
 	}
-	return &sentPart{Part: p, of: d, sum: sha256.New()}
+	return &digestedPart{Part: p, parent: d, sum: sha256.New()}
 }
 
-// Chunk is that of the part.
-func (p *sentPart) Chunk() ([]byte, error) {
+// Chunk returns the next chunk of the part, as decode.Part.Chunk does, and hashes it.
+func (p *digestedPart) Chunk() ([]byte, error) {
 	b, err := p.Part.Chunk()
-	p.note(b)
+	p.update(b)
 	return b, err
 }
 
-// Read is that of the part.
-func (p *sentPart) Read(b []byte) (int, error) {
+// Read implements io.Reader and hashes what it reads.
+func (p *digestedPart) Read(b []byte) (int, error) {
 	n, err := p.Part.Read(b)
-	p.note(b[:n])
+	p.update(b[:n])
 	return n, err
 }
 
-// WriteTo is that of the part.
-func (p *sentPart) WriteTo(w io.Writer) (int64, error) {
+// WriteTo implements io.WriterTo and hashes what it writes.
+func (p *digestedPart) WriteTo(w io.Writer) (int64, error) {
 	if p.sum != nil {
 		w = io.MultiWriter(p.sum, w)
 	}
 	return p.Part.WriteTo(w)
 }
 
-func (p *sentPart) note(b []byte) {
+func (p *digestedPart) update(b []byte) {
 	if p.sum != nil {
 		p.sum.Write(b)
 	}
 }
 
-// end reads what nobody wanted and adds the part to the content.
-func (p *sentPart) end() error {
+// end reads the rest of the part and adds its hash to the digest of the body.
+func (p *digestedPart) end() error {
 	if p.sum == nil {
-		return nil // the next part skips what is left
+		return nil // the reader skips the rest
 	}
 	if _, err := p.WriteTo(io.Discard); err != nil {
 		return err
 	}
-	p.of.all.Write(p.sum.Sum(nil))
+	p.parent.hash.Write(p.sum.Sum(nil))
 	return nil
 }

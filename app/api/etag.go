@@ -8,25 +8,24 @@ import (
 	"deedkeep/app/vault"
 )
 
-// tags are the entity tags of one noun (API.md, "Ours"): opaque, and of one record
-// in one version.
-type tags struct{ *secret.VersionTags }
+// etagCodec encodes and decodes the entity tags of one record type. A tag is opaque and
+// identifies one version of one record.
+type etagCodec struct{ *secret.VersionTags }
 
-// etags are those of each noun.
-type etags map[string]tags
+// etags holds the codecs by record type.
+type etags map[string]etagCodec
 
-// header is the header of a record in a version.
-func (t tags) header(id, version uint64) map[string]string {
+// header returns the ETag header of a version of a record.
+func (t etagCodec) header(id, version uint64) map[string]string {
 	return map[string]string{"ETag": `"` + t.Encode(id, version) + `"`}
 }
 
-// match reads If-Match (RFC 9110, section 13.1.1) for one record. A weak tag never
-// matches, nor does one that was never given out; a header that cannot be read names
-// no version, and so matches none.
-func (t tags) match(h http.Header, id uint64) vault.Match {
+// match parses the If-Match header (RFC 9110, section 13.1.1) for one record. Weak and
+// unknown tags never match. A malformed header matches no version.
+func (t etagCodec) match(h http.Header, id uint64) vault.Match {
 	values := h.Values("If-Match")
 	m := vault.Match{Given: len(values) > 0}
-	joined := strings.Trim(strings.Join(values, ","), blanks)
+	joined := strings.Trim(strings.Join(values, ","), whitespace)
 	if joined == "*" {
 		m.Any = true
 		return m
@@ -39,26 +38,26 @@ func (t tags) match(h http.Header, id uint64) vault.Match {
 	return m
 }
 
-const blanks = " \t"
+const whitespace = " \t"
 
-// entityTags splits a list of entity tags and gives the text of the strong ones;
-// none of a list that cannot be read.
-func entityTags(rest string) (list []string) {
+// entityTags parses a list of entity tags and returns the strong ones without quotes.
+// It returns nil if the list is malformed.
+func entityTags(header string) (list []string) {
 	for {
-		rest = strings.TrimLeft(rest, blanks+",")
-		if rest == "" {
+		header = strings.TrimLeft(header, whitespace+",")
+		if header == "" {
 			return list
 		}
-		tail, weak := strings.CutPrefix(rest, "W/")
+		tail, weak := strings.CutPrefix(header, "W/")
 		tail, quoted := strings.CutPrefix(tail, `"`)
 		tag, tail, closed := strings.Cut(tail, `"`)
-		after := strings.TrimLeft(tail, blanks)
+		after := strings.TrimLeft(tail, whitespace)
 		if !quoted || !closed || after != "" && after[0] != ',' {
 			return nil
 		}
 		if !weak {
 			list = append(list, tag)
 		}
-		rest = after
+		header = after
 	}
 }

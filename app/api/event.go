@@ -13,6 +13,7 @@ import (
 
 const eventsPath = "/events"
 
+// eventHandler serves the audit log at /v1/events.
 type eventHandler struct {
 	server  *server
 	service interface {
@@ -20,46 +21,48 @@ type eventHandler struct {
 	}
 }
 
-var eventListing = listSpec{
+var eventListSpec = listSpec{
 	recordType: "events",
 	sorts:      []sortOption{{"created_at", vault.SortCreated}},
-	follow:     "after",
+	afterParam: "after",
 	filters: append([]filter{
 		byText("actor", vault.ColumnActor, model.MaxNameLength), byText("kind", vault.ColumnKind, model.MaxNameLength), byRecord("record"),
-	}, byCreation()...),
+	}, byCreated()...),
 }
 
-func (h eventHandler) list(c *request) (response, error) {
-	asked, err := h.server.list(c, eventListing)
+func (h eventHandler) list(r *request) (response, error) {
+	lq, err := h.server.list(r, eventListSpec)
 	if err != nil {
 		return response{}, err
 	}
-	page, err := readPage(h.server, c, asked.Query, h.service.List)
+	page, err := readPage(h.server, r, lq.Query, h.service.List)
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(pageOf(h.server, c, asked, page, func(v model.Event) apitypes.Event { return h.server.ids().Event(v) }))
+	return okResponse(newPage(h.server, r, lq, page, func(v model.Event) apitypes.Event { return h.server.ids().Event(v) }))
 }
 
-// byRecord is the name of a record as events give it, noun:id; it need not be there.
+// byRecord filters by a record in the form that events use, type:id. The record need
+// not exist.
 func byRecord(name string) filter {
-	return filter{name: name, read: func(e *server, text string, q *vault.Query) string {
-		record := e.ids().Decode(text)
+	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
+		record := s.ids().Decode(text)
 		if !encode.RecordPattern.MatchString(record) {
 			return model.MsgInvalidChoice(name)
 		}
-		where(q, vault.ColumnRecord, record)
+		addFilter(q, vault.ColumnRecord, record)
 		return ""
 	}}
 }
 
-// downloaded takes down that a key asked for the bytes of a document.
-func (e *server) downloaded(c *request, file model.File) {
-	if c.Method == http.MethodGet {
-		e.Vault.Events.RecordAccess(c.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
+// noteDownload adds the download of a file to the audit log.
+func (s *server) noteDownload(r *request, file model.File) {
+	if r.Method == http.MethodGet {
+		s.Vault.Events.RecordAccess(r.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
 	}
 }
 
-func (e *server) ids() encode.IDCodec {
-	return encode.IDCodec{Abstracts: e.abstracts, Orders: e.orders}
+// ids returns the codec of the opaque IDs in events.
+func (s *server) ids() encode.IDCodec {
+	return encode.IDCodec{Abstracts: s.abstracts, Orders: s.orders}
 }

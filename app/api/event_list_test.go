@@ -23,7 +23,7 @@ func TestEvents(t *testing.T) {
 		r.as = "events"
 		got := h.ask(t, r)
 		var has []string
-		for _, d := range decode[listed](t, got).Data {
+		for _, d := range decode[listPage](t, got).Data {
 			has = append(has, d.Kind)
 		}
 		if !slices.Equal(has, kinds) {

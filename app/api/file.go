@@ -13,11 +13,13 @@ import (
 	"deedkeep/app/vault"
 )
 
+// fileHandler serves the routes under /v1/file-vault/files, and uploads.
 type fileHandler struct {
 	server  *server
 	service interface {
 		uploadStager
-		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *vault.StagedUpload, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
+		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, staged *vault.StagedUpload,
+			keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
 		Get(ctx context.Context, id uint64) (model.File, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[model.File], error)
 		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FilePatch, match vault.Match) (model.File, error)
@@ -27,24 +29,26 @@ type fileHandler struct {
 	search *search.SearchService
 }
 
-func (h fileHandler) upload(c *request) (response, error) {
-	form, err := h.server.readForm(c, h.service, []string{"folder_id"}, false)
+func (h fileHandler) upload(r *request) (response, error) {
+	form, err := h.server.readForm(r, h.service, []string{"folder_id"}, false)
 	if err != nil {
 		return response{}, err
 	}
 	defer form.staged.Discard()
-	render := func(filed vault.AbstractWithFiles) response { return h.server.uploaded(c, filed) }
-	filed, err := h.service.Upload(c.Context(), c.actor, form.upload(), form.staged, storeResponse(c, render))
+	render := func(filed vault.AbstractWithFiles) response { return h.server.uploadResponse(r, filed) }
+	filed, err := h.service.Upload(r.Context(), r.actor, form.upload(), form.staged, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(filed), nil
 }
 
-// uploaded tells what became of the documents: 201 when one was stored, else 200.
-func (e *server) uploaded(c *request, filed vault.AbstractWithFiles) response {
+// uploadResponse reports which files were stored and which failed. The status is 201 if
+// at least one was stored, else 200.
+func (s *server) uploadResponse(r *request, filed vault.AbstractWithFiles) response {
 	stored, failed := len(filed.Files), len(filed.Failures)
-	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: e.files(c, filed.Files), Errors: failures(filed.Failures)}
+	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: s.files(r, filed.Files),
+		Errors: failures(filed.Failures)}
 	switch {
 	case stored == 0:
 		report.Message = fmt.Sprintf("No files were uploaded: %d file(s) failed validation", failed)
@@ -55,121 +59,124 @@ func (e *server) uploaded(c *request, filed vault.AbstractWithFiles) response {
 	return response{status: http.StatusCreated, body: report}
 }
 
-func (h fileHandler) get(c *request) (response, error) {
-	file, err := h.find(c)
+func (h fileHandler) get(r *request) (response, error) {
+	file, err := h.find(r)
 	if err != nil {
 		return response{}, err
 	}
-	return h.read(c, file), nil
+	return h.read(r, file), nil
 }
 
-func (h fileHandler) read(c *request, f model.File) response {
-	return response{status: http.StatusOK, header: h.server.etags[fileType].header(f.ID, f.Version), body: apitypes.FileBody{Data: h.server.file(c, f)}}
+func (h fileHandler) read(r *request, f model.File) response {
+	return response{status: http.StatusOK, header: h.server.etags[fileType].header(f.ID, f.Version),
+		body: apitypes.FileBody{Data: h.server.file(r, f)}}
 }
 
-var fileListing = listSpec{
+var fileListSpec = listSpec{
 	recordType: "files",
-	text:       taken,
+	search:     searchOptional,
 	sorts:      []sortOption{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
-		unsearched(byFolder("folder_id")), unsearched(byAbstract("abstract_id")), unsearched(byBoolean("is_processing", vault.ColumnProcessing)),
-	}, byCreation()...),
+		notWithSearch(byFolder("folder_id")), notWithSearch(byAbstract("abstract_id")),
+		notWithSearch(byBoolean("is_processing", vault.ColumnProcessing)),
+	}, byCreated()...),
 }
 
-func (h fileHandler) list(c *request) (response, error) {
-	asked, err := h.server.list(c, fileListing)
+func (h fileHandler) list(r *request) (response, error) {
+	lq, err := h.server.list(r, fileListSpec)
 	if err != nil {
 		return response{}, err
 	}
-	page, err := readPage(h.server, c, asked.Query, listed(c, asked, h.service.List, h.search.Files))
+	page, err := readPage(h.server, r, lq.Query, pageReader(r, lq, h.service.List, h.search.Files))
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(pageOf(h.server, c, asked, page, func(f model.File) apitypes.File { return h.server.file(c, f) }))
+	return okResponse(newPage(h.server, r, lq, page, func(f model.File) apitypes.File { return h.server.file(r, f) }))
 }
 
-func (h fileHandler) patch(c *request) (response, error) {
-	file, err := h.find(c) // before the body is read
+func (h fileHandler) patch(r *request) (response, error) {
+	file, err := h.find(r) // 404 before reading the body
 	if err != nil {
 		return response{}, err
 	}
-	m, err := h.server.changes(c, "filename", "folder_id")
+	body, err := h.server.readPatch(r, "filename", "folder_id")
 	if err != nil {
 		return response{}, err
 	}
-	file, err = h.service.Patch(c.Context(), c.actor, file.ID, model.FilePatch{Filename: m.filename("filename"), FolderID: m.number("folder_id")},
-		h.server.etags[fileType].match(c.Header, file.ID))
+	file, err = h.service.Patch(r.Context(), r.actor, file.ID,
+		model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id")},
+		h.server.etags[fileType].match(r.Header, file.ID))
 	if err != nil {
 		return response{}, err
 	}
-	return h.read(c, file), nil
+	return h.read(r, file), nil
 }
 
-func (h fileHandler) trash(c *request) (response, error) {
-	id, err := c.numberID()
+func (h fileHandler) trash(r *request) (response, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.service.Trash(c.Context(), c.actor, id, h.server.etags[fileType].match(c.Header, id)); err != nil {
+	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[fileType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return noContent()
 }
 
-func (h fileHandler) restore(c *request) (response, error) {
-	id, err := c.numberID()
+func (h fileHandler) restore(r *request) (response, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.server.readEmpty(c); err != nil {
+	if err := h.server.readEmpty(r); err != nil {
 		return response{}, err
 	}
-	render := func(f model.File) response { return h.read(c, f) }
-	file, err := h.service.Restore(c.Context(), c.actor, id, storeResponse(c, render))
+	render := func(f model.File) response { return h.read(r, f) }
+	file, err := h.service.Restore(r.Context(), r.actor, id, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(file), nil
 }
 
-// download redirects to a signed link, which anybody may follow while it lives.
-func (h fileHandler) download(c *request) (response, error) {
-	file, err := h.find(c)
+// download redirects to a signed link, which works without a key until it expires.
+func (h fileHandler) download(r *request) (response, error) {
+	file, err := h.find(r)
 	if err != nil {
 		return response{}, err
 	}
-	h.server.downloaded(c, file)
+	h.server.noteDownload(r, file)
 	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.server.Now().Add(h.server.LinkTTL)}
-	return response{status: http.StatusFound, location: c.origin + h.server.links.Sign(link)}, nil
+	return response{status: http.StatusFound, location: r.origin + h.server.links.Sign(link)}, nil
 }
 
-func (h fileHandler) find(c *request) (model.File, error) {
-	id, err := c.numberID()
+func (h fileHandler) find(r *request) (model.File, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return model.File{}, err
 	}
-	return h.service.Get(c.Context(), id)
+	return h.service.Get(r.Context(), id)
 }
 
-func (e *server) files(c *request, files []model.File) []apitypes.File {
+func (s *server) files(r *request, files []model.File) []apitypes.File {
 	list := make([]apitypes.File, 0, len(files))
 	for _, f := range files {
-		list = append(list, e.file(c, f))
+		list = append(list, s.file(r, f))
 	}
 	return list
 }
 
-func (e *server) file(c *request, f model.File) apitypes.File {
+func (s *server) file(r *request, f model.File) apitypes.File {
 	return apitypes.File{
 		ID: int64(f.ID), Filename: f.Filename, FileType: f.Extension(), MimeType: f.MIME, PageCount: f.Pages,
 		FileSize: f.Size, FileSizeHuman: apitypes.HumanSize(f.Size), FolderID: encode.OptionalID(f.FolderID), IsProcessing: f.Processing,
-		DownloadURL: fmt.Sprintf("%s/v1/file-vault/files/%d/download", c.origin, f.ID), CreatedAt: apitypes.At(f.CreatedAt),
+		DownloadURL: fmt.Sprintf("%s/v1/file-vault/files/%d/download", r.origin, f.ID), CreatedAt: apitypes.At(f.CreatedAt),
 	}
 }
 
-func failures(refused []model.RejectedFile) []apitypes.FileFailure {
-	list := make([]apitypes.FileFailure, 0, len(refused))
-	for _, f := range refused {
+func failures(rejected []model.RejectedFile) []apitypes.FileFailure {
+	list := make([]apitypes.FileFailure, 0, len(rejected))
+	for _, f := range rejected {
 		list = append(list, apitypes.FileFailure{Filename: f.Filename, Error: f.Reason})
 	}
 	return list

@@ -13,39 +13,39 @@ import (
 	"deedkeep/app/vault"
 )
 
-// filter is one parameter that narrows a list. read adds what a text, which is not
-// empty, asks for, or gives the sentence that refuses it.
+// filter is a query parameter that narrows a list. read adds the condition for a
+// nonempty value to q, or returns the validation message for an invalid value.
 type filter struct {
-	name       string
-	read       func(e *server, text string, q *vault.Query) string
-	unsearched bool // the index does not know it: it cannot be combined with q
+	name          string
+	read          func(s *server, text string, q *vault.Query) string
+	notWithSearch bool // not in the search index, so it cannot be combined with q
 }
 
-// unsearched makes it a filter that cannot be combined with q.
-func unsearched(f filter) filter {
-	f.unsearched = true
+// notWithSearch returns f marked as a filter that cannot be combined with q.
+func notWithSearch(f filter) filter {
+	f.notWithSearch = true
 	return f
 }
 
-func where(q *vault.Query, column vault.Column, value string) {
+func addFilter(q *vault.Query, column vault.Column, value string) {
 	q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 }
 
-// byText is equality of a text, without regard to case.
-func byText(name string, column vault.Column, most int) filter {
+// byText filters by equal text, ignoring case, of at most maxLength characters.
+func byText(name string, column vault.Column, maxLength int) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		switch {
 		case !decode.ValidText(text):
 			return model.MsgInvalidCharacters(name)
-		case utf8.RuneCountInString(text) > most:
-			return model.MsgTooLong(name, most)
+		case utf8.RuneCountInString(text) > maxLength:
+			return model.MsgTooLong(name, maxLength)
 		}
-		where(q, column, text)
+		addFilter(q, column, text)
 		return ""
 	}}
 }
 
-// byNumber is the number of another record, which need not be there.
+// byNumber filters by the numeric ID of another record. That record need not exist.
 func byNumber(name string, column vault.Column) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		n, _, ok := decode.Integer(text)
@@ -55,42 +55,44 @@ func byNumber(name string, column vault.Column) filter {
 		case n <= 0:
 			return model.MsgInvalidChoice(name)
 		}
-		where(q, column, strconv.FormatInt(n, 10))
+		addFilter(q, column, strconv.FormatInt(n, 10))
 		return ""
 	}}
 }
 
-// byFolder is byNumber, or `null` for the files in no folder and of no abstract.
+// byFolder filters by the ID of a folder. "null" selects files that are in no folder and
+// belong to no abstract.
 func byFolder(name string) filter {
 	number := byNumber(name, vault.ColumnFolder)
-	return filter{name: name, read: func(e *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
 		if text == "null" {
-			where(q, vault.ColumnUnassigned, "")
+			addFilter(q, vault.ColumnUnassigned, "")
 			return ""
 		}
-		return number.read(e, text, q)
+		return number.read(s, text, q)
 	}}
 }
 
-// byAbstract is the opaque id of an abstract, which need not be there.
+// byAbstract filters by the opaque ID of an abstract. The abstract need not exist.
 func byAbstract(name string) filter {
-	return filter{name: name, read: func(e *server, text string, q *vault.Query) string {
-		id, ok := e.abstracts.Decode(text)
+	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
+		id, ok := s.abstracts.Decode(text)
 		if !ok {
 			return model.MsgInvalidChoice(name)
 		}
-		where(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
+		addFilter(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
 		return ""
 	}}
 }
 
+// byBoolean filters by true, 1, false, or 0.
 func byBoolean(name string, column vault.Column) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		switch strings.ToLower(text) {
 		case "true", "1":
-			where(q, column, "true")
+			addFilter(q, column, "true")
 		case "false", "0":
-			where(q, column, "false")
+			addFilter(q, column, "false")
 		default:
 			return model.MsgNotBoolean(name)
 		}
@@ -98,37 +100,38 @@ func byBoolean(name string, column vault.Column) filter {
 	}}
 }
 
+// byChoice filters by one of choices, ignoring case.
 func byChoice(name string, column vault.Column, choices ...string) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
 			return model.MsgInvalidChoice(name)
 		}
-		where(q, column, text)
+		addFilter(q, column, text)
 		return ""
 	}}
 }
 
-// byCreation are both ends of a span of time of creation.
-func byCreation() []filter {
-	return bySpan("created", func(q *vault.Query) (from, to *time.Time) { return &q.CreatedFrom, &q.CreatedTo })
+// byCreated returns the filters created_from and created_to.
+func byCreated() []filter {
+	return byTimeRange("created", func(q *vault.Query) (from, to *time.Time) { return &q.CreatedFrom, &q.CreatedTo })
 }
 
-// byUpdate are both ends of a span of time of the last change.
-func byUpdate() []filter {
-	list := bySpan("updated", func(q *vault.Query) (from, to *time.Time) { return &q.UpdatedFrom, &q.UpdatedTo })
+// byUpdated returns the filters updated_from and updated_to.
+func byUpdated() []filter {
+	list := byTimeRange("updated", func(q *vault.Query) (from, to *time.Time) { return &q.UpdatedFrom, &q.UpdatedTo })
 	for i := range list {
-		list[i].unsearched = true
+		list[i].notWithSearch = true
 	}
 	return list
 }
 
-// bySpan are both ends of a span of time, inclusive: a date is the whole day in UTC, a
-// date-time is of RFC 3339.
-func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
+// byTimeRange returns the filters NAME_from and NAME_to, both inclusive. Values are RFC 3339
+// times, or dates, which stand for the full day in UTC.
+func byTimeRange(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 	from, to := of+"_from", of+"_to"
 	return []filter{
 		{name: from, read: func(_ *server, text string, q *vault.Query) string {
-			at, _, ok := instant(text)
+			at, _, ok := parseTime(text)
 			if !ok {
 				return model.MsgNotDateTime(from)
 			}
@@ -139,7 +142,7 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 			return ""
 		}},
 		{name: to, read: func(_ *server, text string, q *vault.Query) string {
-			at, day, ok := instant(text)
+			at, day, ok := parseTime(text)
 			if !ok {
 				return model.MsgNotDateTime(to)
 			}
@@ -153,13 +156,13 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 	}
 }
 
-// instant reads a date or a date-time. A blank in one is the plus of its zone, which
-// somebody put into an address as it was.
-func instant(text string) (at time.Time, day, ok bool) {
+// parseTime parses a date or an RFC 3339 time. A space in a time is read as the plus sign
+// of its zone offset, because clients often forget to encode it. day reports a date.
+func parseTime(text string) (at time.Time, day, ok bool) {
 	if at, err := time.Parse(time.DateOnly, text); err == nil && len(text) == len(time.DateOnly) {
 		return at, true, at.Year() > 0
 	}
-	if strings.Contains(text, ",") { // which the library takes for a point
+	if strings.Contains(text, ",") { // time.Parse accepts a comma as a decimal point
 		return time.Time{}, false, false
 	}
 	at, err := time.Parse(time.RFC3339Nano, strings.Replace(text, " ", "+", 1))
@@ -167,17 +170,19 @@ func instant(text string) (at time.Time, day, ok bool) {
 	return at, false, err == nil && at.Year() > 0 && at.Year() <= 9999
 }
 
-// scopeOf names a list, so that a cursor is of no other.
-func scopeOf(noun, sort string, q vault.Query) string {
+// listScope returns the text that binds a cursor to one list: its record type, sort
+// order, and filters.
+func listScope(recordType, sort string, q vault.Query) string {
 	parts := []string{"sort=" + sort}
 	for _, w := range q.Filters {
 		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, model.Fold(w.Value)))
 	}
-	for name, at := range map[string]time.Time{"from": q.CreatedFrom, "to": q.CreatedTo, "updated_from": q.UpdatedFrom, "updated_to": q.UpdatedTo} {
+	for name, at := range map[string]time.Time{"from": q.CreatedFrom, "to": q.CreatedTo, "updated_from": q.UpdatedFrom,
+		"updated_to": q.UpdatedTo} {
 		if !at.IsZero() {
 			parts = append(parts, name+"="+at.Format(time.RFC3339Nano))
 		}
 	}
 	slices.Sort(parts)
-	return noun + "?" + strings.Join(parts, "&")
+	return recordType + "?" + strings.Join(parts, "&")
 }

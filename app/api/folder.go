@@ -10,6 +10,7 @@ import (
 	"deedkeep/app/vault"
 )
 
+// folderHandler serves the routes under /v1/file-vault/folders.
 type folderHandler struct {
 	server  *server
 	service interface {
@@ -21,8 +22,8 @@ type folderHandler struct {
 	}
 }
 
-func (h folderHandler) list(c *request) (response, error) {
-	folders, err := h.service.List(c.Context())
+func (h folderHandler) list(r *request) (response, error) {
+	folders, err := h.service.List(r.Context())
 	if err != nil {
 		return response{}, err
 	}
@@ -33,8 +34,8 @@ func (h folderHandler) list(c *request) (response, error) {
 	return okResponse(apitypes.Folders{Folders: list})
 }
 
-func (h folderHandler) create(c *request) (response, error) {
-	sent, err := c.object(h.server.Limits.JSON, "name", "parent_id")
+func (h folderHandler) create(r *request) (response, error) {
+	sent, err := r.object(h.server.Limits.JSON, "name", "parent_id")
 	if err != nil {
 		return response{}, err
 	}
@@ -42,56 +43,58 @@ func (h folderHandler) create(c *request) (response, error) {
 		return response{status: http.StatusCreated, header: h.server.etags[folderType].header(f.ID, f.Version),
 			body: apitypes.FolderCreated{Success: true, Message: "Folder created successfully", Folder: encode.Folder(f)}}
 	}
-	made, err := h.service.Create(c.Context(), c.actor, model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, storeResponse(c, render))
+	folder, err := h.service.Create(r.Context(), r.actor,
+		model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
-	return render(made), nil
+	return render(folder), nil
 }
 
-func (h folderHandler) get(c *request) (response, error) {
-	id, err := c.numberID()
+func (h folderHandler) get(r *request) (response, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	found, err := h.service.Get(c.Context(), id)
+	folder, err := h.service.Get(r.Context(), id)
 	if err != nil {
 		return response{}, err
 	}
-	return h.read(found), nil
+	return h.read(folder), nil
 }
 
-func (h folderHandler) patch(c *request) (response, error) {
-	id, err := c.numberID()
+func (h folderHandler) patch(r *request) (response, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.service.Get(c.Context(), id); err != nil {
-		return response{}, err // before the body is read
+	if _, err := h.service.Get(r.Context(), id); err != nil {
+		return response{}, err // 404 before reading the body
 	}
-	m, err := h.server.changes(c, "name", "parent_id")
+	body, err := h.server.readPatch(r, "name", "parent_id")
 	if err != nil {
 		return response{}, err
 	}
-	changed, err := h.service.Patch(c.Context(), c.actor, id, model.FolderPatch{Name: m.input("name"), ParentID: m.number("parent_id")},
-		h.server.etags[folderType].match(c.Header, id))
+	folder, err := h.service.Patch(r.Context(), r.actor, id, model.FolderPatch{Name: body.input("name"), ParentID: body.number("parent_id")},
+		h.server.etags[folderType].match(r.Header, id))
 	if err != nil {
 		return response{}, err
 	}
-	return h.read(changed), nil
+	return h.read(folder), nil
 }
 
-func (h folderHandler) remove(c *request) (response, error) {
-	id, err := c.numberID()
+func (h folderHandler) remove(r *request) (response, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.service.Remove(c.Context(), c.actor, id, h.server.etags[folderType].match(c.Header, id)); err != nil {
+	if err := h.service.Remove(r.Context(), r.actor, id, h.server.etags[folderType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return noContent()
 }
 
 func (h folderHandler) read(f model.Folder) response {
-	return response{status: http.StatusOK, header: h.server.etags[folderType].header(f.ID, f.Version), body: apitypes.FolderBody{Data: encode.Folder(f)}}
+	return response{status: http.StatusOK, header: h.server.etags[folderType].header(f.ID, f.Version),
+		body: apitypes.FolderBody{Data: encode.Folder(f)}}
 }

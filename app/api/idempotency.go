@@ -13,14 +13,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Idempotency: a POST that carries a key happens once (API.md, "Ours"). The answer
-// is kept in the transaction of its record, so that a retry after a cut connection,
-// or a restart, gets it again.
+// A POST request with an Idempotency-Key header takes effect only once. Its response is
+// stored in the same transaction as its record, so a retry after a lost connection or a
+// restart gets the same response.
 const (
 	idempotencyKey   = "Idempotency-Key"
 	idempotencyField = "idempotency_key"
 	replayedHeader   = "Idempotent-Replayed"
-	maxKey           = 255 // characters
+	maxKeyLength     = 255 // characters
 )
 
 var (
@@ -29,72 +29,74 @@ var (
 	errKeyReused = errs.InvalidField(idempotencyField, "The idempotency key was used with another request.")
 )
 
-// keyHash names a request that is to happen once: who, what and the key.
+// keyHash identifies an idempotent request by actor, method, path, and key.
 type keyHash = [32]byte
 
-// running are the slots that are being worked on, known to this process alone.
-type running struct {
+// inFlight is the set of idempotent requests that are running in this process.
+type inFlight struct {
 	mu    sync.Mutex
 	slots map[keyHash]bool
 }
 
-func (r *running) begin(s keyHash) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.slots[s] {
+// begin adds a request and reports false if it is already running.
+func (f *inFlight) begin(s keyHash) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.slots[s] {
 		return false
 	}
-	r.slots[s] = true
+	f.slots[s] = true
 	return true
 }
 
-func (r *running) end(s keyHash) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.slots, s)
+func (f *inFlight) end(s keyHash) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.slots, s)
 }
 
-// idempotent looks at the key before a handler does anything: the handler runs, or its
-// answer of another time is given again.
-func (e *server) idempotent(h handler) handler {
-	return func(c *request) (response, error) {
-		key, err := readIdempotencyKey(c.Header)
+// idempotent wraps h. If the response to an earlier request with the same key is stored,
+// it replays that response instead of running h.
+func (s *server) idempotent(h handler) handler {
+	return func(r *request) (response, error) {
+		key, err := readIdempotencyKey(r.Header)
 		if err != nil {
 			return response{}, err
 		}
 		if key == "" {
-			return h(c)
+			return h(r)
 		}
-		c.keyHash = hashKey(c.actor, c.Method, c.URL.Path, key)
-		if !e.running.begin(c.keyHash) {
+		r.keyHash = hashKey(r.actor, r.Method, r.URL.Path, key)
+		if !s.inFlight.begin(r.keyHash) {
 			return response{}, errRunning
 		}
-		defer e.running.end(c.keyHash)
-		replay, found, err := e.Vault.StoredResponse(c.Context(), c.keyHash)
+		defer s.inFlight.end(r.keyHash)
+		replay, found, err := s.Vault.StoredResponse(r.Context(), r.keyHash)
 		if err != nil {
 			return response{}, err
 		}
-		c.content = newContent()
+		r.digest = newContentDigest()
 		if found {
-			if err := e.hashBody(c); err != nil {
+			if err := s.hashBody(r); err != nil {
 				return response{}, err
 			}
-			return replayResponse(c, replay)
+			return replayResponse(r, replay)
 		}
-		a, err := h(c)
+		resp, err := h(r)
 		if errors.Is(err, vault.ErrAlreadyProcessed) {
-			// The commit of an earlier one, which its client did not wait for.
-			if replay, _, err = e.Vault.StoredResponse(c.Context(), c.keyHash); err == nil {
-				return replayResponse(c, replay)
+			// An earlier request, whose client disconnected, committed in the meantime.
+			if replay, _, err = s.Vault.StoredResponse(r.Context(), r.keyHash); err == nil {
+				return replayResponse(r, replay)
 			}
 		}
-		return a, err
+		return resp, err
 	}
 }
 
-// replayResponse answers with what was kept, if the request, which was read, is the same.
-func replayResponse(c *request, replay model.StoredResponse) (response, error) {
-	if c.content.sum() != replay.RequestHash {
+// replayResponse returns the stored response if the content of the request, which has
+// been read, equals that of the original request.
+func replayResponse(r *request, replay model.StoredResponse) (response, error) {
+	if r.digest.sum() != replay.RequestHash {
 		return response{}, errKeyReused
 	}
 	header := map[string]string{replayedHeader: "true"}
@@ -104,7 +106,7 @@ func replayResponse(c *request, replay model.StoredResponse) (response, error) {
 	return response{status: replay.Status, raw: replay.Body, header: header}, nil
 }
 
-// readIdempotencyKey reads the header: "" when there is none.
+// readIdempotencyKey returns the Idempotency-Key header, or "" if it is absent.
 func readIdempotencyKey(h http.Header) (string, error) {
 	values := h.Values(idempotencyKey)
 	if len(values) == 0 {
@@ -114,16 +116,16 @@ func readIdempotencyKey(h http.Header) (string, error) {
 	switch {
 	case key == "":
 		return "", errs.InvalidField(idempotencyField, model.MsgRequired(idempotencyField))
-	case len(key) > maxKey:
-		return "", errs.InvalidField(idempotencyField, model.MsgTooLong(idempotencyField, maxKey))
-	case len(values) > 1 || !visible(key):
+	case len(key) > maxKeyLength:
+		return "", errs.InvalidField(idempotencyField, model.MsgTooLong(idempotencyField, maxKeyLength))
+	case len(values) > 1 || !isVisibleASCII(key):
 		return "", errs.InvalidField(idempotencyField, model.MsgInvalidCharacters(idempotencyField))
 	}
 	return key, nil
 }
 
-// visible says whether a text is visible ASCII (RFC 5234, VCHAR).
-func visible(s string) bool {
+// isVisibleASCII reports whether s consists of visible ASCII characters (RFC 5234, VCHAR).
+func isVisibleASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {
 			return false
@@ -132,20 +134,21 @@ func visible(s string) bool {
 	return true
 }
 
-// hashKey is the SHA-256 of actor, method, straightened path and key; only the key,
-// which comes last, is of any length without a mark.
+// hashKey returns the SHA-256 of actor, method, normalized path, and key. The key comes
+// last because it alone may contain any character.
 func hashKey(actor model.Actor, method, path, key string) keyHash {
 	return sha256.Sum256([]byte(actor.Record() + "\n" + method + "\n" + path + "\n" + key))
 }
 
-// storeResponse is what the vault keeps of an answer, if the request carries a key.
-func storeResponse[T any](c *request, render func(T) response) vault.Idempotency[T] {
-	if c.content == nil {
+// storeResponse returns the instruction to store the response with the record. It is the
+// zero value if the request has no idempotency key.
+func storeResponse[T any](r *request, render func(T) response) vault.Idempotency[T] {
+	if r.digest == nil {
 		return vault.Idempotency[T]{}
 	}
-	return vault.Idempotency[T]{KeyHash: c.keyHash, RequestHash: c.content.sum(), Render: func(made T) (int, map[string]string, []byte, error) {
-		a := render(made)
-		raw, err := apitypes.Marshal(a.body)
-		return a.status, c.ignored.withIgnored(a.header), raw, err
+	return vault.Idempotency[T]{KeyHash: r.keyHash, RequestHash: r.digest.sum(), Render: func(record T) (int, map[string]string, []byte, error) {
+		resp := render(record)
+		raw, err := apitypes.Marshal(resp.body)
+		return resp.status, r.ignored.addTo(resp.header), raw, err
 	}}
 }

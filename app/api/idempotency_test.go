@@ -66,7 +66,7 @@ func TestOnceEveryPOST(t *testing.T) {
 		if path == "/uploads" {
 			continue // it takes no such key: beginning stores nothing
 		}
-		if _, known := rows[path]; item.Post != nil && !known {
+		if _, ok := rows[path]; item.Post != nil && !ok {
 			t.Errorf("POST %s is missing here", path)
 		}
 	}

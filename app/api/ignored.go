@@ -11,33 +11,32 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Bounds of what X-Ignored-Fields names.
+// Limits of the X-Ignored-Fields header.
 const (
-	maxIgnored     = 20 // names; the others are counted
+	maxIgnored     = 20 // names listed; more are only counted
 	maxIgnoredName = 64 // bytes of a name
-	// maxIgnoredText is how many bytes the names have together once they are encoded: nginx
-	// takes a response only when all its headers fit into 4 KB.
-	maxIgnoredText = 2 << 10
+	// maxIgnoredBytes bounds the encoded names together: by default nginx accepts a
+	// response only if all its headers fit into 4 KB.
+	maxIgnoredBytes = 2 << 10
 )
 
-// ignored gathers the names of what a request sends and its operation does not take:
-// query parameters, members of a JSON object, fields of a form, parts of a multipart
-// body, and keys of custom_fields. They are bounded: the first few are kept, the rest
-// is a number.
-type ignored struct {
-	mu           sync.Mutex // custom comes from the goroutine that applies the rules
-	sent, custom names
+// ignoredFields collects the names of inputs that an operation does not accept: query
+// parameters, members of a JSON object, form fields, multipart parts, and keys of
+// custom_fields. It keeps the first few names and counts the others.
+type ignoredFields struct {
+	mu           sync.Mutex // custom is set by the goroutine that validates the record
+	sent, custom boundedNames
 }
 
-// names are the first few of a list, and how many more there are.
-type names struct {
+// boundedNames is the first few names of a list and the number of further ones.
+type boundedNames struct {
 	first []string
 	more  int
 }
 
-// add adds a name. One that is listed already is not listed or counted twice; an empty
-// one can only be counted.
-func (n *names) add(name string) {
+// add adds a name. A name that is already listed is not added again. An empty name is
+// only counted.
+func (n *boundedNames) add(name string) {
 	switch {
 	case name != "" && slices.Contains(n.first, name):
 	case name == "" || len(n.first) == maxIgnored:
@@ -47,10 +46,10 @@ func (n *names) add(name string) {
 	}
 }
 
-// query notes the parameters of a query that are not taken, in place of what was noted
-// before. A query that cannot be read has no names.
-func (i *ignored) query(raw string, taken ...string) {
-	i.sent = names{}
+// addQuery adds the query parameters that are not known, after dropping the names added
+// before. It adds none from a malformed query.
+func (i *ignoredFields) addQuery(raw string, known ...string) {
+	i.sent = boundedNames{}
 	if raw == "" {
 		return
 	}
@@ -59,22 +58,22 @@ func (i *ignored) query(raw string, taken ...string) {
 		return
 	}
 	for _, p := range pairs {
-		i.note(p.Name, taken)
+		i.addUnknown(p.Name, known)
 	}
 }
 
-// note notes a name that is not taken.
-func (i *ignored) note(name string, taken []string) {
-	if !slices.Contains(taken, name) {
+// addUnknown adds name unless it is known.
+func (i *ignoredFields) addUnknown(name string, known []string) {
+	if !slices.Contains(known, name) {
 		i.sent.add(name)
 	}
 }
 
-// object notes the members of a JSON object that are not taken, by name.
-func (i *ignored) object(sent map[string]json.RawMessage, taken []string) {
+// addMembers adds the members of a JSON object that are not known, sorted by name.
+func (i *ignoredFields) addMembers(sent map[string]json.RawMessage, known []string) {
 	var left []string
 	for name := range sent {
-		if !slices.Contains(taken, name) {
+		if !slices.Contains(known, name) {
 			left = append(left, name)
 		}
 	}
@@ -84,9 +83,9 @@ func (i *ignored) object(sent map[string]json.RawMessage, taken []string) {
 	}
 }
 
-// keys takes the keys of custom_fields that no definition names.
-func (i *ignored) keys(keys []string) {
-	var n names
+// setCustomKeys sets the keys of custom_fields that have no definition.
+func (i *ignoredFields) setCustomKeys(keys []string) {
+	var n boundedNames
 	for _, key := range keys {
 		n.add("custom_fields." + key)
 	}
@@ -95,19 +94,19 @@ func (i *ignored) keys(keys []string) {
 	i.custom = n
 }
 
-// header is the value of X-Ignored-Fields: the names, percent-encoded and separated by
-// commas, then a plus sign and how many more there are. It is "" when nothing was
-// ignored. No name holds a plus sign, a comma or a line break once it is encoded.
-func (i *ignored) header() string {
+// header returns the value of X-Ignored-Fields: the names, percent-encoded and separated
+// by commas, then a plus sign and the number of further names. It is "" if nothing was
+// ignored. An encoded name contains no plus sign, comma, or line break.
+func (i *ignoredFields) header() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	all := names{first: slices.Clone(i.sent.first), more: i.sent.more + i.custom.more}
+	all := boundedNames{first: slices.Clone(i.sent.first), more: i.sent.more + i.custom.more}
 	for _, name := range i.custom.first {
 		all.add(name)
 	}
-	list, left := make([]string, 0, len(all.first)+1), maxIgnoredText
+	list, left := make([]string, 0, len(all.first)+1), maxIgnoredBytes
 	for at, name := range all.first {
-		text := encodedName(name)
+		text := encodeName(name)
 		if left -= len(text) + 1; left < 0 {
 			all.more += len(all.first) - at
 			break
@@ -120,18 +119,18 @@ func (i *ignored) header() string {
 	return strings.Join(list, ",")
 }
 
-// encodedName is a name with every byte but letters, digits, "-", "_", "." and "~"
-// percent-encoded. A long one is cut and ends in an ellipsis.
-func encodedName(name string) string {
+// encodeName percent-encodes every byte of name except letters, digits, "-", "_", ".",
+// and "~". It cuts a long name and appends an ellipsis.
+func encodeName(name string) string {
 	if len(name) > maxIgnoredName {
 		name = strings.ToValidUTF8(name[:maxIgnoredName], "") + "…"
 	}
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// withIgnored adds X-Ignored-Fields to the headers of a response that is kept for a
-// repeated request.
-func (i *ignored) withIgnored(header map[string]string) map[string]string {
+// addTo returns header with X-Ignored-Fields added. It is for responses that are stored
+// for replay.
+func (i *ignoredFields) addTo(header map[string]string) map[string]string {
 	text := i.header()
 	if text == "" {
 		return header

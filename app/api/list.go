@@ -16,92 +16,94 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Lists: pages of a noun by keyset, their places sealed into cursors (API.md, "Ours").
+// Page sizes of lists. Lists use keyset pagination; cursors hold encrypted positions.
 const (
 	defaultPage = 25
 	maxPage     = 100
 )
 
-// listSpec is what may be asked of the list of a noun. Its first sort, descending, is
-// the standard one.
+// listSpec describes the query parameters of one list. The first sort option,
+// descending, is the default.
 type listSpec struct {
-	recordType string
-	sorts      []sortOption
-	filters    []filter
-	text       searching
-	never      []string // parameters of other lists that are refused here, not ignored
-	follow     string   // parameter that asks for the entries after a number, in sequence; "": none
+	recordType  string
+	sorts       []sortOption
+	filters     []filter
+	search      searchMode
+	unsupported []string // parameters of other lists that are rejected here instead of ignored
+	afterParam  string   // parameter that requests the entries after a sequence number; "" if there is no such parameter
 }
 
-// sortOption is a name for an order of the store.
+// sortOption names a sort order.
 type sortOption struct {
 	name string
 	by   vault.Sort
 }
 
-// listQuery is a list as it was asked for.
+// listQuery is the parsed query of a list request.
 type listQuery struct {
 	vault.Query
-	text  string          // that is searched for; "": the list is in its own order
-	index *apitypes.Index // that is searched; nil without text
-	scope string          // names the list: noun, sort, filters and text
-	rest  []decode.Pair   // the query without its cursor
+	text        string          // search text; "" returns the list in its sort order
+	index       *apitypes.Index // state of the search index; nil without text
+	scope       string          // binds cursors to this list: record type, sort, filters, and text
+	otherParams []decode.Pair   // the query parameters without the cursor
 }
 
-// list reads the query of a list; Invalid with every refusal at once. Of a repeated
-// parameter the last counts, unknown ones are noted as ignored, empty ones are absent.
-func (e *server) list(c *request, l listSpec) (listQuery, error) {
-	c.ignored.query(c.URL.RawQuery, l.parameters()...)
-	pairs, err := queryPairs(c.URL.RawQuery)
+// list parses the query of a list request. Its error names all invalid parameters. The
+// last value of a repeated parameter wins, unknown parameters are recorded as ignored,
+// and empty ones count as absent.
+func (s *server) list(r *request, l listSpec) (listQuery, error) {
+	r.ignored.addQuery(r.URL.RawQuery, l.parameters()...)
+	pairs, err := queryPairs(r.URL.RawQuery)
 	if err != nil {
 		return listQuery{}, err
 	}
 	values := map[string]string{}
-	a := listQuery{Query: vault.Query{Limit: defaultPage}}
+	lq := listQuery{Query: vault.Query{Limit: defaultPage}}
 	for _, p := range pairs {
 		values[p.Name] = p.Value
 		if p.Name != "cursor" {
-			a.rest = append(a.rest, p)
+			lq.otherParams = append(lq.otherParams, p)
 		}
 	}
-	var refused errs.Fields
-	a.text = l.textOf(values, &refused)
+	var invalid errs.Fields
+	lq.text = l.readSearchText(values, &invalid)
 	for _, f := range l.filters {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
-			if sentence := f.read(e, text, &a.Query); sentence != "" {
-				refused.Add(f.name, sentence)
+			if sentence := f.read(s, text, &lq.Query); sentence != "" {
+				invalid.Add(f.name, sentence)
 			}
 		}
 	}
 	if text := values["per_page"]; text != "" {
-		a.Limit = perPage(text, &refused)
+		lq.Limit = perPage(text, &invalid)
 	}
-	a.scope = e.sequenced(l, values, &a, &refused)
-	if text := values["cursor"]; text != "" && len(refused) == 0 {
-		e.decodeCursor(text, &a, &refused)
+	lq.scope = s.readOrder(l, values, &lq, &invalid)
+	if text := values["cursor"]; text != "" && len(invalid) == 0 {
+		s.decodeCursor(text, &lq, &invalid)
 	}
-	if err = refused.Err(); err == nil && a.text != "" {
-		a.index, err = e.index(c.Context())
+	if err = invalid.Err(); err == nil && lq.text != "" {
+		lq.index, err = s.indexState(r.Context())
 	}
-	return a, err
+	return lq, err
 }
 
-// parameters are the names that the query of the list may have, or is refused for.
+// parameters returns the names of all parameters that the list accepts or rejects. It
+// ignores all others.
 func (l listSpec) parameters() []string {
-	taken := append([]string{"per_page", "cursor", "q"}, l.never...)
+	names := append([]string{"per_page", "cursor", "q"}, l.unsupported...)
 	if len(l.sorts) > 0 {
-		taken = append(taken, "sort")
+		names = append(names, "sort")
 	}
-	if l.follow != "" {
-		taken = append(taken, l.follow)
+	if l.afterParam != "" {
+		names = append(names, l.afterParam)
 	}
 	for _, f := range l.filters {
-		taken = append(taken, f.name)
+		names = append(names, f.name)
 	}
-	return taken
+	return names
 }
 
-// queryPairs are the parameters of a query, in order.
+// queryPairs parses a query into its parameters, in order.
 func queryPairs(query string) ([]decode.Pair, error) {
 	pairs, err := decode.ParseForm([]byte(query))
 	if err != nil {
@@ -110,58 +112,59 @@ func queryPairs(query string) ([]decode.Pair, error) {
 	return pairs, nil
 }
 
-func perPage(text string, refused *errs.Fields) int {
+// perPage parses the page size.
+func perPage(text string, invalid *errs.Fields) int {
 	const field = "per_page"
 	n, present, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		refused.Add(field, model.MsgNotInteger(field))
+		invalid.Add(field, model.MsgNotInteger(field))
 	case !present:
 		return defaultPage
 	case n < 1 || n > maxPage:
-		refused.Add(field, model.MsgNotBetween(field, 1, maxPage))
+		invalid.Add(field, model.MsgNotBetween(field, 1, maxPage))
 	}
 	return int(n)
 }
 
-// sequenced sets the order of a list and gives its scope.
-func (e *server) sequenced(l listSpec, values map[string]string, a *listQuery, refused *errs.Fields) string {
-	text := values["sort"]
-	if l.follow != "" && e.follows(l, values, a, refused) {
-		return l.sequence(a.Query)
+// readOrder sets the sort order of lq and returns the scope of the list.
+func (s *server) readOrder(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) string {
+	sort := values["sort"]
+	if l.afterParam != "" && s.readAfter(l, values, lq, invalid) {
+		return l.sequenceScope(lq.Query)
 	}
-	if a.text != "" || len(l.sorts) == 0 {
-		return scopeOf(l.recordType, "relevance", a.Query) + fmt.Sprintf("&q=%q", a.text)
+	if lq.text != "" || len(l.sorts) == 0 {
+		return listScope(l.recordType, "relevance", lq.Query) + fmt.Sprintf("&q=%q", lq.text)
 	}
-	return scopeOf(l.recordType, l.sort(text, &a.Query, refused), a.Query)
+	return listScope(l.recordType, l.sort(sort, &lq.Query, invalid), lq.Query)
 }
 
-// sequence is the scope of the list in the sequence of its entries.
-func (l listSpec) sequence(q vault.Query) string { return scopeOf(l.recordType, "sequence", q) }
+// sequenceScope returns the scope of the list in sequence order.
+func (l listSpec) sequenceScope(q vault.Query) string { return listScope(l.recordType, "sequence", q) }
 
-// follows says whether the entries after a number are asked for, or those after a cursor
-// of such a list, and sets where they begin.
-func (e *server) follows(l listSpec, values map[string]string, a *listQuery, refused *errs.Fields) bool {
-	text := strings.TrimSpace(values[l.follow])
+// readAfter reports whether the request is for the entries after a sequence number, or
+// has a cursor of such a list, and sets the start position.
+func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) bool {
+	text := strings.TrimSpace(values[l.afterParam])
 	sorted := strings.TrimSpace(values["sort"]) != ""
-	if _, open := e.cursors.Decode(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
+	if _, open := s.cursors.Decode(l.sequenceScope(lq.Query), values["cursor"]); text == "" && (sorted || !open) {
 		return false
 	}
 	n, _, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		refused.Add(l.follow, model.MsgNotInteger(l.follow))
-	case n < 0, n == 0 && strings.Trim(text, "0") != "": // more digits than a number has
-		refused.Add(l.follow, model.MsgInvalidChoice(l.follow))
+		invalid.Add(l.afterParam, model.MsgNotInteger(l.afterParam))
+	case n < 0, n == 0 && strings.Trim(text, "0") != "": // the number overflows
+		invalid.Add(l.afterParam, model.MsgInvalidChoice(l.afterParam))
 	case sorted:
-		refused.Add("sort", model.MsgNotCombinable("sort", l.follow))
+		invalid.Add("sort", model.MsgNotCombinable("sort", l.afterParam))
 	}
-	a.Sort, a.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
+	lq.Sort, lq.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
 	return true
 }
 
-// sort sets the order and gives its name with its sign.
-func (l listSpec) sort(text string, q *vault.Query, refused *errs.Fields) string {
+// sort sets the sort order of q and returns its name, with "-" if descending.
+func (l listSpec) sort(text string, q *vault.Query, invalid *errs.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name
@@ -173,72 +176,77 @@ func (l listSpec) sort(text string, q *vault.Query, refused *errs.Fields) string
 			return text
 		}
 	}
-	refused.Add("sort", model.MsgInvalidChoice("sort"))
+	invalid.Add("sort", model.MsgInvalidChoice("sort"))
 	return ""
 }
 
-// A cursor opens under the scope of its list alone; its first byte is the way:
+// A cursor decodes only under the scope of its list. The first byte of its position is
+// the direction.
 const (
-	forth = '>'
-	back  = '<'
+	forward  = '>'
+	backward = '<'
 )
 
-func (e *server) decodeCursor(text string, a *listQuery, refused *errs.Fields) {
-	place, ok := e.cursors.Decode(a.scope, text)
-	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
-		refused.Add("cursor", model.MsgInvalidChoice("cursor"))
+// decodeCursor sets the position and direction of lq from a cursor.
+func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) {
+	position, ok := s.cursors.Decode(lq.scope, text)
+	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
+		invalid.Add("cursor", model.MsgInvalidChoice("cursor"))
 		return
 	}
-	a.Position, a.Backward = place[1:], place[0] == back
+	lq.Position, lq.Backward = position[1:], position[0] == backward
 }
 
-// pageOf is a page of a list, with the way to those beside it.
-func pageOf[T, W any](e *server, c *request, a listQuery, page vault.Page[T], shape func(T) W) apitypes.Page[W] {
-	out := apitypes.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: apitypes.Meta{PerPage: a.Limit, Index: a.index}}
+// newPage returns the response body of a page with the cursors and links of the next and
+// previous pages. shape converts each record.
+func newPage[T, W any](s *server, r *request, lq listQuery, page vault.Page[T], shape func(T) W) apitypes.Page[W] {
+	out := apitypes.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: apitypes.Meta{PerPage: lq.Limit, Index: lq.index}}
 	for _, item := range page.Items {
 		out.Data = append(out.Data, shape(item))
 	}
-	out.Meta.NextCursor, out.Links.Next = e.beside(c, a, forth, page.Next)
-	out.Meta.PrevCursor, out.Links.Prev = e.beside(c, a, back, page.Prev)
-	if page.Next == nil { // where a list in sequence continues once there is more
-		out.Meta.NextCursor, _ = e.beside(c, a, forth, page.End)
+	out.Meta.NextCursor, out.Links.Next = s.pageLink(r, lq, forward, page.Next)
+	out.Meta.PrevCursor, out.Links.Prev = s.pageLink(r, lq, backward, page.Prev)
+	if page.Next == nil { // the cursor to poll with when new entries are appended
+		out.Meta.NextCursor, _ = s.pageLink(r, lq, forward, page.End)
 	}
 	return out
 }
 
-// smallPage is how many bytes of records a page may have without asking for memory.
+// smallPage is how many bytes of records a page may have without a memory reservation.
 const smallPage = 256 << 10
 
-// pageCost is how many times a page is in memory: as records, as JSON and compressed.
+// pageCost is the estimated memory for a page per byte of its records.
 const pageCost = 2
 
-// readPage reads a page of a list. One that is not small is read again once there is
-// memory for it, so that those who wait hold little.
-func readPage[T any](e *server, c *request, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
-	most := int(cmp.Or(e.Limits.Page, 4<<20))
-	q.MaxBytes = min(most, smallPage)
-	page, err := read(c.Context(), q)
-	if err != nil || page.Bytes <= smallPage && (!page.Truncated || q.MaxBytes == most) {
+// readPage reads a page of a list. If the page turns out to be large, readPage drops it,
+// reserves memory, and reads it again, so that waiting requests use little memory.
+func readPage[T any](s *server, r *request, q vault.Query,
+	read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
+	maxBytes := int(cmp.Or(s.Limits.Page, 4<<20))
+	q.MaxBytes = min(maxBytes, smallPage)
+	page, err := read(r.Context(), q)
+	if err != nil || page.Bytes <= smallPage && (!page.Truncated || q.MaxBytes == maxBytes) {
 		return page, err
 	}
-	size := int64(max(most, page.Bytes))
+	size := int64(max(maxBytes, page.Bytes))
 	page = vault.Page[T]{}
-	if err := c.reply.AcquireLarge(c.Context(), pageCost*size); err != nil {
+	if err := r.reply.AcquireLarge(r.Context(), pageCost*size); err != nil {
 		return page, err
 	}
-	q.MaxBytes = most
-	return read(c.Context(), q)
+	q.MaxBytes = maxBytes
+	return read(r.Context(), q)
 }
 
-// beside is the cursor of a page and its address: this one's with another cursor.
-func (e *server) beside(c *request, a listQuery, way byte, position []byte) (cursor, link *string) {
+// pageLink returns the cursor for a position and the URL of this request with that
+// cursor. Both are nil if position is nil.
+func (s *server) pageLink(r *request, lq listQuery, direction byte, position []byte) (cursor, link *string) {
 	if position == nil {
 		return nil, nil
 	}
-	text := e.cursors.Encode(a.scope, append([]byte{way}, position...))
+	text := s.cursors.Encode(lq.scope, append([]byte{direction}, position...))
 	var b strings.Builder
-	b.WriteString(c.origin + c.URL.EscapedPath() + "?")
-	for _, p := range a.rest {
+	b.WriteString(r.origin + r.URL.EscapedPath() + "?")
+	for _, p := range lq.otherParams {
 		b.WriteString(url.QueryEscape(p.Name) + "=" + url.QueryEscape(p.Value) + "&")
 	}
 	b.WriteString("cursor=" + text)

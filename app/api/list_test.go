@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// listed is a page as callers decode it.
-type listed struct {
+// listPage is a page as callers decode it.
+type listPage struct {
 	Data []struct {
 		ID          json.RawMessage
 		OrderNumber string `json:"order_number"`
@@ -30,9 +30,9 @@ type listed struct {
 func list(path string) row { return row{as: "read", method: "GET", path: path, status: 200} }
 
 // page reads one page, numbers its orders' or files' names.
-func (h *house) page(t testing.TB, path string) (listed, []string) {
+func (h *house) page(t testing.TB, path string) (listPage, []string) {
 	t.Helper()
-	got := decode[listed](t, h.ask(t, list(path)))
+	got := decode[listPage](t, h.ask(t, list(path)))
 	names := []string{}
 	for _, d := range got.Data {
 		names = append(names, d.OrderNumber+d.Filename+d.City+d.Heading)
@@ -205,7 +205,7 @@ func TestListLinks(t *testing.T) {
 	const query = "?per_page=1&county=Essex+%26+Co&county=essex&x=%C3%BC&sort=created_at"
 	r := list("/api/v1//orders/" + query)
 	r.route = "/v1/orders" + query
-	first := decode[listed](t, h.ask(t, r))
+	first := decode[listPage](t, h.ask(t, r))
 	if len(first.Data) != 1 || first.Links.Prev != nil || first.Meta.PrevCursor != nil {
 		t.Fatalf("%+v", first)
 	}

@@ -79,7 +79,7 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 	var again int
 	path := "/v1/orders?sort=updated_at&per_page=4"
 	for changes := 1; path != ""; changes++ {
-		page := decode[listed](t, h.ask(t, list(path)))
+		page := decode[listPage](t, h.ask(t, list(path)))
 		for _, d := range page.Data {
 			if _, twice := seen[d.OrderNumber]; twice {
 				again++

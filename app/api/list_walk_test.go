@@ -119,9 +119,9 @@ func (c *crowd) leave(t *testing.T, n int) {
 }
 
 // look reads a page and counts what is on it.
-func (c *crowd) look(t *testing.T, path string, seen map[string]int) listed {
+func (c *crowd) look(t *testing.T, path string, seen map[string]int) listPage {
 	t.Helper()
-	page := decode[listed](t, c.direct(t, "read", http.MethodGet, path, ""))
+	page := decode[listPage](t, c.direct(t, "read", http.MethodGet, path, ""))
 	for _, d := range page.Data {
 		if seen[d.OrderNumber]++; seen[d.OrderNumber] > 1 {
 			t.Fatalf("%s: %s is seen twice", path, d.OrderNumber)

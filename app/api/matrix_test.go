@@ -68,8 +68,8 @@ func TestMatrix(t *testing.T) {
 			if operation.Security != nil && len(*operation.Security) == 0 {
 				continue // open to everybody
 			}
-			r, known := requests[method+" "+path]
-			if !known {
+			r, ok := requests[method+" "+path]
+			if !ok {
 				t.Errorf("%s %s is missing in the matrix", method, path)
 				continue
 			}

@@ -1,52 +1,53 @@
 package api
 
 import (
-	"deedkeep/app/httpx"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/httpx"
 )
 
-// MetricsPath is where a monitor reads how the service goes, outside /v1.
+// MetricsPath is the path of the metrics. It is outside /v1.
 const MetricsPath = "/metrics"
 
-// mountMetrics registers it behind the same gate as the routes of /v1.
-func (e *server) mountMetrics(engine *gin.Engine) {
-	if e.Metrics == nil {
+// mountMetrics registers the route of the metrics. It is subject to authentication.
+func (s *server) mountMetrics(router *gin.Engine) {
+	if s.Metrics == nil {
 		return
 	}
-	tell := e.handle(func(c *request) (response, error) {
-		text, err := e.Metrics(c.Context())
-		return response{status: http.StatusOK, raw: text, media: e.MetricsMedia}, err
+	handler := s.handle(func(r *request) (response, error) {
+		text, err := s.Metrics(r.Context())
+		return response{status: http.StatusOK, raw: text, media: s.MetricsMedia}, err
 	})
-	engine.GET(MetricsPath, tell)
-	engine.HEAD(MetricsPath, tell)
-	engine.OPTIONS(MetricsPath, func(c *gin.Context) {
+	router.GET(MetricsPath, handler)
+	router.HEAD(MetricsPath, handler)
+	router.OPTIONS(MetricsPath, func(c *gin.Context) {
 		c.Header("Allow", "GET, HEAD, OPTIONS")
 		c.Status(http.StatusNoContent)
 	})
 }
 
-// isOpen reports a request that needs no key: a program of this machine reads the
-// metrics of a service that nobody else reaches but directly. Whoever shows a key is
-// judged by it.
-func (e *server) isOpen(c *gin.Context) bool {
+// skipsAuth reports whether the request needs no key: a client on this machine reads the
+// metrics, and no proxy is configured. A request that has a key is always checked.
+func (s *server) skipsAuth(c *gin.Context) bool {
 	r := c.Request
-	return e.MetricsLocal && !e.isProxied() && c.FullPath() == MetricsPath && isRead(r.Method) && len(r.Header.Values("Authorization")) == 0 && isLocal(r)
+	return s.MetricsLocal && !s.isProxied() && c.FullPath() == MetricsPath && isRead(r.Method) &&
+		len(r.Header.Values("Authorization")) == 0 && isLocal(r)
 }
 
-// isProxied reports that the settings tell of a proxy. What one of this machine passes
-// on need not differ from what a program of this machine asks: nginx from 1.29.7 on
-// speaks HTTP/1.1 to 127.0.0.1 under that name, and adds no header, unless told to.
-func (e *server) isProxied() bool { return e.PublicURL != "" || len(e.TrustedProxies) > 0 }
+// isProxied reports whether the settings show that there is a proxy. A request that a
+// local proxy forwards can look like a local one: by default, nginx since 1.29.7 sends
+// HTTP/1.1 to 127.0.0.1 with that address as Host and adds no header.
+func (s *server) isProxied() bool { return s.PublicURL != "" || len(s.TrustedProxies) > 0 }
 
-// isLocal reports a request that looks like one of a program of this machine: its
-// connection comes from a loopback address, it was made to a name of this machine (a
-// page that has its own name point here, by DNS, is no program of ours), and no header
-// says that anybody passed it on. A proxy that nothing tells of may pass for one.
+// isLocal reports whether the request looks like one of a client on this machine: its
+// connection comes from a loopback address, its Host is a loopback name (which stops DNS
+// rebinding), and it has no header of a proxy. It cannot detect a proxy that adds no
+// headers.
 func isLocal(r *http.Request) bool {
 	if !httpx.Peer(r).IsLoopback() || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
 		return false
@@ -59,8 +60,8 @@ func isLocal(r *http.Request) bool {
 	return true
 }
 
-// namesLoopback reports localhost (RFC 6761, section 6.3) or a loopback address, with
-// or without a port.
+// namesLoopback reports whether host is localhost (RFC 6761, section 6.3) or a loopback
+// address, with or without a port.
 func namesLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -69,12 +70,14 @@ func namesLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// isForwarding reports a header that proxies add: that of RFC 7239, Via (RFC 9110,
-// section 7.6.3), and what they had before and beside these; and what a browser adds
-// to requests of a page, which no monitor sends.
+// isForwarding reports whether name is a header that proxies add (Forwarded of RFC 7239,
+// Via of RFC 9110, section 7.6.3, and vendor headers) or that browsers add to requests of
+// pages. Monitoring systems send none of them.
 func isForwarding(name string) bool {
 	switch name {
-	case "Forwarded", "Via", "Origin", "Referer", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Client-Ip", "Cf-Connecting-Ip", "Cdn-Loop", "Fastly-Client-Ip", "Fly-Client-Ip", "X-Original-Host", "X-Original-Url", "X-Arr-Log-Id", "X-Envoy-External-Address":
+	case "Forwarded", "Via", "Origin", "Referer", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Client-Ip",
+		"Cf-Connecting-Ip", "Cdn-Loop", "Fastly-Client-Ip", "Fly-Client-Ip", "X-Original-Host", "X-Original-Url", "X-Arr-Log-Id",
+		"X-Envoy-External-Address":
 		return true
 	}
 	return strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "X-Proxy") || strings.HasPrefix(name, "Sec-Fetch-")

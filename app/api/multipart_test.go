@@ -99,11 +99,11 @@ func TestFilenames(t *testing.T) {
 	} {
 		t.Run(c.label, func(t *testing.T) {
 			r := upload("full", 201, part(dispo(`name="files"; `+c.sent), pdf(1)))
-			r.has = []string{fmt.Sprintf(`"filename":%s,"file_type":"pdf"`, quoted(c.label))}
+			r.has = []string{fmt.Sprintf(`"filename":%s,"file_type":"pdf"`, quote(c.label))}
 			h.ask(t, r)
 			// errors[].filename is made the same way.
 			r = upload("full", 200, part(dispo(`name="files"; `+c.sent), ""))
-			r.has = []string{fmt.Sprintf(`"errors":[{"filename":%s,"error":"File is empty"}]`, quoted(c.label))}
+			r.has = []string{fmt.Sprintf(`"errors":[{"filename":%s,"error":"File is empty"}]`, quote(c.label))}
 			h.ask(t, r)
 		})
 	}
@@ -114,4 +114,4 @@ func TestFilenames(t *testing.T) {
 	}
 }
 
-func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
+func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }

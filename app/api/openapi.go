@@ -20,21 +20,22 @@ import (
 //go:embed openapi.yaml
 var openapi []byte
 
-// anyOrigin stands for the own address until a request says which that is.
-const anyOrigin = "http://origin.invalid"
+// originPlaceholder is replaced by the base URL of the server when the description is served.
+const originPlaceholder = "http://origin.invalid"
 
-// description is openapi.yaml as it is served, but for the own address.
+// description is the parsed openapi.yaml, with originPlaceholder as the base URL.
 type description struct {
 	json    []byte
 	samples []Sample
 }
 
-// readContract is parseContract, once in a process: the text is embedded.
-var readContract = sync.OnceValues(parseContract)
+// loadDescription returns the result of parseDescription, which runs once per process.
+var loadDescription = sync.OnceValues(parseDescription)
 
-// parseContract turns openapi.yaml into JSON, with the own address as its first server
-// and an example in curl at every operation (x-codeSamples, as Redocly and others read it).
-func parseContract() (description, error) {
+// parseDescription converts openapi.yaml to JSON. It sets the URL of the first server and
+// adds a curl command to each operation as x-codeSamples, an extension that Redocly and
+// other tools display.
+func parseDescription() (description, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(openapi, &document); err != nil {
 		return description{}, fmt.Errorf("openapi.yaml: %w", err)
@@ -51,7 +52,7 @@ func parseContract() (description, error) {
 	if servers == nil || len(servers.Content) == 0 {
 		return description{}, errors.New("openapi.yaml: it has no servers")
 	}
-	*member(servers.Content[0], "url") = *textNode(anyOrigin + "/v1")
+	*member(servers.Content[0], "url") = *textNode(originPlaceholder + "/v1")
 	var b bytes.Buffer
 	if err := writeJSON(&b, root); err != nil {
 		return description{}, fmt.Errorf("openapi.yaml: %w", err)
@@ -59,10 +60,11 @@ func parseContract() (description, error) {
 	return description{b.Bytes(), samples}, nil
 }
 
-// Describe serves the contract of /v1 as JSON, its first server being the own
-// address of this installation.
+// Describe returns a handler that serves the OpenAPI description of /v1 as JSON. The URL
+// of its first server is the base URL of this server: publicURL, or else the origin of
+// the request, for which it trusts the forwarding headers of trustedProxies.
 func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, error) {
-	contract, err := readContract()
+	contract, err := loadDescription()
 	if err != nil {
 		return nil, err
 	}
@@ -70,37 +72,39 @@ func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, er
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Content-Security-Policy", dataPolicy)
+		w.Header().Set("Content-Security-Policy", contentSecurityPolicy)
 		origin, err := addresses.Origin(r)
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, errNoMethod.Message)
+			writeError(w, http.StatusMethodNotAllowed, errNoMethod.Message)
 		case err != nil:
-			refuse(w, http.StatusBadRequest, httpx.ErrHost.Message)
+			writeError(w, http.StatusBadRequest, httpx.ErrHost.Message)
 		default:
-			// A reader that has gone needs no answer.
-			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(anyOrigin), escaped(origin)))
+			// The only error is a disconnected client.
+			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(originPlaceholder), jsonEscape(origin)))
 		}
 	}), nil
 }
 
-// escaped is a text as it stands between the quotes of JSON.
-func escaped(text string) []byte {
+// jsonEscape returns text as the inside of a JSON string.
+func jsonEscape(text string) []byte {
 	var b bytes.Buffer
 	if writeValue(&b, text) != nil {
-		return nil // a text can always be written
+		return nil // encoding a string cannot fail
 	}
 	return b.Bytes()[1 : b.Len()-1]
 }
 
-func refuse(w http.ResponseWriter, status int, message string) {
+// writeError writes an error response with a JSON body.
+func writeError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // nor does this one
+	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // the only error is a disconnected client
 }
 
-// Owns reports whether a path is under /v1 or /api/v1, however it is spelt.
+// Owns reports whether the API handles path: whether it is under /v1 or /api/v1 once
+// repeated slashes are removed.
 func Owns(path string) bool {
 	path = cleanPath(path)
 	return path == "/v1" || strings.HasPrefix(path, "/v1/")

@@ -12,40 +12,40 @@ import (
 	"deedkeep/app/tus"
 )
 
-// Sample is one request of the contract as a person types it: made of the examples that
-// the description gives, with the key in $KEY and a document called Deed.pdf beside it.
+// Sample is a curl command for one operation of the API. It uses the example values of
+// the OpenAPI description, the API key in $KEY, and a file named Deed.pdf.
 type Sample struct {
 	Method, Path, Summary string
 	Curl                  string // several lines, without a newline at the end
 }
 
-// Samples gives every request of the contract, in the order of the description, for the
-// installation at an address without a path.
+// Samples returns a sample of each operation, in the order of the description. origin is
+// the base URL of the server, without a path.
 func Samples(origin string) ([]Sample, error) {
-	c, err := readContract()
+	c, err := loadDescription()
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Sample, 0, len(c.samples))
 	for _, s := range c.samples {
-		s.Curl = strings.ReplaceAll(s.Curl, anyOrigin, origin)
+		s.Curl = strings.ReplaceAll(s.Curl, originPlaceholder, origin)
 		list = append(list, s)
 	}
 	return list, nil
 }
 
-// methods are the members of a path that are operations.
-var methods = []string{"get", "post", "put", "patch", "delete"}
+// operationMethods are the members of a path item that are operations.
+var operationMethods = []string{"get", "post", "put", "patch", "delete"}
 
-// sampler writes samples out of a description.
+// sampler generates samples from an OpenAPI description.
 type sampler struct{ root *yaml.Node }
 
-// all adds a sample to each operation, as x-codeSamples, and gives the list of them.
+// all adds a sample to each operation as x-codeSamples and returns all samples.
 func (s sampler) all() ([]Sample, error) {
 	var list []Sample
 	for path, item := range members(member(s.root, "paths")) {
 		for method, operation := range members(item) {
-			if !slices.Contains(methods, method) {
+			if !slices.Contains(operationMethods, method) {
 				continue
 			}
 			curl, err := s.curl(method, path, item, operation)
@@ -54,15 +54,16 @@ func (s sampler) all() ([]Sample, error) {
 			}
 			list = append(list, Sample{strings.ToUpper(method), path, scalar(member(operation, "summary")), curl})
 			operation.Content = append(operation.Content, textNode("x-codeSamples"), &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{
-				Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("lang"), textNode("Shell"), textNode("label"), textNode("curl"), textNode("source"), textNode(curl)},
+				Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("lang"), textNode("Shell"), textNode("label"), textNode("curl"),
+					textNode("source"), textNode(curl)},
 			}}})
 		}
 	}
 	return list, nil
 }
 
-// curl writes one request: what has to be sent, and no more. Optional headers and what
-// all lists take besides are left out.
+// curl returns the curl command for an operation. It omits optional headers and the
+// optional parameters that all lists share.
 func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, error) {
 	body, err := s.body(operation)
 	if err != nil {
@@ -80,7 +81,7 @@ func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, 
 	if method != "get" && (method != "post" || len(body) == 0) {
 		begin += " -X " + strings.ToUpper(method)
 	}
-	end := quoted(address)
+	end := shellQuote(address)
 	responses := member(operation, "responses")
 	if member(responses, "200", "content", "*/*") != nil {
 		end = "-o Deed.pdf " + end
@@ -89,21 +90,22 @@ func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, 
 		end = "-L " + end
 	}
 	lines := slices.Concat([]string{begin}, headers, body, []string{end})
-	if one := strings.Join(lines, " "); len(one) <= 110 {
-		return one, nil
+	if line := strings.Join(lines, " "); len(line) <= 110 {
+		return line, nil
 	}
 	return strings.Join(lines, " \\\n  "), nil
 }
 
-// address fills a path, and asks for what the operation has of its own.
+// address returns the URL of an operation, with the example values of its path parameters,
+// its required query parameters, and those declared inline.
 func (s sampler) address(path string, item, operation *yaml.Node) (string, error) {
 	query := ""
-	for _, of := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
-		if of == nil {
+	for _, list := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
+		if list == nil {
 			continue
 		}
-		for _, given := range of.Content {
-			p := s.resolve(given)
+		for _, node := range list.Content {
+			p := s.resolve(node)
 			name, example := scalar(member(p, "name")), member(p, "example")
 			switch scalar(member(p, "in")) {
 			case "path":
@@ -112,7 +114,7 @@ func (s sampler) address(path string, item, operation *yaml.Node) (string, error
 				}
 				path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(example.Value))
 			case "query":
-				if example != nil && (p == given || scalar(member(p, "required")) == "true") {
+				if example != nil && (p == node || scalar(member(p, "required")) == "true") {
 					query += "&" + name + "=" + url.QueryEscape(example.Value)
 				}
 			}
@@ -121,29 +123,29 @@ func (s sampler) address(path string, item, operation *yaml.Node) (string, error
 	if query != "" {
 		path += "?" + query[1:]
 	}
-	if own := member(item, "servers"); own != nil {
-		return anyOrigin + path, nil
+	if servers := member(item, "servers"); servers != nil {
+		return originPlaceholder + path, nil
 	}
-	return anyOrigin + "/v1" + path, nil
+	return originPlaceholder + "/v1" + path, nil
 }
 
-// headers writes those that an operation cannot do without.
+// headers returns the curl arguments for the required headers of an operation.
 func (s sampler) headers(item, operation *yaml.Node) (words []string) {
-	for _, of := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
-		if of == nil {
+	for _, list := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
+		if list == nil {
 			continue
 		}
-		for _, given := range of.Content {
-			if p := s.resolve(given); scalar(member(p, "in")) == "header" && scalar(member(p, "required")) == "true" {
-				words = append(words, "-H "+quoted(scalar(member(p, "name"))+": "+scalar(member(p, "example"))))
+		for _, node := range list.Content {
+			if p := s.resolve(node); scalar(member(p, "in")) == "header" && scalar(member(p, "required")) == "true" {
+				words = append(words, "-H "+shellQuote(scalar(member(p, "name"))+": "+scalar(member(p, "example"))))
 			}
 		}
 	}
 	return words
 }
 
-// body writes what is sent: the first example of the first media type, and a document
-// for each field that takes some.
+// body returns the curl arguments for the request body: the first example of the first
+// media type, and a file for each file field.
 func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 	for media, content := range members(member(operation, "requestBody", "content")) {
 		var example *yaml.Node
@@ -156,17 +158,17 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 			if err := writeJSON(&b, example); err != nil {
 				return nil, err
 			}
-			return []string{"-H 'Content-Type: application/json'", "-d " + quoted(b.String())}, nil
+			return []string{"-H 'Content-Type: application/json'", "-d " + shellQuote(b.String())}, nil
 		}
 		if media == tus.MediaType {
-			return []string{"-H " + quoted("Content-Type: "+media), "--data-binary @Deed.pdf"}, nil
+			return []string{"-H " + shellQuote("Content-Type: "+media), "--data-binary @Deed.pdf"}, nil
 		}
 		for name, value := range members(example) {
-			words = append(words, "-F "+quoted(name+"="+value.Value))
+			words = append(words, "-F "+shellQuote(name+"="+value.Value))
 		}
 		for name, property := range members(member(s.resolve(member(content, "schema")), "properties")) {
 			if scalar(member(property, "items", "format")) == "binary" {
-				words = append(words, "-F "+quoted(name+"=@Deed.pdf"))
+				words = append(words, "-F "+shellQuote(name+"=@Deed.pdf"))
 			}
 		}
 		return words, nil
@@ -174,7 +176,7 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 	return nil, nil
 }
 
-// resolve follows a reference within the description.
+// resolve returns the node that n refers to, or n if it is not a reference.
 func (s sampler) resolve(n *yaml.Node) *yaml.Node {
 	reference := scalar(member(n, "$ref"))
 	if reference == "" {
@@ -183,5 +185,5 @@ func (s sampler) resolve(n *yaml.Node) *yaml.Node {
 	return member(s.root, strings.Split(strings.TrimPrefix(reference, "#/"), "/")...)
 }
 
-// quoted writes a word for a shell (POSIX 2.2.2).
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+// shellQuote puts word in single quotes for a POSIX shell (section 2.2.2).
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

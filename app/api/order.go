@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
+// orderHandler serves the routes under /v1/orders.
 type orderHandler struct {
 	server  *server
 	service interface {
@@ -27,134 +28,138 @@ type orderHandler struct {
 	search *search.SearchService
 }
 
-func (h orderHandler) fields(c *request) (response, error) {
-	custom, err := h.service.Fields(c.Context())
+func (h orderHandler) fields(r *request) (response, error) {
+	custom, err := h.service.Fields(r.Context())
 	if err != nil {
 		return response{}, err
 	}
 	return okResponse(apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(custom)})
 }
 
-func (h orderHandler) statuses(c *request) (response, error) {
-	list, err := h.service.Statuses(c.Context())
+func (h orderHandler) statuses(r *request) (response, error) {
+	list, err := h.service.Statuses(r.Context())
 	if err != nil {
 		return response{}, err
 	}
 	return okResponse(apitypes.OrderStatuses{Statuses: list})
 }
 
-// orderFields are the fields of POST /orders.
+// orderFields are the fields that POST /orders accepts.
 var orderFields = []string{"order_number", "due_date", "address", "city", "county", "state", "custom_fields"}
 
-func (h orderHandler) create(c *request) (response, error) {
-	sent, err := c.object(h.server.Limits.JSON, orderFields...)
+func (h orderHandler) create(r *request) (response, error) {
+	sent, err := r.object(h.server.Limits.JSON, orderFields...)
 	if err != nil {
 		return response{}, err
 	}
-	render := func(o model.Order) response { return h.server.orderAnswer(http.StatusCreated, o) }
-	order, err := h.service.Create(c.Context(), c.actor, model.OrderDraft{
+	render := func(o model.Order) response { return h.server.orderResponse(http.StatusCreated, o) }
+	order, err := h.service.Create(r.Context(), r.actor, model.OrderDraft{
 		Number: input(sent["order_number"]), DueDate: input(sent["due_date"]),
 		PropertyDraft: model.PropertyDraft{
 			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
 		},
-		Custom: c.custom(custom(sent["custom_fields"])),
-	}, storeResponse(c, render))
+		Custom: r.custom(custom(sent["custom_fields"])),
+	}, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(order), nil
 }
 
-func (h orderHandler) get(c *request) (response, error) {
-	id, err := c.opaqueID(h.server.orders)
+func (h orderHandler) get(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.orders)
 	if err != nil {
 		return response{}, err
 	}
-	order, err := h.service.Get(c.Context(), id)
+	order, err := h.service.Get(r.Context(), id)
 	if err != nil {
 		return response{}, err
 	}
-	return h.server.orderAnswer(http.StatusOK, order), nil
+	return h.server.orderResponse(http.StatusOK, order), nil
 }
 
-var orderListing = listSpec{
+var orderListSpec = listSpec{
 	recordType: "orders",
-	text:       taken,
-	sorts:      []sortOption{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue}, {"order_number", vault.SortOrderNumber}},
+	search:     searchOptional,
+	sorts: []sortOption{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue},
+		{"order_number", vault.SortOrderNumber}},
 	filters: slices.Concat([]filter{
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
-		byText("state", vault.ColumnState, model.MaxLineLength), unsearched(byText("order_number", vault.ColumnOrderNumber, model.MaxNameLength)),
-	}, byCreation(), byUpdate()),
+		byText("state", vault.ColumnState, model.MaxLineLength),
+		notWithSearch(byText("order_number", vault.ColumnOrderNumber, model.MaxNameLength)),
+	}, byCreated(), byUpdated()),
 }
 
-func (h orderHandler) list(c *request) (response, error) {
-	asked, err := h.server.list(c, orderListing)
+func (h orderHandler) list(r *request) (response, error) {
+	lq, err := h.server.list(r, orderListSpec)
 	if err != nil {
 		return response{}, err
 	}
-	page, err := readPage(h.server, c, asked.Query, listed(c, asked, h.service.List, h.search.Orders))
+	page, err := readPage(h.server, r, lq.Query, pageReader(r, lq, h.service.List, h.search.Orders))
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(pageOf(h.server, c, asked, page, h.server.order))
+	return okResponse(newPage(h.server, r, lq, page, h.server.order))
 }
 
-func (h orderHandler) patch(c *request) (response, error) {
-	id, err := c.opaqueID(h.server.orders)
+func (h orderHandler) patch(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.orders)
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.service.Get(c.Context(), id); err != nil {
-		return response{}, err // before the body is read
+	if _, err := h.service.Get(r.Context(), id); err != nil {
+		return response{}, err // 404 before reading the body
 	}
-	m, err := h.server.changes(c, append([]string{"status"}, orderFields...)...)
+	body, err := h.server.readPatch(r, append([]string{"status"}, orderFields...)...)
 	if err != nil {
 		return response{}, err
 	}
-	order, err := h.service.Patch(c.Context(), c.actor, id, model.OrderPatch{
-		Number: m.input("order_number"), Status: m.input("status"), DueDate: m.input("due_date"), PropertyPatch: m.property(), Custom: m.custom(c),
-	}, h.server.etags[orderType].match(c.Header, id))
+	order, err := h.service.Patch(r.Context(), r.actor, id, model.OrderPatch{
+		Number: body.input("order_number"), Status: body.input("status"), DueDate: body.input("due_date"),
+		PropertyPatch: body.property(), Custom: body.custom(r),
+	}, h.server.etags[orderType].match(r.Header, id))
 	if err != nil {
 		return response{}, err
 	}
-	return h.server.orderAnswer(http.StatusOK, order), nil
+	return h.server.orderResponse(http.StatusOK, order), nil
 }
 
-func (h orderHandler) trash(c *request) (response, error) {
-	id, err := c.opaqueID(h.server.orders)
+func (h orderHandler) trash(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.orders)
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.service.Trash(c.Context(), c.actor, id, h.server.etags[orderType].match(c.Header, id)); err != nil {
+	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[orderType].match(r.Header, id)); err != nil {
 		return response{}, err
 	}
 	return noContent()
 }
 
-func (h orderHandler) restore(c *request) (response, error) {
-	id, err := c.opaqueID(h.server.orders)
+func (h orderHandler) restore(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.orders)
 	if err != nil {
 		return response{}, err
 	}
-	if err := h.server.readEmpty(c); err != nil {
+	if err := h.server.readEmpty(r); err != nil {
 		return response{}, err
 	}
-	render := func(o model.Order) response { return h.server.orderAnswer(http.StatusOK, o) }
-	order, err := h.service.Restore(c.Context(), c.actor, id, storeResponse(c, render))
+	render := func(o model.Order) response { return h.server.orderResponse(http.StatusOK, o) }
+	order, err := h.service.Restore(r.Context(), r.actor, id, storeResponse(r, render))
 	if err != nil {
 		return response{}, err
 	}
 	return render(order), nil
 }
 
-func (e *server) orderAnswer(status int, o model.Order) response {
-	return response{status: status, header: e.etags[orderType].header(o.ID, o.Version), body: apitypes.OrderBody{Data: e.order(o)}}
+func (s *server) orderResponse(status int, o model.Order) response {
+	return response{status: status, header: s.etags[orderType].header(o.ID, o.Version), body: apitypes.OrderBody{Data: s.order(o)}}
 }
 
-func (e *server) order(o model.Order) apitypes.Order {
+func (s *server) order(o model.Order) apitypes.Order {
 	return apitypes.Order{
-		ID: e.orders.Encode(o.ID), OrderNumber: o.Number, Status: o.Status, DueDate: encode.OptionalString(o.DueDate),
-		Address: encode.OptionalString(o.Address), City: encode.OptionalString(o.City), County: encode.OptionalString(o.County), State: encode.OptionalString(o.State),
+		ID: s.orders.Encode(o.ID), OrderNumber: o.Number, Status: o.Status, DueDate: encode.OptionalString(o.DueDate),
+		Address: encode.OptionalString(o.Address), City: encode.OptionalString(o.City), County: encode.OptionalString(o.County),
+		State:        encode.OptionalString(o.State),
 		CustomFields: apitypes.CustomFields(o.Custom), CreatedAt: apitypes.At(o.CreatedAt), UpdatedAt: apitypes.At(o.UpdatedAt),
 	}
 }

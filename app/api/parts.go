@@ -14,98 +14,98 @@ import (
 	"deedkeep/app/vault"
 )
 
-// uploadStager makes the trays that documents are read into.
+// uploadStager creates the staging areas that receive uploaded files.
 type uploadStager interface {
 	Stage(ctx context.Context) (*vault.StagedUpload, error)
 }
 
-// form is what a form body held: fields by name, and documents on a tray, which
-// the handler must discard.
+// form is a parsed form body: the fields by name, and the staged files, which the
+// handler must discard.
 type form struct {
-	fields  fields
-	staged  *vault.StagedUpload
-	notFile bool  // a part named like a file was none
-	cost    int64 // of decoding the fields
+	fields      formFields
+	staged      *vault.StagedUpload
+	nonFilePart bool  // a part with the name of a file field was not a file
+	cost        int64 // memory for decoding the fields, in bytes
 }
 
 const (
-	acceptsForm      = "The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."
-	acceptsMultipart = "The Content-Type must be multipart/form-data."
-	urlencoded       = "application/x-www-form-urlencoded"
-	multipart        = "multipart/form-data"
+	msgWantForm      = "The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."
+	msgWantMultipart = "The Content-Type must be multipart/form-data."
+	mediaForm        = "application/x-www-form-urlencoded"
+	mediaMultipart   = "multipart/form-data"
 )
 
-// readForm reads a form as a stream: a document goes to disk while the rest still
-// arrives, whatever the order of the parts. names are the fields of the endpoint's
-// table; withoutFiles allows an urlencoded body.
-func (e *server) readForm(c *request, trays uploadStager, names []string, withoutFiles bool) (*form, error) {
-	message, accepted := acceptsMultipart, func(t string) bool { return t == multipart }
-	if withoutFiles {
-		message, accepted = acceptsForm, func(t string) bool { return t == multipart || t == urlencoded }
+// readForm reads a form as a stream: it writes files to disk as they arrive, in whatever
+// order the parts come. Fields other than the known ones are recorded as ignored.
+// allowURLEncoded accepts a urlencoded body too.
+func (s *server) readForm(r *request, stager uploadStager, known []string, allowURLEncoded bool) (*form, error) {
+	message, accepted := msgWantMultipart, func(t string) bool { return t == mediaMultipart }
+	if allowURLEncoded {
+		message, accepted = msgWantForm, func(t string) bool { return t == mediaMultipart || t == mediaForm }
 	}
-	mediaType, boundary, err := c.mediaType(message, accepted)
+	mediaType, boundary, err := r.mediaType(message, accepted)
 	if err != nil {
 		return nil, err
 	}
-	tray, err := trays.Stage(c.Context())
+	staged, err := stager.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	f := &form{fields: fields{}, staged: tray}
+	f := &form{fields: formFields{}, staged: staged}
 	switch mediaType {
-	case urlencoded:
-		err = e.readPairs(c, f, names)
-	case multipart:
-		err = e.eachPart(c, boundary, func(part *sentPart) error { return f.take(c, part, names, e.Limits.FormFields) })
+	case mediaForm:
+		err = s.readFormPairs(r, f, known)
+	case mediaMultipart:
+		err = s.forEachPart(r, boundary, func(part *digestedPart) error { return f.addPart(r, part, known, s.Limits.FormFields) })
 		if err == nil {
-			err = c.memory.AcquireDecoded(c.Context(), f.cost)
+			err = r.memory.AcquireDecoded(r.Context(), f.cost)
 		}
 	}
 	if err != nil {
-		tray.Discard()
+		staged.Discard()
 		return nil, err
 	}
 	return f, nil
 }
 
-// pairs reads an urlencoded body.
-func (e *server) pairs(c *request) ([]decode.Pair, error) {
-	raw, err := c.readAll(e.Limits.JSON)
+// readPairs parses a urlencoded body.
+func (s *server) readPairs(r *request) ([]decode.Pair, error) {
+	raw, err := r.readAll(s.Limits.JSON)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.memory.AcquireDecoded(c.Context(), httpx.DecodedCost(raw)); err != nil {
+	if err := r.memory.AcquireDecoded(r.Context(), httpx.DecodedCost(raw)); err != nil {
 		return nil, err
 	}
 	pairs, err := decode.ParseForm(raw)
-	c.content.pairs(pairs)
+	r.digest.pairs(pairs)
 	return pairs, err
 }
 
-func (e *server) readPairs(c *request, f *form, names []string) error {
-	pairs, err := e.pairs(c)
+func (s *server) readFormPairs(r *request, f *form, known []string) error {
+	pairs, err := s.readPairs(r)
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
 		f.fields[p.Name] = p.Value
 		if decode.IsFileField(p.Name) {
-			f.notFile = f.notFile || p.Value != ""
+			f.nonFilePart = f.nonFilePart || p.Value != ""
 			continue
 		}
-		c.ignored.note(p.Name, names)
+		r.ignored.addUnknown(p.Name, known)
 	}
 	return nil
 }
 
-// eachPart reads a multipart body, handing out its parts as they come.
-func (e *server) eachPart(c *request, boundary string, take func(*sentPart) error) error {
-	if c.ContentLength > e.Limits.RequestBody {
-		return httpx.TooLarge(e.Limits.RequestBody)
+// forEachPart reads a multipart body and calls handle for each part as it arrives.
+func (s *server) forEachPart(r *request, boundary string, handle func(*digestedPart) error) error {
+	if r.ContentLength > s.Limits.RequestBody {
+		return httpx.TooLarge(s.Limits.RequestBody)
 	}
-	limited := http.MaxBytesReader(c.w, c.Body, e.Limits.RequestBody)
-	parts := decode.NewReader(limited, boundary, decode.Limits{Parts: e.Limits.Parts, Fields: e.Limits.FormFields})
-	defer parts.Close() //nolint:errcheck // it gives a buffer back and always succeeds
+	limited := http.MaxBytesReader(r.w, r.Body, s.Limits.RequestBody)
+	parts := decode.NewReader(limited, boundary, decode.Limits{Parts: s.Limits.Parts, Fields: s.Limits.FormFields})
+	defer parts.Close() //nolint:errcheck // releases a buffer, cannot fail
 	for {
 		part, err := parts.Next()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -114,8 +114,8 @@ func (e *server) eachPart(c *request, boundary string, take func(*sentPart) erro
 		if err != nil {
 			return err
 		}
-		sent := c.content.part(part)
-		if err := take(sent); err != nil {
+		sent := r.digest.part(part)
+		if err := handle(sent); err != nil {
 			return fmt.Errorf("part %d: %w", part.Number, err)
 		}
 		if err := sent.end(); err != nil {
@@ -124,73 +124,75 @@ func (e *server) eachPart(c *request, boundary string, take func(*sentPart) erro
 	}
 }
 
-// take reads one part; its name alone decides what it is (API.md, "Multipart bodies").
-func (f *form) take(c *request, part *sentPart, names []string, most int64) error {
-	switch decode.RoleOf(part.Name, names) {
+// addPart reads one part. Its name alone determines whether it is a file, a field, or
+// ignored.
+func (f *form) addPart(r *request, part *digestedPart, known []string, maxBytes int64) error {
+	switch decode.RoleOf(part.Name, known) {
 	case decode.File:
-		return f.takeFile(part)
+		return f.addFile(part)
 	case decode.Field:
-		value := fieldText{c: c, most: most}
+		value := fieldBuffer{r: r, maxBytes: maxBytes}
 		if _, err := part.WriteTo(&value); err != nil {
 			return err
 		}
 		f.fields[part.Name] = value.String()
 		f.cost += httpx.DecodedCost(value.Bytes())
 	case decode.Ignored:
-		c.ignored.sent.add(part.Name)
+		r.ignored.sent.add(part.Name)
 	}
 	return nil
 }
 
-// fieldText is the value of a field, which takes its share of the memory for bodies.
-type fieldText struct {
+// fieldBuffer holds the value of a field. It reserves memory for what is written to it.
+type fieldBuffer struct {
 	bytes.Buffer
-	c    *request
-	most int64 // bytes of all fields of a body
+	r        *request
+	maxBytes int64 // limit for all fields of a body together
 }
 
-func (t *fieldText) Write(p []byte) (int, error) {
-	if err := t.c.memory.Add(t.c.Context(), int64(len(p)), t.most); err != nil {
+func (t *fieldBuffer) Write(p []byte) (int, error) {
+	if err := t.r.memory.Add(t.r.Context(), int64(len(p)), t.maxBytes); err != nil {
 		return 0, err
 	}
 	return t.Buffer.Write(p)
 }
 
-// hashBody reads a body for nothing but what it says.
-func (e *server) hashBody(c *request) error {
-	mediaType, boundary, err := c.mediaType("", func(string) bool { return true })
+// hashBody reads the body only to compute its digest.
+func (s *server) hashBody(r *request) error {
+	mediaType, boundary, err := r.mediaType("", func(string) bool { return true })
 	switch {
 	case err != nil || mediaType == "":
 		return err
-	case mediaType == multipart:
-		return e.eachPart(c, boundary, func(*sentPart) error { return nil })
-	case mediaType == urlencoded:
-		_, err = e.pairs(c)
+	case mediaType == mediaMultipart:
+		return s.forEachPart(r, boundary, func(*digestedPart) error { return nil })
+	case mediaType == mediaForm:
+		_, err = s.readPairs(r)
 		return err
 	}
-	raw, err := c.readAll(e.Limits.JSON)
-	c.content.json(raw)
+	raw, err := r.readAll(s.Limits.JSON)
+	r.digest.json(raw)
 	return err
 }
 
-func (f *form) takeFile(part *sentPart) error {
+// addFile stages a part if it is a file.
+func (f *form) addFile(part *digestedPart) error {
 	if part.Filename == "" {
 		first, err := part.Chunk()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil // the empty file input of a browser
+			return nil // browsers send an empty part for a file input without a file
 		case err != nil:
 			return err
 		case !part.HasFilename:
-			f.notFile = true
-			return nil // the next part skips what is left
+			f.nonFilePart = true
+			return nil // the reader skips the rest
 		}
 		return f.staged.Add(decode.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
 	}
 	return f.staged.Add(decode.Filename(part.Filename), part)
 }
 
-// upload is the draft of documents without a record of their own.
+// upload returns the draft of an upload that creates no abstract.
 func (f *form) upload() model.UploadDraft {
-	return model.UploadDraft{FolderID: f.fields.number("folder_id"), NonFilePart: f.notFile}
+	return model.UploadDraft{FolderID: f.fields.number("folder_id"), NonFilePart: f.nonFilePart}
 }

@@ -8,37 +8,38 @@ import (
 	"deedkeep/app/model"
 )
 
-// changes are the members of a PATCH, of which only those that were sent count.
-type changes map[string]json.RawMessage
+// patchBody holds the members of a PATCH body. Only members that are present change a field.
+type patchBody map[string]json.RawMessage
 
-// changes reads a PATCH, of which the operation takes the members named.
-func (e *server) changes(c *request, taken ...string) (changes, error) {
-	return c.object(e.Limits.JSON, taken...)
+// readPatch decodes a PATCH body. Members other than the known ones are recorded as ignored.
+func (s *server) readPatch(r *request, known ...string) (patchBody, error) {
+	return r.object(s.Limits.JSON, known...)
 }
 
-func (m changes) input(name string) model.Optional[model.Input] {
-	raw, sent := m[name]
+func (body patchBody) input(name string) model.Optional[model.Input] {
+	raw, sent := body[name]
 	return model.Optional[model.Input]{Present: sent, Value: input(raw)}
 }
 
-func (m changes) number(name string) model.Optional[model.IDInput] {
-	raw, sent := m[name]
+func (body patchBody) number(name string) model.Optional[model.IDInput] {
+	raw, sent := body[name]
 	return model.Optional[model.IDInput]{Present: sent, Value: number(raw)}
 }
 
-// custom is the member custom_fields; null takes all values away.
-func (m changes) custom(of *request) model.Optional[model.Custom] {
-	raw, sent := m["custom_fields"]
-	c := model.Optional[model.Custom]{Present: sent, Value: of.custom(custom(raw))}
+// custom returns the member custom_fields. null removes all values.
+func (body patchBody) custom(r *request) model.Optional[model.Custom] {
+	raw, sent := body["custom_fields"]
+	c := model.Optional[model.Custom]{Present: sent, Value: r.custom(custom(raw))}
 	if sent && decode.Kind(raw) == decode.KindNull {
 		c.Value.Kind = model.CustomNull
 	}
 	return c
 }
 
-// numbers is a member that lists ids, or records as a GET gives them, by their ids.
-func (m changes) numbers(name string) model.Optional[model.IDListInput] {
-	raw, sent := m[name]
+// numbers returns a member that is a list of IDs. The items may also be objects with an
+// id, as GET returns them.
+func (body patchBody) numbers(name string) model.Optional[model.IDListInput] {
+	raw, sent := body[name]
 	list := model.Optional[model.IDListInput]{Present: sent}
 	items, err := decode.Array(raw)
 	if err != nil {
@@ -58,15 +59,16 @@ func (m changes) numbers(name string) model.Optional[model.IDListInput] {
 	return list
 }
 
-// filename is a member that names a file, made a label as that of an upload is.
-func (m changes) filename(name string) model.Optional[model.Input] {
-	in := m.input(name)
+// filename returns a member that is a filename, sanitized like the filename of an upload.
+func (body patchBody) filename(name string) model.Optional[model.Input] {
+	in := body.input(name)
 	if in.Value.Kind == model.InputString && strings.TrimSpace(in.Value.Value) != "" {
 		in.Value.Value = decode.Filename(in.Value.Value)
 	}
 	return in
 }
 
-func (m changes) property() model.PropertyPatch {
-	return model.PropertyPatch{Address: m.input("address"), City: m.input("city"), County: m.input("county"), State: m.input("state")}
+func (body patchBody) property() model.PropertyPatch {
+	return model.PropertyPatch{Address: body.input("address"), City: body.input("city"), County: body.input("county"),
+		State: body.input("state")}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// rateLimiter counts what happens in a minute under a name. A limit of 0 counts nothing.
+// rateLimiter limits events per name and minute, in fixed windows. A limit of 0 means no limit.
 type rateLimiter struct {
 	limit int
 	now   func() time.Time
 
-	mu    sync.Mutex
-	seen  map[string]rateWindow
-	swept time.Time
+	mu        sync.Mutex
+	windows   map[string]rateWindow
+	lastSweep time.Time
 }
 
 type rateWindow struct {
@@ -24,53 +24,54 @@ type rateWindow struct {
 	count int
 }
 
-// maxWindows bounds the memory of a window: beyond it, spans that ended are dropped,
-// and if none has, all are.
+// maxWindows bounds the memory of a rateLimiter. When there are more windows, expired ones
+// are dropped, and if that is not enough, all are.
 const maxWindows = 10_000
 
 func newRateLimiter(limit int, now func() time.Time) *rateLimiter {
-	return &rateLimiter{limit: limit, now: now, seen: map[string]rateWindow{}}
+	return &rateLimiter{limit: limit, now: now, windows: map[string]rateWindow{}}
 }
 
-// allow counts one, and tells how many are left and, when none was, after how many
-// seconds to come back.
-func (w *rateLimiter) allow(name string) (left, retryAfter int, ok bool) {
-	if w.limit <= 0 {
+// allow counts one event for name and reports whether it is within the limit. It returns
+// the number of events left in the window, or the seconds until a retry may succeed.
+func (l *rateLimiter) allow(name string) (left, retryAfter int, ok bool) {
+	if l.limit <= 0 {
 		return 0, 0, true
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.now()
-	w.sweep(now)
-	s := w.seen[name]
-	if now.Sub(s.since) >= time.Minute {
-		s = rateWindow{since: now}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	l.sweep(now)
+	window := l.windows[name]
+	if now.Sub(window.since) >= time.Minute {
+		window = rateWindow{since: now}
 	}
-	if s.count >= w.limit {
-		wait := s.since.Add(time.Minute).Sub(now)
+	if window.count >= l.limit {
+		wait := window.since.Add(time.Minute).Sub(now)
 		return 0, max(1, int(math.Ceil(wait.Seconds()))), false
 	}
-	s.count++
-	w.seen[name] = s
-	return w.limit - s.count, 0, true
+	window.count++
+	l.windows[name] = window
+	return l.limit - window.count, 0, true
 }
 
-func (w *rateLimiter) sweep(now time.Time) {
-	if now.Sub(w.swept) < time.Minute && len(w.seen) < maxWindows {
+// sweep drops expired windows, at most once a minute unless there are too many.
+func (l *rateLimiter) sweep(now time.Time) {
+	if now.Sub(l.lastSweep) < time.Minute && len(l.windows) < maxWindows {
 		return
 	}
-	w.swept = now
-	for name, s := range w.seen {
-		if now.Sub(s.since) >= time.Minute {
-			delete(w.seen, name)
+	l.lastSweep = now
+	for name, window := range l.windows {
+		if now.Sub(window.since) >= time.Minute {
+			delete(l.windows, name)
 		}
 	}
-	if len(w.seen) >= maxWindows {
-		clear(w.seen)
+	if len(l.windows) >= maxWindows {
+		clear(l.windows)
 	}
 }
 
-func rateHeaders(c *gin.Context, limit, left int) {
+func setRateHeaders(c *gin.Context, limit, left int) {
 	c.Header("X-RateLimit-Limit", strconv.Itoa(limit))
 	c.Header("X-RateLimit-Remaining", strconv.Itoa(left))
 }

@@ -20,40 +20,41 @@ import (
 	"deedkeep/app/secret"
 )
 
-// request is one request as a handler sees it.
+// request is an authenticated request with what its handler needs.
 type request struct {
 	*http.Request
 	w      http.ResponseWriter
 	actor  model.Actor
-	origin string // own address, without a path
+	origin string // base URL of the server, without a path
 	params gin.Params
 
-	reply   httpx.Reservation // of the same memory, for the answer
-	memory  httpx.Reservation // of what the body takes
-	keyHash keyHash           // of a request that is to happen once
-	content *content          // what such a request said; nil for any other
-	ignored ignored           // what it sent and its operation does not take
+	reply   httpx.Reservation // memory for the response
+	memory  httpx.Reservation // memory for the body
+	keyHash keyHash           // set if the request has an idempotency key
+	digest  *contentDigest    // digest of the body; nil without an idempotency key
+	ignored ignoredFields     // inputs that the operation does not accept
 }
 
-// response is what a handler says: a status with a JSON body, or a redirect. raw is a
-// body that is encoded already.
+// response is the result of a handler: a status with a JSON body, or a redirect. raw is
+// an encoded body.
 type response struct {
 	status   int
 	body     any
 	raw      []byte
 	header   map[string]string
 	location string
-	media    string // of raw; "": JSON
+	media    string // media type of raw; "" means JSON
 }
 
+// handler runs an operation of the API.
 type handler func(*request) (response, error)
 
 func okResponse(body any) (response, error) { return response{status: http.StatusOK, body: body}, nil }
 func noContent() (response, error)          { return response{status: http.StatusNoContent}, nil }
 
-// numberID reads the decimal path parameter n in its one spelling.
-func (c *request) numberID() (uint64, error) {
-	text := c.params.ByName("n")
+// numberID parses the path parameter n, a decimal ID without leading zeros.
+func (r *request) numberID() (uint64, error) {
+	text := r.params.ByName("n")
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
 		return 0, errNoRoute
@@ -61,10 +62,10 @@ func (c *request) numberID() (uint64, error) {
 	return n, nil
 }
 
-// opaqueID reads the opaque id of an abstract or an order.
-func (c *request) opaqueID(ids *secret.IDs) (uint64, error) {
-	id, known := ids.Decode(c.params.ByName("id"))
-	if !known {
+// opaqueID decodes the path parameter id, the opaque ID of an abstract or an order.
+func (r *request) opaqueID(ids *secret.IDs) (uint64, error) {
+	id, ok := ids.Decode(r.params.ByName("id"))
+	if !ok {
 		return 0, errNoRoute
 	}
 	return id, nil
@@ -75,60 +76,60 @@ const (
 	originKey = "origin"
 )
 
-// handle runs a handler and writes its answer, or its failure.
-func (e *server) handle(h handler) gin.HandlerFunc {
+// handle returns the gin handler that runs h and writes its response or error.
+func (s *server) handle(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		actor, _ := c.Value(actorKey).(model.Actor)
 		origin, _ := c.Value(originKey).(string)
-		body := newBody(c.Writer, c.Request, e.Limits)
+		body := newBody(c.Writer, c.Request, s.Limits)
 		c.Request.Body = body
-		request := &request{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
-		request.memory = e.memory.Reserve(actor.Record(), func(time.Duration) { body.LimitStall(e.Limits.StallInMemory) })
-		request.reply = e.memory.Reserve(actor.Record(), nil)
-		defer request.memory.Release()
-		defer request.reply.Release()
-		request.ignored.query(c.Request.URL.RawQuery)
-		a, err := h(request)
-		request.memory.ReleaseDecoded() // before it waits for that of a large answer
-		if text := request.ignored.header(); text != "" {
+		r := &request{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
+		r.memory = s.memory.Reserve(actor.Record(), func(time.Duration) { body.LimitStall(s.Limits.StallInMemory) })
+		r.reply = s.memory.Reserve(actor.Record(), nil)
+		defer r.memory.Release()
+		defer r.reply.Release()
+		r.ignored.addQuery(c.Request.URL.RawQuery)
+		resp, err := h(r)
+		r.memory.ReleaseDecoded() // before waiting for the memory of a large response
+		if text := r.ignored.header(); text != "" {
 			c.Header(apitypes.IgnoredFields, text)
 		}
 		if err != nil {
-			var big *http.MaxBytesError
-			if errors.As(err, &big) || httpx.IsTooLarge(err) || !body.Drain(drainKnownBytes, drainKnownTime) {
+			var tooLarge *http.MaxBytesError
+			if errors.As(err, &tooLarge) || httpx.IsTooLarge(err) || !body.Drain(drainKnownBytes, drainKnownTime) {
 				c.Header("Connection", "close")
 			}
-			e.fail(c, err)
+			s.fail(c, err)
 			return
 		}
-		if err := e.encodeResponse(request, &a); err != nil {
-			e.fail(c, err)
+		if err := s.encodeResponse(r, &resp); err != nil {
+			s.fail(c, err)
 			return
 		}
-		e.respond(c, a)
+		s.respond(c, resp)
 	}
 }
 
-// largeResponse is how many bytes an answer may have without asking for memory.
+// largeResponse is how many bytes a response may have without a memory reservation.
 const largeResponse = 256 << 10
 
-// encodeResponse encodes an answer and takes memory for a large one, for as long as its client
-// takes to read it. What has changed something is told in any case.
-func (e *server) encodeResponse(c *request, a *response) (err error) {
-	if a.raw == nil && a.body != nil && a.location == "" {
-		if err := c.Context().Err(); err != nil && isRead(c.Method) {
-			return err // the client has gone
+// encodeResponse encodes the body and reserves memory for a large one until the client has
+// read it. If there is no memory, only reads fail: the response to a change is always sent.
+func (s *server) encodeResponse(r *request, resp *response) (err error) {
+	if resp.raw == nil && resp.body != nil && resp.location == "" {
+		if err := r.Context().Err(); err != nil && isRead(r.Method) {
+			return err // the client disconnected
 		}
-		if a.raw, err = apitypes.Marshal(a.body); err != nil {
-			return fmt.Errorf("encode the answer: %w", err)
+		if resp.raw, err = apitypes.Marshal(resp.body); err != nil {
+			return fmt.Errorf("encode the response: %w", err)
 		}
-		a.body = nil
+		resp.body = nil
 	}
-	size := int64(len(a.raw))
-	if size <= largeResponse || c.memory.HasLarge() {
+	size := int64(len(resp.raw))
+	if size <= largeResponse || r.memory.HasLarge() {
 		return nil
 	}
-	if err := c.reply.AcquireLarge(c.Context(), size); err != nil && isRead(c.Method) {
+	if err := r.reply.AcquireLarge(r.Context(), size); err != nil && isRead(r.Method) {
 		return err
 	}
 	return nil
@@ -136,92 +137,93 @@ func (e *server) encodeResponse(c *request, a *response) (err error) {
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-func (e *server) respond(c *gin.Context, a response) {
-	for name, value := range a.header {
+func (s *server) respond(c *gin.Context, resp response) {
+	for name, value := range resp.header {
 		c.Header(name, value)
 	}
 	switch {
-	case a.location != "":
-		c.Header("Location", a.location)
+	case resp.location != "":
+		c.Header("Location", resp.location)
 		c.Header("Cache-Control", "no-store")
-		c.Status(a.status)
-	case a.status == http.StatusNoContent:
-		c.Status(a.status)
-	case a.raw != nil:
-		e.send(c, a.status, cmp.Or(a.media, jsonMedia), a.raw)
+		c.Status(resp.status)
+	case resp.status == http.StatusNoContent:
+		c.Status(resp.status)
+	case resp.raw != nil:
+		s.send(c, resp.status, cmp.Or(resp.media, mediaJSON), resp.raw)
 	default:
-		e.write(c, a.status, a.body)
+		s.write(c, resp.status, resp.body)
 	}
 }
 
-// smallest answer that is worth compressing.
-const gzipFrom = 1024
+// minGzipSize is the size in bytes from which responses are compressed.
+const minGzipSize = 1024
 
-var gzips = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// dataPolicy has a browser that shows an answer run and load nothing (OWASP, "REST
-// Security Cheat Sheet", security headers).
-const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
+// contentSecurityPolicy stops a browser that displays a response from running or loading
+// anything (OWASP REST Security Cheat Sheet, security headers).
+const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-// write sends a JSON answer, whole: it is encoded before the first byte goes out.
-func (e *server) write(c *gin.Context, status int, body any) {
+// write sends a JSON response. It encodes the body completely before it sends the first byte.
+func (s *server) write(c *gin.Context, status int, body any) {
 	raw, err := apitypes.Marshal(body)
 	if err != nil {
-		e.fail(c, fmt.Errorf("encode the answer: %w", err))
+		s.fail(c, fmt.Errorf("encode the response: %w", err))
 		return
 	}
-	e.send(c, status, jsonMedia, raw)
+	s.send(c, status, mediaJSON, raw)
 }
 
-const jsonMedia = "application/json"
+const mediaJSON = "application/json"
 
-func (e *server) send(c *gin.Context, status int, media string, raw []byte) {
+// send writes an encoded body, compressed if the client accepts gzip.
+func (s *server) send(c *gin.Context, status int, media string, raw []byte) {
 	h := c.Writer.Header()
 	h.Set("Content-Type", media)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", dataPolicy)
+	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept-Encoding")
-	if len(raw) >= gzipFrom && acceptsGzip(c.Request.Header.Values("Accept-Encoding")) {
+	if len(raw) >= minGzipSize && acceptsGzip(c.Request.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		raw = compress(raw)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	c.Status(status)
 	if _, err := c.Writer.Write(raw); err != nil {
-		e.Log.Debug("answer not delivered", "error", err)
+		s.Log.Debug("response not delivered", "error", err)
 	}
 }
 
 func compress(raw []byte) []byte {
 	var b bytes.Buffer
-	z := gzips.Get().(*gzip.Writer)
-	defer gzips.Put(z)
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
 	z.Reset(&b)
-	_, _ = z.Write(raw) // a buffer takes everything
+	_, _ = z.Write(raw) // writing to a buffer cannot fail
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// acceptsGzip reads Accept-Encoding as RFC 9110, section 12.5.3: gzip or *, with a
-// weight other than 0; what names gzip itself counts more than the star.
+// acceptsGzip reports whether Accept-Encoding (RFC 9110, section 12.5.3) allows gzip: it
+// names gzip or * with a weight other than 0. An entry for gzip overrides *.
 func acceptsGzip(values []string) bool {
 	star, gz := false, -1
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
 			name, params, _ := strings.Cut(item, ";")
-			refused := false
+			excluded := false
 			if _, q, found := strings.Cut(params, "q="); found {
 				weight, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
-				refused = err != nil || weight == 0
+				excluded = err != nil || weight == 0
 			}
 			switch strings.ToLower(strings.TrimSpace(name)) {
 			case "gzip", "x-gzip":
-				if gz = 1; refused {
+				if gz = 1; excluded {
 					gz = 0
 				}
 			case "*":
-				star = !refused
+				star = !excluded
 			}
 		}
 	}
@@ -233,7 +235,8 @@ func newBody(w http.ResponseWriter, r *http.Request, limits Limits) *httpx.Body 
 	return httpx.NewBody(w, r, httpx.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
 }
 
-// How much of a rejected body is read, so that the client gets to read the response: more for authenticated clients.
+// How much of the body of a rejected request is read, so that the client receives the
+// response. The limits are higher for authenticated clients.
 const (
 	drainKnownBytes   = 64 << 20
 	drainKnownTime    = 10 * time.Second

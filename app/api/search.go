@@ -14,29 +14,30 @@ import (
 	"deedkeep/app/vault"
 )
 
+// searchHandler serves /v1/search.
 type searchHandler struct {
-	server   *server
-	searches *search.SearchService
+	server  *server
+	service *search.SearchService
 }
 
-var searchListing = listSpec{
-	recordType: "search",
-	text:       needed,
-	never:      []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
+var searchListSpec = listSpec{
+	recordType:  "search",
+	search:      searchRequired,
+	unsupported: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
 		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType), byNumber("template_id", vault.ColumnTemplate),
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
 		byText("state", vault.ColumnState, model.MaxLineLength),
-	}, byCreation()...),
+	}, byCreated()...),
 }
 
-func (h searchHandler) search(c *request) (response, error) {
-	asked, err := h.server.list(c, searchListing)
+func (h searchHandler) search(r *request) (response, error) {
+	lq, err := h.server.list(r, searchListSpec)
 	if err != nil {
 		return response{}, err
 	}
-	q := asked.search(asked.Query)
-	found, err := h.searches.Records(c.Context(), c.actor, q)
+	q := lq.search(lq.Query)
+	found, err := h.service.Records(r.Context(), r.actor, q)
 	if err != nil {
 		return response{}, err
 	}
@@ -46,94 +47,97 @@ func (h searchHandler) search(c *request) (response, error) {
 		next = q.Offset + q.Limit
 	}
 	page.Next, page.Prev = positions(q.Offset, next)
-	return okResponse(pageOf(h.server, c, asked, page, h.server.hit))
+	return okResponse(newPage(h.server, r, lq, page, h.server.hit))
 }
 
-// index is how the index is before a search looks in it: of what was filed before, it
-// has no less by the time of the search.
-func (e *server) index(ctx context.Context) (*apitypes.Index, error) {
-	s, err := e.Vault.Search.State(ctx)
+// indexState returns the state of the search index. It must be called before the search,
+// so that the index is at least as complete as reported.
+func (s *server) indexState(ctx context.Context) (*apitypes.Index, error) {
+	state, err := s.Vault.Search.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &apitypes.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.ByName()}, nil
+	return &apitypes.Index{Complete: state.Complete(), Behind: state.Behind, Texts: state.ByName()}, nil
 }
 
-func (e *server) hit(h search.SearchHit) apitypes.Hit {
+// hit converts a search hit to its JSON form.
+func (s *server) hit(h search.SearchHit) apitypes.Hit {
 	var snippet apitypes.Snippet
 	for _, piece := range h.Snippet {
 		snippet.Add(piece.Text, piece.Marked)
 	}
-	out := apitypes.Hit{Kind: h.Kind, ID: e.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(),
+	out := apitypes.Hit{Kind: h.Kind, ID: s.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(),
 		Match: string(h.Match), Score: math.Round(h.Score*1e4) / 1e4}
 	if h.Page > 0 {
 		out.Page = &h.Page
 	}
 	if h.AbstractID != 0 {
-		out.Abstract = &apitypes.HitAbstract{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
+		out.Abstract = &apitypes.HitAbstract{ID: s.abstracts.Encode(h.AbstractID), Heading: h.Under}
 	}
 	return out
 }
 
-// recordID is the id of a record as its kind has it.
-func (e *server) recordID(noun string, id uint64) apitypes.RecordID {
-	if ids := e.ids().ForType(noun); ids != nil {
+// recordID returns the JSON form of a record ID: opaque or a number, depending on the
+// record type.
+func (s *server) recordID(recordType string, id uint64) apitypes.RecordID {
+	if ids := s.ids().ForType(recordType); ids != nil {
 		return apitypes.RecordID(`"` + ids.Encode(id) + `"`)
 	}
 	return apitypes.RecordID(strconv.FormatUint(id, 10))
 }
 
-// searching says what q is to a list.
-type searching int
+// searchMode tells whether a list accepts the search text q.
+type searchMode int
 
 const (
-	refused searching = iota // it cannot be searched
-	taken                    // it can: the records in order of relevance
-	needed                   // it is nothing but a search
+	searchUnsupported searchMode = iota // q is rejected
+	searchOptional                      // q sorts the matching records by relevance
+	searchRequired                      // q is required
 )
 
-// textOf reads q and refuses what cannot be asked along with it.
-func (l listSpec) textOf(values map[string]string, fields *errs.Fields) string {
+// readSearchText returns the search text q and rejects parameters that cannot be combined
+// with it.
+func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields) string {
 	const field = "q"
 	text := search.TrimSearch(values[field])
 	switch {
 	case text == "":
-		if l.text == needed {
-			fields.Add(field, model.MsgRequired(field))
+		if l.search == searchRequired {
+			invalid.Add(field, model.MsgRequired(field))
 		}
 		return ""
-	case l.text == refused:
-		fields.Add(field, "This list cannot be searched.")
+	case l.search == searchUnsupported:
+		invalid.Add(field, "This list cannot be searched.")
 		return ""
 	}
 	if sentence := search.SearchText(text); sentence != "" {
-		fields.Add(field, sentence)
+		invalid.Add(field, sentence)
 	}
 	for _, f := range l.filters {
-		if f.unsearched && strings.TrimSpace(values[f.name]) != "" {
-			fields.Add(f.name, model.MsgNotCombinable(f.name, field))
+		if f.notWithSearch && strings.TrimSpace(values[f.name]) != "" {
+			invalid.Add(f.name, model.MsgNotCombinable(f.name, field))
 		}
 	}
-	l.neverWith(field, values, fields)
+	l.rejectUnsupported(field, values, invalid)
 	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
-		fields.Add("sort", model.MsgNotCombinable("sort", field))
+		invalid.Add("sort", model.MsgNotCombinable("sort", field))
 	}
 	return text
 }
 
-// neverWith refuses what narrows or orders a list and no search.
-func (l listSpec) neverWith(field string, values map[string]string, fields *errs.Fields) {
-	for _, name := range l.never {
+// rejectUnsupported rejects the unsupported parameters of the list.
+func (l listSpec) rejectUnsupported(field string, values map[string]string, invalid *errs.Fields) {
+	for _, name := range l.unsupported {
 		if strings.TrimSpace(values[name]) != "" {
-			fields.Add(name, model.MsgNotCombinable(name, field))
+			invalid.Add(name, model.MsgNotCombinable(name, field))
 		}
 	}
 }
 
-// search is a list as a search is asked for, of which q has the place and the size.
-func (a listQuery) search(q vault.Query) search.SearchQuery {
-	out := search.Searching(a.text, q)
-	at, _ := binary.Uvarint(q.Position) // positions wrote it, or there is none
+// search returns the search query for the list. q has the position and the page size.
+func (lq listQuery) search(q vault.Query) search.SearchQuery {
+	out := search.Searching(lq.text, q)
+	at, _ := binary.Uvarint(q.Position) // encoded by positions, or empty
 	out.Offset = int(min(at, search.MostSearched))
 	if q.Backward {
 		out.Limit = min(out.Limit, out.Offset)
@@ -142,8 +146,8 @@ func (a listQuery) search(q vault.Query) search.SearchQuery {
 	return out
 }
 
-// positions are those of the pages beside one that begins at an offset: the one after
-// it begins where the other says, if it is not 0.
+// positions returns the positions of the next and the previous page of a search: the
+// current page starts at from, the next one at next. next is 0 on the last page.
 func positions(from, next int) (after, before []byte) {
 	if next > 0 {
 		after = binary.AppendUvarint(nil, uint64(next)) // #nosec G115 -- at most vault.MostSearched
@@ -154,14 +158,16 @@ func positions(from, next int) (after, before []byte) {
 	return after, before
 }
 
-// listed gives what reads a page of a list: the list itself, or a search in it.
-func listed[T any](c *request, a listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
-	search func(context.Context, model.Actor, search.SearchQuery) (search.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
-	if a.text == "" {
+// pageReader returns the function that reads a page: list, or search if the request has
+// a search text.
+func pageReader[T any](r *request, lq listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
+	search func(context.Context, model.Actor, search.SearchQuery) (search.Matches[T], error)) func(context.Context,
+	vault.Query) (vault.Page[T], error) {
+	if lq.text == "" {
 		return list
 	}
 	return func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
-		found, err := search(ctx, c.actor, a.search(q))
+		found, err := search(ctx, r.actor, lq.search(q))
 		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Cut}
 		page.Next, page.Prev = positions(found.From, found.Next)
 		return page, err

@@ -239,7 +239,7 @@ func TestSearchLists(t *testing.T) {
 	h.names(t, "/v1/orders?q=nobodyhasthis")
 	r := list("/v1/abstracts?q=t77&template_id=2&county=essex")
 	r.has = []string{`{"data":[{"id":"ID","template_id":2,`, `"files":[{"id":1,"filename":"T-77 deed.txt",`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25`}
-	got := decode[listed](t, h.ask(t, r))
+	got := decode[listPage](t, h.ask(t, r))
 	if string(got.Data[0].ID) != `"`+id+`"` {
 		t.Errorf("%s, want %s", got.Data[0].ID, id)
 	}

@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
+// templateHandler serves the routes under /v1/abstract-templates.
 type templateHandler struct {
 	service interface {
 		List(ctx context.Context) ([]model.Template, error)
@@ -15,8 +16,8 @@ type templateHandler struct {
 	}
 }
 
-func (h templateHandler) list(c *request) (response, error) {
-	templates, err := h.service.List(c.Context())
+func (h templateHandler) list(r *request) (response, error) {
+	templates, err := h.service.List(r.Context())
 	if err != nil {
 		return response{}, err
 	}
@@ -27,13 +28,14 @@ func (h templateHandler) list(c *request) (response, error) {
 	return okResponse(apitypes.AbstractTemplates{Templates: list})
 }
 
-// get gives a template with its statuses, a retired one too: its abstracts go on.
-func (h templateHandler) get(c *request) (response, error) {
-	id, err := c.numberID()
+// get returns a template with its statuses. It finds retired templates too, because
+// abstracts may still use them.
+func (h templateHandler) get(r *request) (response, error) {
+	id, err := r.numberID()
 	if err != nil {
 		return response{}, err
 	}
-	t, err := h.service.Get(c.Context(), id)
+	t, err := h.service.Get(r.Context(), id)
 	if err != nil {
 		return response{}, err
 	}

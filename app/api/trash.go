@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/vault"
 )
 
+// trashHandler serves /v1/trash.
 type trashHandler struct {
 	server  *server
 	service interface {
@@ -15,34 +16,35 @@ type trashHandler struct {
 	}
 }
 
-var trashListing = listSpec{
+var trashListSpec = listSpec{
 	recordType: "trash",
 	sorts:      []sortOption{{"deleted_at", vault.SortCreated}},
 	filters:    []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file")},
 }
 
-func (h trashHandler) list(c *request) (response, error) {
-	asked, err := h.server.list(c, trashListing)
+func (h trashHandler) list(r *request) (response, error) {
+	lq, err := h.server.list(r, trashListSpec)
 	if err != nil {
 		return response{}, err
 	}
-	page, err := readPage(h.server, c, asked.Query, h.service.List)
+	page, err := readPage(h.server, r, lq.Query, h.service.List)
 	if err != nil {
 		return response{}, err
 	}
-	return okResponse(pageOf(h.server, c, asked, page, h.server.trashed))
+	return okResponse(newPage(h.server, r, lq, page, h.server.trashItem))
 }
 
-func (e *server) trashed(t vault.Trashed) apitypes.Trashed {
+// trashItem converts a record in the trash to its JSON form.
+func (s *server) trashItem(t vault.Trashed) apitypes.Trashed {
 	shape := apitypes.Trashed{
-		Kind: t.Type, ID: e.recordID(t.Type, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
+		Kind: t.Type, ID: s.recordID(t.Type, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
 		DeletedBy: encode.Actor(t.By),
 	}
 	if !t.RetainedUntil.IsZero() {
 		shape.RetainedUntil = new(apitypes.At(t.RetainedUntil))
 	}
 	if t.Abstract != nil {
-		shape.AbstractID = new(e.ids().Abstracts.Encode(t.Abstract.ID))
+		shape.AbstractID = new(s.ids().Abstracts.Encode(t.Abstract.ID))
 	}
 	return shape
 }

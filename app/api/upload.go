@@ -23,118 +23,121 @@ import (
 
 const uploadsPath = "/uploads"
 
-// uploadHandler is for documents that resume after a lost connection, by tus 1.0.0:
-// the same uploads as those of the pages, each of the key that began it.
+// uploadHandler serves resumable uploads by the tus 1.0.0 protocol under /v1/uploads. The
+// web pages use the same upload service. An upload belongs to the key that created it.
 type uploadHandler struct {
 	server  *server
 	service *upload.Uploads
 }
 
-// metadataNames are those of Upload-Metadata that mean something.
+// metadataNames are the names in Upload-Metadata that the server uses.
 var metadataNames = []string{"filename", "abstract_id", "folder_id"}
 
-// trashedUpload is the error of an upload whose document was deleted since.
-const trashedUpload = "The document was deleted."
+// msgUploadDeleted is the error of an upload whose file was deleted later.
+const msgUploadDeleted = "The document was deleted."
 
-// begin takes no bytes: the creation alone.
-func (h uploadHandler) begin(c *request) (response, error) {
-	if err := speaksTus(c); err != nil {
+// begin creates an upload. It accepts no bytes of the file (tus calls that
+// creation-with-upload).
+func (h uploadHandler) begin(r *request) (response, error) {
+	if err := checkTus(r); err != nil {
 		return response{}, err
 	}
-	length, err := tus.ParseLength(c.Header)
+	length, err := tus.ParseLength(r.Header)
 	if err != nil {
 		return response{}, err
 	}
-	meta, err := tus.ParseMetadata(c.Header)
+	meta, err := tus.ParseMetadata(r.Header)
 	if err != nil {
 		return response{}, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
-		c.ignored.note(name, metadataNames)
+		r.ignored.addUnknown(name, metadataNames)
 	}
 	if length > h.service.MaxSize() {
-		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.service.TooLargeReason(), Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.service.MaxSize(), 10)}}
+		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: h.service.TooLargeReason(),
+			Header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.service.MaxSize(), 10)}}
 	}
 	plan, err := h.plan(meta)
 	if err != nil {
 		return response{}, err
 	}
-	plan.Size, plan.Metadata = length, strings.Join(c.Header.Values("Upload-Metadata"), ",")
-	up, err := h.service.Begin(c.Context(), c.actor, plan)
+	plan.Size, plan.Metadata = length, strings.Join(r.Header.Values("Upload-Metadata"), ",")
+	up, err := h.service.Begin(r.Context(), r.actor, plan)
 	if err != nil {
 		return response{}, beginError(err, plan)
 	}
-	a := h.respond(c, http.StatusCreated, up)
-	a.header["Location"] = c.origin + "/v1" + uploadsPath + "/" + up.ID
-	return a, nil
+	resp := h.respond(r, http.StatusCreated, up)
+	resp.header["Location"] = r.origin + "/v1" + uploadsPath + "/" + up.ID
+	return resp, nil
 }
 
-// plan reads what the metadata say.
+// plan validates the metadata of a new upload.
 func (h uploadHandler) plan(meta map[string]string) (plan upload.Plan, err error) {
-	sent := fields(meta)
-	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
-	abstract, known := h.server.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
-	if !known {
+	sent := formFields(meta)
+	draft := model.ResumableUploadDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"),
+		FolderID: sent.number("folder_id")}
+	abstract, ok := h.server.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
+	if !ok {
 		abstract = 0
 	}
-	folder, refused := draft.Check(abstract)
-	return upload.Plan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
+	folder, invalid := draft.Check(abstract)
+	return upload.Plan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, invalid.Err()
 }
 
-// beginError has the field with a refusal that names none: what the document would be
-// refused for, or its place, which is not there.
+// beginError adds the field to an error without one: the file if it is invalid, or the
+// abstract or folder that does not exist.
 func beginError(err error, plan upload.Plan) error {
-	named, is := errors.AsType[*errs.Error](err)
+	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
-	case !is || len(named.Fields) > 0:
+	case !ok || len(domainErr.Fields) > 0:
 		return err
-	case named.Kind == errs.NotFound && plan.Abstract != 0:
+	case domainErr.Kind == errs.NotFound && plan.Abstract != 0:
 		return errs.InvalidField("abstract_id", model.MsgInvalidChoice("abstract_id"))
-	case named.Kind == errs.NotFound:
+	case domainErr.Kind == errs.NotFound:
 		return errs.InvalidField("folder_id", model.MsgInvalidChoice("folder_id"))
-	case named.Kind == errs.Invalid:
-		return errs.InvalidField("file", named.Message)
+	case domainErr.Kind == errs.Invalid:
+		return errs.InvalidField("file", domainErr.Message)
 	}
 	return err
 }
 
-// show answers GET, and HEAD with where to resume.
-func (h uploadHandler) show(c *request) (response, error) {
-	id := c.params.ByName("id")
-	if c.Method == http.MethodGet {
-		up, err := h.service.Get(c.Context(), c.actor, id)
+// show returns the upload for GET. For HEAD it returns the offset to resume at.
+func (h uploadHandler) show(r *request) (response, error) {
+	id := r.params.ByName("id")
+	if r.Method == http.MethodGet {
+		up, err := h.service.Get(r.Context(), r.actor, id)
 		if err != nil {
 			return response{}, err
 		}
-		return h.respond(c, http.StatusOK, up), nil
+		return h.respond(r, http.StatusOK, up), nil
 	}
-	if c.Header.Get("Tus-Resumable") != "" { // HEAD works wherever GET does
-		if err := speaksTus(c); err != nil {
+	if r.Header.Get("Tus-Resumable") != "" { // the API accepts HEAD wherever it accepts GET, without the header too
+		if err := checkTus(r); err != nil {
 			return response{}, err
 		}
 	}
-	up, err := h.service.Offset(c.Context(), c.actor, id)
+	up, err := h.service.Offset(r.Context(), r.actor, id)
 	if err != nil {
 		return response{}, err
 	}
-	return h.respond(c, http.StatusOK, up), nil
+	return h.respond(r, http.StatusOK, up), nil
 }
 
-// write takes the bytes from an offset on.
-func (h uploadHandler) write(c *request) (response, error) {
-	if err := speaksTus(c); err != nil {
+// write appends bytes at an offset.
+func (h uploadHandler) write(r *request) (response, error) {
+	if err := checkTus(r); err != nil {
 		return response{}, err
 	}
-	id := c.params.ByName("id")
-	if _, err := h.service.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, upload.ErrUploadBusy) {
-		return response{}, err // before the body is read
+	id := r.params.ByName("id")
+	if _, err := h.service.Offset(r.Context(), r.actor, id); err != nil && !errors.Is(err, upload.ErrUploadBusy) {
+		return response{}, err // 404 before reading the body
 	}
-	offset, err := tus.ParseOffset(c.Header)
+	offset, err := tus.ParseOffset(r.Header)
 	if err != nil {
 		return response{}, err
 	}
-	stop := tus.InterruptReads(c.w, h.service.Paused())
-	up, err := h.service.Write(c.Context(), c.actor, id, offset, c.Body)
+	stop := tus.InterruptReads(r.w, h.service.Paused())
+	up, err := h.service.Write(r.Context(), r.actor, id, offset, r.Body)
 	stop()
 	switch {
 	case errors.Is(err, blobstore.ErrTooLarge):
@@ -145,51 +148,52 @@ func (h uploadHandler) write(c *request) (response, error) {
 	return response{status: http.StatusNoContent, header: tus.ProgressHeaders(up.Offset, up.ExpiresAt)}, nil
 }
 
-func (h uploadHandler) cancel(c *request) (response, error) {
-	if err := speaksTus(c); err != nil {
+func (h uploadHandler) cancel(r *request) (response, error) {
+	if err := checkTus(r); err != nil {
 		return response{}, err
 	}
-	if err := h.service.Cancel(c.Context(), c.actor, c.params.ByName("id")); err != nil {
+	if err := h.service.Cancel(r.Context(), r.actor, r.params.ByName("id")); err != nil {
 		return response{}, err
 	}
 	return noContent()
 }
 
-func speaksTus(c *request) error { return tus.CheckVersion(c.Method, c.Header) }
+func checkTus(r *request) error { return tus.CheckVersion(r.Method, r.Header) }
 
-func (h uploadHandler) respond(c *request, status int, up upload.Upload) response {
+// respond returns the response about an upload, with its file or error.
+func (h uploadHandler) respond(r *request, status int, up upload.Upload) response {
 	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Rejection)}
 	switch {
 	case up.File == nil:
 	case up.File.Digest == "":
-		data.Error = encode.OptionalString(trashedUpload)
+		data.Error = encode.OptionalString(msgUploadDeleted)
 	default:
-		file := h.server.file(c, *up.File)
+		file := h.server.file(r, *up.File)
 		data.File = &file
 	}
-	a := response{status: status, header: tus.ProgressHeaders(up.Offset, up.ExpiresAt), body: apitypes.UploadBody{Data: data}}
-	a.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
+	resp := response{status: status, header: tus.ProgressHeaders(up.Offset, up.ExpiresAt), body: apitypes.UploadBody{Data: data}}
+	resp.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
 	if up.Metadata != "" {
-		a.header["Upload-Metadata"] = up.Metadata
+		resp.header["Upload-Metadata"] = up.Metadata
 	}
-	return a
+	return resp
 }
 
-// tus puts the version on every response about uploads, refusals too, and on OPTIONS
-// what the server supports.
-func (e *server) tus(c *gin.Context) {
+// setTusHeaders sets the protocol version on all responses about uploads, including
+// errors, and for OPTIONS also the extensions that the server supports.
+func (s *server) setTusHeaders(c *gin.Context) {
 	if !strings.HasPrefix(c.Request.URL.Path+"/", "/v1"+uploadsPath+"/") {
 		return
 	}
 	if c.Request.Method == http.MethodOptions {
-		tus.SetOptions(c.Writer.Header(), e.Vault.Uploads.MaxSize())
+		tus.SetOptions(c.Writer.Header(), s.Vault.Uploads.MaxSize())
 	}
 	c.Header("Tus-Resumable", tus.Version)
 }
 
-// meant is the method of a request: tus lets a client that can send neither PATCH nor
-// DELETE send POST in their place.
-func meant(r *http.Request, path string) string {
+// effectiveMethod returns the method of a request. For uploads it honors
+// X-HTTP-Method-Override, which tus defines for clients that cannot send PATCH or DELETE.
+func effectiveMethod(r *http.Request, path string) string {
 	if r.Method == http.MethodPost && strings.HasPrefix(path, "/v1"+uploadsPath+"/") {
 		switch method := r.Header.Get("X-Http-Method-Override"); method {
 		case http.MethodPatch, http.MethodDelete:

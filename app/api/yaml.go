@@ -8,12 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// textNode is a YAML node of a text.
+// textNode returns a YAML string node.
 func textNode(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 }
 
-// scalar is a node's value; "" for none.
+// scalar returns the value of n, or "" if n is nil.
 func scalar(n *yaml.Node) string {
 	if n == nil {
 		return ""
@@ -21,7 +21,7 @@ func scalar(n *yaml.Node) string {
 	return n.Value
 }
 
-// member walks into objects, key by key; nil where there is none.
+// member follows keys into nested objects. It returns nil if one is missing.
 func member(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		var found *yaml.Node
@@ -36,7 +36,7 @@ func member(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// members are those of an object, in their order; none of anything else.
+// members iterates over the members of an object in order. Other nodes have none.
 func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n == nil || n.Kind != yaml.MappingNode {
@@ -50,7 +50,7 @@ func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// writeJSON writes a YAML node as JSON, its members in their order.
+// writeJSON writes a YAML node as JSON and keeps the order of members.
 func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -66,6 +66,8 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	}
 }
 
+// writeList writes the elements of an array, or with step 2 the keys and values of an
+// object, between begin and end.
 func writeList(b *bytes.Buffer, begin, end byte, list []*yaml.Node, step int) error {
 	b.WriteByte(begin)
 	for i := 0; i < len(list); i += step {
@@ -86,12 +88,13 @@ func writeList(b *bytes.Buffer, begin, end byte, list []*yaml.Node, step int) er
 	return nil
 }
 
+// writeValue writes value as JSON without HTML escaping.
 func writeValue(b *bytes.Buffer, value any) error {
 	to := json.NewEncoder(b)
 	to.SetEscapeHTML(false)
 	if err := to.Encode(value); err != nil {
 		return err
 	}
-	b.Truncate(b.Len() - 1) // its newline
+	b.Truncate(b.Len() - 1) // drop the newline that Encode adds
 	return nil
 }
