@@ -10,14 +10,14 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// drainer counts the requests under way, and, once closed, tells those that come then to
-// come again later. So a service that stops says so, instead of refusing connections,
-// as long as it has something to finish.
+// drainer counts the requests in progress. Once closed, it responds to new requests with
+// 503 and Retry-After, so that a server that is stopping doesn't reject connections while
+// it finishes its work.
 type drainer struct {
 	mu       sync.Mutex
 	busy     int
 	closed   bool
-	drained  chan struct{} // closed when closed and not busy
+	drained  chan struct{} // closed once the drainer is closed and no request is in progress
 	stopping http.Handler
 }
 
@@ -53,7 +53,7 @@ func (g *drainer) end() {
 	}
 }
 
-// close lets nobody in any more, and waits for those inside, no longer than within.
+// close rejects new requests and waits for those in progress, at most for the duration within.
 func (g *drainer) close(within time.Duration) {
 	g.mu.Lock()
 	g.closed = true

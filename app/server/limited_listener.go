@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// limitedListener is a TCP listener whose connections share the slots of a crowd. Unlike
-// netutil.LimitListener it takes a new connection before it has a slot for it, so that an
-// idle one can make way, and it leaves connections their ReadFrom, without which net/http
-// sends no file by sendfile.
+// limitedListener is a TCP listener whose connections share the slots of a connLimiter.
+// Unlike netutil.LimitListener, it accepts a connection before there is a slot, so that an
+// idle connection can be closed for it, and it keeps the method ReadFrom of connections,
+// which net/http needs to send files with sendfile.
 type limitedListener struct {
 	*net.TCPListener
 	limiter *connLimiter
@@ -33,7 +33,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			l.limiter.markIdle(limited)
 			return limited, nil
 		}
-		_ = limited.Close() // Its address has enough, or the listener is closed.
+		_ = limited.Close() // Its address has reached the limit, or the listener is closed.
 	}
 }
 
@@ -42,17 +42,17 @@ func (l *limitedListener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// limitedConn gives its slot back when it is closed.
+// limitedConn releases its slot when it is closed.
 type limitedConn struct {
 	*net.TCPConn
 	limiter *connLimiter
-	group   netip.Prefix // its place
-	hasSlot bool         // it has one
+	group   netip.Prefix // the address that it counts for
+	hasSlot bool         // it holds a slot
 	closed  sync.Once
-	// Of the crowd, whose lock guards them.
-	counted     bool          // among those of its place
-	sequence    uint64        // when it came to wait
-	idleElement *list.Element // of its place's list; nil while it has a request
+	// The limiter's lock guards these.
+	counted     bool          // included in the open connections of its group
+	sequence    uint64        // orders idle connections by the start of their wait
+	idleElement *list.Element // in the group's list; nil while a request is in progress
 }
 
 func (c *limitedConn) Close() error {

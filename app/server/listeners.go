@@ -13,8 +13,7 @@ import (
 	"deedkeep/app/certificate"
 )
 
-// listeners is what the network sees: the public address, and with TLS what tells those
-// who speak plain HTTP where to go.
+// listeners holds the public listener and, with TLS, those that redirect plain HTTP to it.
 type listeners struct {
 	address     string
 	redirect    string
@@ -23,8 +22,8 @@ type listeners struct {
 	services    []service
 }
 
-// openListeners opens the listeners, each error naming its setting. With several of them
-// the first that fails closes the others.
+// openListeners opens the listeners. Its errors name the setting. If one fails, the others
+// are closed.
 func openListeners(ctx context.Context, opts Options, public http.Handler) (f listeners, err error) {
 	c := opts.Config
 	f.drain = newDrainer()
@@ -50,7 +49,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 	}
 	both := newTLSMux(listener, tlsConfig(f.certificate))
 	elsewhere := redirect(c, f.address, f.isOwn)
-	f.add(opts, both.plain, elsewhere) // stopped before the port that it hangs on
+	f.add(opts, both.plain, elsewhere) // stopped before the listener whose port it shares
 	f.add(opts, both, withHSTS(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
 		plain, err := listen(ctx, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
@@ -74,7 +73,7 @@ func (f *listeners) close() (err error) {
 	return err
 }
 
-// certificateInfo are those of the certificate in use, for the control door; nil without TLS.
+// certificateInfo returns details of the current certificate for the control socket, or nil without TLS.
 func (f *listeners) certificateInfo() *certificate.Info {
 	if f.certificate == nil {
 		return nil
@@ -102,14 +101,14 @@ func openCertificate(opts Options) (*certificate.Reloader, error) {
 	return live, nil
 }
 
-// tlsConfig takes Go's defaults, which begin at TLS 1.2. HTTP/2 is not spoken: an
-// upload's pace, its end and its slot are those of a connection, which HTTP/2 shares
-// between requests, and an office gains nothing by it.
+// tlsConfig returns Go's defaults with TLS 1.2 as the minimum and without HTTP/2. The minimum
+// rate, the deadlines, and the slot of an upload apply to a connection, which HTTP/2 would
+// share between requests.
 func tlsConfig(live *certificate.Reloader) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.GetCertificate, NextProtos: []string{"http/1.1"}}
 }
 
-// listen opens a public address, and names its setting when it cannot.
+// listen listens on a public address. Its error names the setting.
 func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*limitedListener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -14,38 +14,37 @@ import (
 	"deedkeep/app/model"
 )
 
-// connLimiter knows all connections, and those that bring no request: new ones, of which no
-// head has been read, and idle ones. No connection that brings no request keeps another
-// out:
+// connLimiter limits the number of connections. A connection is idle if no request is in
+// progress on it: it is new and no request header has been read, or it is between requests.
+// An idle connection never blocks a new one:
 //
-//   - An address has few of them; above that its oldest is closed.
-//   - An address has a part of all connections, with requests or without. This machine and
-//     the proxies, whose connections are many people's, have a larger part together. Above
-//     it the oldest without a request is closed, or else the new one.
-//   - When all connections are taken, the oldest without a request is closed, of the
-//     address that has the most of these. Where each one has a request, the new one waits
-//     for the first of them to end.
+//   - Each address has a limit of idle connections. Above it, its oldest one is closed.
+//   - Each address has a limit of connections, idle or not. This machine and the trusted
+//     proxies, which connect for many users, share one higher limit. Above it, the oldest
+//     idle connection of the address is closed, or the new one if none is idle.
+//   - When no slot is free, the oldest idle connection of the address with the most of them
+//     is closed. If none is idle, the new connection waits for a slot.
 type connLimiter struct {
-	maxIdlePerAddress int            // of one address, without a request
-	maxPerAddress     int            // of one address
-	maxTrusted        int            // of this machine and of proxies together
-	trusted           []netip.Prefix // the proxies
-	loopback          bool           // count this machine as any address
-	slots             chan struct{}  // one for each connection
+	maxIdlePerAddress int            // idle connections of one address
+	maxPerAddress     int            // connections of one address
+	maxTrusted        int            // connections of this machine and of proxies together
+	trusted           []netip.Prefix // proxies
+	loopback          bool           // limit this machine like any other address
+	slots             chan struct{}  // holds one value for each connection
 
 	mu       sync.Mutex
-	groups   map[netip.Prefix]*connGroup // those that have connections
-	pending  int                         // new connections that wait for a slot
-	sequence uint64                      // of the last that came to wait for a request
+	groups   map[netip.Prefix]*connGroup // addresses that have connections
+	pending  int                         // number of new connections that wait for a slot
+	sequence uint64                      // of the connection that became idle last
 }
 
-// connGroup is what counts as one address.
+// connGroup holds the connections that count for one address.
 type connGroup struct {
 	open int
-	idle list.List // of *limitedConn that bring no request, the oldest first
+	idle list.List // of *limitedConn, oldest first
 }
 
-// trustedGroup is the place of this machine and of proxies.
+// trustedGroup is the key of this machine and of proxies in connLimiter.groups.
 var trustedGroup netip.Prefix
 
 func newConnLimiter(l config.Limits, trusted []netip.Prefix) *connLimiter {
@@ -55,8 +54,8 @@ func newConnLimiter(l config.Limits, trusted []netip.Prefix) *connLimiter {
 	}
 }
 
-// acquire reports whether a new connection may stay: it has a slot then. It waits for one
-// until done.
+// acquire waits for a slot for a new connection and reports whether it got one. It returns
+// false if the connection's address has reached its limit or done is closed.
 func (c *connLimiter) acquire(conn *limitedConn, done <-chan struct{}) bool {
 	if !c.register(conn) {
 		return false
@@ -75,7 +74,7 @@ func (c *connLimiter) acquire(conn *limitedConn, done <-chan struct{}) bool {
 		}
 		c.mu.Unlock()
 		if oldest != nil {
-			_ = oldest.Close() // It leaves by that; its other end may have gone.
+			_ = oldest.Close() // Close removes it from the limiter; an error means that the client has gone.
 			continue
 		}
 		select {
@@ -90,7 +89,7 @@ func (c *connLimiter) acquire(conn *limitedConn, done <-chan struct{}) bool {
 	}
 }
 
-// register counts a connection among those of its address, if that has not too many.
+// register adds a connection to its group and reports whether the limit of the group allows it.
 func (c *connLimiter) register(conn *limitedConn) bool {
 	conn.group = c.addressGroup(conn)
 	c.mu.Lock()
@@ -101,7 +100,7 @@ func (c *connLimiter) register(conn *limitedConn) bool {
 			return false
 		}
 		c.mu.Unlock()
-		_ = first.Value.(*limitedConn).Close() // as in enter
+		_ = first.Value.(*limitedConn).Close() // as in acquire
 		c.mu.Lock()
 	}
 	at := c.groups[conn.group]
@@ -114,7 +113,7 @@ func (c *connLimiter) register(conn *limitedConn) bool {
 	return true
 }
 
-// limitOf is how many connections a place may have.
+// limitOf returns the maximum number of connections of a group.
 func (c *connLimiter) limitOf(from netip.Prefix) int {
 	if from == trustedGroup {
 		return c.maxTrusted
@@ -122,8 +121,8 @@ func (c *connLimiter) limitOf(from netip.Prefix) int {
 	return c.maxPerAddress
 }
 
-// oldest is the oldest connection without a request, of the places that have the most of
-// them; nil where there is none.
+// oldest returns the oldest idle connection among the groups that have the most of them, or
+// nil if no connection is idle. The caller holds c.mu.
 func (c *connLimiter) oldest() (oldest *limitedConn) {
 	most := 1
 	for _, at := range c.groups {
@@ -138,14 +137,14 @@ func (c *connLimiter) oldest() (oldest *limitedConn) {
 	return oldest
 }
 
-// markIdle is told when a connection is new or idle.
+// markIdle records that a connection is idle, and closes one if there are too many.
 func (c *connLimiter) markIdle(conn *limitedConn) {
 	if surplus := c.addIdle(conn); surplus != nil {
-		_ = surplus.Close() // as in enter
+		_ = surplus.Close() // as in acquire
 	}
 }
 
-// addIdle gives the connection that is one too many.
+// addIdle records that a connection is idle and returns the connection to close for it, if any.
 func (c *connLimiter) addIdle(conn *limitedConn) *limitedConn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +163,7 @@ func (c *connLimiter) addIdle(conn *limitedConn) *limitedConn {
 	return nil
 }
 
-// removeIdle is told when a connection has a request, or, for good, when it is closed.
+// removeIdle records that a connection has a request or, with forGood, that it is closed.
 func (c *connLimiter) removeIdle(conn *limitedConn, forGood bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,8 +200,8 @@ func (c *connLimiter) addressGroupOf(ip netip.Addr) netip.Prefix {
 	return model.ClientNetwork(ip)
 }
 
-// trackState is the http.Server.ConnState of servers whose listener is limited. A
-// connection is active once net/http has read the head of a request.
+// trackState is the ConnState callback of servers with a limitedListener. A connection is
+// active once net/http has read the header of a request.
 func trackState(conn net.Conn, state http.ConnState) {
 	limited := limitedConnOf(conn)
 	switch {
@@ -214,7 +213,7 @@ func trackState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// limitedConnOf is the limited connection under what is spoken on it; nil when there is none.
+// limitedConnOf returns the limitedConn that conn wraps, or nil.
 func limitedConnOf(conn net.Conn) *limitedConn {
 	for {
 		switch c := conn.(type) {

@@ -17,25 +17,25 @@ import (
 	"deedkeep/app/secret"
 )
 
-// probes are the paths on which the doctor tries what stands in front of the service.
-// Each is asked for at the control door, takes one body within its life, and keeps
-// nothing of it.
+// probes serves the paths that the doctor uses to test the proxies between the public
+// address and the server. A path is created through the control socket and accepts one
+// request within its lifetime. The body is discarded.
 type probes struct {
 	rand    io.Reader
 	now     func() time.Time
 	trusted []netip.Prefix
 	stall   time.Duration
-	origin  func(*http.Request) (string, error) // what links begin with
+	origin  func(*http.Request) (string, error) // base URL of links
 
 	mu   sync.Mutex
-	open map[string]time.Time // token → its end
+	open map[string]time.Time // expiry by token
 }
 
 const (
 	probePath = "/v1/doctor/"
 	probeLife = 10 * time.Minute
 	probeMax  = 200 << 20 // bytes of a body
-	probeOpen = 16        // at once
+	probeOpen = 16        // open paths at the same time
 )
 
 func newProbes(opts Options) *probes {
@@ -46,7 +46,7 @@ func newProbes(opts Options) *probes {
 	}
 }
 
-// intercept gives p the requests that are for it.
+// intercept returns a handler that serves requests for open paths and passes all others to next.
 func (p *probes) intercept(next http.Handler) http.Handler {
 	own := httpx.WithRequestID(p, p.rand)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func (p *probes) intercept(next http.Handler) http.Handler {
 	})
 }
 
-// Open gives a new path.
+// Open returns a new path.
 func (p *probes) Open() (string, error) {
 	token, err := secret.NewToken(p.rand)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *probes) Open() (string, error) {
 	return probePath + token, nil
 }
 
-// claim says whether r is for an open path, which is closed by that.
+// claim reports whether r is for an open path, and closes that path.
 func (p *probes) claim(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.URL.Path, probePath)
 	if !ok || r.Method != http.MethodPost {
@@ -89,7 +89,7 @@ func (p *probes) claim(r *http.Request) bool {
 	return open && p.now().Before(end)
 }
 
-// ServeHTTP reads the body of a request that was taken, and says how it came.
+// ServeHTTP reads the body of a request and responds with what arrived, and how.
 func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result := apitypes.Probe{
 		Host: r.Host, TLS: r.TLS != nil, ForwardedFor: r.Header.Get("X-Forwarded-For"), ForwardedHost: r.Header.Get("X-Forwarded-Host"),
@@ -108,7 +108,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	control, body, chunk := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, probeMax), make([]byte, 64<<10)
 	var first, last time.Time
 	for {
-		// Where it fails there is no network that could stall.
+		// It fails only if there is no network connection, which then can't stall.
 		_ = control.SetReadDeadline(time.Now().Add(p.stall))
 		n, err := body.Read(chunk)
 		if n > 0 {

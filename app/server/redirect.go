@@ -21,10 +21,10 @@ import (
 
 const speaksHTTPS = "This address speaks https."
 
-// redirect answers plain HTTP where https is spoken: a browser is sent there, a program
-// gets an error (API.md, "TLS"): a redirected POST would lose its body, and a redirected
-// key has been read on the way already. Without public_url a browser is sent to names
-// that are own alone, and gets a page for any other.
+// redirect returns the handler of plain HTTP requests to a server with TLS. It redirects
+// browsers to https. API clients get an error, because a redirected POST would lose its
+// body, and an API key has already been exposed. Without public_url it redirects only to
+// host names for which own returns true, and responds to others with an error page.
 func redirect(c config.Config, address string, own func(host string) bool) http.Handler {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -49,12 +49,12 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 	}), rand.Reader)
 }
 
-// bareHost is what a Host header names: no port, no brackets, no dot at the end.
+// bareHost returns the host of a Host header without port, brackets, and trailing dot.
 func bareHost(host string) string {
 	return strings.TrimSuffix(strings.Trim(withoutPort.ReplaceAllString(host, ""), "[]"), ".")
 }
 
-// isOwn reports a name in the certificate, or a name or an address of this machine.
+// isOwn reports whether host is in the certificate or is a name or an address of this machine.
 func (f *listeners) isOwn(host string) bool {
 	return f.certificate.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
 		if ip, err := netip.ParseAddr(host); err == nil {
@@ -64,8 +64,8 @@ func (f *listeners) isOwn(host string) bool {
 	})
 }
 
-// unknownName is shown where plain HTTP came for a name that nothing here has. It stands
-// alone: what a page needs besides would have to be loaded from that name.
+// unknownName is the page for plain HTTP requests with an unknown host name. It has no style
+// sheet or script, as a browser would load them from that name.
 const unknownName = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -91,11 +91,11 @@ func answerPage(w http.ResponseWriter, status int, page string) {
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	// A client that has gone needs no answer.
+	// An error means that the client has gone.
 	_, _ = io.WriteString(w, page)
 }
 
-// secureURL is public_url, or the host that was asked with the port of https.
+// secureURL returns public_url or, if it is empty, the https URL of host with port.
 func secureURL(publicURL, host, port string) string {
 	if publicURL != "" {
 		return publicURL
@@ -112,27 +112,27 @@ var (
 	withoutPort = regexp.MustCompile(`:[0-9]+$`)
 )
 
-// wasEncrypted says whether a trusted proxy has taken the encryption off: its
-// caller would come back to the same place for ever.
+// wasEncrypted reports whether a trusted proxy received the request over https. A redirect
+// to https would then loop.
 func wasEncrypted(c config.Config, r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") &&
 		slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap().WithZone("")) })
 }
 
-// drainBody reads some of a body that nobody wants, so that whoever sends it gets to read
-// the answer.
+// drainBody reads up to 1 MiB of a request body, so that the client reads the response
+// before the connection is closed.
 func drainBody(w http.ResponseWriter, r *http.Request) {
 	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return
 	}
-	// Where it fails, the connection is closed with what is on it.
+	// If it fails, the connection is closed anyway.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
 	_, _ = io.CopyN(io.Discard, r.Body, 1<<20)
 }
 
-// withHSTS tells browsers to use https alone from now on (RFC 6797), where the
-// certificate is one that they trust.
+// withHSTS makes browsers use only https from now on (RFC 6797), unless the certificate is
+// self-signed.
 func withHSTS(next http.Handler, t config.TLS) http.Handler {
 	if t.SelfSigned || t.HSTS == 0 {
 		return next

@@ -1,4 +1,4 @@
-// Package server is the roof: listeners, what is mounted where, start and stop.
+// Package server runs the HTTP server: listeners, TLS, routing, startup, and shutdown.
 package server
 
 import (
@@ -27,27 +27,27 @@ import (
 	"deedkeep/app/ui"
 )
 
-// Options of Serve.
+// Options configure Serve and Handler.
 type Options struct {
 	Config       config.Config
-	SettingsFile string             // the one that was read, or the one to create
-	Vault        *instance.Instance // opened; Serve starts and does not close it
+	SettingsFile string             // the file that was read, or the file to create
+	Vault        *instance.Instance // already open; Serve starts it and doesn't close it
 	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time
-	OnStarted    func(Addresses)                                // called once when it answers
-	Doctor       func(context.Context) (apitypes.Doctor, error) // looks at the installation for administrators; nil: no one does
-	Sandbox      func() sandbox.Stats                           // counts of those who open documents, for /metrics; nil: there are none
+	OnStarted    func(Addresses)                                // called once when the server accepts requests
+	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics for administrators; may be nil
+	Sandbox      func() sandbox.Stats                           // returns the counts of the sandbox workers for /metrics; may be nil
 }
 
-// Addresses says where a server answers, and with what.
+// Addresses holds the addresses of a server and its certificate.
 type Addresses struct {
 	Address     string            // host and port
-	Redirect    string            // the same of tls.redirect_listen; "" without it
+	Redirect    string            // host and port of tls.redirect_listen; "" if not set
 	Certificate *certificate.Info // nil: without TLS
 }
 
-// URL is the address as a person writes it.
+// URL returns the base URL of the server.
 func (a Addresses) URL() string {
 	if a.Certificate != nil {
 		return "https://" + a.Address
@@ -55,9 +55,9 @@ func (a Addresses) URL() string {
 	return "http://" + a.Address
 }
 
-// Serve answers on the configured address and on the control door until ctx ends,
-// then finishes what is under way within the grace time. The door closes last, so
-// that commands find the vault throughout.
+// Serve serves the configured address and the control socket until ctx ends. Then it
+// finishes the requests in progress within the setting timeouts.grace. The control socket
+// closes last, so that commands can reach the vault until then.
 func Serve(ctx context.Context, opts Options) error {
 	forwarded := httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now)
 	public, err := handler(opts, forwarded)
@@ -90,8 +90,8 @@ type service struct {
 	server   *http.Server
 }
 
-// shutdownTimeout is how long a service may take to close once its requests had their grace:
-// enough for an answer that is on its way, and, at the door, for every command but a
+// shutdownTimeout limits how long a service may take to close after the grace period. It
+// suffices for a response in progress and for every command on the control socket except a
 // verification, which changes nothing.
 const shutdownTimeout = time.Second
 
@@ -109,7 +109,7 @@ func run(ctx context.Context, opts Options, g *drainer, services []service) erro
 	case err = <-ended:
 		running--
 	}
-	// They go on after the next start; others of their length would use up the grace.
+	// Uploads resume after the next start. They would use up the grace period.
 	opts.Vault.Uploads.Pause()
 	g.close(opts.Config.Timeouts.Grace)
 	for _, s := range services {
@@ -124,7 +124,7 @@ func run(ctx context.Context, opts Options, g *drainer, services []service) erro
 }
 
 func (s service) stop(ctx context.Context, log *slog.Logger) {
-	// The ended context is why we stop; what is under way gets its own time.
+	// ctx has ended already, so requests in progress get a timeout of their own.
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if s.server.Shutdown(grace) != nil {
@@ -135,20 +135,19 @@ func (s service) stop(ctx context.Context, log *slog.Logger) {
 func newServer(opts Options, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: recoverer(h, opts.Log),
-		// It bounds the handshake of TLS as well.
+		// It limits the TLS handshake too.
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
 		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
 		ConnState:         trackState,
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
-		// "OPTIONS *" gets an answer of ours, with a request id.
+		// "OPTIONS *" goes to our handler, which adds a request ID.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// recoverer logs a panic of a handler where the administrator sees it, and cuts
-// the connection: whether an answer had begun is not known here. It does not wrap
-// the writer.
+// recoverer logs a panic of a handler and closes the connection, since it can't know
+// whether a response has begun. It doesn't wrap the ResponseWriter.
 func recoverer(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -166,11 +165,11 @@ func recoverer(next http.Handler, log *slog.Logger) http.Handler {
 	})
 }
 
-// memoryWait is how long a request waits for the memory that its body needs.
+// memoryWait limits how long a request waits for the memory that its body needs.
 const memoryWait = 10 * time.Second
 
-// Handler mounts everything that is served on the public address. It is no
-// http.ServeMux: that one redirects paths which /v1 takes as they are.
+// Handler returns the handler of everything on the public address. It doesn't use
+// http.ServeMux, which redirects paths that /v1 accepts unchanged.
 func Handler(opts Options) (http.Handler, error) {
 	return handler(opts, httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now))
 }
@@ -233,16 +232,16 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 	return numbers.Instrument(forwarded.Watch(httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader))), nil
 }
 
-// bodiless is for handlers that read no body: one that came along ends the connection.
+// bodiless calls a handler that reads no body, and closes the connection if the request has one.
 func bodiless(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	r.Pattern = r.URL.Path // one of a few
+	r.Pattern = r.URL.Path // bounded, as the caller passes only fixed paths
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
 	next.ServeHTTP(w, r)
 }
 
-// health answers whether the process is alive, or what keeps it from working.
+// health responds with the status "ok", or with 503 and the reason if problem is not nil.
 func health(w http.ResponseWriter, r *http.Request, problem error) {
 	status, body := http.StatusOK, any(apitypes.Health{Status: "ok"})
 	switch {
@@ -265,11 +264,11 @@ func respondJSON(w http.ResponseWriter, status int, body any) {
 		w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	}
 	w.WriteHeader(status)
-	// Whoever has gone needs no answer.
+	// An error means that the client has gone.
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// reason is a problem's sentence, if it has one for people.
+// reason returns the message of problem if it is an *errs.Error, or else a general one.
 func reason(problem error) string {
 	var named *errs.Error
 	if errors.As(problem, &named) {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// tlsMux is one TCP port on which both TLS and plain HTTP are spoken. Its Accept gives
-// TLS connections; those that turn out to be plain, by their first byte, come out of
-// plain instead. The first byte is read where the handshake would be, in the server's
-// own goroutine and within its time for a head.
+// tlsMux accepts TLS and plain HTTP on one TCP port. Its Accept returns every connection as
+// TLS. If the first byte isn't that of a TLS handshake, the connection is passed to the
+// listener plain instead. The first byte is read as part of the handshake, so in the
+// connection's goroutine of net/http and within ReadHeaderTimeout.
 type tlsMux struct {
 	*limitedListener
 	config *tls.Config
@@ -31,13 +31,13 @@ func (s *tlsMux) Accept() (net.Conn, error) {
 	}
 	limited, ok := conn.(*limitedConn)
 	if !ok {
-		return conn, nil // limit gives no other
+		return conn, nil // limitedListener returns no other type
 	}
 	return tls.Server(&sniffedConn{limitedConn: limited, plain: s.plain}, s.config), nil
 }
 
-// plainListener gives the connections that do not speak TLS. Closing it closes nothing:
-// the port is the split's.
+// plainListener accepts the connections of a tlsMux that don't use TLS. Close ends only
+// Accept; the tlsMux owns the port.
 type plainListener struct {
 	*limitedListener
 	conns  chan net.Conn
@@ -60,15 +60,15 @@ func (l *plainListener) Close() error {
 	return nil
 }
 
-// handshake is the type of the first record of TLS (RFC 8446, section 5.1).
+// handshake is the type of the first TLS record (RFC 8446, section 5.1).
 const handshake = 22
 
-// sniffedConn is a connection whose first byte decides. Once it is given away, what TLS
-// still does with it does nothing.
+// sniffedConn reads the first byte of a connection to detect TLS. After a plain connection
+// is handed over, all calls of the TLS layer have no effect on it.
 type sniffedConn struct {
 	*limitedConn
 	plain      *plainListener
-	known      bool // read by one goroutine, that of the handshake
+	known      bool // the first byte has been read; only the goroutine of the handshake uses it
 	handedOver atomic.Bool
 }
 
@@ -88,7 +88,7 @@ func (c *sniffedConn) Read(p []byte) (int, error) {
 }
 
 func (c *sniffedConn) handOver(first []byte) error {
-	// The handshake's deadlines are not the next one's.
+	// The deadlines of the handshake must not affect the plain server.
 	if err := c.limitedConn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *sniffedConn) SetWriteDeadline(t time.Time) error {
 	return c.limitedConn.SetWriteDeadline(t)
 }
 
-// plainConn gives first what was read to learn that it is plain.
+// plainConn is a handed-over connection. Read returns the bytes that were read for the detection first.
 type plainConn struct {
 	*limitedConn
 	first []byte
