@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// auditBuffer are events that wait for their commit: views and downloads, of which there
-// may be many and which change nothing.
+// auditBuffer holds views and downloads until the next commit. Repeated views are counted
+// instead of queued.
 type auditBuffer struct {
 	db   *txn.DB
 	wake chan struct{}
@@ -22,11 +22,11 @@ type auditBuffer struct {
 	lost           int
 	lossReason     error
 	lossReportedAt time.Time
-	readCounters   map[string]*minuteCounter // of users, by record
+	readCounters   map[string]*minuteCounter // by user record
 }
 
-// viewKey is what counts once a minute. Of a user it is the same from every address: of
-// those somebody may have thousands.
+// viewKey identifies views that are counted together. The address is empty for users,
+// because one user may have thousands of addresses.
 type viewKey struct{ kind, as, record, actor, address string }
 
 func viewKeyOf(e model.Event) viewKey {
@@ -37,27 +37,27 @@ func viewKeyOf(e model.Event) viewKey {
 	return v
 }
 
-// minuteCounter is how much a user wrote to the log by reading, in the minute that began then.
+// minuteCounter counts the entries that a user caused by reading in the minute from start.
 type minuteCounter struct {
 	start time.Time
 	count int
 }
 
-// viewState is how a view went on since it was last written.
+// viewState is the state of a view since it was last written.
 type viewState struct {
-	actor     model.Actor // of the last one
-	writtenAt time.Time   // zero: the next one is written
+	actor     model.Actor // of the last view
+	writtenAt time.Time   // zero if the next view is to be written
 	lastAt    time.Time
-	repeats   int // since written
+	repeats   int // since writtenAt
 }
 
 const (
-	maxBuffered        = 4096             // that wait, and views that are remembered
-	viewWindow         = time.Minute      // in which a view counts once
-	viewLifetime       = 10 * time.Minute // in which ranges belong to it; links live shorter
+	maxBuffered        = 4096             // limit of queued events, and of views in memory
+	viewWindow         = time.Minute      // repeats within it are counted as one entry
+	viewLifetime       = 10 * time.Minute // later ranges within it belong to the view; it is longer than the lifetime of links
 	lossReportInterval = time.Minute
-	// maxReadsPerMinute is how many entries a user may write by reading in a minute: more than
-	// anybody reads, and little enough that nobody fills the disk with them.
+	// maxReadsPerMinute is how many entries a user may cause by reading in a minute: more
+	// than people read, and too few to fill the disk.
 	maxReadsPerMinute = 600
 )
 
@@ -65,27 +65,26 @@ func newAuditBuffer(db *txn.DB) *auditBuffer {
 	return &auditBuffer{db: db, wake: make(chan struct{}, 1), views: map[viewKey]*viewState{}, readCounters: map[string]*minuteCounter{}}
 }
 
-// The kinds of events that count once a minute: views, and downloads on pages. What a
-// program asks for with its key is counted one by one.
-// So are searches, which show words of documents: who searched, and when, but not for
-// what, since that is people's names.
+// Kinds of events whose repeats within a minute are counted: views, searches, and
+// downloads by users. Downloads with an API key are logged one by one.
 const (
 	Opened     = "file.opened"
 	Downloaded = "file.downloaded"
 	searched   = "search.asked"
 )
 
+// coalesces reports whether repeats of an event within a minute are counted as one.
 func coalesces(e model.Event) bool {
 	return e.Kind == Opened || e.Kind == searched || e.Kind == Downloaded && e.Actor.Kind == model.ActorUser
 }
 
-// record takes down what happened now, or counts it with what is known already.
-// ShouldContinue is set for the later part of a view, which counts only where none began.
-func (n *auditBuffer) record(e model.Event, goesOn bool) {
+// record queues an event, or counts it if it repeats an earlier one. With continued set,
+// the event is the later part of a view and counts only if no view began before.
+func (n *auditBuffer) record(e model.Event, continued bool) {
 	e.At = n.db.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if coalesces(e) && n.coalesce(e, goesOn) {
+	if coalesces(e) && n.coalesce(e, continued) {
 		return
 	}
 	if e.Actor.Kind == model.ActorUser && e.Detail["as"] == "" {
@@ -94,7 +93,7 @@ func (n *auditBuffer) record(e model.Event, goesOn bool) {
 	n.add(e)
 }
 
-// readCounter is how much a user wrote in the minute that goes on.
+// readCounter returns the counter of a user for the current minute.
 func (n *auditBuffer) readCounter(user string, now time.Time) *minuteCounter {
 	at := n.readCounters[user]
 	if at == nil || !txn.Within(at.start, now, time.Minute) {
@@ -104,7 +103,7 @@ func (n *auditBuffer) readCounter(user string, now time.Time) *minuteCounter {
 	return at
 }
 
-// rateLimited reports whether a user has written as much as is allowed.
+// rateLimited reports whether a user has reached maxReadsPerMinute.
 func (n *auditBuffer) rateLimited(user string) bool {
 	now := n.db.Now()
 	n.mu.Lock()
@@ -113,7 +112,7 @@ func (n *auditBuffer) rateLimited(user string) bool {
 	return at != nil && txn.Within(at.start, now, time.Minute) && at.count >= maxReadsPerMinute
 }
 
-// add lets an event wait, if there is room for it.
+// add queues an event; it drops the event if the queue is full.
 func (n *auditBuffer) add(e model.Event) {
 	if len(n.queued) >= maxBuffered {
 		n.lost++
@@ -123,13 +122,13 @@ func (n *auditBuffer) add(e model.Event) {
 	if len(n.queued) >= maxBuffered/2 {
 		select {
 		case n.wake <- struct{}{}:
-		default: // it is awake
+		default: // already notified
 		}
 	}
 }
 
-// coalesce reports whether an event is one more of a view that is written.
-func (n *auditBuffer) coalesce(e model.Event, goesOn bool) bool {
+// coalesce reports whether an event repeats one that is already logged, and counts it.
+func (n *auditBuffer) coalesce(e model.Event, continued bool) bool {
 	key := viewKeyOf(e)
 	seen, known := n.views[key]
 	if !known {
@@ -139,7 +138,7 @@ func (n *auditBuffer) coalesce(e model.Event, goesOn bool) bool {
 	}
 	began := known && txn.Within(seen.lastAt, e.At, viewLifetime)
 	seen.lastAt = e.At
-	if goesOn && began {
+	if continued && began {
 		return true
 	}
 	seen.actor = e.Actor
@@ -154,15 +153,15 @@ func (n *auditBuffer) coalesce(e model.Event, goesOn bool) bool {
 	return false
 }
 
-// evict takes one of the views out that went on longest ago, of some: the next part
-// of it is written once more, and none is ever left out.
+// evict drops the oldest of a sample of views. If the view continues later, it is logged
+// again.
 func (n *auditBuffer) evict() {
 	if len(n.views) < maxBuffered {
 		return
 	}
 	var oldest viewKey
 	looked := 0
-	for key, seen := range n.views { // in no order
+	for key, seen := range n.views { // in random order
 		if looked == 0 || seen.lastAt.Before(n.views[oldest].lastAt) {
 			oldest = key
 		}
@@ -176,10 +175,10 @@ func (n *auditBuffer) evict() {
 	delete(n.views, oldest)
 }
 
-// evictionSample is how many views are looked at for the oldest one: nobody shall wait for it.
+// evictionSample is how many views evict compares; it bounds the time under the lock.
 const evictionSample = 32
 
-// summaryEvent makes the entry of those of a minute that were not written one by one.
+// summaryEvent returns the entry for the repeats of a view and resets their count.
 func summaryEvent(key viewKey, seen *viewState) model.Event {
 	e := model.Event{At: seen.lastAt, Actor: seen.actor, Kind: key.kind, Record: key.record, Detail: map[string]string{"count": strconv.Itoa(seen.repeats)}}
 	if key.as != "" {
@@ -189,7 +188,7 @@ func summaryEvent(key viewKey, seen *viewState) model.Event {
 	return e
 }
 
-// due reports whether take has something to give.
+// due reports whether drain would return anything.
 func (n *auditBuffer) due() bool {
 	now := n.db.Now()
 	n.mu.Lock()
@@ -205,7 +204,8 @@ func (n *auditBuffer) due() bool {
 	return false
 }
 
-// drain empties what waits, with the sums of the minutes that are over, or of all.
+// drain empties the queue and returns it with the counts of views whose minute is over, or
+// of all views.
 func (n *auditBuffer) drain(all bool) []model.Event {
 	now := n.db.Now()
 	n.mu.Lock()
@@ -228,9 +228,8 @@ func (n *auditBuffer) drain(all bool) []model.Event {
 	return waiting
 }
 
-// write appends the events to the log. Their times follow those of the changes that
-// were written meanwhile, so that the log is in order of time as long as the clock
-// is not set back.
+// write appends events to the log. An event older than the last entry gets the time of
+// that entry, so that the log is sorted by time unless the clock was set back.
 func (n *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) error {
 	for _, e := range batch {
 		if head.After(e.At) && head.Sub(e.At) < 2*viewWindow {
@@ -244,7 +243,8 @@ func (n *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) er
 	return nil
 }
 
-// requeue keeps what could not be written, if it ever can be.
+// requeue puts events back that could not be written. It drops them if the vault accepts
+// no writes.
 func (n *auditBuffer) requeue(batch []model.Event, err error) {
 	if txn.NotWritable(err) {
 		n.drop(len(batch), err)
@@ -258,7 +258,7 @@ func (n *auditBuffer) requeue(batch []model.Event, err error) {
 	n.drop(over, err)
 }
 
-// drop counts what nobody will read, and tells.
+// drop counts lost events and reports them.
 func (n *auditBuffer) drop(count int, err error) {
 	n.mu.Lock()
 	n.lost += count
@@ -267,7 +267,8 @@ func (n *auditBuffer) drop(count int, err error) {
 	n.reportLoss(false)
 }
 
-// reportLoss says how many were lost, not more often than each minute.
+// reportLoss logs how many events were lost, at most once per lossReportInterval unless
+// now is set.
 func (n *auditBuffer) reportLoss(now bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -1,3 +1,6 @@
+// Package audit writes and verifies the audit log: who changed, viewed, or downloaded a
+// record. Changes are logged in their own transaction; views and downloads are buffered
+// and written together.
 package audit
 
 import (
@@ -11,7 +14,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Events are the verbs on the log of who did what.
+// Events is the audit log of a vault.
 type Events struct {
 	db           *txn.DB
 	buffer       *auditBuffer
@@ -36,7 +39,8 @@ type Pending interface {
 // It is called before Run.
 func (e *Events) WriteWith(p Pending) { e.writer.pending = p }
 
-// RecordSearch records that someone searched, without the text: it would name people.
+// RecordSearch records that a user searched. It omits the search text, which contains
+// names of people.
 func (e *Events) RecordSearch(actor model.Actor) {
 	e.buffer.record(model.Event{Actor: actor, Kind: searched}, false)
 }
@@ -54,37 +58,41 @@ func (e *Events) FlushViews(ctx context.Context) error {
 	return nil
 }
 
+// Run writes buffered entries every second until ctx ends.
 func (e *Events) Run(ctx context.Context) { e.writer.run(ctx) }
 
+// End writes the remaining entries. It is called once, after Run has returned.
 func (e *Events) End() error { return e.writer.end() }
 
-// scanPageSize is how many entries are read in one View, which others wait behind
-// when the file must grow.
+// scanPageSize is the number of entries read in one read transaction. A long read
+// transaction delays writers when the database file must grow.
 const scanPageSize = 500
 
-// RecordAccess takes down what changes nothing: a view or a download. It never waits and
-// never fails: the event is written at most a second later, together with others,
-// and a crash may lose it. One that looks at the same document again within a minute
-// is counted, and the count written when the minute is over; so is a download by a user.
-// Reading goes on where the log cannot be written, as on a full disk: an office must get
-// at its documents. What was lost so is counted, and told in the log of the program.
+// RecordAccess records a view or a download. It never blocks and never fails: the entry is
+// buffered, written with others within a second, and may be lost in a crash. Repeated
+// views of a document within a minute, and repeated downloads by a user, are counted and
+// written as one entry.
+//
+// On a full disk documents stay readable although the log cannot be written. The number of
+// lost entries is reported in the server log.
 func (e *Events) RecordAccess(actor model.Actor, kind, record string, detail map[string]string) {
 	e.buffer.record(model.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
 }
 
-// ContinueView takes down the later part of a view, such as another range of a document.
-// It counts only where no view of the same began within ten minutes.
+// ContinueView records the later part of a view, such as another range of a document. It
+// adds an entry only if no view of the same document began within ten minutes.
 func (e *Events) ContinueView(actor model.Actor, kind, record string) {
 	e.buffer.record(model.Event{Actor: actor, Kind: kind, Record: record}, true)
 }
 
-// RateLimited reports whether a user has written so much to the log by reading in the last
-// minute that whoever asks should wait for the next. Zips do not count.
+// RateLimited reports whether a user caused so many entries by reading documents in the
+// last minute that the request should be delayed. Zip downloads do not count.
 func (e *Events) RateLimited(actor model.Actor) bool {
 	return actor.Kind == model.ActorUser && e.buffer.rateLimited(actor.Record())
 }
 
-// List gives a page of the log (Query: sorted by creation or in sequence; by actor, kind and record).
+// List returns a page of the log, sorted by creation or sequence number and filtered by
+// actor, kind, and record.
 func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model.Event], err error) {
 	if err := e.FlushViews(ctx); err != nil {
 		return page, err
@@ -96,9 +104,9 @@ func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model
 	return page, err
 }
 
-// Each calls fn for every entry from number from on that is there when it is called,
-// in order, until fn returns an error. A damaged entry is handed over with its number
-// and the error of reading it. Nobody waits for fn.
+// Each calls fn for every entry that exists at the time of the call, from number from on,
+// in order, until fn returns an error. For a damaged entry, fn gets its number and the
+// read error. No transaction is open while fn runs.
 func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, error) error) error {
 	if err := e.FlushViews(ctx); err != nil {
 		return err
@@ -123,12 +131,13 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, err
 	})
 }
 
-// scan reads the log in short Views and hands each to fn outside of them.
-func (e *Events) scan(ctx context.Context, place []byte, fn func(store.LogPage) error) error {
+// scan reads the log in short read transactions and passes each page to fn outside of
+// them.
+func (e *Events) scan(ctx context.Context, position []byte, fn func(store.LogPage) error) error {
 	for {
 		var log store.LogPage
 		err := e.db.Store.View(ctx, func(t *store.Tx) error {
-			log = t.ScanLog(place, scanPageSize)
+			log = t.ScanLog(position, scanPageSize)
 			return nil
 		})
 		if err != nil {
@@ -137,29 +146,30 @@ func (e *Events) scan(ctx context.Context, place []byte, fn func(store.LogPage) 
 		if err := fn(log); err != nil || log.Next == nil {
 			return txn.IgnoreStop(err)
 		}
-		if bytes.Compare(log.Next, place) <= 0 {
-			return errPageCycle // a damaged page leads back
+		if bytes.Compare(log.Next, position) <= 0 {
+			return errPageCycle // a damaged page points backward
 		}
-		place = log.Next
+		position = log.Next
 	}
 }
 
-// LogReport is what a verification of the log found. Head is the hash of its last
-// entry: who keeps it elsewhere can tell a log that was written anew.
+// LogReport is the result of a verification. Head is the hash of the last entry; an
+// administrator who keeps a copy of it can detect a rewritten log.
 type LogReport struct {
-	Entries, Last uint64 // how many there are; the number of the last
+	Entries, Last uint64 // number of entries; sequence number of the last one
 	Head          string
-	Findings      []store.Finding // their kinds are those of title.Flaw, or "database"
-	More          int             // findings that are not listed
+	Findings      []store.Finding // the kinds are those of model.ChainDefect, or "database"
+	More          int             // number of findings beyond maxFindings
 }
 
 // OK reports whether nothing was changed, is missing or was added.
 func (r LogReport) OK() bool { return len(r.Findings) == 0 }
 
+// maxFindings limits the findings listed in a LogReport.
 const maxFindings = 1000
 
-// Verify walks the log and holds every entry against its hash and the one before it.
-// The error is about the verification, never about what it found.
+// Verify checks the hash of every entry and its link to the previous entry. Damage is
+// reported as findings; the error is for a verification that could not finish.
 func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) (LogReport, error) {
 	var r LogReport
 	find := func(f store.Finding) {
@@ -189,7 +199,8 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 	return r, err
 }
 
-// StartVerify is Verify behind whoever asks for it; Locked while one goes on.
+// StartVerify starts Verify in the background. It returns a Locked error if a verification
+// is running.
 func (e *Events) StartVerify(ctx context.Context, actor model.Actor) error {
 	if err := e.db.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
@@ -199,8 +210,8 @@ func (e *Events) StartVerify(ctx context.Context, actor model.Actor) error {
 	})
 }
 
-// VerifyProgress is how far a verification that StartVerify started has come, in entries,
-// and what the last one found since the vault was opened.
+// VerifyProgress returns the progress of the verification in entries, and the result of
+// the last one since the vault was opened.
 func (e *Events) VerifyProgress() txn.Progress[LogReport] { return e.verification.Progress() }
 
 var (

@@ -10,21 +10,22 @@ import (
 	"deedkeep/app/txn"
 )
 
-// auditWriter writes what is gathered so that no request costs a sync for it: the last
-// use of keys, and who looked at which document. All of it goes into one commit,
-// at most a second later; a crash loses at most that second.
+// auditWriter writes buffered views and key uses in one commit, at most a second after
+// they happened, so that no request waits for an fsync.
 type auditWriter struct {
 	db      *txn.DB
 	buffer  *auditBuffer
 	pending Pending
-	mu      sync.Mutex // whoever flushes finds written what was gathered before
+	mu      sync.Mutex // held during a write; a second flush waits for the first
 }
 
+// flushInterval is the time between two writes.
 const flushInterval = time.Second
 
-// maxEventsPerCommit bounds one commit, for which others wait.
+// maxEventsPerCommit limits the length of one commit, which delays other writers.
 const maxEventsPerCommit = 512
 
+// run writes at each tick, or when the buffer is half full, until ctx ends.
 func (g *auditWriter) run(ctx context.Context) {
 	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
@@ -41,15 +42,15 @@ func (g *auditWriter) run(ctx context.Context) {
 	}
 }
 
-// flush writes what was gathered; what could not be written is kept for the next.
-// The last flush does not wait for those minutes that are not over.
+// flush writes the buffered entries; after an error they are retried later. With last set
+// it also writes the counts of the current minute.
 func (g *auditWriter) flush(ctx context.Context, last bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.write(ctx, last)
 }
 
-// flushViews is flush where views wait. Uses of keys alone are not worth a sync.
+// flushViews is flush if views are due. Key uses alone are not worth an fsync.
 func (g *auditWriter) flushViews(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,12 +60,13 @@ func (g *auditWriter) flushViews(ctx context.Context) error {
 	return g.write(ctx, false)
 }
 
+// write writes the key uses and the views, in several commits if there are many.
 func (g *auditWriter) write(ctx context.Context, last bool) error {
 	writeUses, undoUses := g.pending.Drain()
 	views := g.buffer.drain(last)
 	for writeUses != nil || len(views) > 0 {
 		batch := views[:min(len(views), maxEventsPerCommit)]
-		var broken error // the audit log cannot be written; the uses are
+		var broken error // the log is damaged; key uses are still written
 		err := g.db.Store.Update(ctx, nil, func(t *store.Tx) error {
 			if writeUses != nil {
 				if err := writeUses(t); err != nil {
@@ -92,7 +94,7 @@ func (g *auditWriter) write(ctx context.Context, last bool) error {
 	return nil
 }
 
-// end writes the rest.
+// end writes the remaining entries.
 func (g *auditWriter) end() error {
 	err := g.flush(context.Background(), true)
 	if txn.NotWritable(err) {

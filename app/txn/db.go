@@ -1,3 +1,6 @@
+// Package txn runs transactions on the database of a vault: it checks the actor in the
+// same transaction, requires free disk space, and adds audit entries. It also starts and
+// stops background tasks and slows them down during uploads.
 package txn
 
 import (
@@ -49,7 +52,7 @@ func NewDB(db DB, reserveFile int64) *DB {
 	return &db
 }
 
-// Signal wakes one goroutine. Notifications that nobody received yet count as one.
+// Signal wakes one goroutine. Notifications sent before the receiver reads count as one.
 type Signal chan struct{}
 
 // NewSignal returns a signal without a notification.
@@ -155,7 +158,7 @@ func NotWritable(err error) bool {
 	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }
 
-// problem is the sentence of an error for a finding.
+// ProblemText returns the text of an error for an integrity finding.
 func ProblemText(err error) string {
 	if sentence, damaged := store.DescribeDamage(err); damaged {
 		return sentence
@@ -163,7 +166,8 @@ func ProblemText(err error) string {
 	return err.Error()
 }
 
-// sentenceOf is what is kept of a failure for people.
+// UserMessage returns the message of an error for users: the Message of an *errs.Error,
+// else the error text.
 func UserMessage(err error) string {
 	if named, ok := errors.AsType[*errs.Error](err); ok {
 		return named.Message
@@ -171,18 +175,20 @@ func UserMessage(err error) string {
 	return err.Error()
 }
 
-// passes reports a record that is gone or damaged: it opens nothing, and must not
-// keep the others waiting.
+// IsMissingOrDamaged reports whether err means that a record does not exist or cannot be
+// decoded. Batch jobs skip such records so that they do not block the others.
 func IsMissingOrDamaged(err error) bool {
 	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 }
 
-// within reports whether less than a time has passed; not when the clock was set back.
-func Within(from, now time.Time, less time.Duration) bool {
+// Within reports whether now is less than period after from. It returns false if the clock
+// was set back, so that now is before from.
+func Within(from, now time.Time, period time.Duration) bool {
 	passed := now.Sub(from)
-	return passed >= 0 && passed < less
+	return passed >= 0 && passed < period
 }
 
+// IgnoreStop returns nil for ErrStop and any other error unchanged.
 func IgnoreStop(err error) error {
 	if errors.Is(err, ErrStop) {
 		return nil
@@ -190,8 +196,8 @@ func IgnoreStop(err error) error {
 	return err
 }
 
-// errStop ends a walk early without an error.
+// ErrStop ends an iteration early; it is not a failure.
 var ErrStop = errors.New("that is enough")
 
-// errSame ends a transaction in which there is nothing to write.
+// ErrNoChange ends a transaction that has nothing to write.
 var ErrNoChange = errors.New("nothing to write")

@@ -12,19 +12,22 @@ import (
 	"deedkeep/app/durable"
 )
 
-// spareFile takes up space for the time when there is none: bbolt writes new pages even
-// to delete a record, so that on a full disk nothing could be deleted. It holds nothing.
+// ReserveFile is the name of a file that reserves disk space. bbolt writes new pages even
+// to delete a record, so that nothing could be deleted on a full disk without it. Its
+// content has no meaning.
 const ReserveFile = "spare"
 
-// Reserve gives its space to what makes room on a full disk, and takes it back.
+// Reserve lends the space of the reserve file to deletes on a full disk and reclaims what
+// is left.
 type Reserve struct {
 	path string
-	Size int64 // 0: there is none
+	Size int64 // bytes; 0 disables the reserve
 	rand io.Reader
 	mu   sync.Mutex
 }
 
-// lend gives the space to one after the other; each has what is left of it.
+// Lend frees the reserved space, calls do, and refills the file with the space that is
+// left. Concurrent calls run one at a time.
 func (s *Reserve) Lend(log *slog.Logger, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,13 +35,13 @@ func (s *Reserve) Lend(log *slog.Logger, do func() error) error {
 		log.Warn("the spare file cannot be emptied", "error", err)
 	}
 	err := do()
-	// All that is left, so that the next one has it and no other program takes it.
+	// Claim all free space before another program uses it.
 	s.refill(log, 0)
 	return err
 }
 
-// fill makes the file as large as it should be, where at least as much stays free. One
-// that the settings no longer want is removed.
+// Fill grows the file to its configured size, if at least as much disk space stays free.
+// It removes the file if the size is 0.
 func (s *Reserve) Fill(log *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +54,8 @@ func (s *Reserve) Fill(log *slog.Logger) {
 	}
 }
 
-// release empties the file. The sync ends the transaction of the file system that frees
-// the blocks: before it they could not be used.
+// release truncates the file. The sync commits the file system transaction that frees the
+// blocks; before that they cannot be used.
 func (s *Reserve) release() error {
 	f, err := os.OpenFile(s.path, os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -64,15 +67,17 @@ func (s *Reserve) release() error {
 	return errors.Join(f.Truncate(0), f.Sync(), f.Close())
 }
 
-// refill makes the file larger, up to its size, and leaves so much free.
+// refill grows the file up to its size and leaves the given number of bytes free.
 func (s *Reserve) refill(log *slog.Logger, leave int64) {
 	err := s.grow(leave)
-	// A disk without room is what the file is for: what it has by now is all there is.
+	// On a full disk the file keeps the size it has reached.
 	if err != nil && !durable.IsDiskFull(err) {
 		log.Warn("the spare file cannot be written", "error", err)
 	}
 }
 
+// grow resizes the file. It does nothing if it cannot reach the full size and leave the
+// given number of bytes free; with leave 0 it uses all free space.
 func (s *Reserve) grow(leave int64) (err error) {
 	f, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -94,12 +99,13 @@ func (s *Reserve) grow(leave int64) (err error) {
 	room := int64(min(free, 1<<62)) - leave
 	more := min(s.Size-have, room)
 	if more <= 0 || leave > 0 && more < s.Size-have {
-		return nil // half of it is for a full disk alone
+		return nil // a partial reserve is only useful on a full disk
 	}
 	return errors.Join(s.writeBlocks(f, have, more), f.Sync())
 }
 
-// writeBlocks writes what no file system can make smaller.
+// writeBlocks allocates n bytes at an offset. If the file system cannot allocate, it
+// writes random data, which no file system can compress or deduplicate.
 func (s *Reserve) writeBlocks(f *os.File, at, n int64) error {
 	if err := allocate(f, at, n); err == nil || durable.IsDiskFull(err) {
 		return err
@@ -110,7 +116,7 @@ func (s *Reserve) writeBlocks(f *os.File, at, n int64) error {
 	}
 	for end := at + n; at < end; at += int64(len(block)) {
 		for i := range block[:8] {
-			block[i] = byte(at >> (8 * i)) // no two blocks are the same
+			block[i] = byte(at >> (8 * i)) // makes each block unique
 		}
 		if _, err := f.WriteAt(block[:min(int64(len(block)), end-at)], at); err != nil {
 			return err

@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// allocate takes the blocks without writing them; only Linux has a call for that which
-// reserves them on every file system. Elsewhere the file is written.
+// allocate returns ErrUnsupported: only Linux has a portable call that reserves blocks.
+// The caller writes the file instead.
 func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }

@@ -9,21 +9,24 @@ import (
 	"deedkeep/app/model"
 )
 
-// Tasks are what goes on behind those who asked for it. Close ends them and waits.
+// Tasks runs background work that continues after the request that started it. Close
+// cancels it and waits for it to finish.
 type Tasks struct {
 	mu      sync.Mutex
 	closed  bool
-	ctx     context.Context //nolint:containedctx // of every job, from Open to Close
+	ctx     context.Context //nolint:containedctx // the parent of all task contexts
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
+// NewTasks returns an empty set of tasks.
 func NewTasks() *Tasks {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Tasks{ctx: ctx, cancel: cancel}
 }
 
-// Start runs fn behind the caller; Closing when the vault closes.
+// Start runs fn in a new goroutine. The context of fn is canceled by Close. Start returns
+// ErrClosing after Close.
 func (j *Tasks) Start(fn func(ctx context.Context)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -34,6 +37,7 @@ func (j *Tasks) Start(fn func(ctx context.Context)) error {
 	return nil
 }
 
+// Close cancels all tasks and waits until they have returned.
 func (j *Tasks) Close() {
 	j.mu.Lock()
 	j.closed = true
@@ -42,27 +46,28 @@ func (j *Tasks) Close() {
 	j.running.Wait()
 }
 
+// ErrClosing is returned for a task that is started while the vault is closing.
 var ErrClosing = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 
-// Progress is how far a piece of long work has come, and what the last one came to.
-// Done and Total are in the unit of the work, 0 while that is not known.
+// Progress is the state of a long-running task and the result of its last run. Done and
+// Total are in units of the task; they are 0 until known.
 type Progress[T any] struct {
 	Running      bool
 	By           model.Actor
-	Begun, Ended time.Time // of this one, or of the last; zero: there was none
+	Begun, Ended time.Time // of the current or last run; zero if there was none
 	Done, Total  int64
-	Result       T     // of one that has ended
-	Err          error // why it has none
+	Result       T     // of a run that succeeded
+	Err          error // why the last run failed
 }
 
-// Task is one kind of long work, of which one goes on at a time.
+// Task is one kind of long-running work. Only one run is active at a time.
 type Task[T any] struct {
 	DB       *DB
 	mu       sync.Mutex
 	progress Progress[T]
 }
 
-// Start starts the work; Locked while it goes on already.
+// Start starts work in the background. It returns a Locked error if a run is active.
 func (j *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -87,6 +92,7 @@ func (j *Task[T]) report(done, total int64) {
 	j.progress.Done, j.progress.Total = done, total
 }
 
+// Progress returns the state of the current run, or of the last one.
 func (j *Task[T]) Progress() Progress[T] {
 	j.mu.Lock()
 	defer j.mu.Unlock()

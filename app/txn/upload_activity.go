@@ -6,29 +6,31 @@ import (
 	"time"
 )
 
-// Activity knows whether documents are arriving, so that background work leaves the
-// processors to those who wait for an answer.
+// Activity counts the uploads in progress, so that background work can yield the CPU to
+// them.
 type Activity struct {
 	mu            sync.Mutex
-	activeUploads int       // trays
-	lastEnded     time.Time // when the last one was closed
+	activeUploads int       // in progress
+	lastEnded     time.Time // when the last upload ended
 }
 
 const (
-	// quietPeriod is how long nothing must have arrived: between two uploads of one caller
-	// there is a gap, which is no end.
+	// quietPeriod is the time without uploads after which the server counts as idle. It is
+	// longer than the gap between two uploads of one client.
 	quietPeriod = 250 * time.Millisecond
-	// maxYield is how long one piece of background work stands back, so that it
-	// goes on, slowly, while documents never stop arriving.
+	// maxYield limits how long one piece of background work waits for uploads, so that it
+	// makes progress under a constant load.
 	maxYield = time.Second
 )
 
+// Begin records the start of an upload.
 func (a *Activity) Begin() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.activeUploads++
 }
 
+// End records the end of an upload.
 func (a *Activity) End() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -36,7 +38,8 @@ func (a *Activity) End() {
 	a.lastEnded = time.Now()
 }
 
-// IdleDelay is how long to wait before looking again; 0 when nothing arrives.
+// IdleDelay returns how long to wait before checking again for uploads; 0 if the server is
+// idle.
 func (a *Activity) IdleDelay(now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,12 +49,12 @@ func (a *Activity) IdleDelay(now time.Time) time.Duration {
 	return max(0, quietPeriod-now.Sub(a.lastEnded))
 }
 
-// WaitIdle returns when nothing arrives any more, after the forbearance, or with ctx.
+// WaitIdle waits until the server is idle, at most maxYield or until ctx ends.
 func (a *Activity) WaitIdle(ctx context.Context) { a.WaitIdleMax(ctx, maxYield) }
 
-// WaitIdleMax is wait for what has less time.
-func (a *Activity) WaitIdleMax(ctx context.Context, most time.Duration) {
-	for end := time.Now().Add(most); ; {
+// WaitIdleMax is WaitIdle with another limit.
+func (a *Activity) WaitIdleMax(ctx context.Context, limit time.Duration) {
+	for end := time.Now().Add(limit); ; {
 		now := time.Now()
 		pause := min(a.IdleDelay(now), end.Sub(now))
 		if pause <= 0 {
@@ -65,16 +68,19 @@ func (a *Activity) WaitIdleMax(ctx context.Context, most time.Duration) {
 	}
 }
 
-// maxPause bounds one rest, so that a slow disk does not make it endless.
+// maxPause limits one pause of a Throttle, so that a slow step on a slow disk does not
+// cause a long one.
 const maxPause = time.Second
 
-// Throttle lets uploads go first: while documents arrive, it rests three times as long as
-// the work since its last step took.
+// Throttle slows background work down during uploads: it pauses three times as long as the
+// step before it took.
 type Throttle struct {
 	Activity *Activity
 	last     time.Time
 }
 
+// Pause is called after each step of the work. It returns immediately if no upload is
+// active, and early if ctx ends.
 func (p *Throttle) Pause(ctx context.Context) {
 	now := time.Now()
 	if !p.last.IsZero() && p.Activity.IdleDelay(now) > 0 {

@@ -8,7 +8,8 @@ import (
 	"deedkeep/app/durable"
 )
 
-// writeNote writes a small file of the data directory, whole or not at all.
+// WriteFileAtomic writes a small file of the data directory and syncs it. After a crash
+// the file has either its old or its new content.
 func WriteFileAtomic(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
