@@ -2,22 +2,25 @@ package auth
 
 import (
 	"context"
-	"deedkeep/app/txn"
 	"errors"
 	"time"
+
+	"deedkeep/app/txn"
 )
 
-// The background work about users: what was gathered is written, what ended goes.
+// Intervals of the background work.
 const (
 	lastSeenFlush = time.Second
 	failuresFlush = time.Minute
 	sessionPrune  = 10 * time.Minute
 )
 
+// Run writes buffered data and removes expired sessions until ctx ends or the store
+// becomes read-only.
 func (u *Users) Run(ctx context.Context) {
-	seen, refused, prune := time.NewTicker(lastSeenFlush), time.NewTicker(failuresFlush), time.NewTicker(sessionPrune)
+	seen, failures, prune := time.NewTicker(lastSeenFlush), time.NewTicker(failuresFlush), time.NewTicker(sessionPrune)
 	defer seen.Stop()
-	defer refused.Stop()
+	defer failures.Stop()
 	defer prune.Stop()
 	for {
 		var err error
@@ -26,18 +29,18 @@ func (u *Users) Run(ctx context.Context) {
 			return
 		case <-seen.C:
 			err = u.auth.Sessions.flush(ctx)
-		case <-refused.C:
+		case <-failures.C:
 			err = u.failures.flush(ctx)
 		case <-prune.C:
 			err = u.auth.Sessions.prune(ctx)
 		}
 		if !u.auth.ShouldContinue(ctx, "sessions", err) {
-			return // what is gathered goes with it
+			return // buffered data is lost
 		}
 	}
 }
 
-// end writes what was gathered, at last. A vault that takes no writes loses it.
+// End writes the remaining buffered data. A vault that accepts no writes loses it.
 func (u *Users) End() error {
 	err := u.flush(context.Background())
 	if txn.NotWritable(err) {
@@ -47,7 +50,7 @@ func (u *Users) End() error {
 	return err
 }
 
-// flush writes what was gathered.
+// flush writes the buffered last-seen times and failed sign-ins.
 func (u *Users) flush(ctx context.Context) error {
 	return errors.Join(u.auth.Sessions.flush(ctx), u.failures.flush(ctx))
 }

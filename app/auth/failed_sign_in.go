@@ -13,27 +13,29 @@ import (
 	"deedkeep/app/txn"
 )
 
-// failedSignIns gathers sign-ins that failed, for the log of events: a guesser must not
-// be able to fill it, nor cost a sync with each try. A name is told only where it is
-// that of a user, and a password never.
+// failedSignIns counts failed sign-ins for the audit log. An attacker can neither fill the
+// log nor cause an fsync per attempt. Names of unknown users and passwords are never
+// logged.
 type failedSignIns struct {
 	auth   *Auth
 	mu     sync.Mutex
-	counts map[failureKey]int // tries
+	counts map[failureKey]int // number of attempts
 }
 
+// failureKey identifies failures that are counted together.
 type failureKey struct {
-	user    uint64 // 0: a name that nobody has
-	address string // as network gives it
+	user    uint64 // 0 for an unknown name
+	address string // as returned by network
 	reason  Reason
 }
 
 const (
-	maxFailureKeys    = 1000 // kinds that are gathered between two writes
-	maxEventsPerFlush = 20   // of one write; the rest share one
+	maxFailureKeys    = 1000 // limit of distinct failures in memory
+	maxEventsPerFlush = 20   // the rest share one event
 	otherAddresses    = "elsewhere"
 )
 
+// add counts one failed sign-in.
 func (r *failedSignIns) add(user uint64, address string, reason Reason) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +46,7 @@ func (r *failedSignIns) add(user uint64, address string, reason Reason) {
 	r.counts[from]++
 }
 
-// flush writes an event for each of the most frequent, and one for all others.
+// flush writes one event for each of the most frequent failures, and one for all others.
 func (r *failedSignIns) flush(ctx context.Context) error {
 	r.mu.Lock()
 	seen := r.counts
@@ -86,6 +88,7 @@ func (r *failedSignIns) event(t *store.Tx, from failureKey, tries int) error {
 	return r.auth.AddEvent(t, r.auth.Now(), model.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
 }
 
+// restore adds back counts that could not be written.
 func (r *failedSignIns) restore(seen map[failureKey]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

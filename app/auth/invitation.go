@@ -12,12 +12,12 @@ import (
 	"deedkeep/app/store"
 )
 
-// firstLink is the link under which the first administrator is made. It is kept in
-// memory alone: a start without an administrator makes a new one.
+// firstLink is the one-time link that creates the first administrator. It is kept in
+// memory only; the server creates a new one at each start without an administrator.
 type firstLink struct {
 	mu       sync.Mutex
 	link     *model.PasswordLink
-	hasAdmin atomic.Bool // there was an administrator already
+	hasAdmin atomic.Bool // cached result of HasAdmin
 }
 
 func (f *firstLink) set(link *model.PasswordLink) {
@@ -37,9 +37,8 @@ var (
 	errHasAdmins = &errs.Error{Kind: errs.Conflict, Message: "There is an administrator already."}
 )
 
-// NewFirstLink gives the token of a one-time link under which the first administrator
-// is made, with a name of his choice; the one before ends. Conflict when there is an
-// administrator who can sign in.
+// NewFirstLink returns the token of a one-time link that creates the first administrator,
+// and invalidates the previous one. It returns Conflict if an administrator can sign in.
 func (u *Users) NewFirstLink(ctx context.Context) (token string, err error) {
 	if err := u.auth.Store.View(ctx, checkNoAdmins); err != nil {
 		return "", err
@@ -52,7 +51,7 @@ func (u *Users) NewFirstLink(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
-// checkNoAdmins is Conflict when an administrator can sign in.
+// checkNoAdmins returns Conflict if an administrator can sign in.
 func checkNoAdmins(t *store.Tx) error {
 	list, err := t.Users()
 	if err != nil {
@@ -66,9 +65,8 @@ func checkNoAdmins(t *store.Tx) error {
 	return nil
 }
 
-// HasAdmin reports whether there is an administrator who can sign in. Once there was
-// one it costs nothing more: the last one may be given a new link, but is not taken
-// away, and only another start may find another database.
+// HasAdmin reports whether an administrator can sign in. A positive result is cached until
+// the next start: the last administrator cannot be removed.
 func (u *Users) HasAdmin(ctx context.Context) (bool, error) {
 	if u.first.hasAdmin.Load() {
 		return true, nil
@@ -84,14 +82,15 @@ func (u *Users) HasAdmin(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// Invitation is what a one-time link is for.
+// Invitation describes the purpose of a one-time link.
 type Invitation struct {
 	Name  string // of the user who chooses a password; "" for the first administrator, who chooses a name too
 	First bool
-	Reset bool // there was a password before
+	Reset bool // the user had a password before
 }
 
-// Invitation says what a token opens and uses nothing up; NotFound when that is nothing.
+// Invitation returns the invitation of a token without using the token. It returns
+// NotFound for an invalid or expired token.
 func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		user, first, err := u.findInvited(t, tokenHash(token))
@@ -104,7 +103,7 @@ func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, er
 	return in, nil
 }
 
-// findInvited finds who a link is for. A firm has few users; all are looked at.
+// findInvited returns the user of a link. It scans all users; a firm has few.
 func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bool, err error) {
 	now := u.auth.Now()
 	if hash == "" {
@@ -128,24 +127,24 @@ func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bo
 	return user, false, errLink
 }
 
-// AcceptDraft is what whoever has a one-time link fills in. Name counts for the first
-// administrator alone.
+// AcceptDraft is the form of a one-time link. Name is used only for the first
+// administrator.
 type AcceptDraft struct{ Name, Password, Address string }
 
-// Accept uses a one-time link up: its user gets the password, and may sign in.
-// NotFound for a link that opens nothing, Invalid for a password or name that breaks
-// a rule, after which the link still works.
+// Accept sets the password of the user of a one-time link and invalidates the link. It
+// returns NotFound for an invalid link, and Invalid for a password or name that breaks a
+// rule; the link then stays valid.
 func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (user model.User, err error) {
 	in, err := u.Invitation(ctx, token)
 	if err != nil {
 		return user, err
 	}
-	made, refused := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.auth.Now())
+	made, problems := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.auth.Now())
 	name := draft.Name
 	if !in.First {
-		name, refused = in.Name, model.CheckPassword(draft.Password)
+		name, problems = in.Name, model.CheckPassword(draft.Password)
 	}
-	if err := u.checkPasswordStrength(refused, name, draft.Password); err != nil {
+	if err := u.checkPasswordStrength(problems, name, draft.Password); err != nil {
 		return user, err
 	}
 	password, err := u.hashPassword(ctx, draft.Address, draft.Password)
@@ -170,7 +169,8 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	return user, nil
 }
 
-// saveAccepted writes a user who has chosen a password.
+// saveAccepted stores the password of an invited user, and creates the first
+// administrator.
 func (u *Users) saveAccepted(t *store.Tx, user *model.User, password, address string) (err error) {
 	kind, detail := "user.password_set", map[string]string(nil)
 	if user.ID == 0 {

@@ -15,11 +15,11 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Keys are the verbs on API keys.
+// Keys creates, authenticates, rotates, and revokes API keys.
 type Keys struct{ auth *Auth }
 
-// Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
-// The record is read each time, so that a revoked key is refused at once.
+// Authenticate returns the actor of an API key, or Unauthenticated. It reads the record
+// each time, so that revoking a key takes effect immediately.
 func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor, error) {
 	hash, ok := secret.HashAPIKey(presented)
 	if !ok {
@@ -41,10 +41,11 @@ func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor,
 	return model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
-// Create makes a key and gives its text, which is shown once and kept nowhere.
+// Create creates a key and returns its text, which is not stored and cannot be shown
+// again.
 func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDraft) (text string, key model.Key, err error) {
-	key, refused := draft.Check(k.auth.Now())
-	if err := refused.Err(); err != nil {
+	key, problems := draft.Check(k.auth.Now())
+	if err := problems.Err(); err != nil {
 		return "", key, err
 	}
 	if text, err = k.generate(&key); err != nil {
@@ -57,7 +58,7 @@ func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDra
 	return text, key, err
 }
 
-// generate draws the text of a key and keeps what recognizes it.
+// generate returns a random key text and stores its hash and prefix in key.
 func (k *Keys) generate(key *model.Key) (string, error) {
 	text, err := secret.NewAPIKey(k.auth.Rand)
 	if err != nil {
@@ -81,16 +82,16 @@ func (k *Keys) insert(t *store.Tx, actor model.Actor, key *model.Key, kind strin
 	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, txn.RecordRef("key", key.ID), keyDetail(*key, detail))
 }
 
-// keyDetail is what the log says of a key besides its number.
-func keyDetail(key model.Key, besides map[string]string) map[string]string {
-	said := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
-	maps.Copy(said, besides)
-	return said
+// keyDetail returns the details of a key for the audit log, with those of extra.
+func keyDetail(key model.Key, extra map[string]string) map[string]string {
+	detail := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
+	maps.Copy(detail, extra)
+	return detail
 }
 
-// List gives every key, revoked and expired ones too, in order of their numbers.
+// List returns all keys sorted by ID, including revoked and expired ones.
 func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
-	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // such a vault still shows its keys
+	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // a read-only vault still lists its keys
 		return nil, err
 	}
 	err = k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
@@ -100,7 +101,7 @@ func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
 	return list, err
 }
 
-// Revoke ends a key now, for ever. A key that is revoked already stays as it is.
+// Revoke permanently disables a key. It does nothing if the key is revoked already.
 func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key model.Key, err error) {
 	err = k.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		key, err = t.Key(id)
@@ -119,9 +120,10 @@ func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key mo
 	return key, err
 }
 
-// Rotate makes a new key with the name, abilities and expiry of another, which
-// ends after the overlap; at once when that is 0. Conflict when it ended already.
-// Like Revoke it goes on below the disk's reserve: a key that leaked cannot wait.
+// Rotate creates a key with the name, abilities, and expiration of another key. The old
+// key expires after overlap, or is revoked if overlap is 0. It returns Conflict if the old
+// key is not active. Like Revoke it works on a full disk, because a leaked key cannot
+// wait.
 func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap time.Duration) (text string, fresh model.Key, err error) {
 	var minted model.Key
 	if text, err = k.generate(&minted); err != nil {

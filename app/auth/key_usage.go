@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// keyUsage gathers the last use of each key, so that no request costs a sync for it.
-// A crash loses at most the last second.
+// keyUsage buffers the last use of each key, so that a request costs no fsync. A crash
+// loses at most the last second.
 type keyUsage struct {
 	mu   sync.Mutex
 	uses map[uint64]keyUse
@@ -26,12 +26,13 @@ func (u *keyUsage) record(key uint64, at time.Time) {
 	defer u.mu.Unlock()
 	n := u.uses[key]
 	if n.last.After(at) {
-		at = n.last // two requests may come here in another order than they read the clock
+		at = n.last // concurrent requests may arrive out of order
 	}
 	u.uses[key] = keyUse{at, n.count + 1}
 }
 
-// Drain empties the buffer and returns how to write its content, or to put it back.
+// Drain empties the buffer. It returns functions that write the content and, after an
+// error, put it back.
 func (u *keyUsage) Drain() (write func(*store.Tx) error, undo func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -55,7 +56,7 @@ func (u *keyUsage) write(t *store.Tx, seen map[uint64]keyUse) error {
 func (u *keyUsage) add(t *store.Tx, id uint64, n keyUse) error {
 	key, err := t.Key(id)
 	if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) {
-		return nil // a damaged key opens nothing, and must not keep the others' uses waiting
+		return nil // skip it so that the others are written
 	}
 	if err != nil {
 		return err

@@ -9,20 +9,21 @@ import (
 	"deedkeep/app/store"
 )
 
-// admission is what a try to sign in counts for. Where its address has had its tries,
-// crowd is how long that lasts: then only a person known at the address gets in, and
-// everyone else gets the response to too many tries, after the same work.
+// admission is the result of counting a sign-in attempt. If the address has used up its
+// attempts, addressWait is how long that lasts; until then only users known at the address
+// can sign in, and all others get the same response as for too many attempts, after the
+// same amount of work.
 //
-// What someone at a crowded address can learn: whether anyone signed in from that address
-// lately, since elsewhere such a try costs no argon2. Not who: for a known name, for
-// another user's, and for no one's, the same counters rise, argon2 runs once, and the
-// response is the same, unless the password is right and the name known.
+// An attacker at such an address can learn whether any user signed in from it recently,
+// because elsewhere an attempt costs no argon2. The attacker cannot learn which user: the
+// counters, the cost, and the response are the same for every name, unless the password is
+// right and the user is known there.
 type admission struct {
 	keys        []throttleKey
 	addressWait time.Duration
 }
 
-// admit counts a try of an account from an address, or gives how long to wait.
+// admit counts an attempt, or returns how long to wait.
 func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a admission, wait time.Duration, err error) {
 	account, address := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
 	if wait = u.throttle.acquire(now, account, address); wait == 0 {
@@ -35,8 +36,8 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 	return admission{keys: []throttleKey{account}, addressWait: wait}, 0, nil
 }
 
-// addressIsKnown reports whether anyone signed in from the address lately. A firm has few users;
-// all are looked at.
+// addressIsKnown reports whether any user signed in from the address recently. It scans
+// all users; a firm has few.
 func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (home bool, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		list, err := t.Users()
@@ -46,17 +47,17 @@ func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Tim
 	return home, err
 }
 
-// userKnowsAddress reports whether the user signed in from the address lately.
+// userKnowsAddress reports whether the user signed in from the address recently.
 func (u *Users) userKnowsAddress(user model.User, address string, now time.Time) bool {
 	return user.KnowsAddress(network(address), now.Add(-u.auth.rules.KnownAddress))
 }
 
-// rememberAddress keeps in the user's record, which signing in writes anyway, from where that was.
+// rememberAddress adds the address to the user record, which sign-in writes anyway.
 func (u *Users) rememberAddress(user *model.User, address string, now time.Time) {
-	place, keep := network(address), u.auth.rules.KnownAddress
-	if keep == 0 || place == unknownNetwork {
+	prefix, ttl := network(address), u.auth.rules.KnownAddress
+	if ttl == 0 || prefix == unknownNetwork {
 		user.KnownAddresses = nil
 		return
 	}
-	user.RememberAddress(place, now, now.Add(-keep))
+	user.RememberAddress(prefix, now, now.Add(-ttl))
 }

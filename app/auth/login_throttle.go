@@ -14,16 +14,16 @@ import (
 	"deedkeep/app/model"
 )
 
-// loginThrottle counts who tried to sign in, in memory and within bounds. Nobody is locked
-// out by what happens elsewhere: what one address may do to one account, and to all
-// together, ends at that address (PROMISES.md, row 15), and a person known there gets
-// in all the same (known.go). A try that has to wait is refused immediately and holds nothing up.
+// loginThrottle limits sign-in attempts per account and address, and per address, in
+// memory. Attempts from one address never lock a user out elsewhere, and users known at
+// the address can still sign in. An attempt above the limit is rejected immediately.
 type loginThrottle struct {
 	mu       sync.Mutex
 	attempts map[string][]time.Time // oldest first
 }
 
-// attemptLimit is how often something may happen in a time, and how long to wait in between.
+// attemptLimit allows max attempts within a window; delay returns the wait after a number
+// of attempts.
 type attemptLimit struct {
 	max    int
 	window time.Duration
@@ -33,18 +33,19 @@ type attemptLimit struct {
 var (
 	// One account from one address.
 	accountLimit = attemptLimit{10, 15 * time.Minute, backoff}
-	// All accounts from one address. A whole office may stand behind it, whose
-	// successes do not count.
+	// All accounts from one address. A complete office may share it; successful attempts
+	// do not count.
 	addressLimit = attemptLimit{60, 15 * time.Minute, nil}
-	// Codes of one account, whatever the address. Whoever comes so far knows its
-	// password; a recovery code is not counted here and lets the owner in.
+	// Six-digit codes of one account from all addresses. Such a client knows the password.
+	// Recovery codes do not count here, so that the owner can still sign in.
 	codeLimit = attemptLimit{20, time.Hour, nil}
 )
 
-// maxThrottleKeys bounds the memory: so many accounts and addresses.
+// maxThrottleKeys limits the accounts and addresses in memory.
 const maxThrottleKeys = 20_000
 
-// backoff is the wait after so many tries: none after two, then 1 s, 2 s, 4 s … 1 min.
+// backoff returns the wait after a number of attempts: 0 for two or fewer, then 1 s, 2 s,
+// 4 s, up to 1 min.
 func backoff(done int) time.Duration {
 	if done < 3 {
 		return 0
@@ -52,14 +53,14 @@ func backoff(done int) time.Duration {
 	return min(time.Second<<(done-3), time.Minute)
 }
 
-// throttleKey is one name of a counter with its rule.
+// throttleKey is the name of a counter with its limit.
 type throttleKey struct {
 	name  string
 	limit attemptLimit
 }
 
 func byAccount(account, address string) throttleKey {
-	sum := sha256.Sum256([]byte(model.Fold(account))) // of one length, whatever was sent
+	sum := sha256.Sum256([]byte(model.Fold(account))) // fixed length
 	return throttleKey{fmt.Sprintf("account %x %s", sum, network(address)), accountLimit}
 }
 
@@ -71,7 +72,8 @@ func byCode(user uint64) throttleKey { return throttleKey{fmt.Sprintf("code %d",
 
 const unknownNetwork = "unknown"
 
-// network is shared by all whose address is unknown.
+// network returns the network prefix of an address. Clients with an unknown address share
+// one.
 func network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -80,7 +82,7 @@ func network(address string) string {
 	return strings.TrimSuffix(model.ClientNetwork(ip).String(), "/32")
 }
 
-// acquire counts one try of each, or none and how long to wait.
+// acquire counts an attempt for each key, or counts nothing and returns how long to wait.
 func (t *loginThrottle) acquire(now time.Time, attempts ...throttleKey) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,8 +111,8 @@ func (r attemptLimit) wait(done []time.Time, now time.Time) time.Duration {
 	return 0
 }
 
-// recent are the tries that still count. One from after now was made before the
-// clock was set back, and would count for ever.
+// recent returns the attempts within the window. It drops those in the future, made before
+// the clock was set back, which would never expire.
 func (t *loginThrottle) recent(now time.Time, a throttleKey) []time.Time {
 	kept := slices.DeleteFunc(t.attempts[a.name], func(at time.Time) bool {
 		return now.Sub(at) >= a.limit.window || at.After(now)
@@ -121,7 +123,7 @@ func (t *loginThrottle) recent(now time.Time, a throttleKey) []time.Time {
 	return kept
 }
 
-// restore takes a try away again, which was none.
+// refund removes an attempt that should not count.
 func (t *loginThrottle) refund(at time.Time, attempts ...throttleKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +137,7 @@ func (t *loginThrottle) refund(at time.Time, attempts ...throttleKey) {
 	}
 }
 
-// reset is after a success.
+// reset clears counters after a success.
 func (t *loginThrottle) reset(attempts ...throttleKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,9 +146,9 @@ func (t *loginThrottle) reset(attempts ...throttleKey) {
 	}
 }
 
-// evict keeps the bound: what has ended goes first, then a quarter of the rest,
-// those with the fewest tries before the others. Whoever wants to be forgotten by
-// filling the memory has to try as often for each name that he fills it with.
+// evict keeps the number of counters below maxThrottleKeys. It drops expired counters
+// first, then the quarter with the fewest attempts. To evict a counter, an attacker needs
+// as many attempts for each of the other keys.
 func (t *loginThrottle) evict(now time.Time) {
 	if len(t.attempts) < maxThrottleKeys {
 		return

@@ -10,29 +10,29 @@ import (
 	"deedkeep/app/secret"
 )
 
-// A mfaChallenge is a sign-in whose password was right and whose code is still to come. It is
-// named by a token that the browser holds, so that nobody has to send the password
-// twice; kept is its hash, in memory alone: a restart asks for the password again.
+// mfaChallenge is a sign-in whose password was right and whose verification code is
+// pending. The browser holds its token, so that the password is sent only once. Only a
+// hash of the token is kept, in memory; after a restart the user signs in again.
 type mfaChallenge struct {
-	user      model.User // as the password was checked; Users.begin holds it against the record
+	user      model.User // as read when the password was checked; startSession compares it with the record
 	newHash   string
 	expiresAt time.Time
 }
 
-// ChallengeTTL is how long a code may take after the password.
+// ChallengeTTL is how long a user has to enter the code after the password.
 const ChallengeTTL = 5 * time.Minute
 
-// maxChallenges of one user; the oldest makes room. Each one cost a right password.
+// maxChallenges limits the pending challenges of a user; the oldest is evicted.
 const maxChallenges = 5
 
 type challenges struct {
 	mu      sync.Mutex
-	pending map[string]mfaChallenge // by the hash of its token
+	pending map[string]mfaChallenge // by token hash
 }
 
-// add keeps a step and gives its token.
-func (s *challenges) add(chance io.Reader, now time.Time, fresh mfaChallenge) (token string, err error) {
-	if token, err = secret.NewToken(chance); err != nil {
+// add stores a challenge and returns its token.
+func (s *challenges) add(rand io.Reader, now time.Time, fresh mfaChallenge) (token string, err error) {
+	if token, err = secret.NewToken(rand); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
@@ -56,7 +56,7 @@ func (s *challenges) add(chance io.Reader, now time.Time, fresh mfaChallenge) (t
 	return token, nil
 }
 
-// find gives the step of a token, where there is one that still waits.
+// find returns the active challenge of a token.
 func (s *challenges) find(token string, now time.Time) (found mfaChallenge, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,12 +70,13 @@ func (s *challenges) remove(token string) {
 	delete(s.pending, tokenHash(token))
 }
 
-// active is false as well for one that a clock which was set back would keep for longer.
+// active reports whether the challenge has not expired. It is false for an expiration too
+// far ahead, after the clock was set back.
 func (s mfaChallenge) active(now time.Time) bool {
 	return now.Before(s.expiresAt) && !s.expiresAt.After(now.Add(ChallengeTTL))
 }
 
-// inWords says how long to wait.
+// inWords formats a wait for people: "5 seconds", "2 minutes".
 func inWords(wait time.Duration) string {
 	n, unit := int(seconds(wait)/time.Second), "second"
 	if n > 90 {

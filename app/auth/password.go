@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// confirmPassword wants the password of the user who acts once more, before something that a
-// stolen session must not do. Tries count as those of signing in. Invalid for a
-// wrong one, *SignInError for too many. Those of others at the address, or for other
-// names, hold up no one who is signed in.
+// confirmPassword verifies the password of the signed-in user before a change that a
+// stolen session must not be able to make. Attempts count as sign-in attempts of the same
+// name and address; those of other users at the address do not count. A wrong password is
+// Invalid; after too many attempts it returns *SignInError.
 func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password string) (user model.User, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = u.auth.CurrentUser(t, actor)
@@ -31,21 +31,21 @@ func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password
 	if len(password) > model.MaxPasswordLength {
 		password = ""
 	}
-	fits, _, err := u.passwords.Verify(ctx, network(actor.Address), user.Password, password)
+	ok, _, err := u.passwords.Verify(ctx, network(actor.Address), user.Password, password)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
 		err = &SignInError{Reason: TooBusy, Wait: busyWait}
-	case err == nil && !fits:
+	case err == nil && !ok:
 		return user, errs.InvalidField("current_password", "The current password is wrong.")
 	}
 	u.throttle.refund(now, mine)
 	return user, err
 }
 
-// updateSelf changes the record of the user who acts. Where the password was shown again,
-// it must still be the same.
+// updateSelf changes the record of the signed-in user. It fails if the password hash is no
+// longer the one that was confirmed; "" skips that check.
 func (u *Users) updateSelf(ctx context.Context, actor model.Actor, password string,
-	judge func(model.User) error, apply func(*store.Tx, *model.User) error,
+	check func(model.User) error, apply func(*store.Tx, *model.User) error,
 ) error {
 	var user model.User
 	return u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
@@ -55,10 +55,10 @@ func (u *Users) updateSelf(ctx context.Context, actor model.Actor, password stri
 		if password != "" && user.Password != password {
 			return txn.ErrUnauthenticated
 		}
-		if judge == nil {
+		if check == nil {
 			return nil
 		}
-		return judge(user)
+		return check(user)
 	}, func(t *store.Tx) error {
 		user.Version++
 		if err := apply(t, &user); err != nil {
@@ -68,17 +68,17 @@ func (u *Users) updateSelf(ctx context.Context, actor model.Actor, password stri
 	})
 }
 
-// ChangePassword gives the user who acts another password and ends the other
-// sessions. Invalid when the present one is wrong or the new one breaks a rule.
-func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, present, fresh string) error {
-	user, err := u.confirmPassword(ctx, actor, present)
+// ChangePassword sets the password of the signed-in user and ends the other sessions. It
+// returns Invalid if the current password is wrong or the new one breaks a rule.
+func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, current, replacement string) error {
+	user, err := u.confirmPassword(ctx, actor, current)
 	if err != nil {
 		return err
 	}
-	if err := u.checkPasswordStrength(model.CheckPassword(fresh), user.Name, fresh); err != nil {
+	if err := u.checkPasswordStrength(model.CheckPassword(replacement), user.Name, replacement); err != nil {
 		return err
 	}
-	hash, err := u.hashPassword(ctx, actor.Address, fresh)
+	hash, err := u.hashPassword(ctx, actor.Address, replacement)
 	if err != nil {
 		return err
 	}
@@ -92,19 +92,19 @@ func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, present, 
 	})
 }
 
-// weakPassword says what to do about a password that is found in few guesses.
+// weakPassword is the message for a password that is easy to guess.
 const weakPassword = "This password is too easy to guess. Choose four or more words that don't belong together, or a longer mix of letters, digits, and marks, without names and dates."
 
-// checkPasswordStrength gives what was refused before as an error, and else refuses a password that is
-// too easy to guess for a user of that name.
-func (u *Users) checkPasswordStrength(refused errs.Fields, name, password string) error {
-	if len(refused) == 0 && secret.IsWeakPassword(password, name, u.auth.rules.Host) {
-		refused.Add("password", weakPassword)
+// checkPasswordStrength adds an error to problems if the password is easy to guess for a
+// user of that name, and returns all of them.
+func (u *Users) checkPasswordStrength(problems errs.Fields, name, password string) error {
+	if len(problems) == 0 && secret.IsWeakPassword(password, name, u.auth.rules.Host) {
+		problems.Add("password", weakPassword)
 	}
-	return refused.Err()
+	return problems.Err()
 }
 
-// hashPassword is Passwords.Hash with a refusal for people when everything is busy.
+// hashPassword hashes a password; if too many are being hashed it returns *SignInError.
 func (u *Users) hashPassword(ctx context.Context, address, password string) (string, error) {
 	hash, err := u.passwords.Hash(ctx, network(address), password)
 	if errors.Is(err, secret.ErrBusy) {

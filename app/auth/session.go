@@ -17,24 +17,25 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Sessions are the verbs on who is signed in, and where. When each was last seen is
-// gathered, so that no page costs a sync; a crash loses at most the last minute.
+// Sessions authenticates, lists, and ends sign-in sessions. Last-seen times are buffered,
+// so that a page view costs no fsync; a crash loses at most the last minute.
 type Sessions struct {
 	auth            *Auth
 	mu              sync.Mutex
-	unsavedLastSeen map[string]time.Time // hash of a session → last seen, not written yet
+	unsavedLastSeen map[string]time.Time // by session hash; not written yet
 }
 
-// lastSeenPrecision is how exactly it is kept when a session was last seen.
+// lastSeenPrecision is the minimum time between two updates of a last-seen time.
 const lastSeenPrecision = time.Minute
 
-// maxSessionsPerUser of one user; the one that was seen longest ago makes room.
+// maxSessionsPerUser limits the sessions of a user; a new one replaces the least recently
+// seen one.
 const maxSessionsPerUser = 50
 
-// Authenticate gives the actor that a session's token speaks for, or
-// Unauthenticated. Session and user are read each time, so that signing out,
-// disabling and another role count from the next request on. Actor.Role is "" while
-// the settings want a second factor that the user does not have yet.
+// Authenticate returns the actor of a session token, or Unauthenticated. It reads the
+// session and user each time, so that signing out, disabling a user, and role changes take
+// effect with the next request. Actor.Role is "" until a user has set up required
+// two-factor authentication.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor, error) {
 	actor, session, err := s.lookup(ctx, token)
 	if err == nil {
@@ -43,8 +44,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor,
 	return actor, err
 }
 
-// AuthenticateBackground is Authenticate for what a page asks by itself, which nobody may be looking at:
-// the session was not seen by that.
+// AuthenticateBackground is Authenticate for requests that a page sends automatically. It
+// does not update the last-seen time.
 func (s *Sessions) AuthenticateBackground(ctx context.Context, token string) (model.Actor, error) {
 	actor, _, err := s.lookup(ctx, token)
 	return actor, err
@@ -83,7 +84,7 @@ func orUnauthenticated(err error) error {
 	return err
 }
 
-// lastSeen is when the session was seen, as far as is known here.
+// lastSeen returns the last-seen time of a session, including the buffered one.
 func (s *Sessions) lastSeen(session model.Session) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +94,7 @@ func (s *Sessions) lastSeen(session model.Session) time.Time {
 	return session.LastSeenAt
 }
 
-// touch gathers a sight; those within a minute after another are none.
+// touch buffers the last-seen time, at most once per lastSeenPrecision.
 func (s *Sessions) touch(session model.Session, now time.Time) {
 	if now.Sub(session.LastSeenAt) < lastSeenPrecision {
 		return
@@ -103,7 +104,7 @@ func (s *Sessions) touch(session model.Session, now time.Time) {
 	s.unsavedLastSeen[session.Hash] = now
 }
 
-// List gives the sessions of the user who acts, the one that was seen last first.
+// List returns the active sessions of the signed-in user, most recently seen first.
 func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Session, err error) {
 	err = s.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		if _, err := s.auth.CurrentUser(t, actor); err != nil {
@@ -115,7 +116,7 @@ func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Se
 	return list, err
 }
 
-// liveSessions are the live sessions of a user, the one that was seen last first.
+// liveSessions returns the active sessions of a user, most recently seen first.
 func (s *Sessions) liveSessions(t *store.Tx, user uint64) []model.Session {
 	all := t.SessionsOfUser(user)
 	list := make([]model.Session, 0, len(all))
@@ -133,8 +134,7 @@ func (s *Sessions) liveSessions(t *store.Tx, user uint64) []model.Session {
 	return list
 }
 
-// SignOut ends the session of a token, wherever it was copied to. One that has ended
-// already, or never was, is no error.
+// SignOut ends the session of a token. It returns nil for an expired or unknown token.
 func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	hash, ok := secret.HashToken(token)
 	if !ok {
@@ -162,17 +162,17 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	return err
 }
 
-// End ends one session of the user who acts, by Session.ID; NotFound when there is none.
+// End ends one session of the signed-in user by Session.ID, or returns NotFound.
 func (s *Sessions) End(ctx context.Context, actor model.Actor, id string) error {
 	return s.endMatching(ctx, actor, func(session model.Session) bool { return session.ID() == id }, true)
 }
 
-// EndOthers ends every session of the user who acts but the one that speaks.
+// EndOthers ends all sessions of the signed-in user except the current one.
 func (s *Sessions) EndOthers(ctx context.Context, actor model.Actor) error {
 	return s.endMatching(ctx, actor, func(session model.Session) bool { return session.Hash != actor.Session }, false)
 }
 
-// EndAll signs the user who acts out everywhere.
+// EndAll ends all sessions of the signed-in user.
 func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
 	return s.endMatching(ctx, actor, func(model.Session) bool { return true }, false)
 }
@@ -207,7 +207,7 @@ func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, 
 	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", txn.RecordRef("user", list[0].UserID), detail)
 }
 
-// removeAllExcept removes the sessions of a user but one, as a part of another change.
+// removeAllExcept removes the sessions of a user except one, within a larger change.
 func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, but string) (count int, err error) {
 	for _, session := range t.SessionsOfUser(user) {
 		if session.Hash == but {
@@ -221,7 +221,7 @@ func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, but string) (count 
 	return count, nil
 }
 
-// add adds a session for a user, whose ended and surplus ones make room.
+// add stores a new session and removes expired ones and those above maxSessionsPerUser.
 func (s *Sessions) add(t *store.Tx, fresh model.Session) error {
 	live := s.liveSessions(t, fresh.UserID)
 	live = live[:min(len(live), maxSessionsPerUser-1)]
@@ -237,7 +237,7 @@ func (s *Sessions) add(t *store.Tx, fresh model.Session) error {
 	return t.PutSession(fresh)
 }
 
-// flush writes what was gathered; what could not be written is kept for the next.
+// flush writes the buffered last-seen times; after an error they stay in the buffer.
 func (s *Sessions) flush(ctx context.Context) error {
 	s.mu.Lock()
 	seen := s.unsavedLastSeen
@@ -266,7 +266,8 @@ func (s *Sessions) flush(ctx context.Context) error {
 	return err
 }
 
-// writeLastSeen writes one sight; a session or user that is gone or damaged has none.
+// writeLastSeen writes one last-seen time to the session and its user; it skips missing or
+// damaged records.
 func (s *Sessions) writeLastSeen(t *store.Tx, text string, at time.Time) error {
 	hash, err := hex.DecodeString(text)
 	if err != nil {
@@ -296,10 +297,10 @@ func (s *Sessions) writeLastSeen(t *store.Tx, text string, at time.Time) error {
 	return t.PutUser(user)
 }
 
-// pruneBatchSize is how many ended sessions one commit removes.
+// pruneBatchSize is how many expired sessions one commit removes.
 const pruneBatchSize = 256
 
-// prune removes sessions that ended by themselves.
+// prune removes expired sessions.
 func (s *Sessions) prune(ctx context.Context) error {
 	for {
 		var ended []model.Session

@@ -16,41 +16,40 @@ import (
 	"deedkeep/app/txn"
 )
 
-// SignInDraft is what somebody shows to get in. Code is of the second factor: six
-// digits or a recovery code; "" until it was asked for. Step is what SignInError gave
-// when it asked, in the place of Name and Password. Device is what the browser calls
-// itself.
+// SignInDraft is the form of a sign-in. Code is a verification code of six digits or a
+// recovery code, "" in the first request. Challenge is SignInError.Challenge, sent in the
+// second request instead of Name and Password. Device is the User-Agent of the browser.
 type SignInDraft struct{ Name, Password, Code, Challenge, Address, Device string }
 
-// SignedIn is a session that began. Token is told here and kept nowhere.
+// SignedIn is a new session. Only a hash of Token is stored.
 type SignedIn struct {
 	Token   string
 	User    model.User
 	Session model.Session
-	Enroll  bool // the settings want a second factor, which the user has to set up first
+	Enroll  bool // the user must set up two-factor authentication first
 }
 
-// Reason is why somebody was not let in.
+// Reason is why a sign-in failed.
 type Reason string
 
-// The reasons.
+// Reasons of a SignInError.
 const (
 	WrongPassword    Reason = "password" // or no such user, or disabled, or no password yet
 	CodeNeeded       Reason = "code needed"
 	WrongCode        Reason = "code" // or one that was used already
 	TooManyAttempts  Reason = "wait"
 	TooBusy          Reason = "busy"
-	ChallengeExpired Reason = "step" // more than ChallengeTTL went by, or the server was started anew
+	ChallengeExpired Reason = "step" // after ChallengeTTL or a restart
 )
 
-// SignInError is SignIn's refusal, of kind Unauthenticated.
+// SignInError is the error of a rejected sign-in. Its kind is Unauthenticated.
 type SignInError struct {
 	Reason    Reason
 	Wait      time.Duration // whole seconds after which to come again; 0 but for TooManyAttempts and TooBusy
 	Challenge string        // for SignInDraft.Step; "" but for CodeNeeded. As secret as a password for as long as ChallengeTTL
 }
 
-// Error is the sentence for whoever tries.
+// Error returns the message for the user.
 func (r *SignInError) Error() string {
 	switch r.Reason {
 	case CodeNeeded:
@@ -67,20 +66,20 @@ func (r *SignInError) Error() string {
 	return "The name or the password is wrong."
 }
 
-// Unwrap gives the kind.
+// Unwrap returns an error of kind Unauthenticated.
 func (r *SignInError) Unwrap() error {
 	return &errs.Error{Kind: errs.Unauthenticated, Message: r.Error()}
 }
 
-// busyWait is after how long one who found everything busy may come again.
+// busyWait is when a client may retry while the server is busy.
 const busyWait = 3 * time.Second
 
 func seconds(d time.Duration) time.Duration {
 	return time.Duration(math.Ceil(d.Seconds())) * time.Second
 }
 
-// SignIn begins a session, or refuses with *SignInError. An unknown name costs the same
-// as a known one; nothing waits here but for its turn at argon2.
+// SignIn starts a session or returns *SignInError. Unknown and known names take the same
+// time. It hasChallenge only for a free argon2 slot.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	in, err := u.signIn(ctx, draft)
 	u.auth.countSignIn(err)
@@ -89,10 +88,10 @@ func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 
 func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	now := u.auth.Now()
-	waiting, waits := u.challenges.find(draft.Challenge, now)
+	challenge, hasChallenge := u.challenges.find(draft.Challenge, now)
 	switch {
-	case waits:
-		draft.Name = waiting.user.Name
+	case hasChallenge:
+		draft.Name = challenge.user.Name
 	case draft.Challenge != "":
 		return SignedIn{}, &SignInError{Reason: ChallengeExpired}
 	}
@@ -100,33 +99,33 @@ func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 	switch {
 	case err != nil:
 		return SignedIn{}, err
-	case wait == 0 && waits && admitted.addressWait > 0 && !u.userKnowsAddress(waiting.user, draft.Address, now):
-		wait = admitted.addressWait // the password was right before the address had its tries
+	case wait == 0 && hasChallenge && admitted.addressWait > 0 && !u.userKnowsAddress(challenge.user, draft.Address, now):
+		wait = admitted.addressWait // the limit was reached after the password step
 	}
 	if wait > 0 {
 		return SignedIn{}, u.reject(ctx, draft, TooManyAttempts, wait)
 	}
-	if !waits {
-		waiting, err = u.checkPassword(ctx, draft, now, admitted.addressWait > 0)
+	if !hasChallenge {
+		challenge, err = u.checkPassword(ctx, draft, now, admitted.addressWait > 0)
 	}
 	var in SignedIn
 	if err == nil {
-		in, err = u.finishSignIn(ctx, draft, waiting, now)
+		in, err = u.finishSignIn(ctx, draft, challenge, now)
 	}
 	return in, u.recordOutcome(now, draft, admitted, err)
 }
 
-// recordOutcome counts what became of a try, and gives its error as the one who tried sees it.
+// recordOutcome updates the counters after an attempt and returns the error to show.
 func (u *Users) recordOutcome(now time.Time, draft SignInDraft, admitted admission, err error) error {
-	var refused *SignInError
+	var rejected *SignInError
 	switch {
 	case err == nil:
 		u.throttle.refund(now, admitted.keys...)
 		u.throttle.reset(byAccount(draft.Name, draft.Address))
 		u.challenges.remove(draft.Challenge)
-	case !errors.As(err, &refused), refused.Reason == CodeNeeded, refused.Reason == TooBusy:
-		u.throttle.refund(now, admitted.keys...) // nothing was guessed
-	case refused.Reason == WrongPassword:
+	case !errors.As(err, &rejected), rejected.Reason == CodeNeeded, rejected.Reason == TooBusy:
+		u.throttle.refund(now, admitted.keys...) // not a guess
+	case rejected.Reason == WrongPassword:
 		u.challenges.remove(draft.Challenge)
 		if admitted.addressWait > 0 {
 			return &SignInError{Reason: TooManyAttempts, Wait: seconds(admitted.addressWait)}
@@ -135,7 +134,7 @@ func (u *Users) recordOutcome(now time.Time, draft SignInDraft, admitted admissi
 	return err
 }
 
-// reject notes a refusal for the log of events and gives it.
+// reject counts a failure for the audit log and returns its error.
 func (u *Users) reject(ctx context.Context, draft SignInDraft, reason Reason, wait time.Duration) error {
 	id := uint64(0)
 	if user, err := u.GetByName(ctx, draft.Name); err == nil {
@@ -145,38 +144,38 @@ func (u *Users) reject(ctx context.Context, draft SignInDraft, reason Reason, wa
 	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
-// checkPassword is the first step of SignIn: the password. From a crowded address only that of
-// a person known there fits.
-func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (mfaChallenge, error) {
+// checkPassword is the first step of SignIn. With addressLimited set, it accepts only
+// users known at the address.
+func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.Time, addressLimited bool) (mfaChallenge, error) {
 	user, err := u.GetByName(ctx, draft.Name)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return mfaChallenge{}, err
 	}
 	hash := ""
-	if err == nil && user.Enabled() && (!crowded || u.userKnowsAddress(user, draft.Address, now)) {
-		hash = user.Password // "" when none was chosen yet
+	if err == nil && user.Enabled() && (!addressLimited || u.userKnowsAddress(user, draft.Address, now)) {
+		hash = user.Password // "" before the user chose one
 	}
-	known := draft.Password
-	if len(known) > model.MaxPasswordLength {
-		known, hash = "", ""
+	password := draft.Password
+	if len(password) > model.MaxPasswordLength {
+		password, hash = "", ""
 	}
-	fits, stale, err := u.passwords.Verify(ctx, network(draft.Address), hash, known)
+	ok, outdated, err := u.passwords.Verify(ctx, network(draft.Address), hash, password)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
 		return mfaChallenge{}, &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err != nil:
 		return mfaChallenge{}, err
-	case !fits:
+	case !ok:
 		return mfaChallenge{}, u.reject(ctx, draft, WrongPassword, 0)
 	}
 	checked := mfaChallenge{user: user}
-	if stale {
+	if outdated {
 		checked.newHash, err = u.rehash(ctx, draft.Address, draft.Password)
 	}
 	return checked, err
 }
 
-// finishSignIn is SignIn once the password was right.
+// finishSignIn is the second step of SignIn, after the password.
 func (u *Users) finishSignIn(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (SignedIn, error) {
 	if checked.user.TwoFactor != nil {
 		if err := u.requireCode(ctx, draft, checked, now); err != nil {
@@ -186,8 +185,8 @@ func (u *Users) finishSignIn(ctx context.Context, draft SignInDraft, checked mfa
 	return u.startSession(ctx, draft, checked.user, checked.newHash)
 }
 
-// rehash is the form that passwords have now; "" when everything is busy: the old one
-// has just let somebody in, and does so next time.
+// rehash returns the password hash with the current parameters, or "" if the server is
+// busy; the next sign-in tries again.
 func (u *Users) rehash(ctx context.Context, address, password string) (string, error) {
 	hash, err := u.passwords.Hash(ctx, network(address), password)
 	if errors.Is(err, secret.ErrBusy) {
@@ -196,17 +195,18 @@ func (u *Users) rehash(ctx context.Context, address, password string) (string, e
 	return hash, err
 }
 
-// requireCode wants a code, and counts those of six digits for the account as a whole.
+// requireCode returns CodeNeeded if the draft has no code, and counts attempts with
+// six-digit codes per user.
 func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (err error) {
 	if draft.Code == "" {
-		refused := &SignInError{Reason: CodeNeeded, Challenge: draft.Challenge}
-		if refused.Challenge == "" {
-			refused.Challenge, err = u.challenges.add(u.auth.Rand, now, checked)
+		rejected := &SignInError{Reason: CodeNeeded, Challenge: draft.Challenge}
+		if rejected.Challenge == "" {
+			rejected.Challenge, err = u.challenges.add(u.auth.Rand, now, checked)
 		}
 		if err != nil {
 			return err
 		}
-		return refused
+		return rejected
 	}
 	if !secret.IsTOTPCode(draft.Code) {
 		return nil
@@ -219,8 +219,8 @@ func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaC
 
 var errUserChanged = errors.New("the user has changed since the password was checked")
 
-// startSession writes the session, and uses the code up, in one transaction. The password
-// that was checked must still be the user's.
+// startSession consumes the code and stores the session in one transaction. It fails if
+// the password changed since it was checked.
 func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
 	if in.Token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return SignedIn{}, err
@@ -281,13 +281,13 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 
 var errWrongCode = errors.New("the code is wrong")
 
-// consumeCode uses a code up in the user's record, and says which kind it was; "" where no
-// second factor is set up.
+// consumeCode marks a code as used in the user record and returns its type: "code",
+// "recovery", or "" without two-factor authentication.
 func (u *Users) consumeCode(user *model.User, code string) (kind string, err error) {
 	if user.TwoFactor == nil {
 		return "", nil
 	}
-	factor := *user.TwoFactor // the record may be shared
+	factor := *user.TwoFactor // copy: the record may be shared
 	if secret.IsTOTPCode(code) {
 		plain, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), factor.EncryptedSecret)
 		if err != nil {
@@ -295,7 +295,7 @@ func (u *Users) consumeCode(user *model.User, code string) (kind string, err err
 		}
 		now, last := u.auth.Now(), factor.LastStep
 		if secret.TOTPStepInFuture(now, last) {
-			last = 0 // and begin tells the log
+			last = 0 // startSession adds an audit entry
 		}
 		step, ok := secret.VerifyTOTP(plain, code, now, last)
 		if !ok {

@@ -12,14 +12,14 @@ import (
 	"deedkeep/app/txn"
 )
 
-// totpPurpose is what the secret of a second factor is sealed for.
+// totpPurpose is the encryption purpose of TOTP secrets.
 const totpPurpose = "totp"
 
-// recoveryCodeCount is how many are made at once.
+// recoveryCodeCount is the number of recovery codes of a user.
 const recoveryCodeCount = 10
 
-// TwoFactorSetup is a second factor to be set up: Secret for people who type it,
-// Address (otpauth:) for a QR code. Both are told here and kept sealed.
+// TwoFactorSetup is the secret of a setup that is not confirmed yet: Secret to type, URI
+// (otpauth:) for a QR code. Only its encrypted form is stored.
 type TwoFactorSetup struct{ Secret, URI string }
 
 var (
@@ -28,11 +28,13 @@ var (
 	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "A second factor is required here; set up another one in its place."}
 )
 
-// TwoFactorRequired reports whether the settings want a second factor of everybody.
+// TwoFactorRequired reports whether the settings require two-factor authentication of all
+// users.
 func (u *Users) TwoFactorRequired() bool { return u.auth.rules.RequireTwoFactor }
 
-// BeginTwoFactor offers a second factor to the user who acts, who shows the password
-// once more. Nothing changes until ConfirmTwoFactor; beginning again makes a new offer.
+// BeginTwoFactor starts the setup of two-factor authentication for the signed-in user, who
+// confirms the password. It takes effect with ConfirmTwoFactor; another call replaces the
+// secret.
 func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password string) (offer TwoFactorSetup, err error) {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
@@ -55,9 +57,9 @@ func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password 
 	return offer, nil
 }
 
-// ConfirmTwoFactor sets up what was begun, once a code shows that the device has it. It
-// gives ten recovery codes, which are told here and kept as hashes. Other sessions of
-// the user end. Invalid for a wrong code.
+// ConfirmTwoFactor completes the setup with a code of the device. It returns ten recovery
+// codes, which are stored as hashes, and ends the other sessions of the user. A wrong code
+// is Invalid.
 func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code string) (codes []string, err error) {
 	codes, hashes, err := u.generateRecoveryCodes()
 	if err != nil {
@@ -93,8 +95,8 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 	return codes, nil
 }
 
-// RemoveTwoFactor takes the second factor of the user who acts away, the password being
-// shown once more. Conflict when there is none, or one is required.
+// RemoveTwoFactor turns two-factor authentication off for the signed-in user, who confirms
+// the password. It returns Conflict if it is off already or required.
 func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password string) error {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
@@ -114,8 +116,8 @@ func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password
 	})
 }
 
-// NewRecoveryCodes gives ten new recovery codes to the user who acts; those before
-// end. The password is shown once more. Conflict without a second factor.
+// NewRecoveryCodes replaces the recovery codes of the signed-in user, who confirms the
+// password. It returns Conflict without two-factor authentication.
 func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, password string) (codes []string, err error) {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {

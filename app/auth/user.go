@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Users are the verbs on the people who may sign in. What an administrator does is
-// here; what one does for oneself is in signin.go, join.go and factor.go.
+// Users creates and changes users, and signs them in. Changes by administrators are in
+// this file.
 type Users struct {
 	auth       *Auth
 	passwords  *secret.Passwords
@@ -25,15 +25,16 @@ type Users struct {
 	challenges challenges
 }
 
-// UserRules are the settings about users and their sessions.
+// UserRules are the settings for users and their sessions.
 type UserRules struct {
 	Session          model.SessionLimits // 12 hours and 14 days where they are 0
 	RequireTwoFactor bool
-	KnownAddress     time.Duration      // how long an address is known from which a user signed in; 0: not at all
-	Queue            secret.QueueLimits // of sign-ins whose password has to be checked
-	Host             string             // of public_url: the firm's name may be in it, which a password must not rest on
+	KnownAddress     time.Duration      // how long an address stays known after a sign-in; 0 disables it
+	Queue            secret.QueueLimits // limits of the password hashing queue
+	Host             string             // of public_url; passwords must not be based on it
 }
 
+// Limits returns the session limits with defaults applied.
 func (r UserRules) Limits() model.SessionLimits {
 	limits := r.Session
 	if limits.Idle == 0 {
@@ -50,13 +51,13 @@ var (
 	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
 )
 
-// Create makes a user. Without a password in the draft it gives the token of a
-// one-time link, which is told once and kept nowhere. Invalid names the fields.
+// Create creates a user. Without a password in the draft it returns the token of a
+// one-time link, which is not stored. Invalid errors name the fields.
 func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserDraft) (token string, user model.User, err error) {
-	user, refused := draft.Check(u.auth.Now())
-	err = refused.Err()
+	user, problems := draft.Check(u.auth.Now())
+	err = problems.Err()
 	if draft.Password != nil {
-		err = u.checkPasswordStrength(refused, draft.Name, *draft.Password)
+		err = u.checkPasswordStrength(problems, draft.Name, *draft.Password)
 	}
 	if err != nil {
 		return "", user, err
@@ -86,16 +87,16 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	return token, user, err
 }
 
-// checkNameAvailable is Invalid when the name is another's.
-func (u *Users) checkNameAvailable(t *store.Tx, name string, but uint64) error {
+// checkNameAvailable returns Invalid if another user has the name.
+func (u *Users) checkNameAvailable(t *store.Tx, name string, except uint64) error {
 	other, taken, err := t.UserByName(name)
-	if err == nil && taken && other.ID != but {
+	if err == nil && taken && other.ID != except {
 		return errs.InvalidField("name", model.MsgTaken("name"))
 	}
 	return err
 }
 
-// newPasswordLink draws a one-time link; only its hash is kept.
+// newPasswordLink generates a one-time link; only its hash is stored.
 func (u *Users) newPasswordLink(reset bool) (token string, link *model.PasswordLink, err error) {
 	if token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return "", nil, err
@@ -103,7 +104,7 @@ func (u *Users) newPasswordLink(reset bool) (token string, link *model.PasswordL
 	return token, &model.PasswordLink{Hash: tokenHash(token), Reset: reset, ExpiresAt: u.auth.Now().Add(model.PasswordLinkTTL)}, nil
 }
 
-// tokenHash is the hash of a token in hex, "" for what is none.
+// tokenHash returns the hash of a token in hex, or "" for an invalid token.
 func tokenHash(token string) string {
 	hash, ok := secret.HashToken(token)
 	if !ok {
@@ -116,7 +117,7 @@ func (u *Users) event(t *store.Tx, actor model.Actor, user model.User, kind stri
 	return u.auth.AddEvent(t, u.auth.Now(), actor, kind, txn.RecordRef("user", user.ID), detail)
 }
 
-// List gives every user, disabled ones too, in order of their numbers.
+// List returns all users sorted by ID, including disabled ones.
 func (u *Users) List(ctx context.Context) (list []model.User, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Users()
@@ -125,7 +126,7 @@ func (u *Users) List(ctx context.Context) (list []model.User, err error) {
 	return list, err
 }
 
-// Get gives one user; NotFound when there is none.
+// Get returns a user by ID, or NotFound.
 func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(id)
@@ -134,7 +135,7 @@ func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error)
 	return user, err
 }
 
-// GetByName gives the user who signs in with a name; NotFound when there is none.
+// GetByName returns a user by username, or NotFound.
 func (u *Users) GetByName(ctx context.Context, name string) (user model.User, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		var found bool
@@ -146,16 +147,16 @@ func (u *Users) GetByName(ctx context.Context, name string) (user model.User, er
 	return user, err
 }
 
-// update is what all changes of a user by an administrator have in common. Both
-// functions may run twice. A judge that says false leaves the user as it is.
+// update changes a user on behalf of an administrator. Both functions may run twice. If
+// check returns false, nothing is written.
 func (u *Users) update(ctx context.Context, actor model.Actor, id uint64,
-	judge func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
+	check func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
 ) (user model.User, err error) {
 	err = u.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		if user, err = t.User(id); err != nil {
 			return err
 		}
-		wanted, err := judge(t, user)
+		wanted, err := check(t, user)
 		if err == nil && !wanted {
 			err = txn.ErrNoChange
 		}
@@ -173,10 +174,10 @@ func (u *Users) update(ctx context.Context, actor model.Actor, id uint64,
 	return user, err
 }
 
-// Rename gives a user another name to sign in with.
+// Rename changes the username.
 func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name string) (model.User, error) {
-	name, refused := model.CheckUserName(name)
-	if err := refused.Err(); err != nil {
+	name, problems := model.CheckUserName(name)
+	if err := problems.Err(); err != nil {
 		return model.User{}, err
 	}
 	return u.update(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
@@ -188,7 +189,8 @@ func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name s
 	})
 }
 
-// SetRole gives a user another role, from the next request on. Conflict for the last administrator.
+// SetRole changes the role of a user, effective with the next request. It returns Conflict
+// for the last administrator.
 func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {
 	if !role.Can(model.PermRead) {
 		return model.User{}, errs.InvalidField("role", "The selected role is invalid.")
@@ -205,8 +207,8 @@ func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role 
 	})
 }
 
-// checkNotLastAdmin is Conflict for an administrator without whom there would be none, or none
-// who has a password.
+// checkNotLastAdmin returns Conflict if without this user no administrator would remain,
+// or none with a password.
 func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	if !user.Enabled() || !user.Role.Can(model.PermAdmin) {
 		return nil
@@ -231,8 +233,8 @@ func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	return nil
 }
 
-// Disable ends the sessions and the link of a user, who then signs in no more.
-// Conflict for the last administrator. Twice is as once.
+// Disable ends the sessions of a user and prevents new ones. It returns Conflict for the
+// last administrator. It does nothing if the user is disabled.
 func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
 	return u.update(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		return user.Enabled(), u.checkNotLastAdmin(t, user)
@@ -247,7 +249,8 @@ func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (mode
 	})
 }
 
-// Enable lets a user sign in again, with the password and second factor as they were.
+// Enable lets a disabled user sign in again with the same password and two-factor
+// authentication.
 func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
 	return u.update(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
 		return !user.Enabled(), nil
@@ -257,9 +260,9 @@ func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model
 	})
 }
 
-// Reset takes a user's password and second factor away, ends the sessions, and gives
-// the token of a one-time link under which a new password is chosen; the link before
-// it ends. Conflict while the user is disabled.
+// Reset removes the password and two-factor authentication of a user, ends the sessions,
+// and returns the token of a one-time link to choose a new password. A previous link
+// becomes invalid. It returns Conflict if the user is disabled.
 func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token string, user model.User, err error) {
 	token, link, err := u.newPasswordLink(true)
 	if err != nil {
