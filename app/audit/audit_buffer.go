@@ -180,7 +180,8 @@ const evictionSample = 32
 
 // summaryEvent returns the entry for the repeats of a view and resets their count.
 func summaryEvent(key viewKey, seen *viewState) model.Event {
-	e := model.Event{At: seen.lastAt, Actor: seen.actor, Kind: key.kind, Record: key.record, Detail: map[string]string{"count": strconv.Itoa(seen.repeats)}}
+	e := model.Event{At: seen.lastAt, Actor: seen.actor, Kind: key.kind, Record: key.record,
+		Detail: map[string]string{"count": strconv.Itoa(seen.repeats)}}
 	if key.as != "" {
 		e.Detail["as"] = key.as
 	}

@@ -85,8 +85,9 @@ func (e *Events) ContinueView(actor model.Actor, kind, record string) {
 	e.buffer.record(model.Event{Actor: actor, Kind: kind, Record: record}, true)
 }
 
-// RateLimited reports whether a user caused so many entries by reading documents in the
-// last minute that the request should be delayed. Zip downloads do not count.
+// RateLimited reports whether a user reached the limit of entries caused by reading
+// documents in the last minute, so that the request should be delayed. Zip downloads do
+// not count.
 func (e *Events) RateLimited(actor model.Actor) bool {
 	return actor.Kind == model.ActorUser && e.buffer.rateLimited(actor.Record())
 }
@@ -179,7 +180,10 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 		}
 		r.Findings = append(r.Findings, f)
 	}
-	chain := model.ChainVerifier{Report: func(f model.ChainDefect) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
+	chain := model.ChainVerifier{Report: func(f model.ChainDefect) {
+		find(store.Finding{Kind: f.Kind, Subject: f.Subject(),
+			Problem: f.Problem})
+	}}
 	var written uint64
 	err := e.scan(ctx, nil, func(log store.LogPage) error {
 		for _, entry := range log.Entries {

@@ -33,7 +33,8 @@ func NewAuth(db *txn.DB, secrets *secret.Keys, rules UserRules, cost secret.Argo
 		signIns: stats.NewCounters(SignInOutcomes...), events: events}
 	a.Keys = &Keys{a}
 	a.Sessions = &Sessions{auth: a, unsavedLastSeen: map[string]time.Time{}}
-	a.Users = &Users{auth: a, passwords: secret.NewPasswords(db.Rand, cost, rules.Queue), throttle: &loginThrottle{attempts: map[string][]time.Time{}},
+	a.Users = &Users{auth: a, passwords: secret.NewPasswords(db.Rand, cost, rules.Queue),
+		throttle: &loginThrottle{attempts: map[string][]time.Time{}},
 		failures: &failedSignIns{auth: a, counts: map[failureKey]int{}}, challenges: challenges{pending: map[string]mfaChallenge{}}}
 	db.LastSeen = a.Sessions.lastSeen
 	events.WriteWith(a.keyUsage)

@@ -140,7 +140,8 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 		return nil
 	}, func(t *store.Tx) error {
 		now := k.auth.Now()
-		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
+		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now,
+			ExpiresAt: old.ExpiresAt}
 		if err := k.insert(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
 			return err
 		}

@@ -45,8 +45,8 @@ const (
 // SignInError is the error of a rejected sign-in. Its kind is Unauthenticated.
 type SignInError struct {
 	Reason    Reason
-	Wait      time.Duration // whole seconds after which to come again; 0 but for TooManyAttempts and TooBusy
-	Challenge string        // for SignInDraft.Step; "" but for CodeNeeded. As secret as a password for as long as ChallengeTTL
+	Wait      time.Duration // when to retry, in full seconds; set for TooManyAttempts and TooBusy
+	Challenge string        // for SignInDraft.Challenge; set for CodeNeeded; secret
 }
 
 // Error returns the message for the user.
@@ -246,7 +246,8 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 		user.LastSeenAt = &now
 		u.rememberAddress(&user, draft.Address, now)
 		in.Session = model.Session{
-			Hash: tokenHash(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.SanitizeDevice(draft.Device),
+			Hash: tokenHash(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address,
+			Device: model.SanitizeDevice(draft.Device),
 		}
 		if err := errors.Join(t.PutUser(user), u.auth.Sessions.add(t, in.Session)); err != nil {
 			return err

@@ -9,9 +9,10 @@ import (
 	"deedkeep/app/errs"
 )
 
+// errPaused is the error of all writes while the server stops.
 var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The service is stopping; try again in a moment."}
 
-// isPaused reports whether no more bytes are taken.
+// isPaused reports whether uploads accept no more bytes.
 func (u *Uploads) isPaused() bool {
 	select {
 	case <-u.paused:
@@ -21,7 +22,7 @@ func (u *Uploads) isPaused() bool {
 	}
 }
 
-// pausableReader ends a document with errPaused once no more bytes are taken.
+// pausableReader returns errPaused once uploads are paused.
 type pausableReader struct {
 	r io.Reader
 	u *Uploads
@@ -33,25 +34,25 @@ func (p *pausableReader) Read(b []byte) (int, error) {
 	}
 	n, err := p.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) && p.u.isPaused() {
-		err = errPaused // who reads it was told to stop
+		err = errPaused // the read failed because of the pause
 	}
 	return n, err
 }
 
-// Paused is closed when no more bytes are taken: who reads a body for Write stops
-// reading then, so that a server stops without waiting for a long document.
+// Paused returns a channel that is closed by Pause. A handler that reads a body for Write
+// stops reading then, so that the server can stop during a long upload.
 func (u *Uploads) Paused() <-chan struct{} { return u.paused }
 
-// Pause takes no more bytes, for good: the uploads go on after the next start.
+// Pause permanently stops accepting bytes. Uploads resume after the next start.
 func (u *Uploads) Pause() { u.pauseOnce.Do(func() { close(u.paused) }) }
 
-// closeTimeout is how long Close waits for what is being written: with its connection
-// cut, each is settled in a moment.
+// closeTimeout is how long Close waits for requests in progress. After their connections
+// are closed they end quickly.
 const closeTimeout = 10 * time.Second
 
-// close waits for what is under way.
+// Close pauses uploads and waits for requests in progress.
 func (u *Uploads) Close() {
-	u.mu.Lock() // nobody is between looking and beginning
+	u.mu.Lock() // wait for acquire, which checks isPaused and then adds to active
 	u.Pause()
 	u.mu.Unlock()
 	done := make(chan struct{})
@@ -68,10 +69,10 @@ func (u *Uploads) Close() {
 	}
 }
 
-// expireInterval is how often uploads are looked at whose time is over.
+// expireInterval is the time between two checks for expired uploads.
 const expireInterval = 10 * time.Minute
 
-// run removes what nobody went on with.
+// Run removes expired uploads until ctx ends.
 func (u *Uploads) Run(ctx context.Context) {
 	tick := time.NewTicker(expireInterval)
 	defer tick.Stop()
@@ -87,7 +88,7 @@ func (u *Uploads) Run(ctx context.Context) {
 	}
 }
 
-// Expire removes the uploads whose time is over.
+// Expire removes expired uploads.
 func (u *Uploads) Expire() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,15 +99,15 @@ func (u *Uploads) Expire() error {
 }
 
 func (u *Uploads) removeExpired() (err error) {
-	for _, one := range u.byName {
-		if !one.busy && u.isExpired(one) {
-			err = errors.Join(err, u.remove(one))
+	for _, open := range u.byName {
+		if !open.busy && u.isExpired(open) {
+			err = errors.Join(err, u.remove(open))
 		}
 	}
 	return err
 }
 
-// isExpired reports whether an upload has stood still for too long.
-func (u *Uploads) isExpired(one *openUpload) bool {
-	return !u.vault.Now().Before(one.UpdatedAt().Add(u.settings.retention()))
+// isExpired reports whether an upload has received no bytes for longer than its retention.
+func (u *Uploads) isExpired(open *openUpload) bool {
+	return !u.vault.Now().Before(open.UpdatedAt().Add(u.settings.retention()))
 }

@@ -15,21 +15,21 @@ import (
 	"deedkeep/app/vault"
 )
 
-// outcome is what is kept of an upload that has ended, as the body of a
-// title.Replay.
+// outcome is the stored result of an upload: the body of an idempotency record.
 type outcome struct {
 	File      uint64 `json:"file,omitempty"`
 	Size      int64  `json:"size"`
 	Rejection string `json:"refusal,omitempty"`
 }
 
-// outcomeKey is where that is kept: only who began it finds it.
+// outcomeKey returns the key of the idempotency record. It contains the owner, so that no
+// other user can find the outcome.
 func outcomeKey(actor model.Actor, name string) [32]byte {
 	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
 }
 
-// findOutcome gives what became of an upload; found is false where it has not ended, or
-// there is none.
+// findOutcome returns the outcome of an upload; found is false if the upload has not ended
+// or does not exist.
 func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
 	name := uploadName(id)
 	if name == "" {
@@ -55,96 +55,96 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	return up, true, err
 }
 
-// finishTimeout is how long it may take to file what has arrived: its inspection waits
-// for others.
+// finishTimeout limits the inspection and commit of a document; the inspection may wait
+// for other documents.
 const finishTimeout = 2 * time.Minute
 
-// finish files a document whose bytes are all there, or refuses it, for good. Who
-// asked may leave: it goes on. With an error nothing came of it, and the bytes are
-// durable where they lie, as far as Settled says.
-func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *openUpload) (Upload, error) {
+// finish stores or rejects a document whose bytes are all received. It continues if the
+// client disconnects. After an error nothing is stored, and the received bytes are
+// flushed.
+func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, open *openUpload) (Upload, error) {
 	up, found, err := u.findOutcome(ctx, actor, id)
 	if err != nil {
-		return up, errors.Join(err, u.vault.StorageError(one.Flush()))
+		return up, errors.Join(err, u.vault.StorageError(open.Flush()))
 	}
 	if found {
-		return up, nil // an earlier try succeeded after all
+		return up, nil // an earlier attempt succeeded
 	}
-	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	finishCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	if err := u.setCancel(one, cancel); err != nil {
+	if err := u.setCancel(open, cancel); err != nil {
 		return Upload{}, err
 	}
-	err = u.store(filing, actor, one)
+	err = u.store(finishCtx, actor, open)
 	switch kind := errs.KindOf(err); {
-	case err != nil && u.isCanceled(one):
+	case err != nil && u.isCanceled(open):
 		return Upload{}, errors.Join(errCanceled, err)
 	case errors.Is(err, vault.ErrAlreadyProcessed):
 		err = nil
-	case kind == errs.NotFound && one.Abstract != 0:
-		err = u.reject(filing, actor, one, "The abstract is no longer there")
-	case kind == errs.Invalid && len(one.Path) > 0:
-		err = u.reject(filing, actor, one, rejectionReason(err))
+	case kind == errs.NotFound && open.Abstract != 0:
+		err = u.reject(finishCtx, actor, open, "The abstract is no longer there")
+	case kind == errs.Invalid && len(open.Path) > 0:
+		err = u.reject(finishCtx, actor, open, rejectionReason(err))
 	case kind == errs.NotFound, kind == errs.Invalid:
-		err = u.reject(filing, actor, one, "The folder is no longer there")
+		err = u.reject(finishCtx, actor, open, "The folder is no longer there")
 	}
 	if err != nil {
-		return Upload{}, errors.Join(err, u.vault.StorageError(one.Flush()))
+		return Upload{}, errors.Join(err, u.vault.StorageError(open.Flush()))
 	}
-	up, _, err = u.findOutcome(filing, actor, id)
+	up, _, err = u.findOutcome(finishCtx, actor, id)
 	return up, err
 }
 
-// rejectionReason is what is said of a refusal, without the full stop that reasons lack.
+// rejectionReason returns the message of an error without its final period.
 func rejectionReason(err error) string {
 	named, _ := errors.AsType[*errs.Error](err)
 	return strings.TrimSuffix(named.Message, ".")
 }
 
-// errCanceled: its user gave the upload up while it was being filed.
+// errCanceled is returned if the user canceled the upload before the commit.
 var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
 
-// setCancel lets Cancel end the filing, until its record is being written.
-func (u *Uploads) setCancel(one *openUpload, cancel context.CancelFunc) error {
+// setCancel lets Cancel stop finish until the commit begins.
+func (u *Uploads) setCancel(open *openUpload, cancel context.CancelFunc) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one.canceled {
+	if open.canceled {
 		return errCanceled
 	}
-	one.cancel = cancel
+	open.cancel = cancel
 	return nil
 }
 
-func (u *Uploads) isCanceled(one *openUpload) bool {
+func (u *Uploads) isCanceled(open *openUpload) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return one.canceled
+	return open.canceled
 }
 
-// startCommit is asked in the transaction: who has canceled by now files nothing, and
-// from here on nobody cancels.
-func (u *Uploads) startCommit(one *openUpload) error {
+// startCommit is called in the transaction. It fails if the upload was canceled; later
+// calls of Cancel fail.
+func (u *Uploads) startCommit(open *openUpload) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one.canceled {
+	if open.canceled {
 		return errCanceled
 	}
-	one.committing = true
+	open.committing = true
 	return nil
 }
 
-// store is the way that every document takes into the vault.
-func (u *Uploads) store(ctx context.Context, actor model.Actor, one *openUpload) error {
-	keep := u.outcomeRecorder(actor, one)
+// store adds the document to the vault as any other upload does.
+func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload) error {
+	recorder := u.outcomeRecorder(actor, open)
 	err := u.vault.Store.View(ctx, func(t *store.Tx) error {
-		// Before the bytes become a blob: whoever may not file leaves none behind.
+		// Check before the bytes become a blob, so that a rejected upload leaves none.
 		if err := u.vault.CheckActor(t, actor); err != nil {
 			return err
 		}
-		if one.Abstract == 0 {
-			return u.checkDestination(t, 0, one.Folder)
+		if open.Abstract == 0 {
+			return u.checkDestination(t, 0, open.Folder)
 		}
-		_, err := t.Abstract(one.Abstract) // a full one refuses the document, with its reason
+		_, err := t.Abstract(open.Abstract) // Attach rejects the document if the abstract is full
 		return err
 	})
 	if err != nil {
@@ -155,44 +155,45 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, one *openUpload)
 		return err
 	}
 	defer tray.Discard()
-	if err := tray.Adopt(one.Filename, one.Partial); err != nil {
+	if err := tray.Adopt(open.Filename, open.Partial); err != nil {
 		return err
 	}
-	if one.Batch != "" {
-		tray.BatchItem = vault.NewBatchItem(&u.batches, one.Owner+"\n"+one.Batch, one.Position)
+	if open.Batch != "" {
+		tray.BatchItem = vault.NewBatchItem(&u.batches, open.Owner+"\n"+open.Batch, open.Position)
 	}
-	if one.Abstract != 0 {
-		_, err = u.vault.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
+	if open.Abstract != 0 {
+		_, err = u.vault.Abstracts.Attach(ctx, actor, open.Abstract, model.UploadDraft{}, tray, recorder)
 		return err
 	}
 	draft := model.UploadDraft{}
-	if one.Folder != 0 {
-		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(one.Folder)}
+	if open.Folder != 0 {
+		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(open.Folder)}
 	}
-	_, err = u.vault.Files.UploadInto(ctx, actor, draft, one.Path, tray, keep)
+	_, err = u.vault.Files.UploadInto(ctx, actor, draft, open.Path, tray, recorder)
 	return err
 }
 
-// outcomeRecorder is how the end of an upload is kept in the transaction of its record.
-func (u *Uploads) outcomeRecorder(actor model.Actor, one *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
-	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, one.Name()), RequestHash: one.Name(), Render: func(made vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
-		end := outcome{Size: one.Size}
-		switch {
-		case len(made.Failures) > 0:
-			end.Rejection = made.Failures[0].Reason
-		case len(made.Files) > 0:
-			end.File = slices.Max(vault.FileIDs(made.Files)) // an abstract's others are older
-		}
-		body, err := json.Marshal(end)
-		return 0, nil, body, err
-	}, BeforeCommit: func() error { return u.startCommit(one) }}
+// outcomeRecorder returns how the transaction stores the outcome.
+func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
+	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, open.Name()), RequestHash: open.Name(),
+		Render: func(stored vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
+			end := outcome{Size: open.Size}
+			switch {
+			case len(stored.Failures) > 0:
+				end.Rejection = stored.Failures[0].Reason
+			case len(stored.Files) > 0:
+				end.File = slices.Max(vault.FileIDs(stored.Files)) // the other files of the abstract are older
+			}
+			body, err := json.Marshal(end)
+			return 0, nil, body, err
+		}, BeforeCommit: func() error { return u.startCommit(open) }}
 }
 
-// reject ends an upload whose place has gone.
-func (u *Uploads) reject(ctx context.Context, actor model.Actor, one *openUpload, reason string) error {
-	keep := u.outcomeRecorder(actor, one)
-	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return keep.CheckUnused(t, u.vault) }, func(t *store.Tx) error {
-		return keep.SaveResponse(t, u.vault.Now(), vault.AbstractWithFiles{Failures: []model.RejectedFile{{Filename: one.Filename, Reason: reason}}})
+// reject ends an upload whose destination no longer exists.
+func (u *Uploads) reject(ctx context.Context, actor model.Actor, open *openUpload, reason string) error {
+	recorder := u.outcomeRecorder(actor, open)
+	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return recorder.CheckUnused(t, u.vault) }, func(t *store.Tx) error {
+		return recorder.SaveResponse(t, u.vault.Now(), vault.AbstractWithFiles{Failures: []model.RejectedFile{{Filename: open.Filename, Reason: reason}}})
 	})
 	if errors.Is(err, vault.ErrAlreadyProcessed) {
 		return nil

@@ -1,3 +1,6 @@
+// Package upload holds resumable uploads: documents that arrive in several requests, also
+// after a lost connection or a restart. A complete document is added to an abstract or
+// folder of the vault.
 package upload
 
 import (
@@ -21,39 +24,41 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Uploads are the verbs on documents that arrive in several requests, and go on after
-// a lost connection or a restart of the server. Only who began one goes on with it.
+// Uploads creates, continues, and finishes resumable uploads. Only the user or API key
+// that created an upload can continue it.
 //
-// A document is filed once, whatever is asked again: what became of it is kept under
-// the upload's own slot, in the transaction of its record, for as long as answers are.
+// A document is added to the vault once, even if a request is repeated: the outcome is
+// stored in the transaction that adds the document and kept as long as other idempotency
+// records.
 type Uploads struct {
 	vault     *vault.Vault
 	settings  Settings
 	paused    chan struct{} // closed by Pause
 	pauseOnce sync.Once
-	active    sync.WaitGroup // writes and filings
+	active    sync.WaitGroup // requests in progress
 
 	mu       sync.Mutex
-	partials *blobstore.Partials    // nil until the first use
-	byName   map[string]*openUpload // by the SHA-256 of the id, in hex
+	partials *blobstore.Partials    // nil until load
+	byName   map[string]*openUpload // by the SHA-256 of the ID, in hex
 
-	batches vault.Batches // has a lock of its own
+	batches vault.Batches // has its own lock
 }
 
-// openUpload is one upload. What is behind the first blank line is guarded by Uploads.mu.
+// openUpload is an upload that has not ended. Uploads.mu guards the fields after the blank
+// line.
 type openUpload struct {
 	*blobstore.Partial
 	uploadInfo
 
 	busy       bool
-	canceled   bool               // canceled or over; who is at work removes it
-	cancel     context.CancelFunc // of who is at work
-	committing bool               // its record is being written: too late to cancel
+	canceled   bool               // canceled or expired; the request in progress removes it
+	cancel     context.CancelFunc // cancels the request in progress
+	committing bool               // the transaction has begun: too late to cancel
 }
 
-// uploadInfo is what stands in the note of an upload (app/blobstore/note.go).
+// uploadInfo is stored with the partial file as JSON.
 type uploadInfo struct {
-	Owner     string    `json:"owner"` // title.Actor.Record of who began it
+	Owner     string    `json:"owner"` // model.Actor.Record of the creator
 	Abstract  uint64    `json:"abstract,omitempty"`
 	Folder    uint64    `json:"folder,omitempty"`
 	Path      []string  `json:"path,omitempty"`
@@ -65,66 +70,67 @@ type uploadInfo struct {
 	CreatedAt time.Time `json:"at"`
 }
 
-// Plan is a document that is to arrive: with an abstract, in a folder, or, with
-// both 0, in none.
+// Plan describes a document to be uploaded to an abstract, to a folder, or, if both are 0,
+// to neither.
 type Plan struct {
 	Abstract, Folder uint64
-	Path             []string // names of folders within one another, below Folder; they are created where they are missing
-	Filename         string   // a label, as body.Filename makes one
+	Path             []string // names of nested folders below Folder; missing ones are created
+	Filename         string   // as returned by decode.Filename
 	Size             int64    // bytes
-	// Documents of one Batch ("": none) that were chosen together stand in the order of
-	// their turns among an abstract's, whichever is there first.
+	// Documents of one Batch ("" for none) were selected together. They appear in the
+	// abstract in the order of Position, regardless of which one arrives first.
 	Batch    string
 	Position int
-	// Metadata is what the client said about it, for the client alone.
+	// Metadata is opaque data of the client, returned unchanged.
 	Metadata string
 }
 
-// Upload is how far one is, and, at its end, what became of it.
+// Upload is the progress of an upload and, once it has ended, its outcome.
 type Upload struct {
-	ID        string // unguessable; told by Begin and kept nowhere
+	ID        string // unguessable; only its hash is stored
 	Size      int64
-	Offset    int64     // bytes that are there and durable
-	Received  bool      // all bytes are there, durable or not
-	ExpiresAt time.Time // when it is over unless more bytes come
-	// Metadata is that of the plan; "" once it has ended.
+	Offset    int64     // bytes received and durable
+	Received  bool      // all bytes are received, durable or not
+	ExpiresAt time.Time // unless more bytes arrive
+	// Metadata is that of the plan; "" once the upload has ended.
 	Metadata  string
 	File      *model.File
-	Rejection string // why it was refused; "" unless it was
+	Rejection string // reason if the document was rejected, else ""
 }
 
-// Ended reports whether it was filed or refused.
+// Ended reports whether the document was stored or rejected.
 func (u Upload) Ended() bool { return u.File != nil || u.Rejection != "" }
 
-// Settings are the settings uploads.* of config.example.yaml; 24 hours, 200, and
-// 20 GB where they are 0.
+// Settings are the uploads.* settings of config.example.yaml. The defaults for 0 are 24
+// hours, 200, and 20 GB.
 type Settings struct {
-	Keep         time.Duration // since the last byte
-	PerUser      int           // open at once, of a person or an API key
-	BytesPerUser int64         // of those together
+	Keep         time.Duration // time since the last byte
+	PerUser      int           // open uploads of a user or API key
+	BytesPerUser int64         // total size of those
 }
 
 func (s Settings) retention() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
 func (s Settings) maxPerUser() int          { return cmp.Or(s.PerUser, 200) }
 func (s Settings) maxBytesPerUser() int64   { return cmp.Or(s.BytesPerUser, 20<<30) }
 
-// minIdleToEvict is how long an upload must have stood still to make room for another of
-// the same user.
+// minIdleToEvict is how long an upload must be idle before another one of the same user
+// may evict it.
 const minIdleToEvict = 10 * time.Minute
 
-// In the chain of a Conflict of Write.
+// Errors in the chain of a Conflict from Write.
 var (
-	// ErrOffset: the bytes begin elsewhere than where those that are there end.
+	// ErrOffset means that the offset of a write is not the end of the received bytes.
 	ErrOffset = errors.New("another offset")
-	// ErrUploadBusy: another request is writing it.
+	// ErrUploadBusy means that another request is writing to the upload.
 	ErrUploadBusy = errors.New("the upload is being written")
 )
 
+// NewUploads returns the uploads of a vault.
 func NewUploads(v *vault.Vault, set Settings) *Uploads {
 	return &Uploads{vault: v, settings: set, paused: make(chan struct{})}
 }
 
-// load reads what an earlier run left, once. Its caller holds the lock.
+// load reads the uploads of an earlier run, once. The caller holds mu.
 func (u *Uploads) load() error {
 	if u.partials != nil {
 		return nil
@@ -135,31 +141,31 @@ func (u *Uploads) load() error {
 	}
 	u.byName = map[string]*openUpload{}
 	for _, x := range left {
-		one := &openUpload{Partial: x}
-		if err := json.Unmarshal(x.OwnerData, &one.uploadInfo); err != nil {
+		open := &openUpload{Partial: x}
+		if err := json.Unmarshal(x.OwnerData, &open.uploadInfo); err != nil {
 			u.vault.Log.Warn("an upload that cannot go on is removed", "error", err)
 			if err := x.Remove(); err != nil {
 				return err
 			}
 			continue
 		}
-		u.byName[x.Name()] = one
+		u.byName[x.Name()] = open
 	}
 	u.partials = partials
 	return nil
 }
 
-// MaxSize is how many bytes a document may have.
+// MaxSize returns the maximum size of a document in bytes.
 func (u *Uploads) MaxSize() int64 { return u.vault.Settings.MaxFileSize }
 
-// TooLargeReason is the reason for which one with more is refused.
+// TooLargeReason returns the reason for rejecting a larger document.
 func (u *Uploads) TooLargeReason() string {
 	return document.ReasonTooLarge(u.vault.Settings.MaxFileSize)
 }
 
-// Begin makes room for a document. It refuses what is known beforehand: Invalid with
-// the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
-// Full, or Conflict with too many open at once.
+// Begin creates an upload. It rejects what is known without the bytes: Invalid with the
+// reason, NotFound without the abstract or folder, Forbidden, InsufficientStorage, or
+// Conflict for too many open uploads.
 func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Upload, error) {
 	if err := u.precheck(ctx, actor, plan); err != nil {
 		return Upload{}, err
@@ -172,8 +178,9 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	note := uploadInfo{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Position: plan.Position, Metadata: plan.Metadata, CreatedAt: u.vault.Now()}
-	raw, err := json.Marshal(note)
+	info := uploadInfo{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename,
+		Size: plan.Size, Batch: plan.Batch, Position: plan.Position, Metadata: plan.Metadata, CreatedAt: u.vault.Now()}
+	raw, err := json.Marshal(info)
 	if err != nil {
 		return Upload{}, err
 	}
@@ -185,19 +192,20 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 	if err := errors.Join(u.load(), u.removeExpired()); err != nil {
 		return Upload{}, err
 	}
-	if err := u.checkLimits(note); err != nil {
+	if err := u.checkLimits(info); err != nil {
 		return Upload{}, err
 	}
 	x, err := u.partials.Create(name, raw)
 	if err != nil {
 		return Upload{}, u.vault.StorageError(err)
 	}
-	one := &openUpload{Partial: x, uploadInfo: note}
-	u.byName[name] = one
-	return u.status(token, one), nil
+	open := &openUpload{Partial: x, uploadInfo: info}
+	u.byName[name] = open
+	return u.status(token, open), nil
 }
 
-// uploadName is what an upload is called on the disk: who reads it there cannot go on.
+// uploadName returns the name of an upload on disk: a hash, so that a person who can read
+// the directory cannot continue the upload.
 func uploadName(token string) string {
 	hash, ok := secret.HashToken(token)
 	if !ok {
@@ -206,10 +214,10 @@ func uploadName(token string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// precheck refuses what can be refused without the bytes.
+// precheck rejects a document that can be rejected without its bytes.
 func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) error {
-	if refusal := u.vault.Files.CheckNameAndSize(plan.Filename, plan.Size); refusal != "" {
-		return &errs.Error{Kind: errs.Invalid, Message: refusal}
+	if reason := u.vault.Files.CheckNameAndSize(plan.Filename, plan.Size); reason != "" {
+		return &errs.Error{Kind: errs.Invalid, Message: reason}
 	}
 	return u.vault.Store.View(ctx, func(t *store.Tx) error {
 		if err := u.vault.CheckActor(t, actor); err != nil {
@@ -226,7 +234,7 @@ func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) er
 	})
 }
 
-// checkDestination is nil where the place is there and has room.
+// checkDestination returns an error if the abstract or folder does not exist or is full.
 func (u *Uploads) checkDestination(t *store.Tx, abstract, folder uint64) error {
 	switch {
 	case abstract != 0:
@@ -241,82 +249,85 @@ func (u *Uploads) checkDestination(t *store.Tx, abstract, folder uint64) error {
 	return nil
 }
 
-// reservationTTL is how long the room for an upload is kept free from others while
-// nobody goes on with it.
+// reservationTTL is how long disk space stays reserved for an upload that receives no
+// bytes.
 const reservationTTL = 2 * time.Minute
 
-// remove removes one. Its caller holds the lock.
-func (u *Uploads) remove(one *openUpload) error {
-	one.canceled = true
-	if one.busy {
-		one.cancel()
+// remove deletes an upload. The caller holds mu.
+func (u *Uploads) remove(open *openUpload) error {
+	open.canceled = true
+	if open.busy {
+		open.cancel()
 		return nil
 	}
-	delete(u.byName, one.Name())
-	return one.Remove()
+	delete(u.byName, open.Name())
+	return open.Remove()
 }
 
-// status is what is told of one that has not ended.
-func (u *Uploads) status(id string, one *openUpload) Upload {
-	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Received: one.Offset() == one.Size, ExpiresAt: one.UpdatedAt().Add(u.settings.retention()), Metadata: one.Metadata}
+// status returns the progress of an upload that has not ended.
+func (u *Uploads) status(id string, open *openUpload) Upload {
+	return Upload{ID: id, Size: open.Size, Offset: open.FlushedOffset(), Received: open.Offset() == open.Size,
+		ExpiresAt: open.UpdatedAt().Add(u.settings.retention()), Metadata: open.Metadata}
 }
 
-// Get tells how far an upload is; one whose bytes are all there is filed first, where
-// that did not succeed before. NotFound for one that never was, is over, or is another
-// user's.
+// Get returns the progress of an upload. If all bytes are received it finishes the upload
+// first, in case an earlier attempt failed. It returns NotFound for an unknown or expired
+// upload and for that of another user.
 func (u *Uploads) Get(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
 	}
-	one, free, err := u.find(actor, id)
-	if err != nil || !free || one.Offset() < one.Size {
-		return u.statusOr(id, one, err)
+	open, free, err := u.find(actor, id)
+	if err != nil || !free || open.Offset() < open.Size {
+		return u.statusOr(id, open, err)
 	}
-	return u.runExclusive(ctx, id, one, func(ctx context.Context) (Upload, error) { return u.finish(ctx, actor, id, one) })
+	return u.runExclusive(ctx, id, open, func(ctx context.Context) (Upload, error) { return u.finish(ctx, actor, id, open) })
 }
 
-func (u *Uploads) statusOr(id string, one *openUpload, err error) (Upload, error) {
+func (u *Uploads) statusOr(id string, open *openUpload, err error) (Upload, error) {
 	if err != nil {
 		return Upload{}, err
 	}
-	return u.status(id, one), nil
+	return u.status(id, open), nil
 }
 
-// Offset is Get for a client that only wants to know where to resume. While all bytes
-// are there and not yet durable it is Conflict with ErrUploadBusy: no offset would be
-// right for long.
+// Offset is Get for a client that needs only the offset to resume. While all bytes are
+// received but not yet durable, it returns Conflict with ErrUploadBusy, because the offset
+// may still change.
 func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
 	}
-	one, free, err := u.find(actor, id)
-	if err == nil && !free && one.Offset() == one.Size && one.FlushedOffset() < one.Size {
+	open, free, err := u.find(actor, id)
+	if err == nil && !free && open.Offset() == open.Size && open.FlushedOffset() < open.Size {
 		err = errUploadBusy
 	}
-	return u.statusOr(id, one, err)
+	return u.statusOr(id, open, err)
 }
 
-var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
+var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.",
+	Err: ErrUploadBusy}
 
-// find gives an actor's own upload; free is whether nobody writes it.
-func (u *Uploads) find(actor model.Actor, id string) (one *openUpload, free bool, err error) {
+// find returns an upload of the actor; free reports whether no request is writing to it.
+func (u *Uploads) find(actor model.Actor, id string) (open *openUpload, free bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if err := u.load(); err != nil {
 		return nil, false, err
 	}
-	one = u.byName[uploadName(id)]
-	if one == nil || one.canceled || one.Owner != actor.Record() || u.isExpired(one) {
+	open = u.byName[uploadName(id)]
+	if open == nil || open.canceled || open.Owner != actor.Record() || u.isExpired(open) {
 		return nil, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
-	return one, !one.busy, nil
+	return open, !open.busy, nil
 }
 
-// Write goes on with an upload at an offset, to the end of r. What arrived counts,
-// also with an error: r's own as r said it, Full, Closing, or Invalid when r has more
-// than was promised. Conflict with ErrOffset or ErrUploadBusy where it cannot go on
-// here. With the last byte the document is filed or refused; where that does not
-// succeed now, the upload is as it was, all of it there, and Get tries again.
+// Write appends r to an upload at an offset. Received bytes count even if it returns an
+// error: the error of r, InsufficientStorage, Unavailable, or Invalid if r is longer than
+// the upload. It returns Conflict with ErrOffset or ErrUploadBusy if it cannot append.
+//
+// After the last byte the document is stored or rejected. If that fails for now, the bytes
+// are kept, and Get tries again.
 func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offset int64, r io.Reader) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
@@ -324,100 +335,99 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 	if err := u.vault.Ready(ctx); err != nil {
 		return Upload{}, err
 	}
-	one, _, err := u.find(actor, id)
+	open, _, err := u.find(actor, id)
 	if err != nil {
 		return Upload{}, err
 	}
-	return u.runExclusive(ctx, id, one, func(ctx context.Context) (Upload, error) {
-		if at := one.Offset(); at != offset {
-			return u.status(id, one), &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
+	return u.runExclusive(ctx, id, open, func(ctx context.Context) (Upload, error) {
+		if at := open.Offset(); at != offset {
+			return u.status(id, open), &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
 		}
-		if err := u.receive(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
-			return u.status(id, one), err
+		if err := u.receive(ctx, actor, open, r); err != nil || open.Offset() < open.Size {
+			return u.status(id, open), err
 		}
-		up, err := u.finish(ctx, actor, id, one)
+		up, err := u.finish(ctx, actor, id, open)
 		switch kind := errs.KindOf(err); {
-		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.FlushedOffset() < one.Size:
-			return u.status(id, one), err
+		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && open.FlushedOffset() < open.Size:
+			return u.status(id, open), err
 		case err != nil:
 			u.vault.Log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
-			return u.status(id, one), nil
+			return u.status(id, open), nil
 		}
 		return up, nil
 	})
 }
 
-// receive lets the bytes arrive.
-func (u *Uploads) receive(ctx context.Context, actor model.Actor, one *openUpload, r io.Reader) error {
+// receive appends the bytes of r.
+func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUpload, r io.Reader) error {
 	if err := u.vault.Store.View(ctx, func(t *store.Tx) error { return u.vault.CheckActor(t, actor) }); err != nil {
 		return err
 	}
 	u.vault.Activity.Begin()
 	defer u.vault.Activity.End()
-	err := one.Append(ctx, &vault.DiskGuardReader{Reader: &pausableReader{r, u}, Vault: u.vault}, one.Size)
+	err := open.Append(ctx, &vault.DiskGuardReader{Reader: &pausableReader{r, u}, Vault: u.vault}, open.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
 		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
 	}
 	return u.vault.StorageError(err)
 }
 
-// runExclusive runs do on an upload that nobody else works on, in a time that ends with the
-// vault's, or with a Cancel.
-func (u *Uploads) runExclusive(ctx context.Context, id string, one *openUpload, do func(context.Context) (Upload, error)) (Upload, error) {
+// runExclusive calls do while no other request uses the upload. Cancel cancels the context
+// of do.
+func (u *Uploads) runExclusive(ctx context.Context, id string, open *openUpload, do func(context.Context) (Upload, error)) (Upload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := u.acquire(one, cancel); err != nil {
-		return u.status(id, one), err
+	if err := u.acquire(open, cancel); err != nil {
+		return u.status(id, open), err
 	}
 	up, err := do(ctx)
-	return up, errors.Join(err, u.release(one, up.Ended()))
+	return up, errors.Join(err, u.release(open, up.Ended()))
 }
 
-func (u *Uploads) acquire(one *openUpload, cancel context.CancelFunc) error {
+func (u *Uploads) acquire(open *openUpload, cancel context.CancelFunc) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
 	case u.isPaused():
 		return errPaused
-	case one.canceled:
-		return errs.RecordNotFound("upload", one.Name())
-	case one.busy:
+	case open.canceled:
+		return errs.RecordNotFound("upload", open.Name())
+	case open.busy:
 		return errUploadBusy
 	}
-	one.busy, one.cancel = true, cancel
+	open.busy, open.cancel = true, cancel
 	u.active.Add(1)
 	return nil
 }
 
-func (u *Uploads) release(one *openUpload, ended bool) error {
+func (u *Uploads) release(open *openUpload, ended bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	defer u.active.Done()
-	one.busy, one.committing = false, false
-	if ended || one.canceled {
-		return u.remove(one)
+	open.busy, open.committing = false, false
+	if ended || open.canceled {
+		return u.remove(open)
 	}
 	return nil
 }
 
-// Cancel forgets an upload; NotFound where there is none, Conflict with ErrUploadBusy
-// while its record is being written. What was filed stays filed; of what was forgotten
-// nothing is filed.
+// Cancel removes an upload. It returns NotFound for an unknown upload, and Conflict with
+// ErrUploadBusy while the document is being committed. A stored document stays.
 func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) error {
 	if _, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return err
 	}
-	one, _, err := u.find(actor, id)
+	open, _, err := u.find(actor, id)
 	if err != nil {
 		return err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case one.canceled:
+	case open.canceled:
 		return nil
-	case one.committing:
+	case open.committing:
 		return &errs.Error{Kind: errs.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
 	}
-	return u.remove(one)
+	return u.remove(open)
 }
