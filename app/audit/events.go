@@ -163,7 +163,7 @@ type LogReport struct {
 	More          int             // number of findings beyond maxFindings
 }
 
-// OK reports whether nothing was changed, is missing or was added.
+// OK reports whether no entry was changed, removed, or inserted.
 func (r LogReport) OK() bool { return len(r.Findings) == 0 }
 
 // maxFindings limits the findings listed in a LogReport.

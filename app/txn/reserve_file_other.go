@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// allocate returns ErrUnsupported: only Linux has a portable call that reserves blocks.
-// The caller writes the file instead.
+// allocate always fails: other systems have no call that reserves blocks on every file
+// system. The caller writes the blocks instead.
 func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }

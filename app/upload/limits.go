@@ -70,8 +70,8 @@ func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
 }
 
 // checkDiskSpace returns an error unless a document of size bytes fits besides the
-// reserved bytes. All uploads of one user together may use half of the free space, a
-// single document more.
+// reserved bytes. All uploads of one user together may use half of the free space. A
+// single document may use more.
 func (u *Uploads) checkDiskSpace(free, reserved, share, size uint64) error {
 	switch reserve := u.vault.MinFree; {
 	case free < reserve+size:
