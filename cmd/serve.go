@@ -228,9 +228,9 @@ func vaultSettings(c config.Config) instance.Settings {
 		Uploads:   upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
-		Search: search.SearchSettings{
-			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MostWords: c.Search.MaxWords,
-			AtOnce: c.Search.MaxConcurrent,
+		Search: search.Settings{
+			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MaxWords: c.Search.MaxWords,
+			MaxConcurrent: c.Search.MaxConcurrent,
 		},
 	}
 }

@@ -28,7 +28,7 @@ type abstractHandler struct {
 		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
 	}
 	stager uploadStager
-	search *search.SearchService
+	search *search.Service
 }
 
 // abstractFields are the fields that POST /abstracts accepts.

@@ -26,7 +26,7 @@ type fileHandler struct {
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[model.File]) (model.File, error)
 	}
-	search *search.SearchService
+	search *search.Service
 }
 
 func (h fileHandler) upload(r *request) (response, error) {

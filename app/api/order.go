@@ -25,7 +25,7 @@ type orderHandler struct {
 		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[model.Order]) (model.Order, error)
 	}
-	search *search.SearchService
+	search *search.Service
 }
 
 func (h orderHandler) fields(r *request) (response, error) {

@@ -17,7 +17,7 @@ import (
 // searchHandler serves /v1/search.
 type searchHandler struct {
 	server  *server
-	service *search.SearchService
+	service *search.Service
 }
 
 var searchListSpec = listSpec{
@@ -41,7 +41,7 @@ func (h searchHandler) search(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	page := vault.Page[search.SearchHit]{Items: found.Hits}
+	page := vault.Page[search.Hit]{Items: found.Hits}
 	next := 0
 	if found.More {
 		next = q.Offset + q.Limit
@@ -57,11 +57,11 @@ func (s *server) indexState(ctx context.Context) (*apitypes.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apitypes.Index{Complete: state.Complete(), Behind: state.Behind, Texts: state.ByName()}, nil
+	return &apitypes.Index{Complete: state.Complete(), Behind: state.PendingChanges, Texts: state.WithoutText()}, nil
 }
 
 // hit converts a search hit to its JSON form.
-func (s *server) hit(h search.SearchHit) apitypes.Hit {
+func (s *server) hit(h search.Hit) apitypes.Hit {
 	var snippet apitypes.Snippet
 	for _, piece := range h.Snippet {
 		snippet.Add(piece.Text, piece.Marked)
@@ -72,7 +72,7 @@ func (s *server) hit(h search.SearchHit) apitypes.Hit {
 		out.Page = &h.Page
 	}
 	if h.AbstractID != 0 {
-		out.Abstract = &apitypes.HitAbstract{ID: s.abstracts.Encode(h.AbstractID), Heading: h.Under}
+		out.Abstract = &apitypes.HitAbstract{ID: s.abstracts.Encode(h.AbstractID), Heading: h.Subheading}
 	}
 	return out
 }
@@ -99,7 +99,7 @@ const (
 // with it.
 func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields) string {
 	const field = "q"
-	text := search.TrimSearch(values[field])
+	text := search.TrimText(values[field])
 	switch {
 	case text == "":
 		if l.search == searchRequired {
@@ -110,7 +110,7 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 		invalid.Add(field, "This list cannot be searched.")
 		return ""
 	}
-	if sentence := search.SearchText(text); sentence != "" {
+	if sentence := search.ValidateText(text); sentence != "" {
 		invalid.Add(field, sentence)
 	}
 	for _, f := range l.filters {
@@ -135,10 +135,10 @@ func (l listSpec) rejectUnsupported(field string, values map[string]string, inva
 }
 
 // search returns the search query for the list. q has the position and the page size.
-func (lq listQuery) search(q vault.Query) search.SearchQuery {
-	out := search.Searching(lq.text, q)
+func (lq listQuery) search(q vault.Query) search.Query {
+	out := search.QueryFromList(lq.text, q)
 	at, _ := binary.Uvarint(q.Position) // encoded by positions, or empty
-	out.Offset = int(min(at, search.MostSearched))
+	out.Offset = int(min(at, search.MaxHits))
 	if q.Backward {
 		out.Limit = min(out.Limit, out.Offset)
 		out.Offset -= out.Limit
@@ -161,15 +161,15 @@ func positions(from, next int) (after, before []byte) {
 // pageReader returns the function that reads a page: list, or search if the request has
 // a search text.
 func pageReader[T any](r *request, lq listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
-	search func(context.Context, model.Actor, search.SearchQuery) (search.Matches[T], error)) func(context.Context,
+	search func(context.Context, model.Actor, search.Query) (search.RecordPage[T], error)) func(context.Context,
 	vault.Query) (vault.Page[T], error) {
 	if lq.text == "" {
 		return list
 	}
 	return func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
 		found, err := search(ctx, r.actor, lq.search(q))
-		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Cut}
-		page.Next, page.Prev = positions(found.From, found.Next)
+		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}
+		page.Next, page.Prev = positions(found.Offset, found.NextOffset)
 		return page, err
 	}
 }

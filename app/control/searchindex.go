@@ -19,10 +19,10 @@ func (c handler) reindex(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func searchIndex(s search.SearchState) apitypes.SearchIndex {
+func searchIndex(s search.State) apitypes.SearchIndex {
 	out := apitypes.SearchIndex{
-		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind),
-		Texts: int64(s.Texts), MissingTexts: int64(s.Lacking),
+		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.PendingChanges),
+		Texts: int64(s.MissingText), MissingTexts: int64(s.MissingTextLive),
 	}
 	if s.Building {
 		out.Done, out.Total = new(int64(s.Done)), new(int64(s.Total))
@@ -30,8 +30,8 @@ func searchIndex(s search.SearchState) apitypes.SearchIndex {
 	if !s.Since.IsZero() {
 		out.Since = new(apitypes.At(s.Since))
 	}
-	if s.Failed != "" {
-		out.Error = &s.Failed
+	if s.Failure != "" {
+		out.Error = &s.Failure
 	}
 	return out
 }

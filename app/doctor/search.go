@@ -35,7 +35,7 @@ func checkSearchIndex(found *apitypes.Checkup) apitypes.Diagnosis {
 			`the server makes one in a moment; else: deedkeep reindex`)
 	case !i.Ready:
 		return ok("search", "there is no index yet; a server makes it")
-	case s.Running && i.Behind > search.FarBehind:
+	case s.Running && i.Behind > search.LagThreshold:
 		return warn("search", fmt.Sprintf("the index is %d changes behind: what was filed last is not found yet", i.Behind),
 			"wait while documents arrive; the log says when something is in the way")
 	}

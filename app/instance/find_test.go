@@ -44,14 +44,14 @@ func elm(city, county string) model.PropertyDraft {
 }
 
 // said lists hits as "noun id by value|marked".
-func said(f search.Found) (list []string) {
+func said(f search.FindResult) (list []string) {
 	for _, g := range f.Groups {
 		for _, h := range g.Hits {
 			exact := ""
 			if h.Exact {
 				exact = " exactly"
 			}
-			list = append(list, fmt.Sprintf("%s %d %s %s|%s%s", h.Noun, h.ID, h.By, h.Value[:h.Marked], h.Value[h.Marked:], exact))
+			list = append(list, fmt.Sprintf("%s %d %s %s|%s%s", h.Kind, h.ID, h.Field, h.Value[:h.MatchLen], h.Value[h.MatchLen:], exact))
 		}
 	}
 	return list
@@ -85,8 +85,8 @@ func TestFind(t *testing.T) {
 		if err != nil || !slices.Equal(said(f), row.want) {
 			t.Errorf("%q: %q, %v\nwant %q", row.text, said(f), err, row.want)
 		}
-		only, is := f.Only()
-		if name := fmt.Sprintf("%s %d", only.Noun, only.ID); is != (row.only != "") || is && name != row.only {
+		only, is := f.SingleExact()
+		if name := fmt.Sprintf("%s %d", only.Kind, only.ID); is != (row.only != "") || is && name != row.only {
 			t.Errorf("%q: the only one is %s, %v", row.text, name, is)
 		}
 	}
@@ -137,7 +137,7 @@ func TestRelated(t *testing.T) {
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("of an abstract that names no county: %q, %v\nwant %q", said(f), err, want)
 	}
-	if f.Of("abstract")[0].Documents != 0 || f.Of("abstract")[0].CreatedAt.IsZero() || f.Of("folder") != nil {
+	if f.ByKind("abstract")[0].Documents != 0 || f.ByKind("abstract")[0].CreatedAt.IsZero() || f.ByKind("folder") != nil {
 		t.Errorf("%+v", f)
 	}
 	parcel.County = "Rensselaer"

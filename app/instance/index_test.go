@@ -26,7 +26,7 @@ import (
 // asked gives what a text finds as "noun id", sorted.
 func asked(t testing.TB, v *instance.Instance, text string) (list []string, err error) {
 	t.Helper()
-	answer, err := v.Search.AskWords(t.Context(), query.Query{Text: text, Limit: 100})
+	answer, err := v.Search.SearchIndex(t.Context(), query.Query{Text: text, Limit: 100})
 	for _, h := range answer.Hits {
 		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[h.Kind], " ", h.ID))
 	}
@@ -42,13 +42,13 @@ func finds(t testing.TB, v *instance.Instance, text string, want ...string) {
 }
 
 // indexes brings the index to the state of the records.
-func indexes(t testing.TB, v *instance.Instance) search.SearchState {
+func indexes(t testing.TB, v *instance.Instance) search.State {
 	t.Helper()
 	s, err := v.Search.Await(t.Context(), func(uint64, uint64) {})
-	for n := 0; err == nil && s.Behind > 0 && n < 100; n++ { // a server has processed documents meanwhile
+	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // a server has processed documents meanwhile
 		s, err = v.Search.Await(t.Context(), func(uint64, uint64) {})
 	}
-	if err != nil || !s.Ready || s.Building || s.Behind != 0 || s.Failed != "" {
+	if err != nil || !s.Ready || s.Building || s.PendingChanges != 0 || s.Failure != "" {
 		t.Fatalf("the index is %+v, %v", s, err)
 	}
 	return s
@@ -130,7 +130,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	loose := uploadDocs(t, v, pdf("Survey.pdf", "2"))[0]
 	a, file := filed.Abstract.ID, filed.Files[0].ID
 	in := func(county string) (list []string) {
-		answer, err := v.Search.AskWords(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
+		answer, err := v.Search.SearchIndex(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
 		if err != nil {
 			t.Error(err)
 		}
@@ -416,7 +416,7 @@ func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 	indexes(t, v)
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := v.Search.Records(ctx, clerk, search.SearchQuery{Text: "troy"}); !errors.Is(err, context.Canceled) {
+	if _, err := v.Search.Records(ctx, clerk, search.Query{Text: "troy"}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("said %v", err)
 	}
 	n, err := v.Metrics(t.Context())
@@ -432,13 +432,13 @@ func TestEverySearchIsCounted(t *testing.T) {
 	o := order(t, v, "26-100", "", "", elm("Troy", "Rensselaer"))
 	list := func(text string, err error, hits ...query.Hit) {
 		f.hits, f.err = hits, err
-		_, _ = v.Search.Orders(t.Context(), clerk, search.SearchQuery{Text: text}) // what became of it is counted
+		_, _ = v.Search.Orders(t.Context(), clerk, search.Query{Text: text}) // what became of it is counted
 	}
 	list("elm", nil, hit(query.Order, o.ID))
 	list("elm", nil)
 	list(" ", nil)
 	list("elm", query.ErrDeadline)
-	list("elm", &errs.Error{Kind: errs.Unavailable, Err: search.ErrMany})
+	list("elm", &errs.Error{Kind: errs.Unavailable, Err: search.ErrTooManySearches})
 	list("elm", &errs.Error{Kind: errs.Unavailable})
 	n, err := v.Metrics(t.Context())
 	if err != nil || n.SearchSeconds.Count != 2 {
@@ -469,7 +469,7 @@ func TestADamagedAbstractHidesNoDocument(t *testing.T) {
 	if _, err := v.Abstracts.Get(t.Context(), made.Abstract.ID); err == nil {
 		t.Fatal("the abstract is not damaged")
 	}
-	if page := look(t, v, search.SearchQuery{Text: "zebra"}); len(page.Hits) != 1 || page.Hits[0].Kind != "file" || page.Hits[0].Under != "" {
+	if page := look(t, v, search.Query{Text: "zebra"}); len(page.Hits) != 1 || page.Hits[0].Kind != "file" || page.Hits[0].Subheading != "" {
 		t.Errorf("%+v", page)
 	}
 }
@@ -481,7 +481,7 @@ func TestFiltersCompareInOneWay(t *testing.T) {
 	order(t, v, "KX100", "", "", elm("Las Cruces", "Doña Ana"))
 	indexes(t, v)
 	for county, want := range map[string]int{"DOÑA ana": 1, "Dona Ana": 1, " Doña  Ana County": 1, "Doña": 0, "Anna": 0} {
-		page, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "KX100", County: county})
+		page, err := v.Search.Records(t.Context(), clerk, search.Query{Text: "KX100", County: county})
 		if err != nil || len(page.Hits) != want || page.Counts["order"] != want {
 			t.Errorf("%q: %d hits, counts %v, %v; want %d", county, len(page.Hits), page.Counts, err, want)
 		}
@@ -504,7 +504,7 @@ func TestANewIndexIsAnEvent(t *testing.T) {
 
 // held is an index in which searches stay until they are let go.
 type held struct {
-	search.WordIndex
+	search.Index
 	inside, goOn chan struct{} // one for each that comes in; closed
 }
 
@@ -518,17 +518,17 @@ func (h held) Search(context.Context, query.Query) (query.Result, error) {
 func TestEachAskerHasAShare(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *instance.Options) {
-		o.Settings.Search = search.SearchSettings{AtOnce: 8, Deadline: 10 * time.Second}
+		o.Settings.Search = search.Settings{MaxConcurrent: 8, Deadline: 10 * time.Second}
 	})
 	h := held{inside: make(chan struct{}), goOn: make(chan struct{})}
-	v.Search.WrapWords(func(in search.WordIndex) search.WordIndex { h.WordIndex = in; return h })
+	v.Search.WrapIndex(func(in search.Index) search.Index { h.Index = in; return h })
 	indexes(t, v)
 	var all sync.WaitGroup
 	actors := []model.Actor{{Kind: model.ActorKey, ID: 7}, {Kind: model.ActorUser, ID: 7}}
 	for _, actor := range actors {
 		for range 5 { // one more than his share
 			all.Go(func() {
-				if _, err := v.Search.Records(t.Context(), actor, search.SearchQuery{Text: "deed"}); err != nil {
+				if _, err := v.Search.Records(t.Context(), actor, search.Query{Text: "deed"}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -559,7 +559,7 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "must be a folder") {
 		t.Errorf("said %v", err)
 	}
-	if s, err := v.Search.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, path) {
+	if s, err := v.Search.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failure, path) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "theirs" {

@@ -75,7 +75,7 @@ type Settings struct {
 	ReplayKeep        time.Duration // how long responses under an Idempotency-Key are stored
 	Users             auth.UserRules
 	Uploads           upload.Settings
-	Search            search.SearchSettings
+	Search            search.Settings
 	Scrub             integrity.ScrubSettings
 }
 
@@ -104,7 +104,7 @@ type Instance struct {
 	Sessions   *auth.Sessions
 	Keys       *auth.Keys
 	Events     *audit.Events
-	Search     *search.SearchService
+	Search     *search.Service
 	Previews   *jobs.Previews
 	Processing *jobs.Processor
 	Uploads    *upload.Uploads
@@ -207,7 +207,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, Reader: opts.Reader,
 	})
-	in.Search = search.NewSearchService(in.Vault, set.Search, previews, in.Events)
+	in.Search = search.New(in.Vault, set.Search, previews, in.Events)
 	in.Previews = jobs.NewPreviews(in.Vault, set.Extract, set.Search.Timeout())
 	in.Processing = jobs.NewProcessor(in.Previews)
 	in.textRebuilder = &jobs.TextRebuilder{DB: in.DB, Index: in.Search.Index}

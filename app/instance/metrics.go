@@ -23,8 +23,8 @@ type Metrics struct {
 	BackupsVerified time.Time         // when the last verification that StartVerify started ended; zero: none
 	BackupsIntact   bool              // whether it found no damage
 	Commits         store.CommitStats
-	Search          search.SearchState
-	Searches        map[string]uint64 // by SearchOutcomes
+	Search          search.State
+	Searches        map[string]uint64 // by search.Outcomes
 	SearchSeconds   stats.Read        // of completed searches
 }
 

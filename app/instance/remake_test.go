@@ -27,7 +27,7 @@ func remade(t *testing.T, v *instance.Instance) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Ready && !s.Building && s.Behind == 0 && s.Texts == 0 && status(t, v).Queue == 0
+		return s.Ready && !s.Building && s.PendingChanges == 0 && s.MissingText == 0 && status(t, v).Queue == 0
 	})
 }
 
@@ -66,7 +66,7 @@ func begun(t *testing.T, opts instance.Options) *instance.Instance {
 
 func foundCount(t *testing.T, v *instance.Instance, text string) int {
 	t.Helper()
-	page, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: text, Limit: 1})
+	page, err := v.Search.Records(t.Context(), clerk, search.Query{Text: text, Limit: 1})
 	if err != nil && errs.KindOf(err) != errs.Unavailable {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestTheTextsOfARestoredVaultAreFoundAgain(t *testing.T) {
 	v = vaulttest.Open(t, opts.Vault)
 	// Nobody serves: what can be told is told.
 	s, err := v.Search.Await(t.Context(), func(uint64, uint64) {})
-	if err != nil || !s.Ready || s.Texts != count {
+	if err != nil || !s.Ready || s.MissingText != count {
 		t.Errorf("nobody serves: %+v, %v", s, err)
 	}
 	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Texts != count {
@@ -100,9 +100,9 @@ func TestTheTextsOfARestoredVaultAreFoundAgain(t *testing.T) {
 	v.Start(time.Hour)
 	eventually(t, "some wait in the queue, and the index knows that", func() bool {
 		s, err := v.Search.State(t.Context())
-		return err == nil && s.Processing > 0 && s.Behind == 0
+		return err == nil && s.Processing > 0 && s.PendingChanges == 0
 	})
-	if s, err := v.Search.State(t.Context()); err != nil || s.Complete() || s.ByName() != count {
+	if s, err := v.Search.State(t.Context()); err != nil || s.Complete() || s.WithoutText() != count {
 		t.Errorf("while texts are made: %+v, %v", s, err)
 	}
 	close(gate)

@@ -25,7 +25,7 @@ import (
 
 // fakeIndex answers what a test says, and remembers the last question.
 type fakeIndex struct {
-	search.WordIndex
+	search.Index
 	hits   []query.Hit
 	fuzzy  bool
 	loose  bool
@@ -91,8 +91,8 @@ func searchedIn(t *testing.T, deadline time.Duration) (*instance.Instance, *fake
 		o.Reader, o.Settings.PreviewSize, o.Settings.Search.Deadline = pagesReader{}, 1<<20, deadline
 	})
 	f := &fakeIndex{}
-	v.Search.WrapWords(func(in search.WordIndex) search.WordIndex {
-		f.WordIndex = in
+	v.Search.WrapIndex(func(in search.Index) search.Index {
+		f.Index = in
 		return f
 	})
 	v.Start(1 << 40)
@@ -115,7 +115,7 @@ func marks(pieces []search.SnippetPiece) string {
 	return b.String()
 }
 
-func look(t *testing.T, v *instance.Instance, q search.SearchQuery) search.SearchPage {
+func look(t *testing.T, v *instance.Instance, q search.Query) search.Page {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), clerk, q)
 	if err != nil {
@@ -125,7 +125,7 @@ func look(t *testing.T, v *instance.Instance, q search.SearchQuery) search.Searc
 }
 
 // kinds are the hits as "order 1".
-func kinds(page search.SearchPage) []string {
+func kinds(page search.Page) []string {
 	list := []string{}
 	for _, h := range page.Hits {
 		list = append(list, fmt.Sprintf("%s %d", h.Kind, h.ID))
@@ -137,15 +137,15 @@ func TestSearchRefused(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
 	for name, row := range map[string]struct {
-		q    search.SearchQuery
+		q    search.Query
 		want string
 	}{
-		"nothing":        {search.SearchQuery{Text: " "}, "The q field is required."},
-		"bad characters": {search.SearchQuery{Text: "a\x00b"}, "The q field contains invalid characters."},
-		"no text":        {search.SearchQuery{Text: "a\xffb"}, "The q field contains invalid characters."},
-		"too long":       {search.SearchQuery{Text: strings.Repeat("ü", 501)}, "The q field must not be greater than 500 characters."},
-		"kind":           {search.SearchQuery{Text: "elm", Kind: "folder"}, "The selected kind is invalid."},
-		"both":           {search.SearchQuery{Kind: "folder"}, "The q field is required. (and 1 more error)"},
+		"nothing":        {search.Query{Text: " "}, "The q field is required."},
+		"bad characters": {search.Query{Text: "a\x00b"}, "The q field contains invalid characters."},
+		"no text":        {search.Query{Text: "a\xffb"}, "The q field contains invalid characters."},
+		"too long":       {search.Query{Text: strings.Repeat("ü", 501)}, "The q field must not be greater than 500 characters."},
+		"kind":           {search.Query{Text: "elm", Kind: "folder"}, "The selected kind is invalid."},
+		"both":           {search.Query{Kind: "folder"}, "The q field is required. (and 1 more error)"},
 	} {
 		_, err := v.Search.Records(t.Context(), clerk, row.q)
 		if errs.KindOf(err) != errs.Invalid || err.Error() != row.want {
@@ -153,12 +153,12 @@ func TestSearchRefused(t *testing.T) {
 		}
 	}
 	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
-	_, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "elm"})
+	_, err := v.Search.Records(t.Context(), clerk, search.Query{Text: "elm"})
 	kind(t, "late", err, errs.Unavailable)
-	_, err = v.Search.Orders(t.Context(), clerk, search.SearchQuery{Text: "elm"})
+	_, err = v.Search.Orders(t.Context(), clerk, search.Query{Text: "elm"})
 	kind(t, "late list", err, errs.Unavailable)
 	f.err = &errs.Error{Kind: errs.Unavailable, Message: "The index is being made."}
-	if _, err = v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "elm"}); !errors.Is(err, f.err) {
+	if _, err = v.Search.Records(t.Context(), clerk, search.Query{Text: "elm"}); !errors.Is(err, f.err) {
 		t.Errorf("not ready: %v", err)
 	}
 }
@@ -168,16 +168,16 @@ func TestSearchIsTakenDown(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
 	for range 3 {
-		look(t, v, search.SearchQuery{Text: "nightingale"})
+		look(t, v, search.Query{Text: "nightingale"})
 	}
-	if _, err := v.Search.Orders(t.Context(), clerk, search.SearchQuery{Text: "nightingale"}); err != nil {
+	if _, err := v.Search.Orders(t.Context(), clerk, search.Query{Text: "nightingale"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: " "}); err == nil {
+	if _, err := v.Search.Records(t.Context(), clerk, search.Query{Text: " "}); err == nil {
 		t.Error("nothing was searched for")
 	}
 	f.err = query.ErrDeadline
-	if _, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "nightingale"}); err == nil {
+	if _, err := v.Search.Records(t.Context(), clerk, search.Query{Text: "nightingale"}); err == nil {
 		t.Error("it was not late")
 	}
 	page, err := v.Events.List(t.Context(), vault.Query{Limit: 50})
@@ -210,25 +210,25 @@ func TestSearchAsks(t *testing.T) {
 	}
 	noon, old := time.Date(2026, 5, 29, 12, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 12, 0, 0, 0, time.UTC)
 	for name, row := range map[string]struct {
-		q    search.SearchQuery
+		q    search.Query
 		want query.Query
 		more bool
 	}{
-		"bare":             {search.SearchQuery{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
-		"a whole word":     {search.SearchQuery{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
-		"another blank":    {search.SearchQuery{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
-		"as long as it is": {search.SearchQuery{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
-		"and blanks":       {search.SearchQuery{Text: strings.Repeat("elmo", 125) + "  "}, query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
-		"all": {search.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: noon, Until: old, Offset: 5, Limit: 7},
+		"bare":             {search.Query{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
+		"a whole word":     {search.Query{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"another blank":    {search.Query{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"as long as it is": {search.Query{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
+		"and blanks":       {search.Query{Text: strings.Repeat("elmo", 125) + "  "}, query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
+		"all": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: noon, CreatedTo: old, Offset: 5, Limit: 7},
 			query.Query{}, false}, // nothing lies between
-		"filters": {search.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: old, Until: noon, Offset: 5, Limit: 7},
+		"filters": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old, CreatedTo: noon, Offset: 5, Limit: 7},
 			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
-		"times":                {search.SearchQuery{Text: "elm", Since: noon}, query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
-		"until":                {search.SearchQuery{Text: "elm", Until: noon}, query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
-		"deep":                 {search.SearchQuery{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
-		"too deep":             {search.SearchQuery{Text: "elm", Offset: 1000}, query.Query{}, false},
-		"large":                {search.SearchQuery{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
-		"orders of a template": {search.SearchQuery{Text: "elm", Kind: "order", Template: 1}, query.Query{}, false},
+		"times":                {search.Query{Text: "elm", CreatedFrom: noon}, query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+		"until":                {search.Query{Text: "elm", CreatedTo: noon}, query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+		"deep":                 {search.Query{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
+		"too deep":             {search.Query{Text: "elm", Offset: 1000}, query.Query{}, false},
+		"large":                {search.Query{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
+		"orders of a template": {search.Query{Text: "elm", Kind: "order", Template: 1}, query.Query{}, false},
 	} {
 		f.asked = query.Query{}
 		page := look(t, v, row.q)
@@ -248,21 +248,21 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	loose := uploadDocs(t, v, pdf("elm.pdf", "nothing"))[0]
 	f.hits = []query.Hit{hit(query.Order, placed.ID), hit(query.Order, gone.ID), hit(query.Abstract, a.ID), hit(query.File, loose.ID), hit(query.File, 99), hit(9, 1)}
 	f.fuzzy, f.loose = true, true
-	page := look(t, v, search.SearchQuery{Text: "elm"})
-	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Loose || page.More {
+	page := look(t, v, search.Query{Text: "elm"})
+	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Relaxed || page.More {
 		t.Fatalf("%q, %+v", got, page)
 	}
 	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
 		t.Errorf("counts %v", c)
 	}
 	first, abstract, file := page.Hits[0], page.Hits[2], page.Hits[3]
-	if first.Heading != "26-100" || first.Under != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" || first.Status != "active" || first.DueDate != "2026-06-01" || first.Score != 9 {
+	if first.Heading != "26-100" || first.Subheading != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" || first.Status != "active" || first.DueDate != "2026-06-01" || first.Score != 9 {
 		t.Errorf("%+v", first)
 	}
 	if marks(first.Snippet) != "Address: 12 [Elm] St." || first.Page != 0 {
 		t.Errorf("%q on page %d", marks(first.Snippet), first.Page)
 	}
-	if abstract.Heading != "F-1" || abstract.Status == "" || abstract.Under != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
+	if abstract.Heading != "F-1" || abstract.Status == "" || abstract.Subheading != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
 		t.Errorf("%+v", abstract)
 	}
 	if file.Heading != "elm.pdf" || file.File == nil || file.File.ID != loose.ID || marks(file.Snippet) != "[elm].pdf" || file.Page != 0 {
@@ -275,24 +275,24 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	if err := v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := kinds(look(t, v, search.SearchQuery{Text: "elm"})); !slices.Equal(got, []string{"order 1", "abstract 1"}) {
+	if got := kinds(look(t, v, search.Query{Text: "elm"})); !slices.Equal(got, []string{"order 1", "abstract 1"}) {
 		t.Errorf("%q", got)
 	}
 	created := placed.CreatedAt
-	for name, q := range map[string]search.SearchQuery{
+	for name, q := range map[string]search.Query{
 		"county":   {County: "Saratoga"},
 		"state":    {State: "VT"},
 		"status":   {Status: "completed"},
 		"template": {Template: 99},
-		"before":   {Until: created.Add(-time.Microsecond)},
-		"since":    {Since: created.Add(time.Microsecond)},
+		"before":   {CreatedTo: created.Add(-time.Microsecond)},
+		"since":    {CreatedFrom: created.Add(time.Microsecond)},
 	} {
 		q.Text = "elm"
 		if got := kinds(look(t, v, q)); len(got) != 0 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	all := search.SearchQuery{Text: "elm", County: " ALBANY county", State: "New York", Status: abstract.Status, Template: a.TemplateID, Since: created, Until: created}
+	all := search.Query{Text: "elm", County: " ALBANY county", State: "New York", Status: abstract.Status, Template: a.TemplateID, CreatedFrom: created, CreatedTo: created}
 	if got := kinds(look(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
 		t.Errorf("%q", got)
 	}
@@ -310,14 +310,14 @@ func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 	file := made.Files[0]
 	failure(t, v, file.ID)
 	f.hits = []query.Hit{hit(query.File, file.ID)}
-	page := look(t, v, search.SearchQuery{Text: "elm", Kind: "file", County: "rensselaer", Template: made.Abstract.TemplateID})
+	page := look(t, v, search.Query{Text: "elm", Kind: "file", County: "rensselaer", Template: made.Abstract.TemplateID})
 	if len(page.Hits) != 1 {
 		t.Fatalf("%+v", page)
 	}
-	if h := page.Hits[0]; h.Under != "F-7" || h.AbstractID != made.Abstract.ID || marks(h.Snippet) != "of [elm]" || h.Page != 2 {
+	if h := page.Hits[0]; h.Subheading != "F-7" || h.AbstractID != made.Abstract.ID || marks(h.Snippet) != "of [elm]" || h.Page != 2 {
 		t.Errorf("%+v", h)
 	}
-	for _, q := range []search.SearchQuery{{County: "Albany"}, {Status: made.Abstract.Status}} {
+	for _, q := range []search.Query{{County: "Albany"}, {Status: made.Abstract.Status}} {
 		q.Text = "elm"
 		if got := look(t, v, q); len(got.Hits) != 0 {
 			t.Errorf("%+v", got)
@@ -346,7 +346,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 		file := uploadDocs(t, v, pdf(row.name, row.text))[0]
 		failure(t, v, file.ID)
 		f.hits = []query.Hit{hit(query.File, file.ID)}
-		h := look(t, v, search.SearchQuery{Text: "elm oak"}).Hits[0]
+		h := look(t, v, search.Query{Text: "elm oak"}).Hits[0]
 		if marks(h.Snippet) != row.want || h.Page != row.page {
 			t.Errorf("%s: %q on page %d, want %q on %d", row.name, marks(h.Snippet), h.Page, row.want, row.page)
 		}
@@ -358,7 +358,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}
-	if h := look(t, v, search.SearchQuery{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
+	if h := look(t, v, search.Query{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -371,14 +371,14 @@ func TestSearchTellsWhatWasFoundInTime(t *testing.T) {
 	id := uploadDocs(t, v, pdf("elm.pdf", "an elm"))[0].ID
 	failure(t, v, id)
 	f.hits, f.late = []query.Hit{hit(query.File, id)}, true
-	page := inItsTurn(t, func() (search.SearchPage, error) {
-		return v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "elm"})
+	page := inItsTurn(t, func() (search.Page, error) {
+		return v.Search.Records(t.Context(), clerk, search.Query{Text: "elm"})
 	})
 	if len(page.Hits) != 1 || page.Hits[0].ID != id || page.Hits[0].Snippet != nil {
 		t.Errorf("%+v", page)
 	}
-	list := inItsTurn(t, func() (search.Matches[model.File], error) {
-		return v.Search.Files(t.Context(), clerk, search.SearchQuery{Text: "elm"})
+	list := inItsTurn(t, func() (search.RecordPage[model.File], error) {
+		return v.Search.Files(t.Context(), clerk, search.Query{Text: "elm"})
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
 		t.Errorf("%+v", list)
@@ -397,8 +397,8 @@ func TestSearchSnippetEndsWithItsTime(t *testing.T) {
 	id := uploadDocs(t, v, pdf("a.pdf", strings.Repeat("grounds and parish of ", 1<<20/22)+"grantar"))[0].ID
 	failure(t, v, id)
 	f.hits, f.fuzzy = []query.Hit{hit(query.File, id)}, true
-	page := inItsTurn(t, func() (search.SearchPage, error) {
-		return v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: text.String()})
+	page := inItsTurn(t, func() (search.Page, error) {
+		return v.Search.Records(t.Context(), clerk, search.Query{Text: text.String()})
 	})
 	if len(page.Hits) != 1 || page.Hits[0].Snippet != nil {
 		t.Errorf("%+v", page)
@@ -435,11 +435,11 @@ func TestSearchLists(t *testing.T) {
 		}
 		want = append(want, o.Number)
 	}
-	one, err := v.Search.Orders(t.Context(), clerk, search.SearchQuery{Text: "elm", Limit: 1})
+	one, err := v.Search.Orders(t.Context(), clerk, search.Query{Text: "elm", Limit: 1})
 	if err != nil || one.Bytes == 0 {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	for name, q := range map[string]search.SearchQuery{
+	for name, q := range map[string]search.Query{
 		"by one":             {Limit: 1},
 		"by three":           {Limit: 3},
 		"all":                {Limit: 100, Kind: "file"},
@@ -452,13 +452,13 @@ func TestSearchLists(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m.From != q.Offset || q.Bytes > 1 && len(m.Items) > 2 || m.Cut != (q.Bytes > 0 && m.Next > 0) {
+			if m.Offset != q.Offset || q.Bytes > 1 && len(m.Items) > 2 || m.Truncated != (q.Bytes > 0 && m.NextOffset > 0) {
 				t.Errorf("%s: %+v", name, m)
 			}
 			for _, o := range m.Items {
 				got = append(got, o.Number)
 			}
-			if q.Offset = m.Next; m.Next == 0 {
+			if q.Offset = m.NextOffset; m.NextOffset == 0 {
 				break
 			}
 		}
@@ -466,7 +466,7 @@ func TestSearchLists(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	for name, q := range map[string]search.SearchQuery{"county": {County: "Albany"}, "state": {State: "OH"}, "time": {Since: time.Now().AddDate(10, 0, 0)}} {
+	for name, q := range map[string]search.Query{"county": {County: "Albany"}, "state": {State: "OH"}, "time": {CreatedFrom: time.Now().AddDate(10, 0, 0)}} {
 		q.Text = "elm"
 		if m, err := v.Search.Orders(t.Context(), clerk, q); err != nil || len(m.Items) != 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
@@ -475,11 +475,11 @@ func TestSearchLists(t *testing.T) {
 	a := filedAbstract(t, v, "F-1", "", elm("Troy", "Rensselaer"))
 	file := uploadDocs(t, v, pdf("a.pdf", "elm"))[0]
 	f.hits = []query.Hit{hit(query.Abstract, a.ID), hit(query.File, file.ID)}
-	q := search.SearchQuery{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
+	q := search.Query{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
 	if m, err := v.Search.Abstracts(t.Context(), clerk, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if m, err := v.Search.Files(t.Context(), clerk, search.SearchQuery{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
+	if m, err := v.Search.Files(t.Context(), clerk, search.Query{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -506,7 +506,7 @@ func TestSearchSnippetIsCutOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.hits = []query.Hit{hit(query.File, file.ID), hit(query.Order, order.ID)}
-		for _, h := range look(t, v, search.SearchQuery{Text: "elm"}).Hits {
+		for _, h := range look(t, v, search.Query{Text: "elm"}).Hits {
 			got := strings.TrimPrefix(marks(h.Snippet), "Notes: ")
 			if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before || strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
 				t.Errorf("%s, %s: %q", row.name, h.Kind, got)
@@ -530,7 +530,7 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.hits = []query.Hit{hit(query.Order, made.ID)}
-		h := look(t, v, search.SearchQuery{Text: "elm"}).Hits[0]
+		h := look(t, v, search.Query{Text: "elm"}).Hits[0]
 		if got := marks(h.Snippet); !strings.Contains(got, row.want) || row.want == "" && got != "" || !utf8.ValidString(got) {
 			t.Errorf("%.100q", got)
 		}
@@ -559,7 +559,7 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 		{"carl f-77", "Buyer/Borrower: Johnson, [Carl]", "File Number: [F-77] · Current Owner: Johnson, [Carl]"},
 		{"absent", "", ""},
 	} {
-		page := look(t, v, search.SearchQuery{Text: row.text})
+		page := look(t, v, search.Query{Text: row.text})
 		if got := marks(page.Hits[0].Snippet); got != row.order {
 			t.Errorf("%s: %q, want %q", row.text, got, row.order)
 		}
@@ -595,7 +595,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 		`"lot 14" square`:          "Legal Description",
 	} {
 		var names []string
-		for _, part := range strings.Split(marks(look(t, v, search.SearchQuery{Text: text}).Hits[0].Snippet), " · ") {
+		for _, part := range strings.Split(marks(look(t, v, search.Query{Text: text}).Hits[0].Snippet), " · ") {
 			name, _, _ := strings.Cut(part, ":")
 			names = append(names, name)
 		}

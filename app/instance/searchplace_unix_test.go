@@ -21,7 +21,7 @@ import (
 func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, func(o *instance.Options) {
-		o.Settings.Search.AtOnce = 2
+		o.Settings.Search.MaxConcurrent = 2
 	})
 	v.Start(time.Hour)
 	uploadDocs(t, v, note("A.txt", "walrus"))
@@ -39,13 +39,13 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "walrus"})
+		_, err := v.Search.Records(t.Context(), clerk, search.Query{Text: "walrus"})
 		done <- err
 	}()
 	eventually(t, "somebody else of the same key waits", func() bool {
 		patient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		_, err := v.Search.Records(patient, clerk, search.SearchQuery{Text: "octopus"})
+		_, err := v.Search.Records(patient, clerk, search.Query{Text: "octopus"})
 		return errors.Is(err, context.DeadlineExceeded)
 	})
 	for made := false; !made; {
@@ -69,7 +69,7 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	if err := os.Remove(kept[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := v.Search.Records(t.Context(), clerk, search.SearchQuery{Text: "octopus"}); err != nil {
+	if _, err := v.Search.Records(t.Context(), clerk, search.Query{Text: "octopus"}); err != nil {
 		t.Errorf("the place is not given back: %v", err)
 	}
 }

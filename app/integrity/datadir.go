@@ -19,7 +19,7 @@ import (
 // The names of files and directories in a data directory (package instance lists what they
 // are for). A file has the suffix ".new" while it is being written.
 var (
-	knownDirs  = []string{"blobs", "tmp", "uploads", "previews", search.SearchFolder, "cache", "tls", "drill"}
+	knownDirs  = []string{"blobs", "tmp", "uploads", "previews", search.DirName, "cache", "tls", "drill"}
 	knownFiles = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile,
 		BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
 	// ignoredFiles may also be present; the server does not use them.
@@ -45,7 +45,7 @@ func CheckDataDir(dir string) error {
 		case slices.Contains(knownDirs, name):
 			// The indexer checks the search directory and reports anything that is not its
 			// own.
-			if !e.IsDir() && name != search.SearchFolder {
+			if !e.IsDir() && name != search.DirName {
 				return fmt.Errorf("%s must be a directory of its own, no link and no file", filepath.Join(dir, name))
 			}
 		case name == "vault.db":

@@ -27,7 +27,7 @@ type Checker struct {
 	*txn.DB
 	*Scrubber
 	Vault  *vault.Vault
-	Search *search.SearchService
+	Search *search.Service
 }
 
 // Report is the result of Verify. Findings are damage. Orphans (documents without a

@@ -16,7 +16,7 @@ import (
 func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(store.Finding)) error {
 	// If State fails, the check of the records has reported the reason.
 	if state, err := c.Search.Index.State(ctx); err == nil {
-		r.Texts = state.Texts
+		r.Texts = state.MissingText
 		if state.Ready {
 			r.IndexBytes = state.Bytes
 		}
@@ -26,7 +26,7 @@ func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(st
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, search.ErrPointer):
+	case errors.Is(err, search.ErrCurrentFile):
 		finding.Problem = "it is intact, but " + err.Error()
 	case !errors.Is(err, query.ErrDamaged):
 		finding.Problem = "it cannot be read: " + err.Error()

@@ -80,7 +80,7 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	if queued > maxQueuedTasks {
 		return true, nil
 	}
-	ids := r.Index.Lacking(r.minChange, RebuildBatchSize)
+	ids := r.Index.MissingText(r.minChange, RebuildBatchSize)
 	if err := r.logProgress(ctx, len(ids) > 0); err != nil || len(ids) == 0 {
 		return r.rebuilding, err // the indexer sends a signal if it finds more
 	}
@@ -110,11 +110,11 @@ func (r *TextRebuilder) logProgress(ctx context.Context, missing bool) error {
 		return nil
 	}
 	state, err := r.Index.State(ctx)
-	if err != nil || r.rebuilding == (state.Texts > 0) {
+	if err != nil || r.rebuilding == (state.MissingText > 0) {
 		return err
 	}
 	if r.rebuilding = !r.rebuilding; r.rebuilding {
-		r.Log.Info("rebuilding the text of documents that is missing, damaged, or from another version", "documents", state.Texts)
+		r.Log.Info("rebuilding the text of documents that is missing, damaged, or from another version", "documents", state.MissingText)
 	} else {
 		r.Log.Info("the text of documents is rebuilt")
 	}

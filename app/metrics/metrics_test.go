@@ -48,7 +48,7 @@ func house(t *testing.T) *Metrics {
 	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, search.SearchQuery{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
+	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, search.Query{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
 		t.Fatal(err)
 	}
 	return New(Options{
@@ -226,7 +226,7 @@ func TestOutcomesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, outcomes := range map[string][]string{
-		"deedkeep_search_requests_total": search.SearchOutcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes,
+		"deedkeep_search_requests_total": search.Outcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes,
 		"deedkeep_processing_documents_total": jobs.Outcomes,
 	} {
 		_, help, _ := strings.Cut(text, "# HELP "+name+" ")

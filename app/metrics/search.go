@@ -34,14 +34,14 @@ func sendSearch(to sink, n instance.Metrics) {
 	s := n.Search
 	to.flag(searchReady, s.Ready)
 	to.flag(searchBuilding, s.Building)
-	to.flag(searchFailing, s.Failed != "")
+	to.flag(searchFailing, s.Failure != "")
 	number(to, searchIndexed, s.Done)
 	number(to, searchTotal, s.Total)
 	number(to, searchRecords, s.Documents)
 	number(to, searchBytes, s.Bytes)
 	number(to, searchSegments, s.Segments)
-	number(to, searchBehind, s.Behind)
-	number(to, searchMissingTexts, s.Texts)
-	to.byLabel(searchRequests, search.SearchOutcomes, n.Searches)
+	number(to, searchBehind, s.PendingChanges)
+	number(to, searchMissingTexts, s.MissingText)
+	to.byLabel(searchRequests, search.Outcomes, n.Searches)
 	to.histogram(searchSeconds, n.SearchSeconds)
 }

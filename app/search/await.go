@@ -24,9 +24,9 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 		var ended chan struct{}
 		var serving bool
 		var gaveUp error
-		x.set(func() { ended, serving = x.turned, x.serving })
+		x.withLock(func() { ended, serving = x.passEnded, x.running })
 		if !serving {
-			if _, err = x.turn(ctx); err != nil {
+			if _, err = x.runPass(ctx); err != nil {
 				return s, err
 			}
 		}
@@ -34,13 +34,13 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 			return s, err
 		}
 		report(s.Done, s.Total)
-		x.set(func() { gaveUp = x.gaveUp })
+		x.withLock(func() { gaveUp = x.abandonErr })
 		switch {
 		case gaveUp != nil:
 			return s, gaveUp
-		case s.Failed != "":
-			return s, &errs.Error{Kind: errs.Unavailable, Message: "The search index does not get on: " + s.Failed}
-		case s.Ready && !s.Building && x.knows(asked), s.Ready && x.butTexts(asked):
+		case s.Failure != "":
+			return s, &errs.Error{Kind: errs.Unavailable, Message: "The search index does not get on: " + s.Failure}
+		case s.Ready && !s.Building && x.includes(asked), s.Ready && x.onlyTextMissing(asked):
 			return s, nil // texts may take long
 		case !serving:
 			continue
@@ -54,9 +54,9 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 	}
 }
 
-// knows reports that all changes up to one are in the index that answers.
-func (x *Indexer) knows(change uint64) bool {
+// includes reports that all changes up to one are in the index that answers.
+func (x *Indexer) includes(change uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.now != nil && x.now.behind.Load() >= change
+	return x.live != nil && x.live.change.Load() >= change
 }

@@ -10,33 +10,33 @@ import (
 // indexBatch is a batch and what is in it.
 type indexBatch struct {
 	Batch
-	x       *Indexer
-	records int
-	last    query.Document // of which only the place counts
-	text    int64          // bytes
-	single  bool           // it takes one record
-	files   []uint64       // documents
-	lacking []uint64       // of these, whose text is to be made again
+	x            *Indexer
+	records      int
+	last         query.Document // of which only the place counts
+	textBytes    int64          // bytes
+	singleRecord bool           // it takes one record
+	files        []uint64       // documents
+	missingText  []uint64       // of these, whose text is to be made again
 }
 
-func (x *Indexer) newBatch(in *volume) *indexBatch {
-	return &indexBatch{Batch: in.Batch(), x: x, single: in.single}
+func (x *Indexer) newBatch(in *generation) *indexBatch {
+	return &indexBatch{Batch: in.Batch(), x: x, singleRecord: in.singleRecord}
 }
 
 func (b *indexBatch) full() bool {
-	most := b.x.batch
-	return b.records > 0 && (b.single || b.text >= most || int64(b.Bytes()) >= batchMemory*most)
+	most := b.x.batchSize
+	return b.records > 0 && (b.singleRecord || b.textBytes >= most || int64(b.Bytes()) >= batchMemoryFactor*most)
 }
 
-// follow puts changed records into the batch, each once, and tells up to which change
+// addChanges puts changed records into the batch, each once, and tells up to which change
 // the batch has all of them.
-func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo uint64, err error) {
+func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (upTo uint64, err error) {
 	seen := make(map[store.Change]bool, len(changes))
 	for len(changes) > 0 {
 		// A stretch of one noun, of records that were not yet in it.
 		noun, ids := changes[0].Type, []uint64(nil)
 		seqs := []uint64(nil)
-		for len(changes) > 0 && changes[0].Type == noun && len(ids) < recordsAtOnce {
+		for len(changes) > 0 && changes[0].Type == noun && len(ids) < recordsPerRead {
 			c := changes[0]
 			changes = changes[1:]
 			upTo = c.Seq
@@ -49,7 +49,7 @@ func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo u
 		if len(ids) == 0 {
 			continue
 		}
-		n, err := b.fill(ctx, noun, ids)
+		n, err := b.addRecords(ctx, noun, ids)
 		if err != nil {
 			return 0, err
 		}
@@ -63,17 +63,17 @@ func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo u
 	return upTo, nil
 }
 
-// fill puts records into the batch, or takes those out of the index that are not to
+// addRecords puts records into the batch, or takes those out of the index that are not to
 // be found any more, until it is full: it tells how many, one at least.
-func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int, err error) {
+func (b *indexBatch) addRecords(ctx context.Context, noun string, ids []uint64) (n int, err error) {
 	if noun == store.FilesOfAbstract {
 		return len(ids), nil // which is owed
 	}
-	var list []indexed
+	var list []indexRecord
 	err = b.x.store.View(ctx, func(t *store.Tx) error {
 		list = list[:0]
 		for _, id := range ids {
-			list = append(list, b.x.indexed(t, noun, id))
+			list = append(list, b.x.loadRecord(t, noun, id))
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int
 		return 0, err
 	}
 	for _, record := range list {
-		if err := b.put(ctx, record); err != nil {
+		if err := b.add(ctx, record); err != nil {
 			return 0, err
 		}
 		if n++; b.full() {
@@ -91,7 +91,7 @@ func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int
 	return n, nil
 }
 
-func (b *indexBatch) put(ctx context.Context, r indexed) error {
+func (b *indexBatch) add(ctx context.Context, r indexRecord) error {
 	b.records++
 	b.last = query.Document{Kind: r.Kind, ID: r.ID}
 	if r.Kind == query.File {
@@ -102,7 +102,7 @@ func (b *indexBatch) put(ctx context.Context, r indexed) error {
 		return nil
 	}
 	if r.digest != "" {
-		r.Text = func(page func(text string) error) error { return b.document(ctx, r, page) }
+		r.Text = func(page func(text string) error) error { return b.readText(ctx, r, page) }
 	}
 	return b.Put(r.Document)
 }

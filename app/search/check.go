@@ -15,44 +15,44 @@ import (
 // Check reads all of the index that answers and holds it against its checksums;
 // search.ErrDamaged where they do not hold. One that is missing, being made or of another
 // version is sound. Damage begins the making of a new one where Run runs, which serving
-// tells. ErrPointer where all is sound but currentFile.
+// tells. ErrCurrentFile where all is sound but currentFile.
 func (x *Indexer) Check(ctx context.Context) (serving bool, err error) {
 	var idle bool
-	x.set(func() { serving, idle = x.serving, !x.serving && x.now == nil && x.next == nil })
+	x.withLock(func() { serving, idle = x.running, !x.running && x.live == nil && x.building == nil })
 	if idle {
-		return false, x.checkIdle(ctx)
+		return false, x.checkOnDisk(ctx)
 	}
-	if err = x.checkOpen(ctx); err == nil {
-		err = x.checkPointer()
+	if err = x.checkLive(ctx); err == nil {
+		err = x.checkCurrentFile()
 	}
 	return serving, err
 }
 
-func (x *Indexer) checkOpen(ctx context.Context) error {
-	in := x.take()
+func (x *Indexer) checkLive(ctx context.Context) error {
+	in := x.acquireLive()
 	if in == nil {
 		return nil
 	}
-	defer in.users.Done()
+	defer in.readers.Done()
 	err := in.Check(ctx)
-	if broken(err) {
-		in.broken.Store(true)
-		x.Poke()
+	if isUnusable(err) {
+		in.damaged.Store(true)
+		x.Wake()
 	}
 	return err
 }
 
-// ErrPointer is in the chain of the error where the file that names the index in force is
+// ErrCurrentFile is in the chain of the error where the file that names the index in force is
 // damaged. The index is sound.
-var ErrPointer = errors.New("does not name the search index in force")
+var ErrCurrentFile = errors.New("does not name the search index in force")
 
-// checkPointer writes currentFile where it does not name the index that answers.
-func (x *Indexer) checkPointer() error {
-	x.turning.Lock()
-	defer x.turning.Unlock()
-	var now *volume
-	x.set(func() { now = x.now })
-	if now == nil || x.readCurrent() == now.number || x.lost(now) != nil {
+// checkCurrentFile writes currentFile where it does not name the index that answers.
+func (x *Indexer) checkCurrentFile() error {
+	x.passMu.Lock()
+	defer x.passMu.Unlock()
+	var now *generation
+	x.withLock(func() { now = x.live })
+	if now == nil || x.readCurrent() == now.number || x.checkFolder(now) != nil {
 		return nil
 	}
 	path := filepath.Join(x.dir, currentFile)
@@ -63,18 +63,18 @@ func (x *Indexer) checkPointer() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted, which it may be
 	}
-	return fmt.Errorf("%s %w: it was corrected", path, ErrPointer)
+	return fmt.Errorf("%s %w: it was corrected", path, ErrCurrentFile)
 }
 
-// checkIdle is Check where nobody has the index open.
-func (x *Indexer) checkIdle(ctx context.Context) error {
-	x.turning.Lock()
-	defer x.turning.Unlock()
-	list, current, err := x.folders()
-	if errors.Is(err, errForeign) {
+// checkOnDisk is Check where nobody has the index open.
+func (x *Indexer) checkOnDisk(ctx context.Context) error {
+	x.passMu.Lock()
+	defer x.passMu.Unlock()
+	list, current, err := x.listFolders()
+	if errors.Is(err, errNotFolder) {
 		return nil // there is no index
 	}
-	current, pointer := x.inForce(list, current)
+	current, pointer := x.resolveCurrent(list, current)
 	if err != nil || current == 0 {
 		return err
 	}
@@ -88,10 +88,10 @@ func (x *Indexer) checkIdle(ctx context.Context) error {
 	return cmp.Or(errors.Join(words.Check(ctx), words.Close()), pointer)
 }
 
-// lost is an error where somebody has taken the folder of an index away: what is open
+// checkFolder is an error where somebody has taken the folder of an index away: what is open
 // of it goes on answering on some systems, until it is closed.
-func (x *Indexer) lost(in *volume) error {
-	if err := x.own(); err != nil {
+func (x *Indexer) checkFolder(in *generation) error {
+	if err := x.checkDir(); err != nil {
 		return err
 	}
 	if _, err := os.Stat(x.folder(in.number)); errors.Is(err, fs.ErrNotExist) {

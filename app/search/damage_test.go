@@ -86,14 +86,14 @@ func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := h.Turn(t.Context()); err != nil || !more {
+	if more, err := h.RunPass(t.Context()); err != nil || !more {
 		t.Errorf("the turn that meets it: more %v, %v", more, err)
 	}
 	if s, err := h.State(t.Context()); err != nil || s.Ready {
 		t.Errorf("it says %+v, %v", s, err)
 	}
 	for range 10 {
-		if more, err := h.Turn(t.Context()); err != nil {
+		if more, err := h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		} else if !more {
 			break
@@ -166,9 +166,9 @@ func TestWithoutTheNoteTheWholeOneAnswers(t *testing.T) {
 	h.furnish()
 	h.indexes()
 	want := h.answers()
-	h.Renew()
+	h.Rebuild()
 	for range 3 {
-		if _, err := h.Turn(t.Context()); err != nil {
+		if _, err := h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestWithoutTheNoteTheWholeOneAnswers(t *testing.T) {
 	}
 	h = s.open(t)
 	defer h.shut()
-	if _, err := h.Turn(t.Context()); err != nil {
+	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := h.State(t.Context()); err != nil || !st.Ready || !st.Building {

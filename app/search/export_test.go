@@ -2,19 +2,19 @@ package search
 
 import "context"
 
-// Turn does one turn.
-func (x *Indexer) Turn(ctx context.Context) (more bool, err error) { return x.turn(ctx) }
+// RunPass does one turn.
+func (x *Indexer) RunPass(ctx context.Context) (more bool, err error) { return x.runPass(ctx) }
 
-// RoomToMerge tells whether a merge of the index may take so much.
-func (x *Indexer) RoomToMerge(bytes int64) bool { return x.roomToMerge(bytes) }
+// AllowMerge tells whether a merge of the index may take so much.
+func (x *Indexer) AllowMerge(bytes int64) bool { return x.allowMerge(bytes) }
 
-// Soon is how long Run waits before it follows, at most.
-const Soon = gatherFor + yieldFor
+// MaxDelay is how long Run waits before it follows, at most.
+const MaxDelay = gatherDelay + maxYield
 
-// KeepFeed changes how many changes are kept for an index that does not get on.
-func (x *Indexer) KeepFeed(most uint64) { x.mostFeed = most }
+// SetMaxFeed changes how many changes are kept for an index that does not get on.
+func (x *Indexer) SetMaxFeed(most uint64) { x.maxFeed = most }
 
-// FilesFrom gives the files of an abstract that is owed.
-func (x *Indexer) FilesFrom(ctx context.Context, abstract uint64) ([]uint64, error) {
-	return x.filesFrom(ctx, indexOwed{Abstract: abstract})
+// NextFiles gives the files of an abstract that is owed.
+func (x *Indexer) NextFiles(ctx context.Context, abstract uint64) ([]uint64, error) {
+	return x.nextFiles(ctx, pendingFiles{Abstract: abstract})
 }

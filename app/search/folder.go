@@ -23,25 +23,25 @@ func (x *Indexer) folder(number uint64) string {
 	return filepath.Join(x.dir, strconv.FormatUint(number, 10))
 }
 
-// errForeign is in the chain of the error where something else lies in the place of the
+// errNotFolder is in the chain of the error where something else lies in the place of the
 // folder, which is not the indexer's to remove, nor to follow elsewhere.
-var errForeign = errors.New("no folder of its own")
+var errNotFolder = errors.New("no folder of its own")
 
-// own is nil where the folder is the indexer's own, or not there yet.
-func (x *Indexer) own() error {
+// checkDir is nil where the folder is the indexer's own, or not there yet.
+func (x *Indexer) checkDir() error {
 	info, err := os.Lstat(x.dir)
 	if err != nil || info.IsDir() {
 		return nil //nolint:nilerr // what uses the folder meets the error again
 	}
 	return &errs.Error{
-		Kind: errs.Unavailable, Message: x.dir + " is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errForeign,
+		Kind: errs.Unavailable, Message: x.dir + " is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errNotFolder,
 	}
 }
 
-// folders are the numbers of those that are there, ascending, and the one in force; 0
+// listFolders are the numbers of those that are there, ascending, and the one in force; 0
 // for none.
-func (x *Indexer) folders() (list []uint64, current uint64, err error) {
-	if err := x.own(); err != nil {
+func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
+	if err := x.checkDir(); err != nil {
 		return nil, 0, err
 	}
 	entries, err := os.ReadDir(x.dir)
@@ -64,8 +64,8 @@ func (x *Indexer) folders() (list []uint64, current uint64, err error) {
 	return list, n, nil
 }
 
-// mostCurrent is how long currentFile can be, in bytes.
-const mostCurrent = 64
+// maxCurrentSize is how long currentFile can be, in bytes.
+const maxCurrentSize = 64
 
 // readCurrent gives the number in currentFile; 0 where there is none. One that cannot be
 // read, or is no small file, is as good as torn or deleted: the indexes say themselves
@@ -73,7 +73,7 @@ const mostCurrent = 64
 func (x *Indexer) readCurrent() uint64 {
 	path := filepath.Join(x.dir, currentFile)
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > mostCurrent {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCurrentSize {
 		return 0
 	}
 	raw, err := os.ReadFile(path)
@@ -87,71 +87,71 @@ func (x *Indexer) readCurrent() uint64 {
 	return n
 }
 
-// inForce is the folder that a server would answer from, while no one has one open: what
+// resolveCurrent is the folder that a server would answer from, while no one has one open: what
 // currentFile names, or else the latest that is whole; damaged where currentFile is there
 // and names none.
-func (x *Indexer) inForce(list []uint64, current uint64) (number uint64, damaged error) {
+func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, damaged error) {
 	if current != 0 {
 		return current, nil
 	}
 	for _, n := range slices.Backward(list) {
 		_, raw, err := query.Inspect(x.folder(n))
-		if mark, ok := readMark(raw); err != nil || !ok || mark.Place != nil {
+		if mark, ok := decodeCheckpoint(raw); err != nil || !ok || mark.Build != nil {
 			continue
 		}
 		path := filepath.Join(x.dir, currentFile)
 		if _, err := os.Lstat(path); err == nil {
-			damaged = fmt.Errorf("%s %w: a server corrects it when it starts", path, ErrPointer)
+			damaged = fmt.Errorf("%s %w: a server corrects it when it starts", path, ErrCurrentFile)
 		}
 		return n, damaged
 	}
 	return 0, nil
 }
 
-// isFile reports whether a file may be read or written under the path: nothing else is
+// isFileOrAbsent reports whether a file may be read or written under the path: nothing else is
 // there.
-func isFile(path string) bool {
+func isFileOrAbsent(path string) bool {
 	info, err := os.Lstat(path)
 	return err != nil || info.Mode().IsRegular()
 }
 
 // remove removes the folder of an index.
 func (x *Indexer) remove(number uint64) error {
-	if err := x.own(); err != nil {
+	if err := x.checkDir(); err != nil {
 		return err
 	}
 	return os.RemoveAll(x.folder(number))
 }
 
-// mostUnopened is how many turns an index may refuse to open before another is made: what
+// maxOpenFailures is how many turns an index may refuse to open before another is made: what
 // the disk refuses for a moment is no reason to throw an index away.
-const mostUnopened = 5
+const maxOpenFailures = 5
 
-// prepare opens what is there and of use, and removes the rest. Where nothing says which
+// openAll opens what is there and of use, and removes the rest. Where nothing says which
 // one is in force it is the latest that is whole.
-func (x *Indexer) prepare(ctx context.Context) error {
-	list, current, err := x.folders()
+func (x *Indexer) openAll(ctx context.Context) error {
+	list, current, err := x.listFolders()
 	if err != nil {
 		return err
 	}
-	var now, next *volume
+	var now, next *generation
 	for _, n := range slices.Backward(list) {
-		var in *volume
+		var in *generation
 		if now == nil && (n == current || current == 0 || n > current && next == nil) {
-			in, err = x.opened(ctx, n)
+			in, err = x.openGeneration(ctx, n)
 		}
 		switch {
 		case err != nil && current != 0 && n != current: // be it no index at all
 			x.log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
 			err = nil
-		case err != nil && (x.wanted() || x.unopened >= mostUnopened):
+		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
 			x.log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil:
-			x.unopened++
+			x.openFailures++
 		case in == nil:
 			err = x.remove(n)
-		case in.mark.Place == nil && (n == current || current == 0):
+		case in.checkpoint.Build == nil && (n == current || current == 0):
 			now = in
 		case n != current && next == nil:
 			next = in
@@ -159,41 +159,41 @@ func (x *Indexer) prepare(ctx context.Context) error {
 			err = errors.Join(in.Close(), x.remove(n))
 		}
 		if err != nil {
-			return errors.Join(err, x.closed(now), x.closed(next))
+			return errors.Join(err, x.closeGeneration(now), x.closeGeneration(next))
 		}
 	}
 	if current == 0 && now != nil {
 		if err := x.writeCurrent(now.number); err != nil {
-			return errors.Join(err, x.closed(now), x.closed(next))
+			return errors.Join(err, x.closeGeneration(now), x.closeGeneration(next))
 		}
 	}
-	if next != nil && next.mark.Place == nil { // its walk ended in another process
-		if err := x.aim(ctx, next); err != nil {
-			return errors.Join(err, x.closed(now), x.closed(next))
+	if next != nil && next.checkpoint.Build == nil { // its walk ended in another process
+		if err := x.setTarget(ctx, next); err != nil {
+			return errors.Join(err, x.closeGeneration(now), x.closeGeneration(next))
 		}
 	}
-	x.set(func() {
-		x.now, x.next, x.prepared, x.unopened = now, next, true, 0
-		x.asked = x.asked && next == nil // one that was cut off goes on
+	x.withLock(func() {
+		x.live, x.building, x.prepared, x.openFailures = now, next, true, 0
+		x.rebuildRequested = x.rebuildRequested && next == nil // one that was cut off goes on
 	})
 	return nil
 }
 
 // promote makes what is whole the one that answers.
 func (x *Indexer) promote() error {
-	if err := x.own(); err != nil {
+	if err := x.checkDir(); err != nil {
 		return err
 	}
-	in := x.next
+	in := x.building
 	if err := x.writeCurrent(in.number); err != nil {
 		return err
 	}
-	old := x.now
-	x.set(func() { x.now, x.next, x.since = in, nil, x.clock() })
+	old := x.live
+	x.withLock(func() { x.live, x.building, x.since = in, nil, x.clock() })
 	documents, bytes, _ := in.Size()
 	x.log.Info("the search index is whole", "documents", documents, "bytes", bytes)
 	x.discard(old)
-	x.sweep(in.number)
+	x.removeOthers(in.number)
 	return nil
 }
 
@@ -206,7 +206,7 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	}()
 	path := filepath.Join(x.dir, currentFile)
 	for _, path := range []string{path, path + ".new"} {
-		if isFile(path) {
+		if isFileOrAbsent(path) {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {
@@ -227,10 +227,10 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	return durable.SyncDir(x.dir)
 }
 
-// sweep removes the folders that lie beside the one in force: those that could not be
+// removeOthers removes the folders that lie beside the one in force: those that could not be
 // opened, or not be removed when they went out of use. The next one tries again.
-func (x *Indexer) sweep(current uint64) {
-	list, _, err := x.folders()
+func (x *Indexer) removeOthers(current uint64) {
+	list, _, err := x.listFolders()
 	for _, n := range list {
 		if n != current {
 			err = errors.Join(err, x.remove(n))

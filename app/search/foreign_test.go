@@ -55,7 +55,7 @@ func (h *house) failed(is bool) search.State {
 		if err != nil || time.Now().After(end) {
 			h.t.Fatalf("%+v, %v", s, err)
 		}
-		if is == (s.Failed != "") {
+		if is == (s.Failure != "") {
 			return s
 		}
 	}
@@ -92,7 +92,7 @@ func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !running {
-					if s, err := h.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, "must be a folder") {
+					if s, err := h.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failure, "must be a folder") {
 						t.Errorf("without a server: %+v, %v", s, err)
 					}
 					if _, err := h.Check(t.Context()); err != nil {
@@ -100,8 +100,8 @@ func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
 					}
 					h.serve()
 				}
-				h.Poke()
-				if s := h.failed(true); !strings.Contains(s.Failed, "must be a folder") {
+				h.Wake()
+				if s := h.failed(true); !strings.Contains(s.Failure, "must be a folder") {
 					t.Errorf("it says %+v", s)
 				}
 				if _, err := h.await(); !running && errs.KindOf(err) != errs.Unavailable {
@@ -112,7 +112,7 @@ func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 				h.order("KX200", "", elm("", ""))
-				h.Poke()
+				h.Wake()
 				h.findsSoon("KX200", "order 2")
 				h.findsSoon("KX100", "order 1")
 				h.failed(false)

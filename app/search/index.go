@@ -24,28 +24,28 @@ type Batch interface {
 	Bytes() int
 }
 
-// words is app/search/query as the indexer needs it.
-type words struct{ *query.Index }
+// queryIndex is app/search/query as the indexer needs it.
+type queryIndex struct{ *query.Index }
 
-// Words opens the index in a folder, with the errors of search.Open.
-func Words(dir string, o query.Options) (Index, error) {
+// OpenIndex opens the index in a folder, with the errors of search.Open.
+func OpenIndex(dir string, o query.Options) (Index, error) {
 	in, err := query.Open(dir, o)
 	if err != nil {
 		return nil, err
 	}
-	return words{in}, nil
+	return queryIndex{in}, nil
 }
 
 // Batch begins one.
-func (w words) Batch() Batch { return w.Index.NewBatch() }
+func (w queryIndex) Batch() Batch { return w.Index.NewBatch() }
 
 // Apply puts one in.
-func (w words) Apply(ctx context.Context, b Batch, mark []byte) error {
+func (w queryIndex) Apply(ctx context.Context, b Batch, mark []byte) error {
 	return w.Index.Apply(ctx, b.(*query.Batch), mark) //nolint:forcetypeassert // Batch made it
 }
 
 // Size is how large it is.
-func (w words) Size() (documents uint64, bytes int64, segments int) {
+func (w queryIndex) Size() (documents uint64, bytes int64, segments int) {
 	s := w.Stats()
 	return uint64(s.Documents), s.Bytes, s.Segments
 }

@@ -39,24 +39,24 @@ import (
 	"deedkeep/app/store"
 )
 
-// Options of New.
-type Options struct {
-	Dir       string        // of the index; made when it is needed
-	Store     *store.Store  // of the records
-	Search    query.Options // but for Log and Room, which are the indexer's
-	BatchSize int64         // bytes of text that go into the index at once; 0: 4 MB
-	AtOnce    int           // searches; 0: two for each processor
+// IndexerOptions of New.
+type IndexerOptions struct {
+	Dir           string        // of the index; made when it is needed
+	Store         *store.Store  // of the records
+	Search        query.Options // but for Log and Room, which are the indexer's
+	BatchSize     int64         // bytes of text that go into the index at once; 0: 4 MB
+	MaxConcurrent int           // searches; 0: two for each processor
 
-	// Text reads the stored text of a document by its digest, page by page, and ends
+	// ReadText reads the stored text of a document by its digest, page by page, and ends
 	// with the error of page; nil where it has none, another error where it is to be
 	// made: fs.ErrNotExist where it is not there.
-	Text func(digest string, page func(number int, text string) error) error
-	// Lacks is called while Lacking has documents, after turns; it returns at once. nil
+	ReadText func(digest string, page func(number int, text string) error) error
+	// OnMissingText is called while Lacking has documents, after turns; it returns at once. nil
 	// where nobody makes texts.
-	Lacks func()
-	// Room tells how many bytes are free on the disk of Dir, and below how many of them
+	OnMissingText func()
+	// FreeSpace tells how many bytes are free on the disk of Dir, and below how many of them
 	// no document is taken.
-	Room func() (free, reserve uint64, err error)
+	FreeSpace func() (free, reserve uint64, err error)
 	// Yield returns when no document is arriving, after most, or with ctx.
 	Yield func(ctx context.Context, most time.Duration)
 
@@ -70,57 +70,57 @@ type Options struct {
 // One turn at a time does the work: in Run, or of whoever waits for the index where
 // nobody runs it.
 type Indexer struct {
-	dir      string
-	store    *store.Store
-	batch    int64
-	mostFeed uint64 // changes that are kept for an index that does not get on
-	text     func(digest string, page func(number int, text string) error) error
-	lack     func()
-	room     func() (free, reserve uint64, err error)
-	yield    func(ctx context.Context, most time.Duration)
-	clock    func() time.Time
-	log      *slog.Logger
-	open     func(dir string) (Index, error)
-	gate     *gate
-	wake     chan struct{}
+	dir           string
+	store         *store.Store
+	batchSize     int64
+	maxFeed       uint64 // changes that are kept for an index that does not get on
+	readText      func(digest string, page func(number int, text string) error) error
+	onMissingText func()
+	freeSpace     func() (free, reserve uint64, err error)
+	yield         func(ctx context.Context, most time.Duration)
+	clock         func() time.Time
+	log           *slog.Logger
+	open          func(dir string) (Index, error)
+	limiter       *limiter
+	wake          chan struct{}
 
-	turning  sync.Mutex // of whoever does a turn
-	prepared bool       // what lies in dir was looked at
-	foreign  bool       // the database is not the one that was last used here
-	unopened int        // turns in which an index could not be opened
-	ended    bool       // Close was called
+	passMu       sync.Mutex // of whoever does a turn
+	prepared     bool       // what lies in dir was looked at
+	foreignDB    bool       // the database is not the one that was last used here
+	openFailures int        // turns in which an index could not be opened
+	isClosed     bool       // Close was called
 
-	mu       sync.Mutex
-	serving  bool    // Run does the turns
-	now      *volume // gives the answers; nil: there is none
-	next     *volume // is being made; nil: none is
-	asked    bool    // somebody wants it made anew, and it is not begun
-	renewals int     // calls of Renew
-	gaveUp   error   // why the one that was made anew last was given up; nil: it was not
-	breaks   breaks  // of indexes
-	failed   string  // why nothing goes on for now
-	since    time.Time
-	turned   chan struct{} // closed with the end of each turn of Run
+	mu               sync.Mutex
+	running          bool           // Run does the turns
+	live             *generation    // gives the answers; nil: there is none
+	building         *generation    // is being made; nil: none is
+	rebuildRequested bool           // somebody wants it made anew, and it is not begun
+	rebuildCount     int            // calls of Renew
+	abandonErr       error          // why the one that was made anew last was given up; nil: it was not
+	backoff          rebuildBackoff // of indexes
+	failure          string         // why nothing goes on for now
+	since            time.Time
+	passEnded        chan struct{} // closed with the end of each turn of Run
 }
 
 // defaultBatch is Options.BatchSize where that is 0.
 const defaultBatch = 4 << 20
 
-// New gives the indexer of a folder, and touches nothing there yet.
-func New(o Options) *Indexer {
+// NewIndexer gives the indexer of a folder, and touches nothing there yet.
+func NewIndexer(o IndexerOptions) *Indexer {
 	x := &Indexer{
-		dir: o.Dir, store: o.Store, batch: o.BatchSize, mostFeed: defaultFeed, text: o.Text, lack: o.Lacks, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
-		gate: newGate(o.AtOnce), wake: make(chan struct{}, 1), turned: make(chan struct{}), since: o.Now(),
+		dir: o.Dir, store: o.Store, batchSize: o.BatchSize, maxFeed: defaultMaxFeed, readText: o.ReadText, onMissingText: o.OnMissingText, freeSpace: o.FreeSpace, yield: o.Yield, clock: o.Now, log: o.Log,
+		limiter: newLimiter(o.MaxConcurrent), wake: make(chan struct{}, 1), passEnded: make(chan struct{}), since: o.Now(),
 	}
-	if x.batch <= 0 {
-		x.batch = defaultBatch
+	if x.batchSize <= 0 {
+		x.batchSize = defaultBatch
 	}
 	open := o.Open
 	if open == nil {
-		open = Words
+		open = OpenIndex
 	}
 	set := o.Search
-	set.Log, set.AllowMerge = o.Log, x.roomToMerge
+	set.Log, set.AllowMerge = o.Log, x.allowMerge
 	x.open = func(dir string) (Index, error) { return open(dir, set) }
 	return x
 }
@@ -130,95 +130,95 @@ func New(o Options) *Indexer {
 func (x *Indexer) Start(own bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.serving, x.foreign = true, !own
+	x.running, x.foreignDB = true, !own
 }
 
-// Poke has Run look again now, whatever it waits for.
-func (x *Indexer) Poke() {
+// Wake has Run look again now, whatever it waits for.
+func (x *Indexer) Wake() {
 	select {
 	case x.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Renew asks for an index that is made anew from the records. The one there is answers
+// Rebuild asks for an index that is made anew from the records. The one there is answers
 // until it is whole. Where nobody runs the indexer, Await makes it.
-func (x *Indexer) Renew() {
-	x.set(func() {
-		x.asked = x.next == nil // else one is under way already
-		x.renewals++
-		x.breaks = breaks{}
-		x.gaveUp, x.failed = nil, "" // are of what was tried before
+func (x *Indexer) Rebuild() {
+	x.withLock(func() {
+		x.rebuildRequested = x.building == nil // else one is under way already
+		x.rebuildCount++
+		x.backoff = rebuildBackoff{}
+		x.abandonErr, x.failure = nil, "" // are of what was tried before
 	})
-	x.Poke()
+	x.Wake()
 }
 
 var (
-	errNoIndex = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being made; try again soon."}
-	errNone    = &errs.Error{Kind: errs.Unavailable, Message: "There is no search index, and none can be made for now; the administrator sees why."}
+	errIndexBuilding = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being made; try again soon."}
+	errIndexFailed   = &errs.Error{Kind: errs.Unavailable, Message: "There is no search index, and none can be made for now; the administrator sees why."}
 )
 
-// missing says why nothing answers.
-func (x *Indexer) missing() error {
+// unavailableErr says why nothing answers.
+func (x *Indexer) unavailableErr() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.failed != "" && x.next == nil {
-		return errNone
+	if x.failure != "" && x.building == nil {
+		return errIndexFailed
 	}
-	return errNoIndex
+	return errIndexBuilding
 }
 
-// Enter waits for the asker's turn to search: one text for whoever has his share of the
+// Acquire waits for the asker's turn to search: one text for whoever has his share of the
 // places. He keeps his place for all that he makes of the answer, so that the memory of
 // that is bounded too, and gives it back with leave. Closing when ctx's deadline comes
 // before the turn.
-func (x *Indexer) Enter(ctx context.Context, asker string) (leave func(), err error) {
-	return x.gate.enter(ctx, asker)
+func (x *Indexer) Acquire(ctx context.Context, asker string) (leave func(), err error) {
+	return x.limiter.acquire(ctx, asker)
 }
 
 // Search asks the index, for who has entered. Closing while there is no whole index; else
 // the errors of search.Index. Damage that it meets begins the making of a new one.
 func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, error) {
-	in := x.take()
+	in := x.acquireLive()
 	if in == nil {
-		return query.Result{}, x.missing()
+		return query.Result{}, x.unavailableErr()
 	}
-	defer in.users.Done()
+	defer in.readers.Done()
 	answer, err := in.Search(ctx, q)
-	if broken(err) || in.unreadable(err) {
-		in.broken.Store(true)
-		x.Poke()
-		return query.Result{}, &errs.Error{Kind: errs.Unavailable, Message: errNoIndex.Message, Err: err}
+	if isUnusable(err) || in.countReadError(err) {
+		in.damaged.Store(true)
+		x.Wake()
+		return query.Result{}, &errs.Error{Kind: errs.Unavailable, Message: errIndexBuilding.Message, Err: err}
 	}
 	return answer, err
 }
 
-// take gives what answers, which its taker lets go with users.Done.
-func (x *Indexer) take() *volume {
+// acquireLive gives what answers, which its taker lets go with users.Done.
+func (x *Indexer) acquireLive() *generation {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.now == nil || x.now.broken.Load() {
+	if x.live == nil || x.live.damaged.Load() {
 		return nil
 	}
-	x.now.users.Add(1)
-	return x.now
+	x.live.readers.Add(1)
+	return x.live
 }
 
-// mostUnread is how many searches may meet an error of the disk before the index counts
+// maxReadErrors is how many searches may meet an error of the disk before the index counts
 // as broken: a sector that is gone refuses the same searches for ever.
-const mostUnread = 16
+const maxReadErrors = 16
 
-func (in *volume) unreadable(err error) bool {
+func (in *generation) countReadError(err error) bool {
 	var disk *fs.PathError
-	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && in.unread.Add(1) >= mostUnread
+	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && in.readErrors.Add(1) >= maxReadErrors
 }
 
-// broken reports an index that has to be made anew.
-func broken(err error) bool {
+// isUnusable reports an index that has to be made anew.
+func isUnusable(err error) bool {
 	return errors.Is(err, query.ErrDamaged) || errors.Is(err, query.ErrOtherFormat)
 }
 
-func (x *Indexer) set(fn func()) {
+func (x *Indexer) withLock(fn func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	fn()
@@ -226,18 +226,18 @@ func (x *Indexer) set(fn func()) {
 
 // Close ends it, once no turn is under way any more.
 func (x *Indexer) Close() {
-	x.turning.Lock()
-	defer x.turning.Unlock()
-	var open []*volume
-	x.set(func() {
-		open = []*volume{x.now, x.next}
-		x.now, x.next, x.ended = nil, nil, true
+	x.passMu.Lock()
+	defer x.passMu.Unlock()
+	var open []*generation
+	x.withLock(func() {
+		open = []*generation{x.live, x.building}
+		x.live, x.building, x.isClosed = nil, nil, true
 	})
 	for _, in := range open {
 		if in == nil {
 			continue
 		}
-		in.users.Wait()
+		in.readers.Wait()
 		if err := in.Close(); err != nil {
 			x.log.Warn("the search index", "error", err) // what it has not kept comes again
 		}

@@ -18,20 +18,20 @@ func TestAnIndexThatIsOutrunAnswersUntilAnotherDoes(t *testing.T) {
 	h := open(t, nil)
 	h.order("KX100", "", elm("", ""))
 	h.indexes()
-	h.KeepFeed(2_000)
+	h.SetMaxFeed(2_000)
 	h.orders(9_000)
 	turns, behind := 0, uint64(0)
 	for more := true; more; turns++ {
 		var err error
-		if more, err = h.Turn(t.Context()); err != nil || turns == 100 {
+		if more, err = h.RunPass(t.Context()); err != nil || turns == 100 {
 			t.Fatalf("turn %d: %v", turns, err)
 		}
 		h.finds("KX100", "order 1")
 		s, err := h.State(t.Context())
-		if err != nil || !s.Ready || s.Failed != "" || s.Complete() != (s.Documents == 9_001) {
+		if err != nil || !s.Ready || s.Failure != "" || s.Complete() != (s.Documents == 9_001) {
 			t.Fatalf("turn %d: %+v, %v", turns, s, err)
 		}
-		behind = max(behind, s.Behind)
+		behind = max(behind, s.PendingChanges)
 	}
 	if s := h.indexes(); s.Documents != 9_001 || behind == 0 {
 		t.Errorf("%+v, %d behind at most", s, behind)
@@ -68,13 +68,13 @@ func TestTheDiskSaysThatItIsFull(t *testing.T) {
 		return meddled{Index: in, apply: func() error { return &os.PathError{Op: "write", Path: "x", Err: errNoRoom} }}
 	})
 	h.indexes()
-	h.Renew()
+	h.Rebuild()
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
 	h.site.holds(t, 2)
 	h.finds("KX100", "order 1")
-	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Building || s.Failed != "" {
+	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Building || s.Failure != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -93,11 +93,11 @@ func TestWhatLiesBesideTheIndexIsPassedOver(t *testing.T) {
 	}
 	h = s.open(t)
 	defer h.shut()
-	if _, err := h.Turn(t.Context()); err != nil {
+	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.finds("KX100", "order 1")
-	h.Renew()
+	h.Rebuild()
 	h.indexes()
 	h.finds("KX100", "order 1")
 	s.holds(t, 2)
@@ -125,7 +125,7 @@ func TestWhoAsksAgainIsNotToldOfBefore(t *testing.T) {
 	h.serve()
 	h.order("KX100", "", elm("", ""))
 	<-under
-	h.Renew()
+	h.Rebuild()
 	close(gate)
 	go func() {
 		for range under { // the old one is tried again

@@ -40,7 +40,7 @@ func TestADamagedPointerIsSeen(t *testing.T) {
 			}
 			check := func(what string, damaged bool) {
 				t.Helper()
-				if _, err := h.Check(t.Context()); errors.Is(err, search.ErrPointer) != damaged || !damaged && err != nil {
+				if _, err := h.Check(t.Context()); errors.Is(err, search.ErrCurrentFile) != damaged || !damaged && err != nil {
 					t.Errorf("%s: %v, want damage: %v", what, err, damaged)
 				}
 				if st, err := h.State(t.Context()); err != nil || !st.Ready || st.Building || st.Documents != 1 {

@@ -26,7 +26,7 @@ func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
 	h.indexes()
 	h.serve()
 	want := h.answers()
-	h.Renew()
+	h.Rebuild()
 	for step := range 5 {
 		gate <- struct{}{}
 		if got := h.answers(); !maps.Equal(got, want) {
@@ -61,7 +61,7 @@ func TestANewIndexThatBreaksIsBegunAgain(t *testing.T) {
 	})
 	h.order("KX100", "", elm("", ""))
 	h.indexes()
-	h.Renew()
+	h.Rebuild()
 	h.indexes()
 	h.finds("KX100", "order 1")
 	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" || made.Load() != 3 {

@@ -12,48 +12,48 @@ import (
 )
 
 const (
-	// gatherFor is how long changes are gathered: each that goes into the index by
-	// itself costs syncs. With yieldFor and one batch it stays under two seconds.
-	gatherFor = 250 * time.Millisecond
-	// yieldFor is how long a batch stands back for documents that arrive.
-	yieldFor = 500 * time.Millisecond
-	// lookEvery is how often it looks whether its folder is still there, when nothing
+	// gatherDelay is how long changes are gathered: each that goes into the index by
+	// itself costs syncs. With maxYield and one batch it stays under two seconds.
+	gatherDelay = 250 * time.Millisecond
+	// maxYield is how long a batch stands back for documents that arrive.
+	maxYield = 500 * time.Millisecond
+	// pollInterval is how often it looks whether its folder is still there, when nothing
 	// changes.
-	lookEvery = 3 * time.Second
-	// retryAfter is the first pause after an error of the disk; it doubles up to
-	// retryMost.
-	retryAfter = 5 * time.Second
-	retryMost  = 10 * time.Minute
+	pollInterval = 3 * time.Second
+	// minRetryDelay is the first pause after an error of the disk; it doubles up to
+	// maxRetryDelay.
+	minRetryDelay = 5 * time.Second
+	maxRetryDelay = 10 * time.Minute
 )
 
 // Run does turns until ctx ends.
 func (x *Indexer) Run(ctx context.Context) {
 	for pause := time.Duration(0); ctx.Err() == nil; {
-		renewals := x.renewed()
-		more, err := x.turn(ctx)
+		renewals := x.rebuildRequests()
+		more, err := x.runPass(ctx)
 		if err == nil {
 			pause = 0
 		} else {
-			pause = min(max(2*pause, retryAfter), retryMost)
+			pause = min(max(2*pause, minRetryDelay), maxRetryDelay)
 		}
-		if errors.Is(err, errForeign) || errs.KindOf(err) == errs.InsufficientStorage {
-			pause = lookEvery // a look costs nothing
+		if errors.Is(err, errNotFolder) || errs.KindOf(err) == errs.InsufficientStorage {
+			pause = pollInterval // a look costs nothing
 		}
-		x.told(ctx, err, renewals)
-		x.turnEnded()
-		x.tellLacking()
+		x.reportStatus(ctx, err, renewals)
+		x.signalPassEnd()
+		x.notifyMissingText()
 		switch {
 		case err != nil:
-			x.rest(ctx, pause, nil)
-		case !more && x.rest(ctx, lookEvery, x.store.Changed()):
-			x.rest(ctx, gatherFor, nil)
+			x.wait(ctx, pause, nil)
+		case !more && x.wait(ctx, pollInterval, x.store.Changed()):
+			x.wait(ctx, gatherDelay, nil)
 		}
 	}
 }
 
-// rest waits for a poke, for something in the channel, and no longer than the pause,
+// wait waits for a poke, for something in the channel, and no longer than the pause,
 // where there is one. It reports whether the channel was it.
-func (x *Indexer) rest(ctx context.Context, pause time.Duration, change <-chan struct{}) (changed bool) {
+func (x *Indexer) wait(ctx context.Context, pause time.Duration, change <-chan struct{}) (changed bool) {
 	var timer <-chan time.Time
 	if pause > 0 {
 		timer = time.After(pause)
@@ -68,25 +68,25 @@ func (x *Indexer) rest(ctx context.Context, pause time.Duration, change <-chan s
 	return false
 }
 
-// turnEnded wakes those who wait, when what came of the turn is kept for them.
-func (x *Indexer) turnEnded() {
-	x.set(func() {
-		close(x.turned)
-		x.turned = make(chan struct{})
+// signalPassEnd wakes those who wait, when what came of the turn is kept for them.
+func (x *Indexer) signalPassEnd() {
+	x.withLock(func() {
+		close(x.passEnded)
+		x.passEnded = make(chan struct{})
 	})
 }
 
-// renewed counts the calls of Renew.
-func (x *Indexer) renewed() (n int) {
-	x.set(func() { n = x.renewals })
+// rebuildRequests counts the calls of Renew.
+func (x *Indexer) rebuildRequests() (n int) {
+	x.withLock(func() { n = x.rebuildCount })
 	return n
 }
 
-// told keeps what came of a turn for those who ask, and says once in the log what is
+// reportStatus keeps what came of a turn for those who ask, and says once in the log what is
 // in the way. A turn that began before somebody called Renew says nothing to him: the
 // next one follows at once.
-func (x *Indexer) told(ctx context.Context, err error, renewals int) {
-	if ctx.Err() != nil || renewals != x.renewed() {
+func (x *Indexer) reportStatus(ctx context.Context, err error, renewals int) {
+	if ctx.Err() != nil || renewals != x.rebuildRequests() {
 		return
 	}
 	reason := ""
@@ -94,9 +94,9 @@ func (x *Indexer) told(ctx context.Context, err error, renewals int) {
 		reason = message(err)
 	}
 	x.mu.Lock()
-	news := x.failed != reason
+	news := x.failure != reason
 	if news {
-		x.failed, x.since = reason, x.clock()
+		x.failure, x.since = reason, x.clock()
 	}
 	x.mu.Unlock()
 	switch {
@@ -116,44 +116,44 @@ func message(err error) string {
 	return err.Error()
 }
 
-// turn does a bounded part of what is to be done; more says that there is more. What
+// runPass does a bounded part of what is to be done; more says that there is more. What
 // is broken goes, and is made anew by the turns that follow.
-func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
-	x.turning.Lock()
-	defer x.turning.Unlock()
+func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
+	x.passMu.Lock()
+	defer x.passMu.Unlock()
 	defer func() {
-		if e := x.trim(ctx); err == nil {
+		if e := x.trimFeed(ctx); err == nil {
 			err = e
 		}
 	}()
-	if err := x.ready(ctx); err != nil {
+	if err := x.openOrStart(ctx); err != nil {
 		return false, err
 	}
-	for _, in := range []*volume{x.now, x.next} {
+	for _, in := range []*generation{x.live, x.building} {
 		if in == nil {
 			continue
 		}
 		caught, err := x.advance(ctx, in)
 		switch {
-		case in == x.now && errors.Is(err, store.ErrGap):
-			more = x.outran(in) || more
+		case in == x.live && errors.Is(err, store.ErrGap):
+			more = x.fellBehind(in) || more
 			continue
-		case x.spent(in, err):
-			more, err = true, x.broke(in, err)
+		case x.mustRebuild(in, err):
+			more, err = true, x.dropUnusable(in, err)
 		}
-		if err != nil && in == x.now && x.next != nil {
-			x.ill(in, err)
+		if err != nil && in == x.live && x.building != nil {
+			x.reportStale(in, err)
 			continue
 		}
-		if in == x.next && x.now != nil && errs.KindOf(err) == errs.InsufficientStorage {
-			x.giveUp(err)
+		if in == x.building && x.live != nil && errs.KindOf(err) == errs.InsufficientStorage {
+			x.abandonBuild(err)
 			err = nil
 		}
 		if err != nil {
 			return false, err
 		}
 		more = more || !caught
-		if in == x.next && in.whole(caught) && !x.waits(in) {
+		if in == x.building && in.complete(caught) && !x.waitsForText(in) {
 			if err := x.promote(); err != nil {
 				return false, err
 			}
@@ -162,24 +162,24 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// ready opens what is there, and begins an index where one is to be made.
-func (x *Indexer) ready(ctx context.Context) error {
-	if x.ended {
-		return errEnded
+// openOrStart opens what is there, and begins an index where one is to be made.
+func (x *Indexer) openOrStart(ctx context.Context) error {
+	if x.isClosed {
+		return errClosed
 	}
 	if !x.prepared {
-		if err := x.prepare(ctx); err != nil {
+		if err := x.openAll(ctx); err != nil {
 			return err
 		}
 	}
-	resting := x.resting()
-	if resting != nil && x.now == nil && x.next == nil {
+	resting := x.backoffErr()
+	if resting != nil && x.live == nil && x.building == nil {
 		return resting
 	}
-	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
-		err := full(x.begin(ctx))
-		if x.now != nil && errs.KindOf(err) == errs.InsufficientStorage {
-			x.giveUp(err)
+	if x.building == nil && (x.live == nil || x.rebuildWanted()) && resting == nil {
+		err := diskFullError(x.startBuild(ctx))
+		if x.live != nil && errs.KindOf(err) == errs.InsufficientStorage {
+			x.abandonBuild(err)
 			err = nil
 		}
 		return err
@@ -187,69 +187,69 @@ func (x *Indexer) ready(ctx context.Context) error {
 	return nil
 }
 
-// ill says once that an index which answers cannot follow. That does not hold up the
+// reportStale says once that an index which answers cannot follow. That does not hold up the
 // one that is made in its place.
-func (x *Indexer) ill(in *volume, err error) {
-	if !in.said {
+func (x *Indexer) reportStale(in *generation, err error) {
+	if !in.staleReported {
 		x.log.Warn("the search index does not get on; another is being made", "error", err)
 	}
-	in.said = true
+	in.staleReported = true
 }
 
-// whole reports an index that has every record there was when its walk ended: what is
+// complete reports an index that has every record there was when its walk ended: what is
 // written all the while must not keep it out of force.
-func (in *volume) whole(caught bool) bool {
-	return caught || in.mark.Place == nil && in.mark.Change >= in.goal
+func (in *generation) complete(caught bool) bool {
+	return caught || in.checkpoint.Build == nil && in.checkpoint.Change >= in.target
 }
 
-func (x *Indexer) wanted() bool {
+func (x *Indexer) rebuildWanted() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.asked
+	return x.rebuildRequested
 }
 
-// outran asks for another index in the place of one that answers and can never follow
+// fellBehind asks for another index in the place of one that answers and can never follow
 // again, as it was behind for so long that the changes are gone (trim). Until that is
 // whole, half of an answer, which says so, is better than none.
-func (x *Indexer) outran(in *volume) (asked bool) {
+func (x *Indexer) fellBehind(in *generation) (asked bool) {
 	now := x.clock()
-	if away := now.Sub(in.outrun); x.next != nil || !in.outrun.IsZero() && away >= 0 && away < retryMost {
+	if away := now.Sub(in.fellBehindAt); x.building != nil || !in.fellBehindAt.IsZero() && away >= 0 && away < maxRetryDelay {
 		return false
 	}
 	x.log.Warn("the search index is too far behind to follow; it answers until another is made")
-	in.outrun = now
-	x.set(func() { x.asked = true })
+	in.fellBehindAt = now
+	x.withLock(func() { x.rebuildRequested = true })
 	return true
 }
 
 // advance brings an index a batch further; caught when there was nothing more.
-func (x *Indexer) advance(ctx context.Context, in *volume) (caught bool, err error) {
-	defer func() { err = full(err) }()
-	if in.broken.Load() {
-		return false, fmt.Errorf("a search met damage in it: %w", errBroken)
+func (x *Indexer) advance(ctx context.Context, in *generation) (caught bool, err error) {
+	defer func() { err = diskFullError(err) }()
+	if in.damaged.Load() {
+		return false, fmt.Errorf("a search met damage in it: %w", errIndexDamaged)
 	}
-	if err := x.lost(in); err != nil {
+	if err := x.checkFolder(in); err != nil {
 		return false, err
 	}
-	if in.mark.Place != nil {
-		return false, x.walk(ctx, in)
+	if in.checkpoint.Build != nil {
+		return false, x.buildNext(ctx, in)
 	}
-	return x.follow(ctx, in)
+	return x.applyChanges(ctx, in)
 }
 
 var (
-	errBroken = errors.New("it is broken")
-	errEnded  = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
+	errIndexDamaged = errors.New("it is broken")
+	errClosed       = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 )
 
-// spent reports an error after which an index can only be made anew: it is damaged, or
+// mustRebuild reports an error after which an index can only be made anew: it is damaged, or
 // the feed of changes does not reach back to it, or somebody has taken its files away.
-func (x *Indexer) spent(in *volume, err error) bool {
-	if err == nil || errors.Is(err, errForeign) {
+func (x *Indexer) mustRebuild(in *generation, err error) bool {
+	if err == nil || errors.Is(err, errNotFolder) {
 		return false
 	}
-	if broken(err) || errors.Is(err, errBroken) || errors.Is(err, store.ErrGap) || errors.Is(err, fs.ErrNotExist) {
+	if isUnusable(err) || errors.Is(err, errIndexDamaged) || errors.Is(err, store.ErrGap) || errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	return x.deleted(in)
+	return x.folderDeleted(in)
 }

@@ -40,7 +40,7 @@ func TestAnIndexIsWholeWhileRecordsAreWritten(t *testing.T) {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		h.finds("FIRST-1", "order 1")
-		h.Renew()
+		h.Rebuild()
 	}
 }
 
@@ -66,7 +66,7 @@ func TestAnIndexThatFailsIsReplaced(t *testing.T) {
 	if _, err := h.await(); !errors.Is(err, errDisk) {
 		t.Fatalf("it says %v", err)
 	}
-	h.Renew()
+	h.Rebuild()
 	h.indexes()
 	h.finds("KX100", "order 1")
 }
@@ -98,7 +98,7 @@ func unopenable(t *testing.T, renew bool) {
 			break
 		}
 		if renew {
-			h.Renew()
+			h.Rebuild()
 		}
 	}
 	if want := map[bool]int{true: 1, false: 5}[renew]; tries != want {
@@ -163,7 +163,7 @@ func (p picky) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 func TestARecordThatIsRefusedStopsNothing(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	h := open(t, func(o *search.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	h := open(t, func(o *search.IndexerOptions) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	h.meddle(func(_ int64, in search.Index) search.Index { return picky{in} })
 	for n := range 6 {
 		h.order(fmt.Sprintf("K%cX100", 'A'+n), "", elm("", ""))
@@ -184,9 +184,9 @@ func TestARecordThatIsRefusedStopsNothing(t *testing.T) {
 // A try to begin that the disk does not let through leaves nothing behind.
 func TestABeginningThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(o *search.Options) {
+	s := newSite(t, func(o *search.IndexerOptions) {
 		o.Open = func(dir string, set query.Options) (search.Index, error) {
-			in, err := search.Words(dir, set)
+			in, err := search.OpenIndex(dir, set)
 			if err != nil {
 				return nil, err
 			}
@@ -221,7 +221,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 	h.indexes()
 	fails.Store(true)
 	h.order("KX100", "", elm("", ""))
-	if s := h.failed(true); !s.Ready || s.Behind != 1 || !strings.Contains(s.Failed, "input/output error") {
+	if s := h.failed(true); !s.Ready || s.PendingChanges != 1 || !strings.Contains(s.Failure, "input/output error") {
 		t.Errorf("%+v", s)
 	}
 	h.order("KX200", "", elm("", ""))
@@ -229,7 +229,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 		t.Errorf("whoever waits is told %v", err)
 	}
 	fails.Store(false)
-	h.Poke()
+	h.Wake()
 	h.findsSoon("KX200", "order 2")
 	h.findsSoon("KX100", "order 1")
 	h.failed(false)
@@ -238,7 +238,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 // What is written is found within two seconds, of which a batch and its sync have half a
 // second.
 func TestItFollowsSoon(t *testing.T) {
-	if search.Soon >= 1500*time.Millisecond {
-		t.Errorf("it waits %v", search.Soon)
+	if search.MaxDelay >= 1500*time.Millisecond {
+		t.Errorf("it waits %v", search.MaxDelay)
 	}
 }

@@ -18,15 +18,15 @@ const (
 
 // snippets adds to each hit where the text was found, as far as that can be told before
 // the search's deadline: a hit without its snippet is a hit all the same.
-func (s *SearchService) snippets(ctx context.Context, mark *query.Highlighter, list []seen) []SearchHit {
-	hits := make([]SearchHit, len(list))
+func (s *Service) snippets(ctx context.Context, mark *query.Highlighter, list []foundRecord) []Hit {
+	hits := make([]Hit, len(list))
 	for i, found := range list {
-		hits[i] = found.SearchHit
+		hits[i] = found.Hit
 		if ctx.Err() != nil {
 			continue
 		}
 		var worth int
-		hits[i].Snippet, worth = snippetOfFields(ctx, mark, found.words)
+		hits[i].Snippet, worth = snippetOfFields(ctx, mark, found.fields)
 		if found.File != nil {
 			s.snippetOfText(ctx, mark, worth, &hits[i])
 		}
@@ -36,13 +36,13 @@ func (s *SearchService) snippets(ctx context.Context, mark *query.Highlighter, l
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
 // those that show as much, and for no less than the name of the document does.
-func (s *SearchService) snippetOfText(ctx context.Context, mark *query.Highlighter, name int, hit *SearchHit) {
+func (s *Service) snippetOfText(ctx context.Context, mark *query.Highlighter, name int, hit *Hit) {
 	left, best := snippetBytes, max(name-1, 0)
 	err := s.previews.ReadText(hit.File.Digest, func(page int, text string) error {
 		pieces, worth := mark.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))
 		left -= len(text)
 		if worth > best {
-			hit.Snippet, hit.Page, best = cutOut(text, pieces), page, worth
+			hit.Snippet, hit.Page, best = addEllipses(text, pieces), page, worth
 			left = min(left, snippetAfter)
 		}
 		if left <= 0 || ctx.Err() != nil {
@@ -55,8 +55,8 @@ func (s *SearchService) snippetOfText(ctx context.Context, mark *query.Highlight
 	}
 }
 
-// cutOut shows of a window where it begins or ends in the middle of its text.
-func cutOut(text string, window []SnippetPiece) []SnippetPiece {
+// addEllipses shows of a window where it begins or ends in the middle of its text.
+func addEllipses(text string, window []SnippetPiece) []SnippetPiece {
 	const before, behind = "… ", " …"
 	var b strings.Builder
 	for _, piece := range window {

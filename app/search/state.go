@@ -11,35 +11,35 @@ import (
 
 // State is how the index of words is.
 type State struct {
-	Ready       bool      // it answers
-	Building    bool      // one is being made, be it beside one that answers
-	Done, Total uint64    // records, of the one that is being made
-	Documents   uint64    // in the one that answers
-	Bytes       int64     // on the disk
-	Segments    int       // files that they lie in
-	Behind      uint64    // changes that it does not know of yet
-	Texts       uint64    // documents that are not found by their text, which is to be made again
-	Lacking     uint64    // of Texts, those that the one that answers lacks
-	Processing  uint64    // documents besides, whose text is being made, be it again
-	Since       time.Time // of this state; zero where no server runs
-	Failed      string    // why nothing goes on for now; "" when all is well
+	Ready           bool      // it answers
+	Building        bool      // one is being made, be it beside one that answers
+	Done, Total     uint64    // records, of the one that is being made
+	Documents       uint64    // in the one that answers
+	Bytes           int64     // on the disk
+	Segments        int       // files that they lie in
+	PendingChanges  uint64    // changes that it does not know of yet
+	MissingText     uint64    // documents that are not found by their text, which is to be made again
+	MissingTextLive uint64    // of Texts, those that the one that answers lacks
+	Processing      uint64    // documents besides, whose text is being made, be it again
+	Since           time.Time // of this state; zero where no server runs
+	Failure         string    // why nothing goes on for now; "" when all is well
 }
 
 // Complete reports that an answer of the index lacks nothing that was filed or changed
 // before this was its state.
-func (s State) Complete() bool { return s.Ready && s.Behind == 0 && s.ByName() == 0 }
+func (s State) Complete() bool { return s.Ready && s.PendingChanges == 0 && s.WithoutText() == 0 }
 
-// ByName is how many documents are found by their name alone for now.
-func (s State) ByName() uint64 { return s.Lacking + s.Processing }
+// WithoutText is how many documents are found by their name alone for now.
+func (s State) WithoutText() uint64 { return s.MissingTextLive + s.Processing }
 
-// FarBehind is how many changes an index may be behind before people are told. A few it
+// LagThreshold is how many changes an index may be behind before people are told. A few it
 // always is while somebody files; deedkeep help monitoring has the same number.
-const FarBehind = 1_000
+const LagThreshold = 1_000
 
-// Late reports changes that are not found for longer than the two seconds that are
+// Lagging reports changes that are not found for longer than the two seconds that are
 // promised: the index is far behind, or is behind and nothing goes on.
-func (s State) Late() bool {
-	return s.Ready && (s.Behind > FarBehind || s.Behind > 0 && s.Failed != "")
+func (s State) Lagging() bool {
+	return s.Ready && (s.PendingChanges > LagThreshold || s.PendingChanges > 0 && s.Failure != "")
 }
 
 // State tells how the index is. Where nobody runs it, and nobody has made it in
@@ -52,47 +52,47 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 		return s, err
 	}
 	x.mu.Lock()
-	in, next := x.now, x.next
-	idle := !x.serving && in == nil && next == nil
-	s.Since, s.Failed, s.Building = x.since, x.failed, next != nil || x.asked
+	in, next := x.live, x.building
+	idle := !x.running && in == nil && next == nil
+	s.Since, s.Failure, s.Building = x.since, x.failure, next != nil || x.rebuildRequested
 	if in != nil {
-		in.users.Add(1)
-		defer in.users.Done()
+		in.readers.Add(1)
+		defer in.readers.Done()
 	}
 	if next != nil {
-		next.users.Add(1)
-		defer next.users.Done()
+		next.readers.Add(1)
+		defer next.readers.Done()
 	}
-	if rest := x.breaks.rest(x.clock()); rest != nil && next == nil && s.Failed == "" {
-		s.Failed = message(rest)
+	if rest := x.backoff.err(x.clock()); rest != nil && next == nil && s.Failure == "" {
+		s.Failure = message(rest)
 	}
 	x.mu.Unlock()
 	if idle {
-		x.look(last, &s)
+		x.readStateOnDisk(last, &s)
 		return s, nil
 	}
 	if next != nil {
-		s.Done, s.Total = next.done()
-		s.Texts = next.lacks().count()
+		s.Done, s.Total = next.progress()
+		s.MissingText = next.missing().count()
 	}
 	if in != nil {
-		s.Ready = !in.broken.Load()
+		s.Ready = !in.damaged.Load()
 		s.Documents, s.Bytes, s.Segments = in.Size()
-		s.Behind = last - min(last, in.behind.Load()) + in.owed.Load()
-		s.Lacking = in.lacks().count()
-		s.Texts = max(s.Texts, s.Lacking)
+		s.PendingChanges = last - min(last, in.change.Load()) + in.pendingFiles.Load()
+		s.MissingTextLive = in.missing().count()
+		s.MissingText = max(s.MissingText, s.MissingTextLive)
 	}
 	return s, nil
 }
 
-// look tells of what lies on the disk, where nobody has it open.
-func (x *Indexer) look(last uint64, s *State) {
-	list, current, err := x.folders()
+// readStateOnDisk tells of what lies on the disk, where nobody has it open.
+func (x *Indexer) readStateOnDisk(last uint64, s *State) {
+	list, current, err := x.listFolders()
 	if err != nil {
-		s.Failed = message(err)
+		s.Failure = message(err)
 		return
 	}
-	current, _ = x.inForce(list, current) // a verification tells of the damage
+	current, _ = x.resolveCurrent(list, current) // a verification tells of the damage
 	s.Building = len(list) > 0 && list[len(list)-1] > current
 	if current == 0 {
 		return
@@ -102,13 +102,13 @@ func (x *Indexer) look(last uint64, s *State) {
 		return // a server makes it anew
 	}
 	if err != nil {
-		s.Failed = message(err)
+		s.Failure = message(err)
 		return
 	}
 	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
-	mark, ok := readMark(raw)
-	s.Ready = ok && mark.Place == nil
-	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
-	s.Lacking = mark.Lacking.count()
-	s.Texts = s.Lacking
+	mark, ok := decodeCheckpoint(raw)
+	s.Ready = ok && mark.Build == nil
+	s.PendingChanges = last - min(last, mark.Change) + uint64(len(mark.PendingFiles))
+	s.MissingTextLive = mark.MissingText.count()
+	s.MissingText = s.MissingTextLive
 }

@@ -25,7 +25,7 @@ func TestTheStateWithoutAServer(t *testing.T) {
 	again.shut()
 	again = s.open(t)
 	again.order("A-2", "", elm("", ""))
-	if s, err := again.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Behind != 1 {
+	if s, err := again.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.PendingChanges != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	again.shut()
@@ -74,7 +74,7 @@ func TestTheStateOfAnotherFormat(t *testing.T) {
 	}
 	h = s.open(t)
 	defer h.shut()
-	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Failed != "" {
+	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Failure != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	h.indexes()

@@ -8,26 +8,23 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// WordIndex is the index as the indexer needs it.
-type WordIndex = Index
-
-// WrapWords puts something between the indexer and its index, of which it has opened
+// WrapIndex puts something between the indexer and its index, of which it has opened
 // none yet.
-func (s *SearchService) WrapWords(wrap func(Index) Index) {
-	o := s.indexing()
+func (s *Service) WrapIndex(wrap func(Index) Index) {
+	o := s.indexerOptions()
 	o.Open = func(dir string, set query.Options) (Index, error) {
-		in, err := Words(dir, set)
+		in, err := OpenIndex(dir, set)
 		if err != nil {
 			return nil, err
 		}
 		return wrap(in), nil
 	}
-	s.Index = New(o)
+	s.Index = NewIndexer(o)
 }
 
-// AskWords asks the index itself.
-func (s *SearchService) AskWords(ctx context.Context, q query.Query) (query.Result, error) {
-	leave, err := s.Index.Enter(ctx, "test")
+// SearchIndex asks the index itself.
+func (s *Service) SearchIndex(ctx context.Context, q query.Query) (query.Result, error) {
+	leave, err := s.Index.Acquire(ctx, "test")
 	if err != nil {
 		return query.Result{}, err
 	}

@@ -21,7 +21,7 @@ func (h *testServer) indexed(t *testing.T) {
 		if err != nil || !state.Ready {
 			t.Fatalf("%+v, %v", state, err)
 		}
-		return state.Behind == 0
+		return state.PendingChanges == 0
 	})
 }
 

@@ -70,7 +70,7 @@ func (c *lockedRand) Read(p []byte) (int, error) {
 func Settings() instance.Settings {
 	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
 		Users: auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour,
-		Search: search.SearchSettings{Deadline: 20 * time.Second}}
+		Search: search.Settings{Deadline: 20 * time.Second}}
 }
 
 // Options returns options for a test vault in its own directory, with a test clock, deterministic random bytes, cheap

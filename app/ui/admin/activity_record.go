@@ -59,7 +59,7 @@ func (p *Pages) findRecords(ctx context.Context, visitor page.Visitor, text stri
 	var exact, others []matchedRecord
 	for _, g := range found.Groups {
 		for _, h := range g.Hits {
-			if one := p.newMatchedRecord(h.Noun, h.ID, h.Heading, h.Under); h.Exact {
+			if one := p.newMatchedRecord(h.Kind, h.ID, h.Heading, h.Subheading); h.Exact {
 				exact = append(exact, one)
 			} else {
 				others = append(others, one)
@@ -96,16 +96,16 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 // searchRecords returns the records that a search finds. It returns none if there is no search
 // index or the text is too long.
 func (p *Pages) searchRecords(ctx context.Context, visitor page.Visitor, text string) (list []matchedRecord, err error) {
-	if text = search.TrimSearch(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
+	if text = search.TrimText(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Search.Records(ctx, visitor.Actor, search.SearchQuery{Text: text, Limit: maxRecordChoices})
+	answer, err := p.Search.Records(ctx, visitor.Actor, search.Query{Text: text, Limit: maxRecordChoices})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil
 	}
 	for _, hit := range answer.Hits {
-		list = append(list, p.newMatchedRecord(hit.Kind, hit.ID, hit.Heading, hit.Under))
+		list = append(list, p.newMatchedRecord(hit.Kind, hit.ID, hit.Heading, hit.Subheading))
 	}
 	return list, err
 }

@@ -143,8 +143,8 @@ func filterAddress(r *http.Request) string {
 }
 
 // HitPath returns the address of the page of a hit.
-func (p *Site) HitPath(h search.Hit) string {
-	if h.Noun == "order" {
+func (p *Site) HitPath(h search.FindHit) string {
+	if h.Kind == "order" {
 		return p.OrderPath(h.ID)
 	}
 	return p.AbstractPath(h.ID)

@@ -12,7 +12,7 @@ import (
 
 // SearchIndexStatus is the status of the search index.
 type SearchIndexStatus struct {
-	search.SearchState
+	search.State
 	Problem string // why the status is unknown
 }
 
@@ -21,14 +21,14 @@ func (s SearchIndexStatus) Says() string {
 	switch {
 	case s.Building && s.Ready:
 		return "The index is being made anew" + s.progress() + ". The old one answers until then." + s.nameOnlySentence()
-	case s.Ready && s.Lacking > 0:
+	case s.Ready && s.MissingTextLive > 0:
 		return PluralAny(s.Documents, "record is", "records are") + " in the index." + s.nameOnlySentence()
 	case s.Building:
 		return "The index is being made" + s.progress() + ". Until then only numbers, parcels and addresses are found."
 	case !s.Ready:
 		return "There is no index of words: only numbers, parcels and addresses are found."
-	case s.Behind > 0:
-		return fmt.Sprintf("%s in %s. %s not in it yet.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes), PluralAny(s.Behind, "change is", "changes are"))
+	case s.PendingChanges > 0:
+		return fmt.Sprintf("%s in %s. %s not in it yet.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes), PluralAny(s.PendingChanges, "change is", "changes are"))
 	}
 	return fmt.Sprintf("%s in %s, with every change there was.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes))
 }
@@ -37,9 +37,9 @@ func (s SearchIndexStatus) Says() string {
 func (s SearchIndexStatus) Missing() string {
 	switch {
 	case s.Ready:
-	case s.Failed != "" && s.Building && s.Total > 0:
+	case s.Failure != "" && s.Building && s.Total > 0:
 		return "The search index does not get on for now" + s.progress() + ". Administrators see why under Settings."
-	case s.Failed != "":
+	case s.Failure != "":
 		return "The search index does not get on for now. Administrators see why under Settings."
 	case s.Building && s.Total > 0:
 		return "The search index is being made" + s.progress() + "."
@@ -50,13 +50,13 @@ func (s SearchIndexStatus) Missing() string {
 // Late says which recent changes a search doesn't find yet, "" if it is not worth mentioning.
 func (s SearchIndexStatus) Late() string {
 	var says []string
-	switch late := s.SearchState.Late(); {
-	case late && s.Failed != "":
+	switch late := s.State.Lagging(); {
+	case late && s.Failure != "":
 		says = append(says, "The search index does not get on for now: what was filed or changed lately is not found yet.")
 	case late:
 		says = append(says, "The search index is catching up: some of what was filed or changed lately is not found yet.")
 	}
-	if n := s.ByName(); s.Ready && n > 0 {
+	if n := s.WithoutText(); s.Ready && n > 0 {
 		says = append(says, PluralAny(n, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
 	}
 	return strings.Join(says, " ")
@@ -64,10 +64,10 @@ func (s SearchIndexStatus) Late() string {
 
 // nameOnlySentence says how many documents are found by name only.
 func (s SearchIndexStatus) nameOnlySentence() string {
-	if s.Lacking == 0 {
+	if s.MissingTextLive == 0 {
 		return ""
 	}
-	return " " + PluralAny(s.Lacking, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
+	return " " + PluralAny(s.MissingTextLive, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
 }
 
 func (s SearchIndexStatus) progress() string {
@@ -91,7 +91,7 @@ func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 		p.Log.ErrorContext(ctx, "search index", "error", err)
 		return SearchIndexStatus{Problem: "How the index is cannot be told now."}
 	}
-	return SearchIndexStatus{SearchState: state}
+	return SearchIndexStatus{State: state}
 }
 
 // TooShortToSearch reports whether a text has fewer than two letters or digits.
@@ -107,5 +107,5 @@ func TooShortToSearch(text string) bool {
 
 // searcher searches the fields and texts of all records.
 type searcher interface {
-	Records(ctx context.Context, actor model.Actor, q search.SearchQuery) (search.SearchPage, error)
+	Records(ctx context.Context, actor model.Actor, q search.Query) (search.Page, error)
 }

@@ -22,8 +22,8 @@ type abstractView struct {
 	Before                       string         // the status that Undo restores
 	Missing                      []missingField // required fields without a value
 	Groups                       []fieldGroup
-	Related                      search.Found  // records of the same property
-	Same                         []abstractRow // abstracts with the same file number
+	Related                      search.FindResult // records of the same property
+	Same                         []abstractRow     // abstracts with the same file number
 	SameMore                     bool
 	Documents                    documentList
 	History                      []historyLine

@@ -88,7 +88,7 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
 			return p.Vault.Abstracts.FindByPrefix(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
-			return p.searchAbstracts(r, visitor, search.Searching(text, q))
+			return p.searchAbstracts(r, visitor, search.QueryFromList(text, q))
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)
@@ -112,12 +112,12 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 }
 
 // searchAbstracts runs a full-text search.
-func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q search.SearchQuery) (list []model.Abstract, more bool, err error) {
+func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q search.Query) (list []model.Abstract, more bool, err error) {
 	found, err := p.Vault.Search.Abstracts(r.Context(), visitor.Actor, q)
 	for _, one := range found.Items {
 		list = append(list, one.Abstract)
 	}
-	return list, found.Next > 0, err
+	return list, found.NextOffset > 0, err
 }
 
 // applyFilters sets the query's filters and sort order.

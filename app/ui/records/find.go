@@ -17,7 +17,7 @@ import (
 
 const (
 	resultsPerPage = 20
-	maxResultPage  = search.MostSearched / resultsPerPage
+	maxResultPage  = search.MaxHits / resultsPerPage
 )
 
 // findPage is the data of the search page. Its address contains all filters.
@@ -50,8 +50,8 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	if err != nil {
 		return err
 	}
-	var only search.Hit
-	if only, list.exactNumber = known.Only(); only.By == "address" {
+	var only search.FindHit
+	if only, list.exactNumber = known.SingleExact(); only.Field == "address" {
 		list.exactNumber = false
 	}
 	if list.exactNumber && len(list.Asked) == 1 && !page.IsPartRequest(r) && r.URL.Query().Get("all") == "" {
@@ -81,7 +81,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 }
 
 // unsearchableNotice says on the first page of results how many documents have no searchable text.
-func (p *Pages) unsearchableNotice(ctx context.Context, q search.SearchQuery) (string, error) {
+func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string, error) {
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
 	}
@@ -185,8 +185,8 @@ func (l *findPage) listAddress(path string, names ...string) string {
 }
 
 // query returns the search query. Invalid filters are removed.
-func (l *findPage) query(zone *time.Location) search.SearchQuery {
-	q := search.SearchQuery{Text: search.TrimSearch(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
+func (l *findPage) query(zone *time.Location) search.Query {
+	q := search.Query{Text: search.TrimText(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
 	for _, tab := range kindTabs {
 		if tab.kind == l.Asked.Get("kind") {
 			q.Kind = tab.kind
@@ -199,7 +199,7 @@ func (l *findPage) query(zone *time.Location) search.SearchQuery {
 	if q.Template, err = strconv.ParseUint(l.Asked.Get("template"), 10, 63); err != nil || q.Template == 0 {
 		l.Asked.Del("template")
 	}
-	q.Since, q.Until = page.DayRangeParams(l.Asked, l.Problems, zone)
+	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(l.Asked, l.Problems, zone)
 	l.Number = 1
 	if n, err := strconv.Atoi(l.Asked.Get("page")); err == nil && n > 1 {
 		l.Number = min(n, maxResultPage)

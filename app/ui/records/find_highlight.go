@@ -16,7 +16,7 @@ import (
 
 // matchingValues returns the snippet of a hit. For records other than documents, it drops the
 // values without a match.
-func matchingValues(hit search.SearchHit) []search.SnippetPiece {
+func matchingValues(hit search.Hit) []search.SnippetPiece {
 	if hit.Kind == "file" {
 		return hit.Snippet
 	}
@@ -25,14 +25,14 @@ func matchingValues(hit search.SearchHit) []search.SnippetPiece {
 	end := func() {
 		if has {
 			if len(kept) > 0 {
-				kept = append(kept, search.SnippetPiece{Text: search.SnippetBetween})
+				kept = append(kept, search.SnippetPiece{Text: search.SnippetSeparator})
 			}
 			kept = append(kept, value...)
 		}
 		value, has = nil, false
 	}
 	for _, piece := range hit.Snippet {
-		for i, text := range strings.Split(piece.Text, search.SnippetBetween) {
+		for i, text := range strings.Split(piece.Text, search.SnippetSeparator) {
 			if i > 0 {
 				end()
 			}
@@ -55,7 +55,7 @@ var (
 
 // singleLine returns a snippet as one line with visible breaks, since adjacent names of a list
 // would read as one. In most documents line breaks depend on the paper width only and are dropped.
-func singleLine(hit search.SearchHit, snippet []search.SnippetPiece) []search.SnippetPiece {
+func singleLine(hit search.Hit, snippet []search.SnippetPiece) []search.SnippetPiece {
 	at, cells := lineBreak, false
 	if hit.File != nil {
 		cells = page.IsSpreadsheet(hit.File.MIME)
@@ -67,7 +67,7 @@ func singleLine(hit search.SearchHit, snippet []search.SnippetPiece) []search.Sn
 	for i := range shown {
 		text := at.ReplaceAllString(shown[i].Text, " / ")
 		if cells {
-			text = cellBreak.ReplaceAllString(text, search.SnippetBetween)
+			text = cellBreak.ReplaceAllString(text, search.SnippetSeparator)
 		}
 		shown[i].Text = text
 	}
@@ -77,7 +77,7 @@ func singleLine(hit search.SearchHit, snippet []search.SnippetPiece) []search.Sn
 // isFuzzy reports whether a row matches only with another spelling.
 func (f *findResults) isFuzzy(row resultRow) bool {
 	some := false
-	for _, line := range [][]query.Piece{row.Name, row.Below, row.SearchHit.Snippet} {
+	for _, line := range [][]query.Piece{row.Name, row.Below, row.Hit.Snippet} {
 		var whole strings.Builder
 		for _, piece := range line {
 			whole.WriteString(piece.Text)

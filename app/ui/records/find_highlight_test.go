@@ -28,16 +28,16 @@ func TestWithout(t *testing.T) {
 // Text of separate lines must not read as one.
 func TestBroken(t *testing.T) {
 	t.Parallel()
-	of := func(mime string) search.SearchHit {
-		return search.SearchHit{Kind: "file", File: &model.File{MIME: mime}}
+	of := func(mime string) search.Hit {
+		return search.Hit{Kind: "file", File: &model.File{MIME: mime}}
 	}
 	for _, row := range []struct {
 		name      string
-		hit       search.SearchHit
+		hit       search.Hit
 		in, wants string
 	}{
-		{"names of a record", search.SearchHit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
-		{"at a mark", search.SearchHit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
+		{"names of a record", search.Hit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
+		{"at a mark", search.Hit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
 		{"lines of a page", of(model.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
 		{"paragraphs of a page", of(model.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
 		{"a letter", of("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},

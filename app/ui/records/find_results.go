@@ -40,7 +40,7 @@ type findResults struct {
 
 // resultRow is a result with its matches highlighted.
 type resultRow struct {
-	search.SearchHit
+	search.Hit
 	Number   int // on this page, from 1
 	Path     string
 	Name     []query.Piece
@@ -69,7 +69,7 @@ func (f resultRow) Paged() bool {
 // runFind runs a search. Problems with the query are added to problems. While the search index is
 // unavailable, it finds records by number and says so. Documents link back to the address from.
 func (p *Pages) runFind(
-	ctx context.Context, visitor page.Visitor, q search.SearchQuery, from string, problems map[string]string) (f findResults, err error,
+	ctx context.Context, visitor page.Visitor, q search.Query, from string, problems map[string]string) (f findResults, err error,
 ) {
 	f.returnTo = from
 	if f.Text = strings.TrimSpace(q.Text); f.Text == "" || len(problems) > 0 {
@@ -107,32 +107,32 @@ func (p *Pages) runFind(
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
 	}
-	if answer.Loose && len(f.Rows) > 0 {
+	if answer.Relaxed && len(f.Rows) > 0 {
 		f.Loose = looseNotice(q.Text)
 	}
 	return f, nil
 }
 
 // findByNumber finds records whose number or address starts with the text.
-func (p *Pages) findByNumber(ctx context.Context, q search.SearchQuery, f *findResults) error {
-	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.Since.IsZero() || !q.Until.IsZero() {
+func (p *Pages) findByNumber(ctx context.Context, q search.Query, f *findResults) error {
+	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
 		return nil // numbers can't be combined with these filters
 	}
 	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MaxFound)
 	for _, group := range known.Groups {
-		if q.Kind != "" && q.Kind != group.Noun {
+		if q.Kind != "" && q.Kind != group.Kind {
 			continue
 		}
 		for _, h := range group.Hits {
-			f.add(p, h.Found())
+			f.add(p, h.ToHit())
 		}
 	}
 	return err
 }
 
-func (f *findResults) add(p *Pages, hit search.SearchHit) {
-	row := resultRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
-	row.Name, row.Below = f.marker.Highlight(hit.Heading), f.marker.Highlight(hit.Under)
+func (f *findResults) add(p *Pages, hit search.Hit) {
+	row := resultRow{Hit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
+	row.Name, row.Below = f.marker.Highlight(hit.Heading), f.marker.Highlight(hit.Subheading)
 	if hit.Page > 0 || !alreadyShown(hit.Snippet, row.Name, row.Below) {
 		row.Snippet = singleLine(hit, matchingValues(hit))
 	}
@@ -168,7 +168,7 @@ func alreadyShown(snippet []search.SnippetPiece, lines ...[]query.Piece) bool {
 
 // documentAddress returns the address of the document at the match, with the search text to
 // highlight.
-func (f *findResults) documentAddress(hit search.SearchHit) string {
+func (f *findResults) documentAddress(hit search.Hit) string {
 	query := url.Values{}
 	if f.returnTo != "" {
 		query.Set("from", f.returnTo)
@@ -189,7 +189,7 @@ func (f *findResults) documentAddress(hit search.SearchHit) string {
 
 // spellingInDocument returns the search text as the document spells it, if its snippet shows
 // another spelling.
-func (f *findResults) spellingInDocument(hit search.SearchHit) string {
+func (f *findResults) spellingInDocument(hit search.Hit) string {
 	typed := phrase.New(strings.Join(phrase.Split(f.Text), " "))
 	var there []string
 	other := false
@@ -245,13 +245,13 @@ const findBoxRows = 12
 
 // findBox renders the results that the search box shows while the user types.
 func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	text := search.TrimSearch(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
+	text := search.TrimText(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, page.WithQuery("/find", url.Values{"q": {text}}))
 		return nil
 	}
 	problems := map[string]string{}
-	f, err := p.runFind(r.Context(), visitor, search.SearchQuery{Text: text, Limit: findBoxRows}, "", problems)
+	f, err := p.runFind(r.Context(), visitor, search.Query{Text: text, Limit: findBoxRows}, "", problems)
 	if err != nil {
 		return err
 	}
@@ -259,9 +259,9 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Vis
 	if err != nil {
 		return err
 	}
-	only, leads := known.Only()
+	only, leads := known.SingleExact()
 	return p.RenderPart(w, r, visitor, http.StatusOK, "find.html", "find-box", map[string]any{
 		"Found": f, "Problem": problems["q"], "All": page.WithQuery("/find", url.Values{"q": {text}, "all": {"1"}}),
-		"Leads": leads && only.By != "address", // /find would redirect to the record
+		"Leads": leads && only.Field != "address", // /find would redirect to the record
 	})
 }

@@ -27,7 +27,7 @@ type orderView struct {
 	Missing  []page.Input  // required fields without a value
 	Same     []model.Order // orders with the same number
 	SameMore bool
-	Related  search.Found // records of the same property
+	Related  search.FindResult // records of the same property
 	History  []historyLine
 	Earlier  bool // there is an earlier history
 }
@@ -37,7 +37,7 @@ func (s orderView) Many() bool { return len(s.Statuses) > 8 }
 
 // MoreAbstracts reports whether the property has more abstracts than shown.
 func (s orderView) MoreAbstracts() bool {
-	return slices.ContainsFunc(s.Related.Groups, func(g search.HitGroup) bool { return g.Noun == "abstract" && g.More })
+	return slices.ContainsFunc(s.Related.Groups, func(g search.FindGroup) bool { return g.Kind == "abstract" && g.More })
 }
 
 // Placed reports whether the order identifies a property.

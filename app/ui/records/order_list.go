@@ -84,8 +84,8 @@ func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderLis
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // full-text search has no such filters
 			}
-			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, search.Searching(text, q))
-			return found.Items, found.Next > 0, err
+			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, search.QueryFromList(text, q))
+			return found.Items, found.NextOffset > 0, err
 		})
 		return err
 	}

@@ -25,7 +25,7 @@ func TestADiskThatSpoilsEveryIndex(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			clock := vaulttest.NewClock()
-			h := open(t, func(o *search.Options) { o.Now, o.BatchSize = clock.Now, 1 })
+			h := open(t, func(o *search.IndexerOptions) { o.Now, o.BatchSize = clock.Now, 1 })
 			for range 6 {
 				h.order("KX100", "", elm("", ""))
 			}
@@ -52,12 +52,12 @@ func TestADiskThatSpoilsEveryIndex(t *testing.T) {
 				t.Helper()
 				for range 80 {
 					h.put(touch)
-					_, _ = h.Turn(t.Context()) // State tells what came of it
+					_, _ = h.RunPass(t.Context()) // State tells what came of it
 				}
 				if made != want {
 					t.Errorf("%s: %d were made, want %d", what, made, want)
 				}
-				if s, err := h.State(t.Context()); err != nil || !strings.Contains(s.Failed, "deedkeep reindex") {
+				if s, err := h.State(t.Context()); err != nil || !strings.Contains(s.Failure, "deedkeep reindex") {
 					t.Errorf("%s: it says %+v, %v", what, s, err)
 				}
 			}
@@ -70,7 +70,7 @@ func TestADiskThatSpoilsEveryIndex(t *testing.T) {
 			makes("in the second", 5)
 			clock.Advance(10 * time.Minute)
 			makes("after that", 6)
-			h.Renew()
+			h.Rebuild()
 			makes("when it is asked for", 10)
 			clock.Advance(-48 * time.Hour)
 			makes("with a clock that was set back", 14)
@@ -94,15 +94,15 @@ func TestAnIndexFollowsWhileNoneIsBegun(t *testing.T) {
 	})
 	h.order("KX100", "", elm("", ""))
 	h.indexes()
-	h.Renew()
+	h.Rebuild()
 	for range 50 {
-		_, _ = h.Turn(t.Context()) // State tells what came of it
+		_, _ = h.RunPass(t.Context()) // State tells what came of it
 	}
-	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Failed == "" {
+	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Failure == "" {
 		t.Errorf("it says %+v, %v", s, err)
 	}
 	h.order("KX200", "", elm("", ""))
-	if _, err := h.Turn(t.Context()); err != nil {
+	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.finds("KX200", "order 2")

@@ -47,7 +47,7 @@ func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
 		if turns > 20 {
 			t.Fatal("what came later is not found")
 		}
-		if _, err := h.Turn(t.Context()); err != nil {
+		if _, err := h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := h.asked(query.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{late}) {
@@ -58,11 +58,11 @@ func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
 		t.Errorf("%v are where they were, before their turn", list)
 	}
 	for range 4 {
-		if _, err := h.Turn(t.Context()); err != nil {
+		if _, err := h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s, err := h.State(t.Context()); err != nil || s.Behind == 0 {
+	if s, err := h.State(t.Context()); err != nil || s.PendingChanges == 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	h.shut()
@@ -80,16 +80,16 @@ func TestTroubleOfTheDatabaseLosesNothingOwed(t *testing.T) {
 	t.Parallel()
 	h := newSite(t, nil).open(t)
 	id := h.abstract("", elm("Troy", "Rensselaer"), "Deed.txt")
-	if list, err := h.FilesFrom(t.Context(), id); err != nil || len(list) != 1 {
+	if list, err := h.NextFiles(t.Context(), id); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if list, err := h.FilesFrom(t.Context(), id+1); err != nil || len(list) != 0 {
+	if list, err := h.NextFiles(t.Context(), id+1); err != nil || len(list) != 0 {
 		t.Errorf("of one that is not there: %v, %v", list, err)
 	}
 	if err := h.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := h.FilesFrom(t.Context(), id); err == nil {
+	if list, err := h.NextFiles(t.Context(), id); err == nil {
 		t.Errorf("of a database that is closed: %v", list)
 	}
 }

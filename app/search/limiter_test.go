@@ -31,7 +31,7 @@ func (h held) Search(_ context.Context, q query.Query) (query.Result, error) {
 func TestSearchesAtOnce(t *testing.T) {
 	t.Parallel()
 	const most, soon, patience = 4, time.Second, 20 * time.Second
-	x := open(t, func(o *search.Options) { o.AtOnce = most })
+	x := open(t, func(o *search.IndexerOptions) { o.MaxConcurrent = most })
 	h := held{inside: make(chan string), goOn: make(chan struct{})}
 	x.meddle(func(_ int64, in search.Index) search.Index { h.Index = in; return h })
 	x.indexes()
@@ -92,7 +92,7 @@ func TestSearchesAtOnce(t *testing.T) {
 
 // asks enters, searches and leaves.
 func (h *house) asks(ctx context.Context, asker string) error {
-	leave, err := h.Enter(ctx, asker)
+	leave, err := h.Acquire(ctx, asker)
 	if err != nil {
 		return err
 	}

@@ -10,15 +10,15 @@ import (
 func TestSpansAreASet(t *testing.T) {
 	t.Parallel()
 	chance := rand.New(rand.NewPCG(1, 2))
-	var s spans
+	var s idRanges
 	model := map[uint64]bool{}
 	for step := range 5000 {
 		id := 1 + chance.Uint64N(200)
 		if chance.IntN(5) < 3 {
-			s.with(id)
+			s.add(id)
 			model[id] = true
 		} else {
-			s.without(id)
+			s.remove(id)
 			delete(model, id)
 		}
 		var want []uint64
@@ -40,23 +40,23 @@ func TestSpansAreASet(t *testing.T) {
 // Too many spans forget no number, and emptied from the front they come to an end.
 func TestSpansAreBounded(t *testing.T) {
 	t.Parallel()
-	var s spans
-	const most = 3 * mostSpans
+	var s idRanges
+	const most = 3 * maxRanges
 	for id := uint64(1); id <= 2*most; id += 2 {
-		s.with(id)
+		s.add(id)
 	}
-	if len(s) > mostSpans || s.count() < most {
+	if len(s) > maxRanges || s.count() < most {
 		t.Fatalf("%d spans of %d numbers", len(s), s.count())
 	}
 	for id := uint64(1); id <= 2*most; id += 2 {
-		if _, has := s.at(id); !has {
+		if _, has := s.find(id); !has {
 			t.Fatalf("%d is forgotten", id)
 		}
 	}
 	steps := 0
 	for ; len(s) > 0 && steps < 4*most; steps++ {
 		for _, id := range s.first(64) {
-			s.without(id)
+			s.remove(id)
 		}
 	}
 	if len(s) > 0 || steps > most {

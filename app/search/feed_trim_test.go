@@ -67,9 +67,9 @@ func TestTheFeedOfAFailingIndexHasABound(t *testing.T) {
 	})
 	h.indexes()
 	const most = 100
-	h.KeepFeed(most)
+	h.SetMaxFeed(most)
 	h.orders(9_000)
-	if _, err := h.Turn(t.Context()); !errors.Is(err, errDisk) {
+	if _, err := h.RunPass(t.Context()); !errors.Is(err, errDisk) {
 		t.Fatalf("said %v", err)
 	}
 	if from, to := h.feed(); to != 9_000 || to-from >= most+4096 {

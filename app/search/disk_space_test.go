@@ -22,14 +22,14 @@ func TestTheIndexStopsAboveTheReserve(t *testing.T) {
 	h.site.free.Store(free)
 	h.site.reserve.Store(free / 4 * 3)
 	h.order("A-1", "", elm("", "")) // there is room for it
-	if _, err := h.Turn(t.Context()); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "disk.reserve") {
+	if _, err := h.RunPass(t.Context()); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "disk.reserve") {
 		t.Errorf("said %v", err)
 	}
-	if h.RoomToMerge(0) {
+	if h.AllowMerge(0) {
 		t.Error("a merge has room")
 	}
 	h.site.reserve.Store(free / 4)
-	if h.RoomToMerge(free/4*3) || !h.RoomToMerge(free/8) {
+	if h.AllowMerge(free/4*3) || !h.AllowMerge(free/8) {
 		t.Error("a merge has room for what would take the reserve, or none for less")
 	}
 	h.indexes()
@@ -47,7 +47,7 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 	}{
 		{"to begin", func(h *house) {}},
 		{"to walk", func(h *house) {
-			if _, err := h.Turn(h.t.Context()); err != nil {
+			if _, err := h.RunPass(h.t.Context()); err != nil {
 				h.t.Fatal(err)
 			}
 		}},
@@ -65,10 +65,10 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 				a.County = "Erie"
 				return t.PutAbstract(a)
 			})
-			if _, err := h.Turn(h.t.Context()); err != nil {
+			if _, err := h.RunPass(h.t.Context()); err != nil {
 				h.t.Fatal(err)
 			}
-			if s, err := h.State(h.t.Context()); err != nil || s.Behind != 1 {
+			if s, err := h.State(h.t.Context()); err != nil || s.PendingChanges != 1 {
 				h.t.Fatalf("%+v, %v", s, err)
 			}
 		}},
@@ -81,14 +81,14 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 			h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
 			row.to(h)
 			h.site.free.Store(2*reserve - 1)
-			if _, err := h.Turn(t.Context()); errs.KindOf(err) != errs.InsufficientStorage {
+			if _, err := h.RunPass(t.Context()); errs.KindOf(err) != errs.InsufficientStorage {
 				t.Errorf("with less than twice the reserve: %v", err)
 			}
 			if _, err := os.ReadDir(h.site.search("1")); row.name == "to begin" && !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("it has begun: %v", err)
 			}
 			h.site.free.Store(2 * reserve)
-			if _, err := h.Turn(t.Context()); err != nil {
+			if _, err := h.RunPass(t.Context()); err != nil {
 				t.Errorf("with twice the reserve: %v", err)
 			}
 			h.indexes()
@@ -113,21 +113,21 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	}
 	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
 	says := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. Free some disk space. Or stop the server and delete the folder "
-	if err := h.RoomToRenew(); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), says) {
+	if err := h.CheckRebuildSpace(); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), says) {
 		t.Errorf("without space for two: got %v, want %q", err, says)
 	}
-	h.Renew()
+	h.Rebuild()
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("asked for nevertheless: %v", err)
 	}
 	h.site.holds(t, 2)
 
 	h.site.free.Store(3*reserve + uint64(s.Bytes))
-	if err := h.RoomToRenew(); err != nil {
+	if err := h.CheckRebuildSpace(); err != nil {
 		t.Errorf("with room for two: %v", err)
 	}
-	h.Renew()
-	if _, err := h.Turn(t.Context()); err != nil {
+	h.Rebuild()
+	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.site.holds(t, 3)
@@ -138,12 +138,12 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	}
 	h.site.holds(t, 2)
 	for more := true; more; {
-		if more, err = h.Turn(t.Context()); err != nil {
+		if more, err = h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h.finds("KX200", "order 2")
-	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready || s.Behind != 0 || s.Failed != "" {
+	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready || s.PendingChanges != 0 || s.Failure != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -165,7 +165,7 @@ func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
 	})
 	h.indexes()
 	h.serve()
-	h.Renew()
+	h.Rebuild()
 	gate <- struct{}{} // it is under way
 	h.site.free.Store(3*reserve - 1)
 	var waits sync.Once
@@ -175,7 +175,7 @@ func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
 	}
 	h.finds("F-0002", "abstract 3")
 	h.site.free.Store(1 << 40)
-	h.Renew()
+	h.Rebuild()
 	h.indexes()
 	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" {
 		t.Errorf("%q answers, %v", current, err)

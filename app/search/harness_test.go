@@ -29,10 +29,10 @@ type site struct {
 	dir           string
 	texts         sync.Map // digest → text of the document
 	free, reserve atomic.Uint64
-	change        func(*search.Options)
+	change        func(*search.IndexerOptions)
 }
 
-func newSite(t testing.TB, change func(*search.Options)) *site {
+func newSite(t testing.TB, change func(*search.IndexerOptions)) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir(), change: change}
 	s.free.Store(1 << 40)
@@ -50,7 +50,7 @@ type house struct {
 	t     testing.TB
 	site  *site
 	store *store.Store
-	opts  search.Options
+	opts  search.IndexerOptions
 	stop  context.CancelFunc
 	ended sync.WaitGroup
 }
@@ -66,15 +66,15 @@ func (s *site) open(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	h := &house{t: t, site: s, store: db, stop: func() {}}
-	h.opts = search.Options{
-		Dir: s.search(), Store: db, Text: s.text, Now: now, Log: slog.New(slog.DiscardHandler),
-		Room:  func() (free, reserve uint64, err error) { return s.free.Load(), s.reserve.Load(), nil },
-		Yield: func(context.Context, time.Duration) {},
+	h.opts = search.IndexerOptions{
+		Dir: s.search(), Store: db, ReadText: s.text, Now: now, Log: slog.New(slog.DiscardHandler),
+		FreeSpace: func() (free, reserve uint64, err error) { return s.free.Load(), s.reserve.Load(), nil },
+		Yield:     func(context.Context, time.Duration) {},
 	}
 	if s.change != nil {
 		s.change(&h.opts)
 	}
-	h.Indexer = search.New(h.opts)
+	h.Indexer = search.NewIndexer(h.opts)
 	return h
 }
 
@@ -87,7 +87,7 @@ func (s *site) text(digest string, page func(int, string) error) error {
 }
 
 // open is a house of its own, which is shut at the end of the test.
-func open(t testing.TB, change func(*search.Options)) *house {
+func open(t testing.TB, change func(*search.IndexerOptions)) *house {
 	t.Helper()
 	h := newSite(t, change).open(t)
 	t.Cleanup(h.shut)
@@ -221,17 +221,17 @@ func (h *house) await() (search.State, error) {
 func (h *house) indexes() search.State {
 	h.t.Helper()
 	s, err := h.await()
-	for n := 0; err == nil && s.Behind > 0 && n < 100; n++ { // what is owed
+	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // what is owed
 		s, err = h.await()
 	}
-	if err != nil || !s.Ready || s.Building || s.Behind != 0 || s.Failed != "" {
+	if err != nil || !s.Ready || s.Building || s.PendingChanges != 0 || s.Failure != "" {
 		h.t.Fatalf("the index is %+v, %v", s, err)
 	}
 	return s
 }
 
 // inPieces makes many batches of little.
-func inPieces(o *search.Options) { o.BatchSize = 1 }
+func inPieces(o *search.IndexerOptions) { o.BatchSize = 1 }
 
 // meddle puts something between the indexer and its indexes, of which it has opened
 // none yet, by their number, the first of which is 1.
@@ -239,13 +239,13 @@ func (h *house) meddle(wrap func(number int64, in search.Index) search.Index) {
 	var opened atomic.Int64
 	o := h.opts
 	o.Open = func(dir string, set query.Options) (search.Index, error) {
-		in, err := search.Words(dir, set)
+		in, err := search.OpenIndex(dir, set)
 		if err != nil {
 			return nil, err
 		}
 		return wrap(opened.Add(1), in), nil
 	}
-	h.Indexer = search.New(o)
+	h.Indexer = search.NewIndexer(o)
 }
 
 // meddled is an index that does something else first where it is told of a batch, or

@@ -1,0 +1,71 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/search/query"
+	"deedkeep/app/stats"
+)
+
+// Outcomes are the values of the search counter: something was found, or nothing;
+// the query is invalid; the deadline passed; too many searches were running; there is no
+// complete search index; the client left before the response, as type-ahead search does
+// at each letter; or a server error.
+var Outcomes = []string{outcomeFound, outcomeNothing, outcomeInvalid, outcomeTimeout, outcomeBusy, outcomeNoIndex, outcomeCanceled, outcomeError}
+
+const (
+	outcomeFound    = "found"
+	outcomeNothing  = "nothing"
+	outcomeInvalid  = "refused"
+	outcomeTimeout  = "deadline"
+	outcomeBusy     = "busy"
+	outcomeNoIndex  = "no_index"
+	outcomeCanceled = "left"
+	outcomeError    = "trouble"
+)
+
+// searchBuckets are the upper bounds of the histogram of search times, in seconds.
+var searchBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
+
+// searchMetrics count searches by outcome, and the time of those that were answered.
+type searchMetrics struct {
+	outcomes stats.Counters
+	seconds  *stats.Histogram
+}
+
+func newSearchMetrics() searchMetrics {
+	return searchMetrics{stats.NewCounters(Outcomes...), stats.NewHistogram(searchBuckets...)}
+}
+
+// Counts returns how many searches had each of Outcomes, and the times in seconds
+// of those that were answered.
+func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Read) {
+	return s.metrics.outcomes.Read(), s.metrics.seconds.Read()
+}
+
+func (c searchMetrics) add(took time.Duration, found bool, err error) {
+	switch kind := errs.KindOf(err); {
+	case err == nil:
+		c.seconds.Note(took.Seconds())
+		if found {
+			c.outcomes.Add(outcomeFound)
+			return
+		}
+		c.outcomes.Add(outcomeNothing)
+	case errors.Is(err, context.Canceled):
+		c.outcomes.Add(outcomeCanceled)
+	case errors.Is(err, query.ErrDeadline):
+		c.outcomes.Add(outcomeTimeout)
+	case errors.Is(err, ErrTooManySearches):
+		c.outcomes.Add(outcomeBusy)
+	case kind == errs.Unavailable:
+		c.outcomes.Add(outcomeNoIndex)
+	case kind == errs.Invalid:
+		c.outcomes.Add(outcomeInvalid)
+	default:
+		c.outcomes.Add(outcomeError)
+	}
+}
