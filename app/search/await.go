@@ -8,24 +8,23 @@ import (
 	"deedkeep/app/store"
 )
 
-// Await waits until the index is whole, but for State.Texts, knows of all changes there
-// were when it was called, not of those that come meanwhile, and is made anew where
-// somebody asked for that. It calls report now and then. Where nobody runs the indexer it
-// does the work itself; what is cut off by ctx goes on from there the next time. Full
-// when the new one was given up for want of room, until Renew asks for another; Closing,
-// with why, when nothing goes on for now.
+// Await blocks until the index is complete, except for State.MissingText, contains every change made
+// before the call, and a requested rebuild is done. It calls report about once a second with the
+// number of records indexed and their total. If Run is not running, Await does the work itself; after
+// ctx is canceled, the next call resumes it. Await returns InsufficientStorage if the rebuild was
+// abandoned because disk space ran out, and Unavailable, with the reason, if indexing keeps failing.
 func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
-	var asked uint64 // all changes up to this one are waited for, not those that come meanwhile
-	err = x.store.View(ctx, func(t *store.Tx) error { asked = t.LastChange(); return nil })
+	var target uint64 // the last change before the call
+	err = x.store.View(ctx, func(t *store.Tx) error { target = t.LastChange(); return nil })
 	if err != nil {
 		return s, err
 	}
 	for {
-		var ended chan struct{}
-		var serving bool
-		var gaveUp error
-		x.withLock(func() { ended, serving = x.passEnded, x.running })
-		if !serving {
+		var passEnded chan struct{}
+		var running bool
+		var abandonErr error
+		x.withLock(func() { passEnded, running = x.passEnded, x.running })
+		if !running {
 			if _, err = x.runPass(ctx); err != nil {
 				return s, err
 			}
@@ -34,27 +33,27 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 			return s, err
 		}
 		report(s.Done, s.Total)
-		x.withLock(func() { gaveUp = x.abandonErr })
+		x.withLock(func() { abandonErr = x.abandonErr })
 		switch {
-		case gaveUp != nil:
-			return s, gaveUp
+		case abandonErr != nil:
+			return s, abandonErr
 		case s.Failure != "":
 			return s, &errs.Error{Kind: errs.Unavailable, Message: "The search index does not get on: " + s.Failure}
-		case s.Ready && !s.Building && x.includes(asked), s.Ready && x.onlyTextMissing(asked):
-			return s, nil // texts may take long
-		case !serving:
+		case s.Ready && !s.Building && x.includes(target), s.Ready && x.onlyTextMissing(target):
+			return s, nil // regenerating text may take long
+		case !running:
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return s, ctx.Err()
-		case <-ended:
+		case <-passEnded:
 		case <-time.After(time.Second):
 		}
 	}
 }
 
-// includes reports that all changes up to one are in the index that answers.
+// includes reports whether the live index contains every change up to and including change.
 func (x *Indexer) includes(change uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -7,36 +7,38 @@ import (
 	"deedkeep/app/store"
 )
 
-// indexBatch is a batch and what is in it.
+// indexBatch is a Batch that keeps track of its contents.
 type indexBatch struct {
 	Batch
 	x            *Indexer
 	records      int
-	last         query.Document // of which only the place counts
-	textBytes    int64          // bytes
-	singleRecord bool           // it takes one record
-	files        []uint64       // documents
-	missingText  []uint64       // of these, whose text is to be made again
+	last         query.Document // the last record added or removed; only its kind and ID are used
+	textBytes    int64          // bytes of document text
+	singleRecord bool           // the batch is full after one record
+	files        []uint64       // IDs of the documents in the batch
+	missingText  []uint64       // those of files whose text has to be regenerated
 }
 
-func (x *Indexer) newBatch(in *generation) *indexBatch {
-	return &indexBatch{Batch: in.Batch(), x: x, singleRecord: in.singleRecord}
+// newBatch starts a batch for an index.
+func (x *Indexer) newBatch(gen *generation) *indexBatch {
+	return &indexBatch{Batch: gen.Batch(), x: x, singleRecord: gen.singleRecord}
 }
 
+// full reports whether the batch has reached its size limit.
 func (b *indexBatch) full() bool {
-	most := b.x.batchSize
-	return b.records > 0 && (b.singleRecord || b.textBytes >= most || int64(b.Bytes()) >= batchMemoryFactor*most)
+	limit := b.x.batchSize
+	return b.records > 0 && (b.singleRecord || b.textBytes >= limit || int64(b.Bytes()) >= batchMemoryFactor*limit)
 }
 
-// addChanges puts changed records into the batch, each once, and tells up to which change
-// the batch has all of them.
+// addChanges adds the changed records to the batch, each once. It returns the number of the last
+// change that the batch covers.
 func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (upTo uint64, err error) {
 	seen := make(map[store.Change]bool, len(changes))
 	for len(changes) > 0 {
-		// A stretch of one noun, of records that were not yet in it.
-		noun, ids := changes[0].Type, []uint64(nil)
+		// Collect a run of changes to records of one type that are not in the batch yet.
+		recordType, ids := changes[0].Type, []uint64(nil)
 		seqs := []uint64(nil)
-		for len(changes) > 0 && changes[0].Type == noun && len(ids) < recordsPerRead {
+		for len(changes) > 0 && changes[0].Type == recordType && len(ids) < recordsPerRead {
 			c := changes[0]
 			changes = changes[1:]
 			upTo = c.Seq
@@ -49,7 +51,7 @@ func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (up
 		if len(ids) == 0 {
 			continue
 		}
-		n, err := b.addRecords(ctx, noun, ids)
+		n, err := b.addRecords(ctx, recordType, ids)
 		if err != nil {
 			return 0, err
 		}
@@ -63,17 +65,17 @@ func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (up
 	return upTo, nil
 }
 
-// addRecords puts records into the batch, or takes those out of the index that are not to
-// be found any more, until it is full: it tells how many, one at least.
-func (b *indexBatch) addRecords(ctx context.Context, noun string, ids []uint64) (n int, err error) {
-	if noun == store.FilesOfAbstract {
-		return len(ids), nil // which is owed
+// addRecords adds records to the batch until it is full. Records that are deleted or in the trash are
+// removed from the index. It returns how many of ids it handled, at least one.
+func (b *indexBatch) addRecords(ctx context.Context, recordType string, ids []uint64) (n int, err error) {
+	if recordType == store.FilesOfAbstract {
+		return len(ids), nil // they go to checkpoint.PendingFiles
 	}
 	var list []indexRecord
 	err = b.x.store.View(ctx, func(t *store.Tx) error {
 		list = list[:0]
 		for _, id := range ids {
-			list = append(list, b.x.loadRecord(t, noun, id))
+			list = append(list, b.x.loadRecord(t, recordType, id))
 		}
 		return nil
 	})
@@ -91,6 +93,7 @@ func (b *indexBatch) addRecords(ctx context.Context, noun string, ids []uint64) 
 	return n, nil
 }
 
+// add adds one record to the batch, or removes it from the index if it must not be found.
 func (b *indexBatch) add(ctx context.Context, r indexRecord) error {
 	b.records++
 	b.last = query.Document{Kind: r.Kind, ID: r.ID}

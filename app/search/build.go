@@ -9,138 +9,142 @@ import (
 	"deedkeep/app/store"
 )
 
-// buildOrder are the nouns in the order in which their records go into a new index.
+// buildOrder lists the record types in the order in which a rebuild indexes them.
 var buildOrder = []string{"abstract", "order", fileType}
 
 const (
-	// recordsPerRead bounds one look into the database, which holds up its file's reuse
-	// of room.
+	// recordsPerRead limits the records read in one transaction: during a long one the database file
+	// cannot reuse free pages.
 	recordsPerRead = 64
-	// maxChangesPerBatch bounds the changes of one batch, maxRecordsPerBatch its records.
+	// maxChangesPerBatch and maxRecordsPerBatch limit the changes and the records of one batch.
 	maxChangesPerBatch = 1024
 	maxRecordsPerBatch = 16_384
-	// batchMemoryFactor is how much more a batch may hold than it has text.
+	// batchMemoryFactor limits the memory of a batch to this multiple of the batch size.
 	batchMemoryFactor = 8
 )
 
-// buildNext puts the next batch of records into an index that is being made.
-func (x *Indexer) buildNext(ctx context.Context, in *generation) error {
+// buildNext adds the next batch of records to an index that is being built.
+func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 	x.yieldToUploads(ctx)
-	if err := x.checkGrowthSpace(in); err != nil {
+	if err := x.checkGrowthSpace(gen); err != nil {
 		return err
 	}
-	mark, place := in.checkpoint, *in.checkpoint.Build
-	batch := x.newBatch(in)
+	cp, build := gen.checkpoint, *gen.checkpoint.Build
+	batch := x.newBatch(gen)
 	for !batch.full() && batch.records < maxRecordsPerBatch {
 		var ids []uint64
-		err := x.store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(place.Type, place.NextID, recordsPerRead); return nil })
+		err := x.store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(build.Type, build.NextID, recordsPerRead); return nil })
 		if err != nil {
 			return err
 		}
 		if len(ids) == 0 {
-			at := slices.Index(buildOrder, place.Type) + 1
-			if at == len(buildOrder) {
-				mark.Build = nil
-				if err := x.applyBatch(ctx, in, batch, mark); err != nil {
+			next := slices.Index(buildOrder, build.Type) + 1
+			if next == len(buildOrder) {
+				cp.Build = nil
+				if err := x.applyBatch(ctx, gen, batch, cp); err != nil {
 					return err
 				}
-				return x.setTarget(ctx, in)
+				return x.setTarget(ctx, gen)
 			}
-			place.Type, place.NextID = buildOrder[at], 1
+			build.Type, build.NextID = buildOrder[next], 1
 			continue
 		}
-		n, err := batch.addRecords(ctx, place.Type, ids)
+		n, err := batch.addRecords(ctx, build.Type, ids)
 		if err != nil {
 			return err
 		}
-		place.NextID, place.Done = ids[n-1]+1, place.Done+uint64(n)
+		build.NextID, build.Done = ids[n-1]+1, build.Done+uint64(n)
 	}
-	mark.Build = &place
-	return x.applyBatch(ctx, in, batch, mark)
+	cp.Build = &build
+	return x.applyBatch(ctx, gen, batch, cp)
 }
 
-// setTarget sets what an index that has walked over all records must know to be whole.
-func (x *Indexer) setTarget(ctx context.Context, in *generation) error {
-	return x.store.View(ctx, func(t *store.Tx) error { in.target = t.LastChange(); return nil })
+// setTarget sets the last change that the index must contain before it goes live. It is called when
+// every record has been indexed once.
+func (x *Indexer) setTarget(ctx context.Context, gen *generation) error {
+	return x.store.View(ctx, func(t *store.Tx) error { gen.target = t.LastChange(); return nil })
 }
 
-// yieldToUploads lets documents that arrive go first, for less long where somebody waits
-// to search, as always: other background work is more patient.
+// yieldToUploads waits while documents are being uploaded, but for at most maxYield: search must stay
+// current, so it waits less than other background work.
 func (x *Indexer) yieldToUploads(ctx context.Context) { x.yield(ctx, maxYield) }
 
-// applyChanges puts the next changes into an index that is whole.
-func (x *Indexer) applyChanges(ctx context.Context, in *generation) (caught bool, err error) {
-	mark := in.checkpoint
+// applyChanges applies the next batch of the change feed to an index. caughtUp is true if there was
+// nothing to apply.
+func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp bool, err error) {
+	cp := gen.checkpoint
 	var changes []store.Change
 	err = x.store.View(ctx, func(t *store.Tx) (err error) {
-		if changes, err = t.Changes(mark.Change+1, maxChangesPerBatch); err != nil || len(changes) == 0 {
+		if changes, err = t.Changes(cp.Change+1, maxChangesPerBatch); err != nil || len(changes) == 0 {
 			return err
 		}
-		return mark.stamp(t)
+		return cp.stamp(t)
 	})
 	switch {
 	case err != nil:
 		return true, err
-	case len(in.checkpoint.PendingFiles) > maxPendingFiles, len(changes) == 0 && len(in.checkpoint.PendingFiles) > 0:
-		return false, x.applyPendingFiles(ctx, in)
+	case len(gen.checkpoint.PendingFiles) > maxPendingFiles, len(changes) == 0 && len(gen.checkpoint.PendingFiles) > 0:
+		return false, x.applyPendingFiles(ctx, gen)
 	case len(changes) == 0:
-		in.singleRecord = false
+		gen.singleRecord = false
 		return true, nil
 	}
-	if err := x.checkGrowthSpace(in); err != nil {
+	if err := x.checkGrowthSpace(gen); err != nil {
 		return false, err
 	}
 	x.yield(ctx, maxYield)
-	batch := x.newBatch(in)
-	mark.Change, err = batch.addChanges(ctx, changes)
+	batch := x.newBatch(gen)
+	cp.Change, err = batch.addChanges(ctx, changes)
 	if err != nil {
 		return false, err
 	}
-	mark.addPendingFiles(changes)
-	return false, x.applyBatch(ctx, in, batch, mark)
+	cp.addPendingFiles(changes)
+	return false, x.applyBatch(ctx, gen, batch, cp)
 }
 
-func (x *Indexer) applyBatch(ctx context.Context, in *generation, batch *indexBatch, mark checkpoint) error {
+// applyBatch commits a batch to an index together with its new checkpoint.
+func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexBatch, cp checkpoint) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	mark.updateMissingText(batch)
-	err := in.Apply(ctx, batch.Batch, mark.encode())
+	cp.updateMissingText(batch)
+	err := gen.Apply(ctx, batch.Batch, cp.encode())
 	switch {
 	case errors.Is(err, query.ErrTerm) && batch.records > 1:
-		in.singleRecord = true // one record a batch, until the one is met that it does not take
+		gen.singleRecord = true // retry record by record to isolate the one that the index rejects
 		return nil
 	case errors.Is(err, query.ErrTerm):
 		x.log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
-		in.singleRecord = false
-		without := in.Batch()
-		without.Remove(batch.last.Kind, batch.last.ID)
-		err = in.Apply(ctx, without, mark.encode())
+		gen.singleRecord = false
+		removal := gen.Batch()
+		removal.Remove(batch.last.Kind, batch.last.ID)
+		err = gen.Apply(ctx, removal, cp.encode())
 	}
 	if err != nil {
 		return err
 	}
-	in.checkpoint = mark
-	in.publishProgress(mark)
+	gen.checkpoint = cp
+	gen.publishProgress(cp)
 	return nil
 }
 
-// publishProgress shows a mark to those who look.
-func (in *generation) publishProgress(mark checkpoint) {
-	in.change.Store(mark.Change)
-	in.pendingFiles.Store(uint64(len(mark.PendingFiles)))
-	in.missingText.Store(&mark.MissingText)
-	in.building.Store(mark.Build != nil)
-	if mark.Build == nil {
-		in.buildDone.Store(in.buildTotal.Load())
+// publishProgress copies the checkpoint into the atomics that other goroutines read.
+func (gen *generation) publishProgress(cp checkpoint) {
+	gen.change.Store(cp.Change)
+	gen.pendingFiles.Store(uint64(len(cp.PendingFiles)))
+	gen.missingText.Store(&cp.MissingText)
+	gen.building.Store(cp.Build != nil)
+	if cp.Build == nil {
+		gen.buildDone.Store(gen.buildTotal.Load())
 		return
 	}
-	in.buildTotal.Store(mark.Build.Total)
-	in.buildDone.Store(mark.Build.Done)
+	gen.buildTotal.Store(cp.Build.Total)
+	gen.buildDone.Store(cp.Build.Done)
 }
 
-// progress is how far the walk has come; records that came after it began count too.
-func (in *generation) progress() (done, total uint64) {
-	total = in.buildTotal.Load()
-	return min(in.buildDone.Load(), total), total
+// progress returns how many of the records a build has indexed. Records created after it began count
+// too, so done is capped at total.
+func (gen *generation) progress() (done, total uint64) {
+	total = gen.buildTotal.Load()
+	return min(gen.buildDone.Load(), total), total
 }

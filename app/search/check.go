@@ -12,90 +12,91 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// Check reads all of the index that answers and holds it against its checksums;
-// search.ErrDamaged where they do not hold. One that is missing, being made or of another
-// version is sound. Damage begins the making of a new one where Run runs, which serving
-// tells. ErrCurrentFile where all is sound but currentFile.
-func (x *Indexer) Check(ctx context.Context) (serving bool, err error) {
-	var idle bool
-	x.withLock(func() { serving, idle = x.running, !x.running && x.live == nil && x.building == nil })
-	if idle {
+// Check reads the complete live index and verifies its checksums. It returns query.ErrDamaged if they
+// do not match. A missing index, one that is being built, and one of another format pass. running
+// reports whether Run is running, which then rebuilds a damaged index. ErrCurrentFile means that only
+// currentFile is damaged.
+func (x *Indexer) Check(ctx context.Context) (running bool, err error) {
+	var notOpen bool
+	x.withLock(func() { running, notOpen = x.running, !x.running && x.live == nil && x.building == nil })
+	if notOpen {
 		return false, x.checkOnDisk(ctx)
 	}
 	if err = x.checkLive(ctx); err == nil {
 		err = x.checkCurrentFile()
 	}
-	return serving, err
+	return running, err
 }
 
+// checkLive checks the live index, if there is one.
 func (x *Indexer) checkLive(ctx context.Context) error {
-	in := x.acquireLive()
-	if in == nil {
+	gen := x.acquireLive()
+	if gen == nil {
 		return nil
 	}
-	defer in.readers.Done()
-	err := in.Check(ctx)
+	defer gen.readers.Done()
+	err := gen.Check(ctx)
 	if isUnusable(err) {
-		in.damaged.Store(true)
+		gen.damaged.Store(true)
 		x.Wake()
 	}
 	return err
 }
 
-// ErrCurrentFile is in the chain of the error where the file that names the index in force is
-// damaged. The index is sound.
+// ErrCurrentFile is in the error chain if the file that names the live index is damaged. The index
+// itself is not.
 var ErrCurrentFile = errors.New("does not name the search index in force")
 
-// checkCurrentFile writes currentFile where it does not name the index that answers.
+// checkCurrentFile rewrites currentFile if it does not name the live index.
 func (x *Indexer) checkCurrentFile() error {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
-	var now *generation
-	x.withLock(func() { now = x.live })
-	if now == nil || x.readCurrent() == now.number || x.checkFolder(now) != nil {
+	var live *generation
+	x.withLock(func() { live = x.live })
+	if live == nil || x.readCurrent() == live.number || x.checkFolder(live) != nil {
 		return nil
 	}
 	path := filepath.Join(x.dir, currentFile)
 	_, err := os.Lstat(path)
-	if err := x.writeCurrent(now.number); err != nil {
+	if err := x.writeCurrent(live.number); err != nil {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // deleted, which it may be
+		return nil // deleting it is allowed
 	}
 	return fmt.Errorf("%s %w: it was corrected", path, ErrCurrentFile)
 }
 
-// checkOnDisk is Check where nobody has the index open.
+// checkOnDisk implements Check for an index that this process has not opened.
 func (x *Indexer) checkOnDisk(ctx context.Context) error {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
-	list, current, err := x.listFolders()
+	folders, current, err := x.listFolders()
 	if errors.Is(err, errNotFolder) {
 		return nil // there is no index
 	}
-	current, pointer := x.resolveCurrent(list, current)
+	current, pointer := x.resolveCurrent(folders, current)
 	if err != nil || current == 0 {
 		return err
 	}
-	words, err := x.open(x.folder(current))
+	index, err := x.open(x.folder(current))
 	if errors.Is(err, query.ErrOtherFormat) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return cmp.Or(errors.Join(words.Check(ctx), words.Close()), pointer)
+	return cmp.Or(errors.Join(index.Check(ctx), index.Close()), pointer)
 }
 
-// checkFolder is an error where somebody has taken the folder of an index away: what is open
-// of it goes on answering on some systems, until it is closed.
-func (x *Indexer) checkFolder(in *generation) error {
+// checkFolder returns an error if the folder of an index was deleted. On some systems an open index
+// keeps working without its files until it is closed.
+func (x *Indexer) checkFolder(gen *generation) error {
 	if err := x.checkDir(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(x.folder(in.number)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(x.folder(gen.number)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("its folder was taken away: %w", err)
 	}
-	return nil // another trouble shows itself with the next batch
+	return nil // the next batch reports any other error
 }

@@ -32,13 +32,13 @@ func (m mortal) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 
 // Wherever the making or the following of an index is cut off, it goes on from there
 // and answers as one that was made at once.
-func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
+func TestIndexingResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, inPieces)
+	s := newSite(t, smallBatches)
 	h := s.open(t)
-	h.furnish()
-	h.shut()
-	want := s.anew(t)
+	h.addSampleRecords()
+	h.closeAll()
+	want := s.searchRebuilt(t)
 	if want["26-0003"] != "order 4" || want["plat"] == "" || want["bk103 pg7"] == "" {
 		t.Errorf("answers %v", want)
 	}
@@ -50,17 +50,17 @@ func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
 		h := s.open(t)
 		var left atomic.Int64
 		left.Store(1)
-		h.meddle(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
+		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
 		_, err := h.await()
 		if whole = err == nil; !whole && !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 		if whole {
-			if got := h.answers(); !maps.Equal(got, want) {
+			if got := h.searchAll(); !maps.Equal(got, want) {
 				t.Errorf("made in pieces it answers %v, want %v", got, want)
 			}
 		}
-		h.shut()
+		h.closeAll()
 	}
 	if lives < 20 {
 		t.Errorf("it took %d lives", lives)
@@ -71,7 +71,7 @@ func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
 		h := s.open(t)
 		var left atomic.Int64
 		left.Store(int64(life % 3))
-		h.meddle(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
+		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
 		for n := range 3 {
 			h.order(fmt.Sprintf("26-1%d%d", life, n), "", elm("Troy", ""))
 		}
@@ -80,19 +80,19 @@ func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			o.Trashed = &model.Trashed{At: founded, By: model.SystemActor()}
+			o.Trashed = &model.Trashed{At: testTime, By: model.SystemActor()}
 			return t.PutOrder(o)
 		})
 		if _, err := h.await(); err != nil && !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
-		h.shut()
+		h.closeAll()
 	}
 	h = s.open(t)
-	h.indexes()
-	got := h.answers()
-	h.shut()
-	if want := s.anew(t); !maps.Equal(got, want) {
+	h.catchUp()
+	got := h.searchAll()
+	h.closeAll()
+	if want := s.searchRebuilt(t); !maps.Equal(got, want) {
 		t.Errorf("it answers %v, want %v", got, want)
 	}
 }

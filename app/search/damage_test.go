@@ -16,13 +16,13 @@ import (
 
 // Whatever becomes of the files of an index while nobody has it open, it answers
 // rightly, of itself.
-func TestADamagedIndexIsMadeAnew(t *testing.T) {
+func TestDamagedIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
-	h.furnish()
-	h.shut()
-	want := s.anew(t)
+	h.addSampleRecords()
+	h.closeAll()
+	want := s.searchRebuilt(t)
 	whole := t.TempDir()
 	if err := os.CopyFS(whole, os.DirFS(s.search())); err != nil {
 		t.Fatal(err)
@@ -60,28 +60,28 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 			t.Fatalf("%s: %v", row.name, err)
 		}
 		h := s.open(t)
-		h.indexes()
-		for _, q := range questions { // each may be the one that meets the damage
-			if _, err := h.asked(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
-				h.indexes()
+		h.catchUp()
+		for _, q := range sampleQueries { // each may be the one that meets the damage
+			if _, err := h.query(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
+				h.catchUp()
 			} else if err != nil {
 				t.Errorf("%s: %q: %v", row.name, q, err)
 			}
 		}
-		if got := h.answers(); !maps.Equal(got, want) {
+		if got := h.searchAll(); !maps.Equal(got, want) {
 			t.Errorf("%s: it answers %v, want %v", row.name, got, want)
 		}
-		h.shut()
+		h.closeAll()
 	}
 }
 
 // The next look notices that the folder is gone, though nothing was written.
-func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
+func TestFolderDeletedWhileIdle(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
-	h.furnish()
-	h.indexes()
+	h.addSampleRecords()
+	h.catchUp()
 	folder := s.search()
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
@@ -99,16 +99,16 @@ func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
 			break
 		}
 	}
-	h.finds("26-0003", "order 4")
+	h.wantHits("26-0003", "order 4")
 	if _, err := os.Stat(filepath.Join(folder, "current")); errors.Is(err, os.ErrNotExist) {
 		t.Error("no folder was made")
 	}
-	h.shut()
+	h.closeAll()
 }
 
 // What should be a small file that can be read, and is not, is as good as torn; for the
 // note alone no index is made anew.
-func TestWhatIsNoSmallFile(t *testing.T) {
+func TestMalformedCurrentFile(t *testing.T) {
 	t.Parallel()
 	folder := func(path string) error {
 		return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700))
@@ -134,18 +134,18 @@ func TestWhatIsNoSmallFile(t *testing.T) {
 			s := newSite(t, nil)
 			h := s.open(t)
 			h.order("A-1", "", elm("", ""))
-			h.indexes()
-			h.shut()
+			h.catchUp()
+			h.closeAll()
 			if err := row.spoil(s.search(filepath.FromSlash(row.file))); err != nil {
 				t.Fatal(err)
 			}
 			for life := range 2 { // it is mended, and stays so
 				h = s.open(t)
 				var made atomic.Int64
-				h.meddle(func(n int64, in search.Index) search.Index { made.Store(n); return in })
-				h.indexes()
-				h.finds("A-1", "order 1")
-				h.shut()
+				h.wrapIndexes(func(n int64, in search.Index) search.Index { made.Store(n); return in })
+				h.catchUp()
+				h.wantHits("A-1", "order 1")
+				h.closeAll()
 				if got := made.Load(); life == 0 && got > row.made || life > 0 && got != 1 {
 					t.Errorf("%d were opened in life %d", got, life)
 				}
@@ -159,38 +159,38 @@ func TestWhatIsNoSmallFile(t *testing.T) {
 
 // Without the note the latest index that is whole answers, not one that is still being
 // made, which goes on.
-func TestWithoutTheNoteTheWholeOneAnswers(t *testing.T) {
+func TestCompleteIndexServesWithoutCurrentFile(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, inPieces)
+	s := newSite(t, smallBatches)
 	h := s.open(t)
-	h.furnish()
-	h.indexes()
-	want := h.answers()
+	h.addSampleRecords()
+	h.catchUp()
+	want := h.searchAll()
 	h.Rebuild()
 	for range 3 {
 		if _, err := h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.shut()
-	s.holds(t, 3)
+	h.closeAll()
+	s.wantEntries(t, 3)
 	if err := os.Remove(s.search("current")); err != nil {
 		t.Fatal(err)
 	}
 	h = s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := h.State(t.Context()); err != nil || !st.Ready || !st.Building {
 		t.Fatalf("%+v, %v", st, err)
 	}
-	if got := h.answers(); !maps.Equal(got, want) {
+	if got := h.searchAll(); !maps.Equal(got, want) {
 		t.Errorf("it answers %v, want %v", got, want)
 	}
 	if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
 		t.Errorf("the note is %q, %v", raw, err)
 	}
-	h.indexes()
-	s.holds(t, 2)
+	h.catchUp()
+	s.wantEntries(t, 2)
 }

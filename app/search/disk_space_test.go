@@ -14,10 +14,10 @@ import (
 
 // The index stops growing above the reserve, where documents still have room, and says
 // so; below twice the reserve nothing is merged either.
-func TestTheIndexStopsAboveTheReserve(t *testing.T) {
+func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	h.indexes()
+	h.catchUp()
 	const free = 1 << 30
 	h.site.free.Store(free)
 	h.site.reserve.Store(free / 4 * 3)
@@ -32,31 +32,31 @@ func TestTheIndexStopsAboveTheReserve(t *testing.T) {
 	if h.AllowMerge(free/4*3) || !h.AllowMerge(free/8) {
 		t.Error("a merge has room for what would take the reserve, or none for less")
 	}
-	h.indexes()
-	h.finds("A-1", "order 1")
+	h.catchUp()
+	h.wantHits("A-1", "order 1")
 }
 
 // Whatever the indexer is about, it stops where documents still have a reserve and more
 // above theirs, and not before.
-func TestEveryStepStopsAboveTheReserve(t *testing.T) {
+func TestEveryStepStopsAboveReserve(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
 	for _, row := range []struct {
 		name string
-		to   func(h *house) // brings it to the step
+		to   func(h *harness) // brings it to the step
 	}{
-		{"to begin", func(h *house) {}},
-		{"to walk", func(h *house) {
+		{"to begin", func(h *harness) {}},
+		{"to walk", func(h *harness) {
 			if _, err := h.RunPass(h.t.Context()); err != nil {
 				h.t.Fatal(err)
 			}
 		}},
-		{"to follow", func(h *house) {
-			h.indexes()
+		{"to follow", func(h *harness) {
+			h.catchUp()
 			h.order("KX200", "", elm("", ""))
 		}},
-		{"to repay", func(h *house) {
-			h.indexes()
+		{"to repay", func(h *harness) {
+			h.catchUp()
 			h.put(func(t *store.Tx) error {
 				a, err := t.Abstract(1)
 				if err != nil {
@@ -75,7 +75,7 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			h := open(t, inPieces)
+			h := open(t, smallBatches)
 			h.site.reserve.Store(reserve)
 			h.order("KX100", "", elm("", ""))
 			h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
@@ -91,22 +91,22 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 			if _, err := h.RunPass(t.Context()); err != nil {
 				t.Errorf("with twice the reserve: %v", err)
 			}
-			h.indexes()
-			h.finds("KX100", "order 1")
+			h.catchUp()
+			h.wantHits("KX100", "order 1")
 		})
 	}
 }
 
 // An index is made anew beside the one that answers only where the disk has room for
 // both; where the room ends meanwhile it goes, and the one there is goes on following.
-func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
+func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
-	h := open(t, inPieces)
+	h := open(t, smallBatches)
 	h.site.reserve.Store(reserve)
 	h.order("KX100", "", elm("", ""))
 	h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
-	h.indexes()
+	h.catchUp()
 	s, err := h.State(t.Context())
 	if err != nil || s.Bytes <= 0 {
 		t.Fatalf("%+v, %v", s, err)
@@ -120,7 +120,7 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("asked for nevertheless: %v", err)
 	}
-	h.site.holds(t, 2)
+	h.site.wantEntries(t, 2)
 
 	h.site.free.Store(3*reserve + uint64(s.Bytes))
 	if err := h.CheckRebuildSpace(); err != nil {
@@ -130,19 +130,19 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.site.holds(t, 3)
+	h.site.wantEntries(t, 3)
 	h.site.free.Store(3*reserve - 1)
 	h.order("KX200", "", elm("", ""))
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("the room has gone: %v", err)
 	}
-	h.site.holds(t, 2)
+	h.site.wantEntries(t, 2)
 	for more := true; more; {
 		if more, err = h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.finds("KX200", "order 2")
+	h.wantHits("KX200", "order 2")
 	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready || s.PendingChanges != 0 || s.Failure != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -150,20 +150,20 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 
 // Whoever waits for a new index under a server is told that it was given up, and the one
 // who asks again once there is room gets it.
-func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
+func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
-	h := open(t, inPieces)
+	h := open(t, smallBatches)
 	h.site.reserve.Store(reserve)
-	h.furnish()
+	h.addSampleRecords()
 	gate := make(chan struct{})
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n == 1 {
 			return in
 		}
-		return meddled{Index: in, apply: func() error { <-gate; return nil }}
+		return wrappedIndex{Index: in, apply: func() error { <-gate; return nil }}
 	})
-	h.indexes()
+	h.catchUp()
 	h.serve()
 	h.Rebuild()
 	gate <- struct{}{} // it is under way
@@ -173,10 +173,10 @@ func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
 	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "no room for a second") {
 		t.Errorf("said %v", err)
 	}
-	h.finds("F-0002", "abstract 3")
+	h.wantHits("F-0002", "abstract 3")
 	h.site.free.Store(1 << 40)
 	h.Rebuild()
-	h.indexes()
+	h.catchUp()
 	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" {
 		t.Errorf("%q answers, %v", current, err)
 	}

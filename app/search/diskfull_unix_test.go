@@ -4,4 +4,4 @@ package search_test
 
 import "syscall"
 
-var errNoRoom error = syscall.EDQUOT
+var errDiskFull error = syscall.EDQUOT

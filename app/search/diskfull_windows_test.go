@@ -2,4 +2,4 @@ package search_test
 
 import "golang.org/x/sys/windows"
 
-var errNoRoom error = windows.ERROR_DISK_QUOTA_EXCEEDED
+var errDiskFull error = windows.ERROR_DISK_QUOTA_EXCEEDED

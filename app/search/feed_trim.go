@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// trimBatchSize bounds a commit that trims the feed, and is how much must be there
-	// for one; defaultMaxFeed is how much is kept for an index that does not get on.
+	// trimBatchSize is how many changes one commit removes from the feed; fewer are not worth a
+	// commit. defaultMaxFeed is how many changes are kept for an index that has stopped updating.
 	trimBatchSize  = 4096
 	defaultMaxFeed = 1_000_000
 )
 
-// trimFeed takes changes out of the feed that every index has durably, rarely and a
-// bounded number at once. What an index needs stays, unless there are so many that to
-// make it anew costs less: what is beyond that goes at once, as turns may be minutes
-// apart while the index does not get on.
+// trimFeed removes changes from the feed that every index contains durably, in bounded commits. It
+// keeps what an index still needs, up to maxFeed changes: beyond that a rebuild costs less. The excess
+// goes in a single pass, because passes may be minutes apart while indexing fails.
 func (x *Indexer) trimFeed(ctx context.Context) error {
 	var first, last uint64
 	err := x.store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
@@ -25,9 +24,9 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 		return err
 	}
 	upTo := last
-	for _, in := range []*generation{x.live, x.building} {
-		if in != nil && in.fellBehindAt.IsZero() {
-			upTo = min(upTo, in.checkpoint.Change)
+	for _, gen := range []*generation{x.live, x.building} {
+		if gen != nil && gen.fellBehindAt.IsZero() {
+			upTo = min(upTo, gen.checkpoint.Change)
 		}
 	}
 	if x.live == nil && x.building == nil {
@@ -39,20 +38,20 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 			return err
 		})
 		if isWriteUnavailable(err) {
-			return nil // they can wait
+			return nil // trimming can wait
 		}
 		if err != nil {
 			return err
 		}
 		if first+trimBatchSize+x.maxFeed > last {
-			break // the rest goes with the turns that come
+			break // the following passes remove the rest
 		}
 	}
 	return nil
 }
 
-// isWriteUnavailable is the error of a database that is full or read-only, for now or until
-// a restart.
+// isWriteUnavailable reports whether the database rejects writes because the disk is full, or because
+// it is read-only.
 func isWriteUnavailable(err error) bool {
 	kind := errs.KindOf(err)
 	return kind == errs.Unavailable || kind == errs.InsufficientStorage

@@ -13,25 +13,25 @@ import (
 
 // Changes that the index knows go, a bounded number at once; a feed that was cut short
 // is a reason to begin anew.
-func TestTheFeedIsTrimmedBehindTheIndex(t *testing.T) {
+func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	h.indexes()
+	h.catchUp()
 	h.orders(5000)
-	h.indexes()
+	h.catchUp()
 	if from, to := h.feed(); from != 4097 || to != 5000 {
 		t.Errorf("changes %d to %d are kept", from, to)
 	}
 	h.orders(10)
 	h.put(func(tx *store.Tx) error { _, err := tx.TrimChanges(5005, 9999); return err })
-	if s := h.indexes(); s.Documents != 5010 {
+	if s := h.catchUp(); s.Documents != 5010 {
 		t.Errorf("%+v", s)
 	}
-	h.finds("T-5003", "order 5003")
+	h.wantHits("T-5003", "order 5003")
 }
 
 // feed tells which changes are kept.
-func (h *house) feed() (first, last uint64) {
+func (h *harness) feed() (first, last uint64) {
 	h.t.Helper()
 	err := h.store.View(h.t.Context(), func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
 	if err != nil {
@@ -41,12 +41,13 @@ func (h *house) feed() (first, last uint64) {
 }
 
 // orders puts that many there in one commit.
-func (h *house) orders(n int) {
+func (h *harness) orders(n int) {
 	h.t.Helper()
 	h.put(func(tx *store.Tx) (err error) {
 		for range n {
 			id, e := tx.NewOrderID()
-			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "T-" + strconv.FormatUint(id, 10), Status: "active", CreatedAt: time.Unix(int64(id), 0).UTC()}))
+			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "T-" + strconv.FormatUint(id, 10), Status: "active",
+				CreatedAt: time.Unix(int64(id), 0).UTC()}))
 		}
 		return err
 	})
@@ -54,18 +55,18 @@ func (h *house) orders(n int) {
 
 // However much was written since the turn before, the feed of an index that does not get
 // on is as long as it may be after it.
-func TestTheFeedOfAFailingIndexHasABound(t *testing.T) {
+func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	h.meddle(func(n int64, in search.Index) search.Index {
-		return meddled{Index: in, apply: func() error {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
+		return wrappedIndex{Index: in, apply: func() error {
 			if n == 1 && len(in.Checkpoint()) > 0 {
 				return errDisk
 			}
 			return nil
 		}}
 	})
-	h.indexes()
+	h.catchUp()
 	const most = 100
 	h.SetMaxFeed(most)
 	h.orders(9_000)
@@ -75,7 +76,7 @@ func TestTheFeedOfAFailingIndexHasABound(t *testing.T) {
 	if from, to := h.feed(); to != 9_000 || to-from >= most+4096 {
 		t.Errorf("changes %d to %d are kept", from, to)
 	}
-	if s := h.indexes(); s.Documents != 9_000 { // made anew: the feed does not reach back
+	if s := h.catchUp(); s.Documents != 9_000 { // made anew: the feed does not reach back
 		t.Errorf("%+v", s)
 	}
 }

@@ -13,39 +13,39 @@ import (
 	"deedkeep/app/vault"
 )
 
-// FindHit is a record that people may have meant by a text.
+// FindHit is an order or abstract with a number, parcel, or address that matches a text.
 type FindHit struct {
 	Kind                string // "order" or "abstract"
 	ID                  uint64
-	Heading, Subheading string // what people know it by, and the line below
+	Heading, Subheading string // how users identify it, and a second line
 	Status              string
 	DueDate             string // of an order
 	Documents           int    // of an abstract
 	CreatedAt           time.Time
-	Field               string // what was compared: "order_number", "file_number", "parcel" or "address"
-	Value               string // of that
-	MatchLen            int    // bytes of Value, from its beginning, that are the text
-	Exact               bool   // it is the text; else it begins so
+	Field               string // that matches: "order_number", "file_number", "parcel" or "address"
+	Value               string // of Field
+	MatchLen            int    // bytes at the start of Value that match
+	Exact               bool   // all of Value matches, not only a prefix
 }
 
-// FindGroup is the hits among the records of one noun, exact ones first.
+// FindGroup holds the hits of one record type, exact ones first.
 type FindGroup struct {
 	Kind string
 	Hits []FindHit
-	More bool // there may be more than are here
+	More bool // there may be more hits
 }
 
-// FindResult is what a text may mean; nouns without a hit are left out.
+// FindResult is the result of Find. It has only groups with hits.
 type FindResult struct {
 	Text   string // trimmed
 	Groups []FindGroup
 }
 
-// maxFindBytes is beyond what any number or address has that is looked up.
+// maxFindBytes is longer than any number or address that can match.
 const maxFindBytes = 512
 
-// SingleExact gives the one record that is exactly the text, where there is just one.
-func (f FindResult) SingleExact() (only FindHit, is bool) {
+// SingleExact returns the exact hit if there is only one.
+func (f FindResult) SingleExact() (only FindHit, ok bool) {
 	n := 0
 	for _, g := range f.Groups {
 		for _, h := range g.Hits {
@@ -58,10 +58,10 @@ func (f FindResult) SingleExact() (only FindHit, is bool) {
 	return only, n == 1
 }
 
-// Find looks for live orders and abstracts whose order number, file number, parcel or
-// address is the text or begins with it; punctuation counts in order numbers alone. At
-// most limit of each noun are given (MostFound where it is 0 or above). What it costs
-// does not depend on how much is stored.
+// Find returns live orders and abstracts with an order number, file number, parcel, or address that
+// starts with text. Punctuation counts only in order numbers. limit applies to each record type and is
+// at most vault.MaxFound, which is also the default. The cost does not depend on the number of
+// records.
 func (s *Service) Find(ctx context.Context, text string, limit int) (FindResult, error) {
 	f := FindResult{Text: strings.TrimSpace(text)}
 	if f.Text == "" || len(f.Text) > maxFindBytes || !utf8.ValidString(f.Text) {
@@ -83,27 +83,28 @@ func (s *Service) Find(ctx context.Context, text string, limit int) (FindResult,
 	return f, err
 }
 
-func (f *FindResult) add(noun string, more bool, hits []FindHit, text string) {
+func (f *FindResult) add(kind string, more bool, hits []FindHit, text string) {
 	if len(hits) == 0 {
 		return
 	}
 	for i := range hits {
 		hits[i].MatchLen = matchLength(hits[i].Value, text, store.Sort(hits[i].Field))
 	}
-	f.Groups = append(f.Groups, FindGroup{noun, hits, more})
+	f.Groups = append(f.Groups, FindGroup{kind, hits, more})
 }
 
-func toHits[T any](known []store.Match[T], hit func(*T, store.Sort) FindHit) (list []FindHit) {
-	for i := range known {
-		h := hit(&known[i].Record, known[i].By)
-		h.Field, h.Exact = string(known[i].By), known[i].Exact
+func toHits[T any](matches []store.Match[T], hit func(*T, store.Sort) FindHit) (list []FindHit) {
+	for i := range matches {
+		h := hit(&matches[i].Record, matches[i].By)
+		h.Field, h.Exact = string(matches[i].By), matches[i].Exact
 		list = append(list, h)
 	}
 	return list
 }
 
 func orderHit(o *model.Order, by store.Sort) FindHit {
-	h := FindHit{Kind: vault.OrderOps.Name, ID: o.ID, Heading: o.Number, Subheading: o.Subheading(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
+	h := FindHit{Kind: vault.OrderOps.Name, ID: o.ID, Heading: o.Number, Subheading: o.Subheading(), Status: o.Status,
+		DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
 	case store.SortOrderNumber:
 		h.Value = o.Number
@@ -116,7 +117,8 @@ func orderHit(o *model.Order, by store.Sort) FindHit {
 }
 
 func (s *Service) abstractHit(a *model.Abstract, by store.Sort) FindHit {
-	h := FindHit{Kind: vault.AbstractOps.Name, ID: a.ID, Heading: s.vault.Heading(*a, model.Template{}), Subheading: a.Subheading(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+	h := FindHit{Kind: vault.AbstractOps.Name, ID: a.ID, Heading: s.vault.Heading(*a, model.Template{}), Subheading: a.Subheading(),
+		Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFileNumber:
 		h.Value = a.FileNumber()
@@ -128,7 +130,8 @@ func (s *Service) abstractHit(a *model.Abstract, by store.Sort) FindHit {
 	return h
 }
 
-// matchLength is how many bytes of a value are the text, as it is compared.
+// matchLength returns how many bytes at the start of value match text. It normalizes both as the
+// lookup does.
 func matchLength(value, text string, by store.Sort) int {
 	form := model.NormalizeNumber
 	switch by {
@@ -146,84 +149,88 @@ func matchLength(value, text string, by store.Sort) int {
 	return len(value)
 }
 
-// maxRelated bounds what is shown beside a record.
+// maxRelated limits the related records of each type.
 const maxRelated = 10
 
-// Related gives the other records of the same property as an order, by parcel or
-// address, the newest first; a county or state that differs parts two, and of addresses
-// the city.
+// RelatedToOrder returns the other records of the same property as an order, by parcel or address,
+// newest first. Records do not match if their county or state differs or, by address, their city.
 func (s *Service) RelatedToOrder(ctx context.Context, order model.Order) (FindResult, error) {
 	return s.related(ctx, vault.OrderOps.Name, order.ID, order.ParcelID(), order.Property)
 }
 
-// Related gives the other records of the same property as an abstract, as
-// Orders.Related does: a prior search of a parcel saves days.
+// RelatedToAbstract returns the other records of the same property as an abstract, as RelatedToOrder
+// does. A prior search of the property saves days of work.
 func (s *Service) RelatedToAbstract(ctx context.Context, abstract model.Abstract) (FindResult, error) {
 	return s.related(ctx, vault.AbstractOps.Name, abstract.ID, abstract.ParcelID(), abstract.Property)
 }
 
-func (s *Service) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (FindResult, error) {
+func (s *Service) related(ctx context.Context, kind string, id uint64, parcel string, property model.Property) (FindResult, error) {
 	var f FindResult
 	var orders []store.Match[model.Order]
 	var abstracts []store.Match[model.Abstract]
 	err := s.Store.View(ctx, func(t *store.Tx) error {
-		for _, way := range []struct {
+		for _, key := range []struct {
 			by   store.Sort
 			text string
-		}{{store.SortParcel, parcel}, {store.SortAddress, at.LookupAddress()}} {
-			found, _, err := t.FindOrders(way.text, vault.MaxFound)
+		}{{store.SortParcel, parcel}, {store.SortAddress, property.LookupAddress()}} {
+			found, _, err := t.FindOrders(key.text, vault.MaxFound)
 			if err != nil {
 				return err
 			}
-			orders = appendSameProperty(orders, found, way.by, at, func(o *model.Order) (uint64, model.Property) { return o.ID, o.Property })
-			others, _, err := t.FindAbstracts(way.text, vault.MaxFound)
+			orders = appendSameProperty(orders, found, key.by, property, func(o *model.Order) (uint64, model.Property) { return o.ID, o.Property })
+			foundAbstracts, _, err := t.FindAbstracts(key.text, vault.MaxFound)
 			if err != nil {
 				return err
 			}
-			abstracts = appendSameProperty(abstracts, others, way.by, at, func(a *model.Abstract) (uint64, model.Property) { return a.ID, a.Property })
+			abstracts = appendSameProperty(abstracts, foundAbstracts, key.by, property,
+				func(a *model.Abstract) (uint64, model.Property) { return a.ID, a.Property })
 		}
 		return nil
 	})
-	for _, g := range []FindGroup{{Kind: vault.OrderOps.Name, Hits: toHits(orders, orderHit)}, {Kind: vault.AbstractOps.Name, Hits: toHits(abstracts, s.abstractHit)}} {
-		list := slices.DeleteFunc(g.Hits, func(h FindHit) bool { return g.Kind == noun && h.ID == id })
+	for _, g := range []FindGroup{{Kind: vault.OrderOps.Name, Hits: toHits(orders, orderHit)},
+		{Kind: vault.AbstractOps.Name, Hits: toHits(abstracts, s.abstractHit)}} {
+		list := slices.DeleteFunc(g.Hits, func(h FindHit) bool { return g.Kind == kind && h.ID == id })
 		slices.SortFunc(list, func(a, b FindHit) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
 		f.add(g.Kind, len(list) > maxRelated, list[:min(len(list), maxRelated)], "")
 	}
 	return f, err
 }
 
-// appendSameProperty adds those that are exactly what was asked for, in no other county.
-func appendSameProperty[T any](list, found []store.Match[T], by store.Sort, at model.Property, of func(*T) (uint64, model.Property)) []store.Match[T] {
+// appendSameProperty appends the exact matches that are not in list yet and whose place does not
+// differ.
+func appendSameProperty[T any](list, found []store.Match[T], by store.Sort, property model.Property,
+	idAndProperty func(*T) (uint64, model.Property)) []store.Match[T] {
 	seen := map[uint64]bool{}
 	for i := range list {
-		id, _ := of(&list[i].Record)
+		id, _ := idAndProperty(&list[i].Record)
 		seen[id] = true
 	}
 	differs := func(a, b string) bool { return a != "" && b != "" && model.NormalizeText(a) != model.NormalizeText(b) }
 	for i := range found {
-		id, p := of(&found[i].Record)
-		if found[i].Exact && found[i].By == by && !seen[id] && !differs(p.County, at.County) && !differs(p.State, at.State) &&
-			(by == store.SortParcel || !differs(p.City, at.City)) {
+		id, p := idAndProperty(&found[i].Record)
+		if found[i].Exact && found[i].By == by && !seen[id] && !differs(p.County, property.County) && !differs(p.State, property.State) &&
+			(by == store.SortParcel || !differs(p.City, property.City)) {
 			list = append(list, found[i])
 		}
 	}
 	return list
 }
 
-// ByKind are the hits of a noun.
-func (f FindResult) ByKind(noun string) []FindHit {
+// ByKind returns the hits of a record type.
+func (f FindResult) ByKind(kind string) []FindHit {
 	for _, g := range f.Groups {
-		if g.Kind == noun {
+		if g.Kind == kind {
 			return g.Hits
 		}
 	}
 	return nil
 }
 
-// SameNumber gives other live orders with the order's number, at most MostFound, and
-// whether there are more: corrections and updates reuse numbers (API.md, "Orders").
+// SameNumber returns other live orders with the same number, up to a limit, and whether there are
+// more. Order numbers are not unique: corrections and updates reuse them.
 func (s *Service) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
-	page, err := s.vault.Orders.List(ctx, vault.Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MaxFound + 1})
+	page, err := s.vault.Orders.List(ctx,
+		vault.Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MaxFound + 1})
 	for _, other := range page.Items {
 		if other.ID != order.ID {
 			list = append(list, other)
@@ -232,13 +239,13 @@ func (s *Service) SameNumber(ctx context.Context, order model.Order) (list []mod
 	return list[:min(len(list), vault.MaxFound)], len(list) > vault.MaxFound || page.Next != nil, err
 }
 
-// Called gives the orders that a query leaves, at most its Limit, and whose number,
-// parcel or address is a text or begins with it, those that are it first; and whether
-// there may be more. Of the query only its filters count.
+// OrdersByNumber returns the orders that match the filters of q and whose number, parcel, or address
+// starts with text, exact matches first, up to q.Limit. more reports whether there may be others. The
+// other fields of q are ignored.
 func (s *Service) OrdersByNumber(ctx context.Context, text string, q vault.Query) (list []model.Order, more bool, err error) {
 	err = s.Store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.FindOrdersWhere(text, q)
-		list, more = make([]model.Order, 0, len(found)), beyond
+		found, hasMore, err := t.FindOrdersWhere(text, q)
+		list, more = make([]model.Order, 0, len(found)), hasMore
 		for _, f := range found {
 			list = append(list, f.Record)
 		}

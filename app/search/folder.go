@@ -16,30 +16,32 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// currentFile holds the number of the folder that answers, and an end of line.
+// currentFile holds the number of the live index's folder and a newline.
 const currentFile = "current"
 
+// folder returns the path of an index by its number.
 func (x *Indexer) folder(number uint64) string {
 	return filepath.Join(x.dir, strconv.FormatUint(number, 10))
 }
 
-// errNotFolder is in the chain of the error where something else lies in the place of the
-// folder, which is not the indexer's to remove, nor to follow elsewhere.
+// errNotFolder is in the error chain if the search folder is a file or a link. The indexer neither
+// deletes nor follows it.
 var errNotFolder = errors.New("no folder of its own")
 
-// checkDir is nil where the folder is the indexer's own, or not there yet.
+// checkDir returns an error if the search folder is a file or a link. It may be missing.
 func (x *Indexer) checkDir() error {
 	info, err := os.Lstat(x.dir)
 	if err != nil || info.IsDir() {
-		return nil //nolint:nilerr // what uses the folder meets the error again
+		return nil //nolint:nilerr // reading the folder returns the error again
 	}
 	return &errs.Error{
-		Kind: errs.Unavailable, Message: x.dir + " is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errNotFolder,
+		Kind: errs.Unavailable, Message: x.dir +
+			" is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errNotFolder,
 	}
 }
 
-// listFolders are the numbers of those that are there, ascending, and the one in force; 0
-// for none.
+// listFolders returns the numbers of all index folders in ascending order, and the one that
+// currentFile names, or 0.
 func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
 	if err := x.checkDir(); err != nil {
 		return nil, 0, err
@@ -64,12 +66,11 @@ func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
 	return list, n, nil
 }
 
-// maxCurrentSize is how long currentFile can be, in bytes.
+// maxCurrentSize is the maximum size of currentFile in bytes.
 const maxCurrentSize = 64
 
-// readCurrent gives the number in currentFile; 0 where there is none. One that cannot be
-// read, or is no small file, is as good as torn or deleted: the indexes say themselves
-// whether they are whole, so that none is made anew for it.
+// readCurrent returns the number in currentFile, or 0 if the file is missing, unreadable or malformed.
+// That does not require a rebuild, because each index records whether it is complete.
 func (x *Indexer) readCurrent() uint64 {
 	path := filepath.Join(x.dir, currentFile)
 	info, err := os.Lstat(path)
@@ -87,16 +88,15 @@ func (x *Indexer) readCurrent() uint64 {
 	return n
 }
 
-// resolveCurrent is the folder that a server would answer from, while no one has one open: what
-// currentFile names, or else the latest that is whole; damaged where currentFile is there
-// and names none.
+// resolveCurrent returns the index that a server would use if it started now: the one that currentFile
+// names, or else the newest complete one. damaged is not nil if currentFile exists but names none.
 func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, damaged error) {
 	if current != 0 {
 		return current, nil
 	}
 	for _, n := range slices.Backward(list) {
 		_, raw, err := query.Inspect(x.folder(n))
-		if mark, ok := decodeCheckpoint(raw); err != nil || !ok || mark.Build != nil {
+		if cp, ok := decodeCheckpoint(raw); err != nil || !ok || cp.Build != nil {
 			continue
 		}
 		path := filepath.Join(x.dir, currentFile)
@@ -108,14 +108,13 @@ func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, 
 	return 0, nil
 }
 
-// isFileOrAbsent reports whether a file may be read or written under the path: nothing else is
-// there.
+// isFileOrAbsent reports whether path is a regular file or does not exist.
 func isFileOrAbsent(path string) bool {
 	info, err := os.Lstat(path)
 	return err != nil || info.Mode().IsRegular()
 }
 
-// remove removes the folder of an index.
+// remove deletes the folder of an index.
 func (x *Indexer) remove(number uint64) error {
 	if err := x.checkDir(); err != nil {
 		return err
@@ -123,25 +122,25 @@ func (x *Indexer) remove(number uint64) error {
 	return os.RemoveAll(x.folder(number))
 }
 
-// maxOpenFailures is how many turns an index may refuse to open before another is made: what
-// the disk refuses for a moment is no reason to throw an index away.
+// maxOpenFailures is how many passes may fail to open an index before it is rebuilt. Most disk errors
+// are temporary, and a rebuild is expensive.
 const maxOpenFailures = 5
 
-// openAll opens what is there and of use, and removes the rest. Where nothing says which
-// one is in force it is the latest that is whole.
+// openAll opens the usable indexes and deletes the others. If currentFile names none, the newest
+// complete index goes live.
 func (x *Indexer) openAll(ctx context.Context) error {
 	list, current, err := x.listFolders()
 	if err != nil {
 		return err
 	}
-	var now, next *generation
+	var live, building *generation
 	for _, n := range slices.Backward(list) {
-		var in *generation
-		if now == nil && (n == current || current == 0 || n > current && next == nil) {
-			in, err = x.openGeneration(ctx, n)
+		var gen *generation
+		if live == nil && (n == current || current == 0 || n > current && building == nil) {
+			gen, err = x.openGeneration(ctx, n)
 		}
 		switch {
-		case err != nil && current != 0 && n != current: // be it no index at all
+		case err != nil && current != 0 && n != current: // it may not be an index at all
 			x.log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
@@ -149,55 +148,55 @@ func (x *Indexer) openAll(ctx context.Context) error {
 			err = nil
 		case err != nil:
 			x.openFailures++
-		case in == nil:
+		case gen == nil:
 			err = x.remove(n)
-		case in.checkpoint.Build == nil && (n == current || current == 0):
-			now = in
-		case n != current && next == nil:
-			next = in
+		case gen.checkpoint.Build == nil && (n == current || current == 0):
+			live = gen
+		case n != current && building == nil:
+			building = gen
 		default:
-			err = errors.Join(in.Close(), x.remove(n))
+			err = errors.Join(gen.Close(), x.remove(n))
 		}
 		if err != nil {
-			return errors.Join(err, x.closeGeneration(now), x.closeGeneration(next))
+			return errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
 		}
 	}
-	if current == 0 && now != nil {
-		if err := x.writeCurrent(now.number); err != nil {
-			return errors.Join(err, x.closeGeneration(now), x.closeGeneration(next))
+	if current == 0 && live != nil {
+		if err := x.writeCurrent(live.number); err != nil {
+			return errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
 		}
 	}
-	if next != nil && next.checkpoint.Build == nil { // its walk ended in another process
-		if err := x.setTarget(ctx, next); err != nil {
-			return errors.Join(err, x.closeGeneration(now), x.closeGeneration(next))
+	if building != nil && building.checkpoint.Build == nil { // another process indexed the last record
+		if err := x.setTarget(ctx, building); err != nil {
+			return errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
 		}
 	}
 	x.withLock(func() {
-		x.live, x.building, x.prepared, x.openFailures = now, next, true, 0
-		x.rebuildRequested = x.rebuildRequested && next == nil // one that was cut off goes on
+		x.live, x.building, x.prepared, x.openFailures = live, building, true, 0
+		x.rebuildRequested = x.rebuildRequested && building == nil // an interrupted build resumes
 	})
 	return nil
 }
 
-// promote makes what is whole the one that answers.
+// promote makes the index that was being built the live one.
 func (x *Indexer) promote() error {
 	if err := x.checkDir(); err != nil {
 		return err
 	}
-	in := x.building
-	if err := x.writeCurrent(in.number); err != nil {
+	gen := x.building
+	if err := x.writeCurrent(gen.number); err != nil {
 		return err
 	}
 	old := x.live
-	x.withLock(func() { x.live, x.building, x.since = in, nil, x.clock() })
-	documents, bytes, _ := in.Size()
+	x.withLock(func() { x.live, x.building, x.since = gen, nil, x.clock() })
+	documents, bytes, _ := gen.Size()
 	x.log.Info("the search index is whole", "documents", documents, "bytes", bytes)
 	x.discard(old)
-	x.removeOthers(in.number)
+	x.removeOthers(gen.number)
 	return nil
 }
 
-// writeCurrent puts a folder in force, wholly or not at all.
+// writeCurrent atomically writes the number of an index to currentFile.
 func (x *Indexer) writeCurrent(number uint64) (err error) {
 	defer func() {
 		if err != nil {
@@ -227,8 +226,8 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	return durable.SyncDir(x.dir)
 }
 
-// removeOthers removes the folders that lie beside the one in force: those that could not be
-// opened, or not be removed when they went out of use. The next one tries again.
+// removeOthers deletes every index folder but the live one, such as those that could not be opened or
+// deleted before. Errors are logged; the next promotion tries again.
 func (x *Indexer) removeOthers(current uint64) {
 	list, _, err := x.listFolders()
 	for _, n := range list {

@@ -48,7 +48,7 @@ var foreign = []struct {
 }
 
 // failed waits until the state says that something is in the way, or nothing is.
-func (h *house) failed(is bool) search.State {
+func (h *harness) failed(is bool) search.State {
 	h.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		s, err := h.State(h.t.Context())
@@ -63,7 +63,7 @@ func (h *house) failed(is bool) search.State {
 
 // What is no folder in the place of the index is left alone and told of, be it there
 // from the start or put there under a server, and all is well when it goes.
-func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
+func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 	t.Parallel()
 	for _, row := range foreign {
 		for _, running := range []bool{false, true} {
@@ -76,11 +76,11 @@ func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
 				theirs := others(t)
 				s := newSite(t, nil)
 				h := s.open(t)
-				defer h.shut()
+				defer h.closeAll()
 				h.order("KX100", "", elm("", ""))
 				if running {
 					h.serve()
-					h.indexes()
+					h.catchUp()
 				}
 				var err error
 				for range 100 { // the server may make the folder anew in between
@@ -113,8 +113,8 @@ func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
 				}
 				h.order("KX200", "", elm("", ""))
 				h.Wake()
-				h.findsSoon("KX200", "order 2")
-				h.findsSoon("KX100", "order 1")
+				h.wantHitsSoon("KX200", "order 2")
+				h.wantHitsSoon("KX100", "order 1")
 				h.failed(false)
 				untouched(t, theirs)
 			})

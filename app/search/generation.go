@@ -13,83 +13,87 @@ import (
 	"deedkeep/app/store"
 )
 
-// generation is one index that is open.
+// generation is an open index, live or under construction. The atomics mirror its checkpoint for other
+// goroutines; the pass in progress owns the other fields.
 type generation struct {
 	Index
-	number                uint64 // of its folder
-	checkpoint            checkpoint
-	target                uint64        // the last change when its walk had ended
-	staleReported         bool          // that it does not get on
-	fellBehindAt          time.Time     // when another was asked for last, as the changes that it needs are gone; zero: they are there
-	singleRecord          bool          // a batch takes one record: there is one among them that it refuses
-	change                atomic.Uint64 // mark.Change, for those who look; as the next two
-	pendingFiles          atomic.Uint64 // len(mark.Owed)
+	number        uint64 // the name of its folder
+	checkpoint    checkpoint
+	target        uint64 // the change that it must contain before it goes live
+	staleReported bool   // its failure to update has been logged
+	// when a rebuild was last requested because the feed no longer has its next change; zero: the feed has it
+	fellBehindAt          time.Time
+	singleRecord          bool          // batches take one record, to isolate one that the index rejects
+	change                atomic.Uint64 // checkpoint.Change
+	pendingFiles          atomic.Uint64 // len(checkpoint.PendingFiles)
 	buildDone, buildTotal atomic.Uint64
-	building              atomic.Bool              // mark.Place != nil
-	missingText           atomic.Pointer[idRanges] // mark.Lacking
-	damaged               atomic.Bool              // somebody met damage in it
-	readErrors            atomic.Int64             // searches that the disk did not let it answer
+	building              atomic.Bool              // checkpoint.Build != nil
+	missingText           atomic.Pointer[idRanges] // checkpoint.MissingText
+	damaged               atomic.Bool              // a search or check found damage
+	readErrors            atomic.Int64             // searches that failed with a disk error
 	readers               sync.WaitGroup
 }
 
-func (x *Indexer) closeGeneration(in *generation) error {
-	if in == nil {
+// closeGeneration closes an index; nil is allowed.
+func (x *Indexer) closeGeneration(gen *generation) error {
+	if gen == nil {
 		return nil
 	}
-	return in.Close()
+	return gen.Close()
 }
 
-// openGeneration opens a folder; nil for one that has to go.
+// openGeneration opens the index in a folder. It returns nil if the index is unusable and has to be
+// deleted.
 func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generation, error) {
-	words, err := x.open(x.folder(number))
+	index, err := x.open(x.folder(number))
 	if isUnusable(err) {
 		x.log.Warn("the search index cannot be used; it is made anew", "folder", x.folder(number), "error", err)
-		return nil, nil //nolint:nilnil // nothing of use is there
+		return nil, nil //nolint:nilnil // nil means unusable
 	}
 	if err != nil {
 		return nil, err
 	}
-	mark, ok := decodeCheckpoint(words.Checkpoint())
+	cp, ok := decodeCheckpoint(index.Checkpoint())
 	if ok {
-		err = x.store.View(ctx, func(t *store.Tx) (err error) { ok, err = mark.matches(t, x.foreignDB); return err })
+		err = x.store.View(ctx, func(t *store.Tx) (err error) { ok, err = cp.matches(t, x.foreignDB); return err })
 	}
 	if !ok || err != nil {
-		if err == nil && len(words.Checkpoint()) > 0 {
+		if err == nil && len(index.Checkpoint()) > 0 {
 			x.log.Warn("the search index is not of this database; it is made anew", "folder", x.folder(number))
 		}
-		return nil, errors.Join(err, words.Close())
+		return nil, errors.Join(err, index.Close())
 	}
-	return newGeneration(words, number, mark), nil
+	return newGeneration(index, number, cp), nil
 }
 
-func newGeneration(words Index, number uint64, mark checkpoint) *generation {
-	in := &generation{Index: words, number: number, checkpoint: mark, target: math.MaxUint64}
-	in.publishProgress(mark)
-	return in
+func newGeneration(index Index, number uint64, cp checkpoint) *generation {
+	gen := &generation{Index: index, number: number, checkpoint: cp, target: math.MaxUint64}
+	gen.publishProgress(cp)
+	return gen
 }
 
-// startBuild opens an empty index beside what is there.
+// startBuild creates the empty index of a rebuild.
 func (x *Indexer) startBuild(ctx context.Context) error {
 	if err := x.checkBuildSpace(); err != nil {
 		return err
 	}
-	list, _, err := x.listFolders()
+	folders, _, err := x.listFolders()
 	if err != nil {
 		return err
 	}
 	number := uint64(1)
-	if len(list) > 0 {
-		number = list[len(list)-1] + 1
+	if len(folders) > 0 {
+		number = folders[len(folders)-1] + 1
 	}
-	if x.live != nil { // whose folder somebody may have taken away
+	if x.live != nil { // its folder may have been deleted
 		number = max(number, x.live.number+1)
 	}
-	mark := checkpoint{Format: checkpointFormat, Build: &buildProgress{Type: buildOrder[0], NextID: 1}}
+	cp := checkpoint{Format: checkpointFormat, Build: &buildProgress{Type: buildOrder[0], NextID: 1}}
 	err = x.store.View(ctx, func(t *store.Tx) error {
-		// First the place in the feed, then the walk: what changes meanwhile comes twice.
-		mark.Change = t.LastChange()
-		mark.Build.Total = t.Count(store.CountAbstracts) + t.Count(store.CountOrders) + t.Count(store.CountFiles)
-		return mark.stamp(t)
+		// Read the end of the feed before the records: a record that changes during the build is indexed again.
+		cp.Change = t.LastChange()
+		cp.Build.Total = t.Count(store.CountAbstracts) + t.Count(store.CountOrders) + t.Count(store.CountFiles)
+		return cp.stamp(t)
 	})
 	if err != nil {
 		return err
@@ -97,46 +101,46 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return err
 	}
-	words, err := x.open(x.folder(number))
+	index, err := x.open(x.folder(number))
 	if err != nil {
-		return errors.Join(err, x.remove(number)) // each try would leave one
+		return errors.Join(err, x.remove(number)) // or each retry would leave a folder
 	}
-	x.log.Info("the search index is being made", "records", mark.Build.Total)
+	x.log.Info("the search index is being made", "records", cp.Build.Total)
 	x.withLock(func() {
-		x.building, x.rebuildRequested, x.abandonErr, x.since = newGeneration(words, number, mark), false, nil, x.clock()
+		x.building, x.rebuildRequested, x.abandonErr, x.since = newGeneration(index, number, cp), false, nil, x.clock()
 	})
 	return nil
 }
 
-// drop takes an index out of use that cannot be used any more, and removes it.
-func (x *Indexer) drop(in *generation) {
+// drop takes an unusable index out of service and deletes it.
+func (x *Indexer) drop(gen *generation) {
 	x.withLock(func() {
-		if x.live == in {
+		if x.live == gen {
 			x.live = nil
 		}
-		if x.building == in {
+		if x.building == gen {
 			x.building = nil
-			x.rebuildRequested = x.rebuildRequested || x.live != nil // somebody waits for one
+			x.rebuildRequested = x.rebuildRequested || x.live != nil // retry the rebuild
 		}
 		x.since = x.clock()
 	})
-	x.discard(in)
+	x.discard(gen)
 }
 
-// discard closes and removes an index that nobody can take any more. What cannot be
-// removed, as what a program on Windows has open, is swept when the next one is whole.
-func (x *Indexer) discard(in *generation) {
-	if in == nil {
+// discard closes and deletes an index that is out of service, once no search uses it. On Windows,
+// files that another program has open cannot be deleted; the next promotion retries.
+func (x *Indexer) discard(gen *generation) {
+	if gen == nil {
 		return
 	}
-	in.readers.Wait()
-	if err := errors.Join(in.Close(), x.remove(in.number)); err != nil {
-		x.log.Warn("an old search index is in the way", "folder", x.folder(in.number), "error", err)
+	gen.readers.Wait()
+	if err := errors.Join(gen.Close(), x.remove(gen.number)); err != nil {
+		x.log.Warn("an old search index is in the way", "folder", x.folder(gen.number), "error", err)
 	}
 }
 
-// folderDeleted reports an index whose folder somebody has taken away.
-func (x *Indexer) folderDeleted(in *generation) bool {
-	_, err := os.Stat(x.folder(in.number))
+// folderDeleted reports whether the folder of an index was deleted.
+func (x *Indexer) folderDeleted(gen *generation) bool {
+	_, err := os.Stat(x.folder(gen.number))
 	return errors.Is(err, fs.ErrNotExist)
 }

@@ -44,8 +44,8 @@ func (s *site) search(below ...string) string {
 	return filepath.Join(append([]string{s.dir, "search"}, below...)...)
 }
 
-// house is an indexer of a site, with the records it keeps the index of.
-type house struct {
+// harness is an indexer of a site, with the records it keeps the index of.
+type harness struct {
 	*search.Indexer
 	t     testing.TB
 	site  *site
@@ -55,17 +55,18 @@ type house struct {
 	ended sync.WaitGroup
 }
 
-var founded = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+var testTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
 // open opens a site until shut.
-func (s *site) open(t testing.TB) *house {
+func (s *site) open(t testing.TB) *harness {
 	t.Helper()
-	now := func() time.Time { return founded }
-	db, err := store.Open(t.Context(), filepath.Join(s.dir, "vault.db"), store.Options{Now: now, Fingerprint: "x", Workspace: model.NewWorkspace()})
+	now := func() time.Time { return testTime }
+	db, err := store.Open(t.Context(), filepath.Join(s.dir, "vault.db"),
+		store.Options{Now: now, Fingerprint: "x", Workspace: model.NewWorkspace()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, site: s, store: db, stop: func() {}}
+	h := &harness{t: t, site: s, store: db, stop: func() {}}
 	h.opts = search.IndexerOptions{
 		Dir: s.search(), Store: db, ReadText: s.text, Now: now, Log: slog.New(slog.DiscardHandler),
 		FreeSpace: func() (free, reserve uint64, err error) { return s.free.Load(), s.reserve.Load(), nil },
@@ -86,15 +87,15 @@ func (s *site) text(digest string, page func(int, string) error) error {
 	return page(1, text.(string))
 }
 
-// open is a house of its own, which is shut at the end of the test.
-func open(t testing.TB, change func(*search.IndexerOptions)) *house {
+// open is a harness of its own, which is shut at the end of the test.
+func open(t testing.TB, change func(*search.IndexerOptions)) *harness {
 	t.Helper()
 	h := newSite(t, change).open(t)
-	t.Cleanup(h.shut)
+	t.Cleanup(h.closeAll)
 	return h
 }
 
-func (h *house) shut() {
+func (h *harness) closeAll() {
 	h.t.Helper()
 	h.stop()
 	h.ended.Wait()
@@ -105,7 +106,7 @@ func (h *house) shut() {
 }
 
 // serve has the indexer run until shut.
-func (h *house) serve() {
+func (h *harness) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
 	h.Start(true)
@@ -113,7 +114,7 @@ func (h *house) serve() {
 }
 
 // put writes records as the verbs of the vault would.
-func (h *house) put(write func(*store.Tx) error) {
+func (h *harness) put(write func(*store.Tx) error) {
 	h.t.Helper()
 	if err := h.store.Update(h.t.Context(), nil, write); err != nil {
 		h.t.Fatal(err)
@@ -131,25 +132,27 @@ func custom(key, value string) model.Values {
 	return model.Values{key: json.RawMessage(fmt.Sprintf("%q", value))}
 }
 
-func (h *house) order(number, parcel string, at model.Property) (id uint64) {
+func (h *harness) order(number, parcel string, at model.Property) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) {
 		if id, err = t.NewOrderID(); err != nil {
 			return err
 		}
-		return t.PutOrder(model.Order{ID: id, Number: number, Status: "active", Property: at, Custom: custom("parcel_id", parcel), Version: 1, CreatedAt: founded})
+		return t.PutOrder(model.Order{ID: id, Number: number, Status: "active", Property: at, Custom: custom("parcel_id", parcel),
+			Version: 1, CreatedAt: testTime})
 	})
 	return id
 }
 
 // abstract files one with documents, which have the text "grantor" and their number.
-func (h *house) abstract(number string, at model.Property, names ...string) (id uint64) {
+func (h *harness) abstract(number string, at model.Property, names ...string) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) {
 		if id, err = t.NewAbstractID(); err != nil {
 			return err
 		}
-		a := model.Abstract{ID: id, TemplateID: 1, Status: "New", Property: at, Custom: custom("file_number", number), Version: 1, CreatedAt: founded}
+		a := model.Abstract{ID: id, TemplateID: 1, Status: "New", Property: at, Custom: custom("file_number", number), Version: 1,
+			CreatedAt: testTime}
 		for _, name := range names {
 			file, err := h.putFile(t, name, "", id)
 			if err != nil {
@@ -162,13 +165,13 @@ func (h *house) abstract(number string, at model.Property, names ...string) (id 
 	return id
 }
 
-func (h *house) file(name, text string) (id uint64) {
+func (h *harness) file(name, text string) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) { id, err = h.putFile(t, name, text, 0); return err })
 	return id
 }
 
-func (h *house) putFile(t *store.Tx, name, text string, abstract uint64) (id uint64, err error) {
+func (h *harness) putFile(t *store.Tx, name, text string, abstract uint64) (id uint64, err error) {
 	if id, err = t.NewFileID(); err != nil {
 		return 0, err
 	}
@@ -177,11 +180,12 @@ func (h *house) putFile(t *store.Tx, name, text string, abstract uint64) (id uin
 	if text != "" {
 		h.site.texts.Store(digest, text)
 	}
-	return id, t.PutFile(model.File{ID: id, Filename: name, MIME: "text/plain", Digest: digest, Size: 1, AbstractID: abstract, Version: 1, CreatedAt: founded})
+	return id, t.PutFile(model.File{ID: id, Filename: name, MIME: "text/plain", Digest: digest, Size: 1, AbstractID: abstract,
+		Version: 1, CreatedAt: testTime})
 }
 
 // asked gives what a query finds as "noun id", sorted.
-func (h *house) asked(q query.Query) (list []string, err error) {
+func (h *harness) query(q query.Query) (list []string, err error) {
 	h.t.Helper()
 	q.Limit = 100
 	answer, err := h.Search(h.t.Context(), q)
@@ -192,18 +196,18 @@ func (h *house) asked(q query.Query) (list []string, err error) {
 	return list, err
 }
 
-func (h *house) finds(text string, want ...string) {
+func (h *harness) wantHits(text string, want ...string) {
 	h.t.Helper()
-	if got, err := h.asked(query.Query{Text: text}); err != nil || !slices.Equal(got, want) {
+	if got, err := h.query(query.Query{Text: text}); err != nil || !slices.Equal(got, want) {
 		h.t.Errorf("%q finds %v, %v; want %v", text, got, err, want)
 	}
 }
 
 // findsSoon asks until a text finds what is wanted.
-func (h *house) findsSoon(text string, want ...string) {
+func (h *harness) wantHitsSoon(text string, want ...string) {
 	h.t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		got, err := h.asked(query.Query{Text: text})
+		got, err := h.query(query.Query{Text: text})
 		if err == nil && slices.Equal(got, want) {
 			return
 		}
@@ -213,12 +217,12 @@ func (h *house) findsSoon(text string, want ...string) {
 	}
 }
 
-func (h *house) await() (search.State, error) {
+func (h *harness) await() (search.State, error) {
 	return h.Await(h.t.Context(), func(uint64, uint64) {})
 }
 
 // indexes brings the index to the state of the records.
-func (h *house) indexes() search.State {
+func (h *harness) catchUp() search.State {
 	h.t.Helper()
 	s, err := h.await()
 	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // what is owed
@@ -230,12 +234,12 @@ func (h *house) indexes() search.State {
 	return s
 }
 
-// inPieces makes many batches of little.
-func inPieces(o *search.IndexerOptions) { o.BatchSize = 1 }
+// smallBatches makes many batches of little.
+func smallBatches(o *search.IndexerOptions) { o.BatchSize = 1 }
 
 // meddle puts something between the indexer and its indexes, of which it has opened
 // none yet, by their number, the first of which is 1.
-func (h *house) meddle(wrap func(number int64, in search.Index) search.Index) {
+func (h *harness) wrapIndexes(wrap func(number int64, in search.Index) search.Index) {
 	var opened atomic.Int64
 	o := h.opts
 	o.Open = func(dir string, set query.Options) (search.Index, error) {
@@ -248,14 +252,14 @@ func (h *house) meddle(wrap func(number int64, in search.Index) search.Index) {
 	h.Indexer = search.NewIndexer(o)
 }
 
-// meddled is an index that does something else first where it is told of a batch, or
+// wrappedIndex is an index that does something else first where it is told of a batch, or
 // asked.
-type meddled struct {
+type wrappedIndex struct {
 	search.Index
 	apply, search func() error
 }
 
-func (m meddled) Apply(ctx context.Context, b search.Batch, mark []byte) error {
+func (m wrappedIndex) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 	if m.apply != nil {
 		if err := m.apply(); err != nil {
 			return err
@@ -264,7 +268,7 @@ func (m meddled) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 	return m.Index.Apply(ctx, b, mark)
 }
 
-func (m meddled) Search(ctx context.Context, q query.Query) (query.Result, error) {
+func (m wrappedIndex) Search(ctx context.Context, q query.Query) (query.Result, error) {
 	if m.search != nil {
 		if err := m.search(); err != nil {
 			return query.Result{}, err
@@ -275,8 +279,8 @@ func (m meddled) Search(ctx context.Context, q query.Query) (query.Result, error
 
 var errDisk = &os.PathError{Op: "read", Path: "x", Err: errors.New("input/output error")}
 
-// furnish puts some records there that questions are about.
-func (h *house) furnish() {
+// addSampleRecords adds the records that sampleQueries find.
+func (h *harness) addSampleRecords() {
 	for i := range 6 {
 		h.order(fmt.Sprintf("26-%04d", i), fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
 		h.abstract(fmt.Sprintf("F-%04d", i), elm("Albany", "Albany"), fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i))
@@ -284,13 +288,14 @@ func (h *house) furnish() {
 	}
 }
 
-var questions = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat", "plat north", "south", "grantor swears", "nothing at all"}
+var sampleQueries = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat",
+	"plat north", "south", "grantor swears", "nothing at all"}
 
-func (h *house) answers() map[string]string {
+func (h *harness) searchAll() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}
-	for _, q := range questions {
-		list, err := h.asked(query.Query{Text: q})
+	for _, q := range sampleQueries {
+		list, err := h.query(query.Query{Text: q})
 		if err != nil {
 			h.t.Fatalf("%q: %v", q, err)
 		}
@@ -300,15 +305,15 @@ func (h *house) answers() map[string]string {
 }
 
 // anew gives the answers of an index that is made of the records as they are.
-func (s *site) anew(t *testing.T) map[string]string {
+func (s *site) searchRebuilt(t *testing.T) map[string]string {
 	t.Helper()
 	if err := os.RemoveAll(s.search()); err != nil {
 		t.Fatal(err)
 	}
 	h := s.open(t)
-	defer h.shut()
-	h.indexes()
-	return h.answers()
+	defer h.closeAll()
+	h.catchUp()
+	return h.searchAll()
 }
 
 // files are those of the index in force.
@@ -331,10 +336,11 @@ func (s *site) files(t testing.TB) (list []string) {
 
 // holds fails the test where the folder of the index does not come to have so many
 // entries: what is put aside goes when nobody reads it any more.
-func (s *site) holds(t testing.TB, entries int) {
+func (s *site) wantEntries(t testing.TB, entries int) {
 	t.Helper()
 	list, err := os.ReadDir(s.search())
-	for end := time.Now().Add(10 * time.Second); (err != nil || len(list) != entries) && time.Now().Before(end); list, err = os.ReadDir(s.search()) {
+	for end := time.Now().Add(10 * time.Second); (err != nil || len(list) != entries) &&
+		time.Now().Before(end); list, err = os.ReadDir(s.search()) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if err != nil || len(list) != entries {

@@ -6,45 +6,45 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// Index is the index of words (app/search/query) as the indexer needs it.
+// Index is the part of query.Index that the indexer uses.
 type Index interface {
 	Search(ctx context.Context, q query.Query) (query.Result, error)
 	Batch() Batch
-	Apply(ctx context.Context, b Batch, mark []byte) error
+	Apply(ctx context.Context, b Batch, checkpoint []byte) error
 	Checkpoint() []byte
 	Size() (documents uint64, bytes int64, segments int)
 	Check(ctx context.Context) error
 	Close() error
 }
 
-// Batch is what goes into an Index at once.
+// Batch collects changes that an Index applies together.
 type Batch interface {
 	Put(d query.Document) error
 	Remove(k query.Kind, id uint64)
 	Bytes() int
 }
 
-// queryIndex is app/search/query as the indexer needs it.
+// queryIndex adapts query.Index to Index.
 type queryIndex struct{ *query.Index }
 
-// OpenIndex opens the index in a folder, with the errors of search.Open.
+// OpenIndex opens or creates the index in a folder. It returns the errors of query.Open.
 func OpenIndex(dir string, o query.Options) (Index, error) {
-	in, err := query.Open(dir, o)
+	index, err := query.Open(dir, o)
 	if err != nil {
 		return nil, err
 	}
-	return queryIndex{in}, nil
+	return queryIndex{index}, nil
 }
 
-// Batch begins one.
+// Batch returns an empty batch.
 func (w queryIndex) Batch() Batch { return w.Index.NewBatch() }
 
-// Apply puts one in.
-func (w queryIndex) Apply(ctx context.Context, b Batch, mark []byte) error {
-	return w.Index.Apply(ctx, b.(*query.Batch), mark) //nolint:forcetypeassert // Batch made it
+// Apply commits a batch and its checkpoint.
+func (w queryIndex) Apply(ctx context.Context, b Batch, checkpoint []byte) error {
+	return w.Index.Apply(ctx, b.(*query.Batch), checkpoint) //nolint:forcetypeassert // always from Batch
 }
 
-// Size is how large it is.
+// Size returns the number of documents, the bytes on disk, and the number of segments.
 func (w queryIndex) Size() (documents uint64, bytes int64, segments int) {
 	s := w.Stats()
 	return uint64(s.Documents), s.Bytes, s.Segments

@@ -12,12 +12,12 @@ import (
 	"deedkeep/app/store"
 )
 
-// indexRecord is a record as the index is told of it.
+// indexRecord is a record in the form in which it is indexed.
 type indexRecord struct {
 	query.Document
-	found      bool   // false: it is in the trash, gone, or damaged, and not to be found
-	digest     string // of a document that may have text; "" for others
-	textFailed bool   // its text cannot be made
+	found      bool   // false if the record is deleted, in the trash, or damaged
+	digest     string // of a document that may have text; otherwise ""
+	textFailed bool   // its text cannot be extracted
 }
 
 // indexKinds maps each record type to its kind in the search index.
@@ -25,11 +25,11 @@ var indexKinds = map[string]query.Kind{"abstract": query.Abstract, "order": quer
 
 const fileType = "file"
 
-// loadRecord makes what the index is told of a record.
-func (x *Indexer) loadRecord(t *store.Tx, noun string, id uint64) indexRecord {
+// loadRecord reads a record in the form in which it is indexed.
+func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRecord {
 	r := indexRecord{Document: query.Document{ID: id}}
 	var err error
-	switch noun {
+	switch recordType {
 	case "abstract":
 		r.Kind = query.Abstract
 		err = r.loadAbstract(t)
@@ -41,7 +41,7 @@ func (x *Indexer) loadRecord(t *store.Tx, noun string, id uint64) indexRecord {
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		x.log.Warn("a record is not in the search index", "noun", noun, "id", id, "error", err) // a verification names it
+		x.log.Warn("a record is not in the search index", "noun", recordType, "id", id, "error", err) // an integrity check names it
 	}
 	r.found = err == nil
 	return r
@@ -69,22 +69,23 @@ func (r *indexRecord) loadOrder(t *store.Tx) error {
 	return nil
 }
 
-// loadFile is found where its abstract lies: the store tells of its files when that moves.
+// loadFile indexes a document under the property and template of its abstract. When those change, the
+// store adds the files of the abstract to the change feed.
 func (r *indexRecord) loadFile(t *store.Tx) error {
 	f, err := t.File(r.ID)
 	if err != nil {
 		return err
 	}
-	var of model.Abstract
+	var abstract model.Abstract
 	if f.AbstractID != 0 {
-		// A damaged one hides no document; a verification names it.
-		if of, err = t.Abstract(f.AbstractID); err != nil && !errors.Is(err, store.ErrDamaged) {
+		// A damaged abstract does not hide its documents; an integrity check reports it.
+		if abstract, err = t.Abstract(f.AbstractID); err != nil && !errors.Is(err, store.ErrDamaged) {
 			return err
 		}
 	}
-	r.setPlace(of.Property, of.TemplateID, f.CreatedAt)
+	r.setPlace(abstract.Property, abstract.TemplateID, f.CreatedAt)
 	r.setTerms(f.SearchTerms())
-	if !f.Processing { // whose end is a change
+	if !f.Processing { // the end of processing is a change of its own
 		r.digest, r.textFailed = f.Digest, f.MissingText()
 	}
 	return nil
@@ -98,7 +99,7 @@ func (r *indexRecord) setTerms(k model.SearchTerms) {
 	r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Other
 }
 
-// dayNumber is the day of a time as the index has it, in days since 1970 in UTC.
+// dayNumber returns the days from January 1, 1970 to a time, in UTC.
 func dayNumber(at time.Time) int32 {
 	const day = 24 * 60 * 60
 	seconds := at.Unix()
@@ -108,19 +109,19 @@ func dayNumber(at time.Time) int32 {
 	return int32(seconds / day)
 }
 
-// readText hands over the kept text of a document, and counts it. Where that is not to
-// be had, the document is found by its name, and by what was there, until it is made.
+// readText passes the stored text of a document to page. If the text is unavailable, the document is
+// indexed with its name and the text read so far, and is added to missingText.
 func (b *indexBatch) readText(ctx context.Context, r indexRecord, page func(text string) error) error {
-	var refused error
+	var pageErr error
 	err := b.x.readText(r.digest, func(_ int, text string) error {
 		b.textBytes += int64(len(text))
-		if refused = ctx.Err(); refused == nil {
-			refused = page(text)
+		if pageErr = ctx.Err(); pageErr == nil {
+			pageErr = page(text)
 		}
-		return refused
+		return pageErr
 	})
-	if refused != nil {
-		return refused
+	if pageErr != nil {
+		return pageErr
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)

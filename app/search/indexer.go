@@ -1,29 +1,3 @@
-// Package search keeps the index of words (app/search/query) behind the database
-// (app/store): it makes one where there is none that is whole, sound and of this
-// database, and follows the feed of changes. It decides what of a record is found, and
-// answers searches, a few at once.
-//
-// Promises. Nothing that is written waits for the index, and nothing is lost with it:
-// the folder may be deleted at any time, also while a server runs. Whatever becomes of
-// its files, what answers is whole: an index that is missing, damaged, of another
-// program or of another database is made anew from the records, while the one before
-// answers, where there is one. How far it has come lies in the index and changes with
-// it (mark.go), so that a crash leaves nothing out and whoever is cut off goes on from
-// there. A document that arrives goes first, as to processors and as to room: the index
-// stops growing above the reserve of the disk (room.go).
-//
-// Refused are searches while there is no whole index, and those that find too many
-// others under way until their time is over: both of kind title.Closing.
-//
-// # The folder
-//
-// An index that is made anew lies beside the one that answers; no folder is ever
-// renamed, as Windows would not while it is open.
-//
-//	search/
-//	    current    the number of the folder that answers
-//	    1/         an index (app/search/query)
-//	    2/         one that is being made; gets its number into current when it is whole
 package search
 
 import (
@@ -39,77 +13,77 @@ import (
 	"deedkeep/app/store"
 )
 
-// IndexerOptions of New.
+// IndexerOptions configures NewIndexer.
 type IndexerOptions struct {
-	Dir           string        // of the index; made when it is needed
-	Store         *store.Store  // of the records
-	Search        query.Options // but for Log and Room, which are the indexer's
-	BatchSize     int64         // bytes of text that go into the index at once; 0: 4 MB
-	MaxConcurrent int           // searches; 0: two for each processor
+	Dir           string        // folder of the index; created when needed
+	Store         *store.Store  // the database
+	Search        query.Options // Log and AllowMerge are set by the indexer
+	BatchSize     int64         // bytes of text in one batch; 0: 4 MB
+	MaxConcurrent int           // concurrent searches; 0: two per processor
 
-	// ReadText reads the stored text of a document by its digest, page by page, and ends
-	// with the error of page; nil where it has none, another error where it is to be
-	// made: fs.ErrNotExist where it is not there.
+	// ReadText passes the stored text of a document to page, page by page, and returns the error of
+	// page. It returns nil for a document without text, and another error if the text has to be
+	// regenerated: fs.ErrNotExist if it is missing.
 	ReadText func(digest string, page func(number int, text string) error) error
-	// OnMissingText is called while Lacking has documents, after turns; it returns at once. nil
-	// where nobody makes texts.
+	// OnMissingText is called after a pass if MissingText has documents. It must not block. It may be
+	// nil.
 	OnMissingText func()
-	// FreeSpace tells how many bytes are free on the disk of Dir, and below how many of them
-	// no document is taken.
+	// FreeSpace returns the free bytes on the disk of Dir, and the reserve below which uploads are
+	// rejected.
 	FreeSpace func() (free, reserve uint64, err error)
-	// Yield returns when no document is arriving, after most, or with ctx.
-	Yield func(ctx context.Context, most time.Duration)
+	// Yield waits until no upload is in progress, for at most limit, or until ctx is done.
+	Yield func(ctx context.Context, limit time.Duration)
 
 	Now  func() time.Time
 	Log  *slog.Logger
-	Open func(dir string, o query.Options) (Index, error) // nil: Words
+	Open func(dir string, o query.Options) (Index, error) // nil: OpenIndex
 }
 
-// Indexer keeps the index in Options.Dir. It is safe for many goroutines.
+// Indexer maintains the index in IndexerOptions.Dir. Its methods may be called concurrently.
 //
-// One turn at a time does the work: in Run, or of whoever waits for the index where
-// nobody runs it.
+// The work is done in passes, one at a time: by Run or, if Run is not running, by callers of Await.
 type Indexer struct {
 	dir           string
 	store         *store.Store
 	batchSize     int64
-	maxFeed       uint64 // changes that are kept for an index that does not get on
+	maxFeed       uint64 // changes kept for an index that has stopped updating
 	readText      func(digest string, page func(number int, text string) error) error
 	onMissingText func()
 	freeSpace     func() (free, reserve uint64, err error)
-	yield         func(ctx context.Context, most time.Duration)
+	yield         func(ctx context.Context, limit time.Duration)
 	clock         func() time.Time
 	log           *slog.Logger
 	open          func(dir string) (Index, error)
 	limiter       *limiter
 	wake          chan struct{}
 
-	passMu       sync.Mutex // of whoever does a turn
-	prepared     bool       // what lies in dir was looked at
-	foreignDB    bool       // the database is not the one that was last used here
-	openFailures int        // turns in which an index could not be opened
+	passMu       sync.Mutex // held during a pass
+	prepared     bool       // openAll succeeded
+	foreignDB    bool       // the database may not be the one that was last used here
+	openFailures int        // passes that failed to open an index
 	isClosed     bool       // Close was called
 
 	mu               sync.Mutex
-	running          bool           // Run does the turns
-	live             *generation    // gives the answers; nil: there is none
-	building         *generation    // is being made; nil: none is
-	rebuildRequested bool           // somebody wants it made anew, and it is not begun
-	rebuildCount     int            // calls of Renew
-	abandonErr       error          // why the one that was made anew last was given up; nil: it was not
-	backoff          rebuildBackoff // of indexes
-	failure          string         // why nothing goes on for now
+	running          bool        // Run is running
+	live             *generation // serves searches; nil: none
+	building         *generation // is being built; nil: none
+	rebuildRequested bool        // a requested rebuild has not begun
+	rebuildCount     int         // calls of Rebuild
+	abandonErr       error       // why the last rebuild was abandoned; nil: it was not
+	backoff          rebuildBackoff
+	failure          string // why indexing has stopped; "" if it works
 	since            time.Time
-	passEnded        chan struct{} // closed with the end of each turn of Run
+	passEnded        chan struct{} // closed at the end of each pass of Run
 }
 
-// defaultBatch is Options.BatchSize where that is 0.
+// defaultBatch is the default of IndexerOptions.BatchSize.
 const defaultBatch = 4 << 20
 
-// NewIndexer gives the indexer of a folder, and touches nothing there yet.
+// NewIndexer returns the indexer of a folder. It does not access the folder yet.
 func NewIndexer(o IndexerOptions) *Indexer {
 	x := &Indexer{
-		dir: o.Dir, store: o.Store, batchSize: o.BatchSize, maxFeed: defaultMaxFeed, readText: o.ReadText, onMissingText: o.OnMissingText, freeSpace: o.FreeSpace, yield: o.Yield, clock: o.Now, log: o.Log,
+		dir: o.Dir, store: o.Store, batchSize: o.BatchSize, maxFeed: defaultMaxFeed, readText: o.ReadText,
+		onMissingText: o.OnMissingText, freeSpace: o.FreeSpace, yield: o.Yield, clock: o.Now, log: o.Log,
 		limiter: newLimiter(o.MaxConcurrent), wake: make(chan struct{}, 1), passEnded: make(chan struct{}), since: o.Now(),
 	}
 	if x.batchSize <= 0 {
@@ -119,21 +93,21 @@ func NewIndexer(o IndexerOptions) *Indexer {
 	if open == nil {
 		open = OpenIndex
 	}
-	set := o.Search
-	set.Log, set.AllowMerge = o.Log, x.allowMerge
-	x.open = func(dir string) (Index, error) { return open(dir, set) }
+	options := o.Search
+	options.Log, options.AllowMerge = o.Log, x.allowMerge
+	x.open = func(dir string) (Index, error) { return open(dir, options) }
 	return x
 }
 
-// Start says that Run begins, and whether the database is the one that was last used
-// here: the index of another one must be where that is, to the word.
-func (x *Indexer) Start(own bool) {
+// Start announces that Run is about to be called. sameDB says whether the database is the one that was
+// last used with this folder; for another one, an index is kept only if it matches exactly.
+func (x *Indexer) Start(sameDB bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.running, x.foreignDB = true, !own
+	x.running, x.foreignDB = true, !sameDB
 }
 
-// Wake has Run look again now, whatever it waits for.
+// Wake makes Run start a pass now instead of waiting.
 func (x *Indexer) Wake() {
 	select {
 	case x.wake <- struct{}{}:
@@ -141,24 +115,25 @@ func (x *Indexer) Wake() {
 	}
 }
 
-// Rebuild asks for an index that is made anew from the records. The one there is answers
-// until it is whole. Where nobody runs the indexer, Await makes it.
+// Rebuild requests a rebuild of the index from the records. The live index serves searches until the
+// new one is complete. If Run is not running, Await builds it.
 func (x *Indexer) Rebuild() {
 	x.withLock(func() {
-		x.rebuildRequested = x.building == nil // else one is under way already
+		x.rebuildRequested = x.building == nil // otherwise one is in progress
 		x.rebuildCount++
 		x.backoff = rebuildBackoff{}
-		x.abandonErr, x.failure = nil, "" // are of what was tried before
+		x.abandonErr, x.failure = nil, "" // they concern earlier attempts
 	})
 	x.Wake()
 }
 
 var (
 	errIndexBuilding = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being made; try again soon."}
-	errIndexFailed   = &errs.Error{Kind: errs.Unavailable, Message: "There is no search index, and none can be made for now; the administrator sees why."}
+	errIndexFailed   = &errs.Error{Kind: errs.Unavailable,
+		Message: "There is no search index, and none can be made for now; the administrator sees why."}
 )
 
-// unavailableErr says why nothing answers.
+// unavailableErr returns the error for a search while there is no live index.
 func (x *Indexer) unavailableErr() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -168,32 +143,32 @@ func (x *Indexer) unavailableErr() error {
 	return errIndexBuilding
 }
 
-// Acquire waits for the asker's turn to search: one text for whoever has his share of the
-// places. He keeps his place for all that he makes of the answer, so that the memory of
-// that is bounded too, and gives it back with leave. Closing when ctx's deadline comes
-// before the turn.
-func (x *Indexer) Acquire(ctx context.Context, asker string) (leave func(), err error) {
-	return x.limiter.acquire(ctx, asker)
+// Acquire waits for a search slot for a client, which gets at most half of the slots. The caller holds
+// it while it processes the results, which take memory too, and then calls release. Acquire returns
+// Unavailable if the deadline of ctx passes first.
+func (x *Indexer) Acquire(ctx context.Context, client string) (release func(), err error) {
+	return x.limiter.acquire(ctx, client)
 }
 
-// Search asks the index, for who has entered. Closing while there is no whole index; else
-// the errors of search.Index. Damage that it meets begins the making of a new one.
+// Search runs a query; the caller must have acquired a slot. It returns Unavailable while there is no
+// complete index, and otherwise the errors of query.Index.Search. If it finds damage, a rebuild
+// starts.
 func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, error) {
-	in := x.acquireLive()
-	if in == nil {
+	gen := x.acquireLive()
+	if gen == nil {
 		return query.Result{}, x.unavailableErr()
 	}
-	defer in.readers.Done()
-	answer, err := in.Search(ctx, q)
-	if isUnusable(err) || in.countReadError(err) {
-		in.damaged.Store(true)
+	defer gen.readers.Done()
+	result, err := gen.Search(ctx, q)
+	if isUnusable(err) || gen.countReadError(err) {
+		gen.damaged.Store(true)
 		x.Wake()
 		return query.Result{}, &errs.Error{Kind: errs.Unavailable, Message: errIndexBuilding.Message, Err: err}
 	}
-	return answer, err
+	return result, err
 }
 
-// acquireLive gives what answers, which its taker lets go with users.Done.
+// acquireLive returns the live index, or nil. The caller releases it with readers.Done.
 func (x *Indexer) acquireLive() *generation {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -204,27 +179,29 @@ func (x *Indexer) acquireLive() *generation {
 	return x.live
 }
 
-// maxReadErrors is how many searches may meet an error of the disk before the index counts
-// as broken: a sector that is gone refuses the same searches for ever.
+// maxReadErrors is how many searches may fail with a disk error before the index counts as damaged. A
+// bad sector makes the same searches fail every time.
 const maxReadErrors = 16
 
-func (in *generation) countReadError(err error) bool {
+// countReadError counts an error of the disk. It reports whether there were too many.
+func (gen *generation) countReadError(err error) bool {
 	var disk *fs.PathError
-	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && in.readErrors.Add(1) >= maxReadErrors
+	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && gen.readErrors.Add(1) >= maxReadErrors
 }
 
-// isUnusable reports an index that has to be made anew.
+// isUnusable reports whether an error means that the index has to be rebuilt.
 func isUnusable(err error) bool {
 	return errors.Is(err, query.ErrDamaged) || errors.Is(err, query.ErrOtherFormat)
 }
 
+// withLock calls fn while holding mu.
 func (x *Indexer) withLock(fn func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	fn()
 }
 
-// Close ends it, once no turn is under way any more.
+// Close closes the indexes after the current pass and the searches in progress have ended.
 func (x *Indexer) Close() {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
@@ -233,13 +210,13 @@ func (x *Indexer) Close() {
 		open = []*generation{x.live, x.building}
 		x.live, x.building, x.isClosed = nil, nil, true
 	})
-	for _, in := range open {
-		if in == nil {
+	for _, gen := range open {
+		if gen == nil {
 			continue
 		}
-		in.readers.Wait()
-		if err := in.Close(); err != nil {
-			x.log.Warn("the search index", "error", err) // what it has not kept comes again
+		gen.readers.Wait()
+		if err := gen.Close(); err != nil {
+			x.log.Warn("the search index", "error", err) // unsaved changes are applied again
 		}
 	}
 }

@@ -10,76 +10,74 @@ import (
 	"deedkeep/app/errs"
 )
 
-// limiter lets a few searches into the index at once, so that their memory is
-// bounded whatever is asked: the others wait, those who came first go first. Nobody
-// has more than half of the places, however much he asks, so there is always one for
-// somebody else.
+// limiter limits concurrent searches, and with them memory use. Others wait in order of arrival. A
+// client gets at most half of the slots, so that one is always left for another client.
 type limiter struct {
 	max, maxPerClient int
 
 	mu        sync.Mutex
 	active    int
-	perClient map[string]int // asker → his places; never 0
+	perClient map[string]int // slots in use by client; entries of 0 are deleted
 	queue     []*waiter
 }
 
 type waiter struct {
 	client   string
-	admitted chan struct{} // closed when it has its place
+	admitted chan struct{} // closed when the client gets a slot
 }
 
-func newLimiter(most int) *limiter {
-	if most <= 0 {
-		most = 2 * runtime.GOMAXPROCS(0)
+func newLimiter(maxConcurrent int) *limiter {
+	if maxConcurrent <= 0 {
+		maxConcurrent = 2 * runtime.GOMAXPROCS(0)
 	}
-	return &limiter{max: most, maxPerClient: max(1, most/2), perClient: make(map[string]int)}
+	return &limiter{max: maxConcurrent, maxPerClient: max(1, maxConcurrent/2), perClient: make(map[string]int)}
 }
 
-// ErrTooManySearches is in the chain of the error of Enter where no place was to be had in time.
+// ErrTooManySearches is in the chain of the error of Acquire if no slot became free in time.
 var ErrTooManySearches = errors.New("too many searches at once")
 
 var errTooMany = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches are under way; try again soon.", Err: ErrTooManySearches}
 
-// acquire waits for a place, which leave gives back. Closing when there is none before
-// ctx's deadline.
-func (g *limiter) acquire(ctx context.Context, asker string) (leave func(), err error) {
-	w := &waiter{client: asker, admitted: make(chan struct{})}
-	leave = func() { g.release(asker) }
+// acquire waits for a slot, which the caller must release. It returns Unavailable if the deadline of
+// ctx passes first.
+func (g *limiter) acquire(ctx context.Context, client string) (release func(), err error) {
+	w := &waiter{client: client, admitted: make(chan struct{})}
+	release = func() { g.release(client) }
 	g.mu.Lock()
 	g.queue = append(g.queue, w)
 	g.admit()
 	g.mu.Unlock()
 	select {
 	case <-w.admitted:
-		return leave, nil
+		return release, nil
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
-	at := slices.Index(g.queue, w)
-	if at >= 0 {
-		g.queue = slices.Delete(g.queue, at, at+1)
+	i := slices.Index(g.queue, w)
+	if i >= 0 {
+		g.queue = slices.Delete(g.queue, i, i+1)
 	}
 	g.mu.Unlock()
-	if at < 0 { // it had its place in the same moment
-		return leave, nil
+	if i < 0 { // it was admitted at the same moment
+		return release, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil, ctx.Err() // who asked has left
+		return nil, ctx.Err() // the client disconnected
 	}
 	return nil, errTooMany
 }
 
-func (g *limiter) release(asker string) {
+func (g *limiter) release(client string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.active--
-	if g.perClient[asker]--; g.perClient[asker] == 0 {
-		delete(g.perClient, asker)
+	if g.perClient[client]--; g.perClient[client] == 0 {
+		delete(g.perClient, client)
 	}
 	g.admit()
 }
 
-// admit gives places to those who waited longest and may have one.
+// admit hands free slots to waiting clients in order of arrival, skipping those at their limit.
 func (g *limiter) admit() {
 	g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool {
 		if g.active == g.max || g.perClient[w.client] == g.maxPerClient {

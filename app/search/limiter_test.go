@@ -28,13 +28,13 @@ func (h held) Search(_ context.Context, q query.Query) (query.Result, error) {
 
 // A few searches are in the index at once, and nobody has more than half of the places;
 // who waits too long is refused.
-func TestSearchesAtOnce(t *testing.T) {
+func TestConcurrentSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	const most, soon, patience = 4, time.Second, 20 * time.Second
 	x := open(t, func(o *search.IndexerOptions) { o.MaxConcurrent = most })
 	h := held{inside: make(chan string), goOn: make(chan struct{})}
-	x.meddle(func(_ int64, in search.Index) search.Index { h.Index = in; return h })
-	x.indexes()
+	x.wrapIndexes(func(_ int64, in search.Index) search.Index { h.Index = in; return h })
+	x.catchUp()
 	var all sync.WaitGroup
 	refused := make(chan error, 32)
 	ask := func(asker string, times int, wait time.Duration) {
@@ -42,7 +42,7 @@ func TestSearchesAtOnce(t *testing.T) {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), wait)
 				defer cancel()
-				if err := x.asks(ctx, asker); err != nil {
+				if err := x.searchAs(ctx, asker); err != nil {
 					refused <- fmt.Errorf("%s: %w", asker, err)
 				}
 			})
@@ -81,7 +81,7 @@ func TestSearchesAtOnce(t *testing.T) {
 	ask("greedy", most/2, patience)
 	came("greedy", most/2)
 	cancel()
-	if err := x.asks(ctx, "greedy"); !errors.Is(err, context.Canceled) {
+	if err := x.searchAs(ctx, "greedy"); !errors.Is(err, context.Canceled) {
 		t.Errorf("who left is told %v", err)
 	}
 	for range most / 2 {
@@ -91,7 +91,7 @@ func TestSearchesAtOnce(t *testing.T) {
 }
 
 // asks enters, searches and leaves.
-func (h *house) asks(ctx context.Context, asker string) error {
+func (h *harness) searchAs(ctx context.Context, asker string) error {
 	leave, err := h.Acquire(ctx, asker)
 	if err != nil {
 		return err

@@ -5,32 +5,31 @@ import (
 	"slices"
 )
 
-// A document may go into the index before its text is there: it was made of the bytes
-// once, but what was made may be deleted, was not in the backup, or is damaged. Whoever
-// makes texts again (Options.Lacks) asks which documents those are. They lie in the mark,
-// so that a crash forgets none, and leave it when their record comes again, as it does
-// when its text is made, or when it goes.
-
-// idRanges are numbers of documents, from the first to the last of each; ascending, with
-// gaps between. They are never changed, but copied.
+// idRanges is a set of document IDs as inclusive ranges, ascending and not adjacent. Copy it before
+// changing it: searches may be reading it.
+//
+// The checkpoint uses it for documents that were indexed without their text because the extracted text
+// was deleted, damaged or missing from a backup. A document leaves the set when its record is indexed
+// again, for example after its text was regenerated.
 type idRanges [][2]uint64
 
-// maxRanges bounds the mark. Beyond it those that lie closest are taken for one, with
-// what is between them: to look at a document in vain costs little.
+// maxRanges limits the size of the checkpoint. Beyond it, the closest ranges are merged, together with
+// the IDs between them: checking a document needlessly is cheap.
 const maxRanges = 4096
 
+// count returns the number of IDs.
 func (s idRanges) count() (n uint64) {
-	for _, one := range s {
-		n += one[1] - one[0] + 1
+	for _, r := range s {
+		n += r[1] - r[0] + 1
 	}
 	return n
 }
 
-// first are the first numbers, at most so many.
-func (s idRanges) first(most int) (ids []uint64) {
-	for _, one := range s {
-		for id := one[0]; id <= one[1]; id++ {
-			if len(ids) == most {
+// first returns up to limit IDs, lowest first.
+func (s idRanges) first(limit int) (ids []uint64) {
+	for _, r := range s {
+		for id := r[0]; id <= r[1]; id++ {
+			if len(ids) == limit {
 				return ids
 			}
 			ids = append(ids, id)
@@ -39,102 +38,100 @@ func (s idRanges) first(most int) (ids []uint64) {
 	return ids
 }
 
-// find is the span with the number, or else the place for one.
+// find returns the index of the range that contains an ID, or where to insert one.
 func (s idRanges) find(id uint64) (int, bool) {
-	return slices.BinarySearchFunc(s, id, func(one [2]uint64, id uint64) int {
+	return slices.BinarySearchFunc(s, id, func(r [2]uint64, id uint64) int {
 		switch {
-		case one[1] < id:
+		case r[1] < id:
 			return -1
-		case one[0] > id:
+		case r[0] > id:
 			return 1
 		}
 		return 0
 	})
 }
 
-// add adds a number in place.
+// add adds an ID in place.
 func (s *idRanges) add(id uint64) {
-	list := *s
-	at, has := list.find(id)
-	if has {
+	ranges := *s
+	i, found := ranges.find(id)
+	if found {
 		return
 	}
-	before, behind := at > 0 && list[at-1][1]+1 == id, at < len(list) && list[at][0] == id+1
+	before, after := i > 0 && ranges[i-1][1]+1 == id, i < len(ranges) && ranges[i][0] == id+1
 	switch {
-	case before && behind:
-		list[at-1][1] = list[at][1]
-		list = slices.Delete(list, at, at+1)
+	case before && after:
+		ranges[i-1][1] = ranges[i][1]
+		ranges = slices.Delete(ranges, i, i+1)
 	case before:
-		list[at-1][1] = id
-	case behind:
-		list[at][0] = id
+		ranges[i-1][1] = id
+	case after:
+		ranges[i][0] = id
 	default:
-		list = slices.Insert(list, at, [2]uint64{id, id})
+		ranges = slices.Insert(ranges, i, [2]uint64{id, id})
 	}
-	*s = list.mergeExcess()
+	*s = ranges.mergeExcess()
 }
 
-// remove takes a number out in place.
+// remove removes an ID in place.
 func (s *idRanges) remove(id uint64) {
-	list := *s
-	at, has := list.find(id)
-	if !has {
+	ranges := *s
+	i, found := ranges.find(id)
+	if !found {
 		return
 	}
-	switch one := list[at]; {
-	case one[0] == one[1]:
-		list = slices.Delete(list, at, at+1)
-	case one[0] == id:
-		list[at][0]++
-	case one[1] == id:
-		list[at][1]--
+	switch r := ranges[i]; {
+	case r[0] == r[1]:
+		ranges = slices.Delete(ranges, i, i+1)
+	case r[0] == id:
+		ranges[i][0]++
+	case r[1] == id:
+		ranges[i][1]--
 	default:
-		list[at][1] = id - 1
-		list = slices.Insert(list, at+1, [2]uint64{id + 1, one[1]})
+		ranges[i][1] = id - 1
+		ranges = slices.Insert(ranges, i+1, [2]uint64{id + 1, r[1]})
 	}
-	*s = list.mergeExcess()
+	*s = ranges.mergeExcess()
 }
 
-// mergeExcess joins the two that lie closest, the last of them: the first ones are made
-// first, and must come to an end.
+// mergeExcess merges the two closest ranges if there are more than maxRanges. Of equally close ones it
+// merges the last: text is regenerated from the front, which has to make progress.
 func (s idRanges) mergeExcess() idRanges {
 	if len(s) <= maxRanges {
 		return s
 	}
 	closest := len(s) - 1
-	for at := closest - 1; at > 0; at-- {
-		if cmp.Less(s[at][0]-s[at-1][1], s[closest][0]-s[closest-1][1]) {
-			closest = at
+	for i := closest - 1; i > 0; i-- {
+		if cmp.Less(s[i][0]-s[i-1][1], s[closest][0]-s[closest-1][1]) {
+			closest = i
 		}
 	}
 	s[closest-1][1] = s[closest][1]
 	return slices.Delete(s, closest, closest+1)
 }
 
-// updateMissingText notes in the mark which documents of the batch have their text now, and which
-// lack it.
+// updateMissingText records which documents of a batch have their text now, and which miss it.
 func (m *checkpoint) updateMissingText(b *indexBatch) {
 	if len(m.MissingText) == 0 && len(b.missingText) == 0 {
 		return
 	}
-	list := slices.Clone(m.MissingText) // the mark before has it too
+	ranges := slices.Clone(m.MissingText) // the current checkpoint shares it
 	for _, id := range b.files {
-		list.remove(id)
+		ranges.remove(id)
 	}
 	for _, id := range b.missingText {
-		list.add(id)
+		ranges.add(id)
 	}
-	m.MissingText = list
+	m.MissingText = ranges
 }
 
-// MissingText gives documents that are in the index without their text, which they may have
-// and which is to be made: at most so many, by their numbers; none before the index
-// knows of all changes up to one. A document in it may have its text, be in the trash or
-// be gone: it leaves the list with the next change of its record.
-func (x *Indexer) MissingText(after uint64, most int) []uint64 {
-	for _, in := range x.generations() {
-		if in != nil && !in.building.Load() && in.change.Load() >= after {
-			if ids := in.missing().first(most); len(ids) > 0 {
+// MissingText returns up to limit IDs of documents that are indexed without their text, lowest first,
+// if the index contains every change up to after; otherwise none. The list may include documents that
+// have their text by now, or are deleted: they leave it when their last change is indexed.
+func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
+	for _, gen := range x.generations() {
+		if gen != nil && !gen.building.Load() && gen.change.Load() >= after {
+			if ids := gen.missing().first(limit); len(ids) > 0 {
 				return ids
 			}
 		}
@@ -142,37 +139,38 @@ func (x *Indexer) MissingText(after uint64, most int) []uint64 {
 	return nil
 }
 
-func (x *Indexer) generations() (list [2]*generation) {
-	x.withLock(func() { list = [2]*generation{x.live, x.building} })
-	return list
+// generations returns the live index and the one being built; either may be nil.
+func (x *Indexer) generations() (ranges [2]*generation) {
+	x.withLock(func() { ranges = [2]*generation{x.live, x.building} })
+	return ranges
 }
 
-// missing are the documents without their text.
-func (in *generation) missing() idRanges {
-	if list := in.missingText.Load(); list != nil {
-		return *list
+// missing returns the documents that are indexed without their text.
+func (gen *generation) missing() idRanges {
+	if ranges := gen.missingText.Load(); ranges != nil {
+		return *ranges
 	}
 	return nil
 }
 
-// waitsForText reports an index that is whole but for texts, beside one that has more of them:
-// that one answers until they are made.
-func (x *Indexer) waitsForText(in *generation) bool {
+// waitsForText reports whether a complete index should not go live yet, because it misses the text of
+// more documents than the live one.
+func (x *Indexer) waitsForText(gen *generation) bool {
 	return x.onMissingText != nil && x.live != nil && !x.live.damaged.Load() && x.live.fellBehindAt.IsZero() &&
-		in.missing().count() > x.live.missing().count()
+		gen.missing().count() > x.live.missing().count()
 }
 
-// onlyTextMissing reports that an index is being made, has all changes up to one, and waits for
-// nothing but texts.
+// onlyTextMissing reports whether the index being built contains every change up to change and waits
+// only for text.
 func (x *Indexer) onlyTextMissing(change uint64) bool {
-	in := x.generations()[1]
-	return x.onMissingText != nil && in != nil && !in.building.Load() && in.change.Load() >= change && len(in.missing()) > 0
+	gen := x.generations()[1]
+	return x.onMissingText != nil && gen != nil && !gen.building.Load() && gen.change.Load() >= change && len(gen.missing()) > 0
 }
 
-// notifyMissingText calls for texts, where some are lacking.
+// notifyMissingText calls onMissingText if any text is missing.
 func (x *Indexer) notifyMissingText() {
-	for _, in := range x.generations() {
-		if x.onMissingText != nil && in != nil && len(in.missing()) > 0 {
+	for _, gen := range x.generations() {
+		if x.onMissingText != nil && gen != nil && len(gen.missing()) > 0 {
 			x.onMissingText()
 			return
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // Spans are a set of numbers, whatever comes and goes.
-func TestSpansAreASet(t *testing.T) {
+func TestIDRangesBehaveLikeASet(t *testing.T) {
 	t.Parallel()
 	chance := rand.New(rand.NewPCG(1, 2))
 	var s idRanges
@@ -38,7 +38,7 @@ func TestSpansAreASet(t *testing.T) {
 }
 
 // Too many spans forget no number, and emptied from the front they come to an end.
-func TestSpansAreBounded(t *testing.T) {
+func TestIDRangesAreBounded(t *testing.T) {
 	t.Parallel()
 	var s idRanges
 	const most = 3 * maxRanges

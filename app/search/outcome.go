@@ -10,11 +10,11 @@ import (
 	"deedkeep/app/stats"
 )
 
-// Outcomes are the values of the search counter: something was found, or nothing;
-// the query is invalid; the deadline passed; too many searches were running; there is no
-// complete search index; the client left before the response, as type-ahead search does
-// at each letter; or a server error.
-var Outcomes = []string{outcomeFound, outcomeNothing, outcomeInvalid, outcomeTimeout, outcomeBusy, outcomeNoIndex, outcomeCanceled, outcomeError}
+// Outcomes are the label values of the search counter: results; no results; an invalid query; a
+// timeout; too many searches at once; no complete search index; a client that disconnected, as
+// search-as-you-type does with each key; and a server error.
+var Outcomes = []string{outcomeFound, outcomeNothing, outcomeInvalid, outcomeTimeout, outcomeBusy, outcomeNoIndex,
+	outcomeCanceled, outcomeError}
 
 const (
 	outcomeFound    = "found"
@@ -30,7 +30,7 @@ const (
 // searchBuckets are the upper bounds of the histogram of search times, in seconds.
 var searchBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
 
-// searchMetrics count searches by outcome, and the time of those that were answered.
+// searchMetrics counts searches by outcome, and measures those that succeeded.
 type searchMetrics struct {
 	outcomes stats.Counters
 	seconds  *stats.Histogram
@@ -40,12 +40,13 @@ func newSearchMetrics() searchMetrics {
 	return searchMetrics{stats.NewCounters(Outcomes...), stats.NewHistogram(searchBuckets...)}
 }
 
-// Counts returns how many searches had each of Outcomes, and the times in seconds
-// of those that were answered.
+// Counts returns the number of searches by outcome, and the duration in seconds of those that
+// succeeded.
 func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Read) {
 	return s.metrics.outcomes.Read(), s.metrics.seconds.Read()
 }
 
+// add counts a search. found says whether it had results.
 func (c searchMetrics) add(took time.Duration, found bool, err error) {
 	switch kind := errs.KindOf(err); {
 	case err == nil:

@@ -13,11 +13,11 @@ import (
 
 // An index that is so far behind that the changes it needs are gone answers, and says
 // that it is behind, until another is whole.
-func TestAnIndexThatIsOutrunAnswersUntilAnotherDoes(t *testing.T) {
+func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
+	h.catchUp()
 	h.SetMaxFeed(2_000)
 	h.orders(9_000)
 	turns, behind := 0, uint64(0)
@@ -26,54 +26,54 @@ func TestAnIndexThatIsOutrunAnswersUntilAnotherDoes(t *testing.T) {
 		if more, err = h.RunPass(t.Context()); err != nil || turns == 100 {
 			t.Fatalf("turn %d: %v", turns, err)
 		}
-		h.finds("KX100", "order 1")
+		h.wantHits("KX100", "order 1")
 		s, err := h.State(t.Context())
 		if err != nil || !s.Ready || s.Failure != "" || s.Complete() != (s.Documents == 9_001) {
 			t.Fatalf("turn %d: %+v, %v", turns, s, err)
 		}
 		behind = max(behind, s.PendingChanges)
 	}
-	if s := h.indexes(); s.Documents != 9_001 || behind == 0 {
+	if s := h.catchUp(); s.Documents != 9_001 || behind == 0 {
 		t.Errorf("%+v, %d behind at most", s, behind)
 	}
-	h.site.holds(t, 2)
+	h.site.wantEntries(t, 2)
 }
 
 // The folder may be deleted as often as somebody likes: that is no fault of the disk,
 // after which none would be made for a while.
-func TestTheFolderMayBeDeletedAgainAndAgain(t *testing.T) {
+func TestFolderMayBeDeletedRepeatedly(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
+	h.catchUp()
 	for range 8 {
 		if err := os.RemoveAll(h.site.search()); err != nil {
 			t.Fatal(err)
 		}
-		h.indexes()
-		h.finds("KX100", "order 1")
+		h.catchUp()
+		h.wantHits("KX100", "order 1")
 	}
 }
 
 // A disk, or a share of one, that is full although it said that there is room is a full
 // disk: a second index goes, and the one that answers goes on.
-func TestTheDiskSaysThatItIsFull(t *testing.T) {
+func TestDiskFullErrorAbandonsRebuild(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	h.order("KX100", "", elm("", ""))
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n == 1 {
 			return in
 		}
-		return meddled{Index: in, apply: func() error { return &os.PathError{Op: "write", Path: "x", Err: errNoRoom} }}
+		return wrappedIndex{Index: in, apply: func() error { return &os.PathError{Op: "write", Path: "x", Err: errDiskFull} }}
 	})
-	h.indexes()
+	h.catchUp()
 	h.Rebuild()
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
-	h.site.holds(t, 2)
-	h.finds("KX100", "order 1")
+	h.site.wantEntries(t, 2)
+	h.wantHits("KX100", "order 1")
 	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Building || s.Failure != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -81,38 +81,38 @@ func TestTheDiskSaysThatItIsFull(t *testing.T) {
 
 // What somebody has put beside the index that answers, under a later number, keeps
 // nobody from searching.
-func TestWhatLiesBesideTheIndexIsPassedOver(t *testing.T) {
+func TestUnknownFoldersAreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
-	h.shut()
+	h.catchUp()
+	h.closeAll()
 	if err := errors.Join(os.WriteFile(s.search("2"), nil, 0o600), os.MkdirAll(filepath.Join(s.search("9"), "manifest"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	h = s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.finds("KX100", "order 1")
+	h.wantHits("KX100", "order 1")
 	h.Rebuild()
-	h.indexes()
-	h.finds("KX100", "order 1")
-	s.holds(t, 2)
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
+	s.wantEntries(t, 2)
 }
 
 // The turn that was under way when somebody asked for a new index says nothing to him.
-func TestWhoAsksAgainIsNotToldOfBefore(t *testing.T) {
+func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	under, gate := make(chan struct{}), make(chan struct{})
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n > 1 {
 			return in
 		}
-		return meddled{Index: in, apply: func() error {
+		return wrappedIndex{Index: in, apply: func() error {
 			if len(in.Checkpoint()) == 0 {
 				return nil
 			}
@@ -121,7 +121,7 @@ func TestWhoAsksAgainIsNotToldOfBefore(t *testing.T) {
 			return errDisk
 		}}
 	})
-	h.indexes()
+	h.catchUp()
 	h.serve()
 	h.order("KX100", "", elm("", ""))
 	<-under
@@ -131,19 +131,19 @@ func TestWhoAsksAgainIsNotToldOfBefore(t *testing.T) {
 		for range under { // the old one is tried again
 		}
 	}()
-	h.indexes()
-	h.finds("KX100", "order 1")
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
 	h.stop()
 	h.ended.Wait()
 	close(under)
 }
 
 // Who searches is told whether there is an index soon.
-func TestWhyNothingAnswers(t *testing.T) {
+func TestSearchReportsWhyIndexIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	says := func(want string) {
 		t.Helper()
 		_, err := h.Search(t.Context(), query.Query{Text: "KX100"})

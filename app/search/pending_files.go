@@ -10,21 +10,21 @@ import (
 	"deedkeep/app/store"
 )
 
-// pendingFiles are the files of an abstract that lies elsewhere now: they are found by that.
-// There may be thousands of them, with all their text, for one small change, so that they
-// wait until all other changes are in the index, and go in a batch at a time between
-// those. Until then they are found, but not by where they lie now.
+// pendingFiles are the files of an abstract whose property or template changed. One small change may
+// affect thousands of files with all their text, so they are reindexed in batches after all other
+// changes. Until then searches find them under the old property.
 type pendingFiles struct {
 	Abstract uint64 `json:"abstract"`
-	NextFile uint64 `json:"from,omitempty"` // the next file
+	NextFile uint64 `json:"from,omitempty"` // the next file to reindex
 }
 
-// maxPendingFiles bounds the mark: with more, what is owed goes first.
+// maxPendingFiles limits the size of the checkpoint: with more entries, pending files go first.
 const maxPendingFiles = 4096
 
-// addPendingFiles notes what of the changes up to the mark can wait.
+// addPendingFiles adds the abstracts whose files have to be reindexed, from the changes that the
+// checkpoint covers.
 func (m *checkpoint) addPendingFiles(changes []store.Change) {
-	m.PendingFiles = slices.Clone(m.PendingFiles) // the mark before has it too
+	m.PendingFiles = slices.Clone(m.PendingFiles) // the current checkpoint shares it
 	for _, c := range changes {
 		if c.Type != store.FilesOfAbstract || c.Seq > m.Change {
 			continue
@@ -34,49 +34,49 @@ func (m *checkpoint) addPendingFiles(changes []store.Change) {
 	}
 }
 
-// applyPendingFiles puts a batch of what is owed into the index.
-func (x *Indexer) applyPendingFiles(ctx context.Context, in *generation) error {
-	if err := x.checkGrowthSpace(in); err != nil {
+// applyPendingFiles reindexes the next batch of pending files.
+func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error {
+	if err := x.checkGrowthSpace(gen); err != nil {
 		return err
 	}
 	x.yield(ctx, maxYield)
-	mark, batch := in.checkpoint, x.newBatch(in)
-	mark.PendingFiles = slices.Clone(mark.PendingFiles)
-	for len(mark.PendingFiles) > 0 && !batch.full() && batch.records < maxChangesPerBatch {
-		owed := &mark.PendingFiles[0]
-		ids, err := x.nextFiles(ctx, *owed)
+	cp, batch := gen.checkpoint, x.newBatch(gen)
+	cp.PendingFiles = slices.Clone(cp.PendingFiles)
+	for len(cp.PendingFiles) > 0 && !batch.full() && batch.records < maxChangesPerBatch {
+		pending := &cp.PendingFiles[0]
+		ids, err := x.nextFiles(ctx, *pending)
 		if err != nil {
 			return err
 		}
 		if len(ids) == 0 {
-			mark.PendingFiles = mark.PendingFiles[1:]
+			cp.PendingFiles = cp.PendingFiles[1:]
 			continue
 		}
 		n, err := batch.addRecords(ctx, fileType, ids)
 		if err != nil {
 			return err
 		}
-		owed.NextFile = ids[n-1] + 1
+		pending.NextFile = ids[n-1] + 1
 	}
-	return x.applyBatch(ctx, in, batch, mark)
+	return x.applyBatch(ctx, gen, batch, cp)
 }
 
-// nextFiles gives the next files of an abstract by their numbers; none of one that is
-// gone, or damaged.
-func (x *Indexer) nextFiles(ctx context.Context, owed pendingFiles) (ids []uint64, err error) {
-	var of model.Abstract
+// nextFiles returns the next files of an abstract in ascending order, or none if the abstract is
+// deleted or damaged.
+func (x *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []uint64, err error) {
+	var abstract model.Abstract
 	err = x.store.View(ctx, func(t *store.Tx) (err error) {
-		of, err = t.AbstractIncludingTrash(owed.Abstract)
+		abstract, err = t.AbstractIncludingTrash(pending.Abstract)
 		return err
 	})
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		x.log.Debug("files of an abstract are not looked at", "abstract", owed.Abstract, "error", err)
+		x.log.Debug("files of an abstract are not looked at", "abstract", pending.Abstract, "error", err)
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	ids = slices.DeleteFunc(slices.Clone(of.Files), func(id uint64) bool { return id < owed.NextFile })
+	ids = slices.DeleteFunc(slices.Clone(abstract.Files), func(id uint64) bool { return id < pending.NextFile })
 	slices.Sort(ids)
 	return ids[:min(len(ids), recordsPerRead)], nil
 }

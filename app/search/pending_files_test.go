@@ -11,19 +11,19 @@ import (
 
 // When an abstract moves its documents follow, behind all that comes after it, a batch
 // at a time, and where a server ends in between.
-func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
+func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, inPieces)
+	s := newSite(t, smallBatches)
 	h := s.open(t)
 	var names []string
 	for i := range 6 {
 		names = append(names, fmt.Sprintf("Deed %d.txt", i))
 	}
 	id := h.abstract("", elm("Troy", "Rensselaer"), names...)
-	h.indexes()
+	h.catchUp()
 	in := func(county string) []string {
 		t.Helper()
-		list, err := h.asked(query.Query{Text: "deed", County: county, Kind: query.File})
+		list, err := h.query(query.Query{Text: "deed", County: county, Kind: query.File})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
 		if _, err := h.RunPass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := h.asked(query.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{late}) {
+		if list, err := h.query(query.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{late}) {
 			break
 		}
 	}
@@ -65,10 +65,10 @@ func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
 	if s, err := h.State(t.Context()); err != nil || s.PendingChanges == 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	h.shut()
+	h.closeAll()
 	h = s.open(t)
-	defer h.shut()
-	h.indexes()
+	defer h.closeAll()
+	h.catchUp()
 	if was, now := in("Rensselaer"), in("Erie"); len(was) != 0 || len(now) != 6 {
 		t.Errorf("where they were %v, where they are %v", was, now)
 	}
@@ -76,7 +76,7 @@ func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
 
 // Files of an abstract that is gone are not looked at, but what the database cannot tell
 // is no reason to forget that they are owed.
-func TestTroubleOfTheDatabaseLosesNothingOwed(t *testing.T) {
+func TestDatabaseErrorKeepsPendingFiles(t *testing.T) {
 	t.Parallel()
 	h := newSite(t, nil).open(t)
 	id := h.abstract("", elm("Troy", "Rensselaer"), "Deed.txt")

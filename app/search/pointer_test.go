@@ -11,7 +11,7 @@ import (
 
 // A file that no longer names the index in force is damage that a verification sees, with
 // a server and without one; the index answers, and the file is corrected.
-func TestADamagedPointerIsSeen(t *testing.T) {
+func TestCheckReportsDamagedCurrentFile(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, content string // "": it is deleted, which it may be
@@ -26,8 +26,8 @@ func TestADamagedPointerIsSeen(t *testing.T) {
 			s := newSite(t, nil)
 			h := s.open(t)
 			h.order("KX100", "", elm("", ""))
-			h.indexes()
-			h.shut()
+			h.catchUp()
+			h.closeAll()
 			spoil := func() {
 				t.Helper()
 				err := os.Remove(s.search("current"))
@@ -52,12 +52,12 @@ func TestADamagedPointerIsSeen(t *testing.T) {
 			check("without a server", row.content != "")
 			check("again", row.content != "")
 			h.serve()
-			h.findsSoon("KX100", "order 1")
+			h.wantHitsSoon("KX100", "order 1")
 			check("a server that started", false)
 			spoil()
 			check("under a server", row.content != "")
 			check("again", false)
-			h.shut()
+			h.closeAll()
 			if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
 				t.Errorf("it names %q, %v, want 1", raw, err)
 			}

@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	// immediateRebuilds is how many indexes may break before one is made anew only after a
-	// pause, as on a disk that spoils what is written to it: to make one reads every
-	// record and text there is. The pause is minPause, and doubles up to maxPause.
+	// immediateRebuilds is how many times the index may fail before rebuilds are delayed. A rebuild
+	// reads every record and document text, so a disk that keeps corrupting the index must not cause
+	// one after another. The delay starts at minPause and doubles up to maxPause.
 	immediateRebuilds = 3
 	minPause          = 10 * time.Minute
 	maxPause          = time.Hour
-	// resetAfter is how long after the last one a break is taken for the first.
+	// resetAfter is the time without a failure after which the count starts over.
 	resetAfter = 24 * time.Hour
 )
 
-// rebuildBackoff are the indexes that broke, be it before they were whole or after.
+// rebuildBackoff delays rebuilds after repeated failures of the index, live or under construction.
 type rebuildBackoff struct {
 	count     int
 	last      time.Time
-	notBefore time.Time   // before which none is begun; zero: at once
-	reason    *errs.Error // for those who ask meanwhile
+	notBefore time.Time   // the next rebuild starts no earlier; zero: immediately
+	reason    *errs.Error // reported during the delay
 }
 
-// add counts one.
-func (b *rebuildBackoff) add(now time.Time, why error) {
-	if away := now.Sub(b.last); away < 0 || away > resetAfter {
+// add counts a failure.
+func (b *rebuildBackoff) add(now time.Time, reason error) {
+	if elapsed := now.Sub(b.last); elapsed < 0 || elapsed > resetAfter {
 		*b = rebuildBackoff{}
 	}
 	b.last = now
@@ -38,36 +38,37 @@ func (b *rebuildBackoff) add(now time.Time, why error) {
 	pause := min(minPause<<min(b.count-immediateRebuilds-1, 8), maxPause)
 	b.notBefore = now.Add(pause)
 	b.reason = &errs.Error{
-		Kind: errs.Unavailable, Err: why,
-		Message: fmt.Sprintf(`it broke %d times (%s); see to the disk; it is made anew after a pause of %v, or at once by "deedkeep reindex"`, b.count, message(why), pause),
+		Kind: errs.Unavailable, Err: reason,
+		Message: fmt.Sprintf(`it broke %d times (%s); see to the disk; it is made anew after a pause of %v, or at once by "deedkeep reindex"`,
+			b.count, message(reason), pause),
 	}
 }
 
-// err is why none is begun now; nil where one may be.
+// err returns the reason if no rebuild may start now, or nil if one may.
 func (b *rebuildBackoff) err(now time.Time) error {
-	// A clock that was set back makes no pause longer.
+	// Setting the clock back does not extend the delay.
 	if left := b.notBefore.Sub(now); left <= 0 || left > maxPause {
 		return nil
 	}
 	return b.reason
 }
 
-// backoffErr is why no index is begun now; nil where one may be.
+// backoffErr returns the reason if no rebuild may start now, or nil if one may.
 func (x *Indexer) backoffErr() (err error) {
 	x.withLock(func() { err = x.backoff.err(x.clock()) })
 	return err
 }
 
-// dropUnusable takes an index out of use that broke; the error is why none is made in its place
-// for now. The deleting of its folder is allowed, and no break.
-func (x *Indexer) dropUnusable(in *generation, why error) error {
-	x.log.Warn("the search index is made anew", "reason", why)
-	if !x.folderDeleted(in) {
-		x.withLock(func() { x.backoff.add(x.clock(), why) })
+// dropUnusable drops a failed index. It returns the reason if the replacement is delayed. A deleted
+// folder does not count as a failure: administrators may delete it.
+func (x *Indexer) dropUnusable(gen *generation, reason error) error {
+	x.log.Warn("the search index is made anew", "reason", reason)
+	if !x.folderDeleted(gen) {
+		x.withLock(func() { x.backoff.add(x.clock(), reason) })
 	}
-	x.drop(in)
+	x.drop(gen)
 	if x.building != nil {
-		return nil // that one is under way
+		return nil // the replacement is being built already
 	}
 	return x.backoffErr()
 }

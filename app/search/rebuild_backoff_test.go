@@ -13,7 +13,7 @@ import (
 
 // On a disk that spoils every index before it is whole, or after, an index is made a few
 // times, and then with pauses that grow; who asks for one need not wait.
-func TestADiskThatSpoilsEveryIndex(t *testing.T) {
+func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name string
@@ -37,10 +37,10 @@ func TestADiskThatSpoilsEveryIndex(t *testing.T) {
 				return t.PutOrder(o)
 			}
 			var made int64
-			h.meddle(func(n int64, in search.Index) search.Index {
+			h.wrapIndexes(func(n int64, in search.Index) search.Index {
 				made = n
 				batches := 0
-				return meddled{Index: in, apply: func() error {
+				return wrappedIndex{Index: in, apply: func() error {
 					if batches++; batches > row.goes {
 						return query.ErrDamaged
 					}
@@ -81,11 +81,11 @@ func TestADiskThatSpoilsEveryIndex(t *testing.T) {
 }
 
 // While none is begun, the index that answers goes on following.
-func TestAnIndexFollowsWhileNoneIsBegun(t *testing.T) {
+func TestLiveIndexIsUpdatedWhileRebuildIsDelayed(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	h.meddle(func(n int64, in search.Index) search.Index {
-		return meddled{Index: in, apply: func() error {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
+		return wrappedIndex{Index: in, apply: func() error {
 			if n > 1 {
 				return query.ErrDamaged
 			}
@@ -93,7 +93,7 @@ func TestAnIndexFollowsWhileNoneIsBegun(t *testing.T) {
 		}}
 	})
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
+	h.catchUp()
 	h.Rebuild()
 	for range 50 {
 		_, _ = h.RunPass(t.Context()) // State tells what came of it
@@ -105,5 +105,5 @@ func TestAnIndexFollowsWhileNoneIsBegun(t *testing.T) {
 	if _, err := h.RunPass(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.finds("KX200", "order 2")
+	h.wantHits("KX200", "order 2")
 }

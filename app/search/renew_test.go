@@ -12,24 +12,24 @@ import (
 )
 
 // While an index is made anew the old one answers, whatever is written meanwhile.
-func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
+func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 	t.Parallel()
-	h := open(t, inPieces)
-	h.furnish()
+	h := open(t, smallBatches)
+	h.addSampleRecords()
 	gate := make(chan struct{})
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n == 1 {
 			return in
 		}
-		return meddled{Index: in, apply: func() error { <-gate; return nil }}
+		return wrappedIndex{Index: in, apply: func() error { <-gate; return nil }}
 	})
-	h.indexes()
+	h.catchUp()
 	h.serve()
-	want := h.answers()
+	want := h.searchAll()
 	h.Rebuild()
 	for step := range 5 {
 		gate <- struct{}{}
-		if got := h.answers(); !maps.Equal(got, want) {
+		if got := h.searchAll(); !maps.Equal(got, want) {
 			t.Errorf("after %d batches it answers %v, want %v", step, got, want)
 		}
 		s, err := h.State(t.Context())
@@ -39,20 +39,20 @@ func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
 	}
 	h.order("99-1", "", elm("", ""))
 	close(gate)
-	h.indexes()
-	h.finds("99-1", "order 7")
-	h.site.holds(t, 2)
+	h.catchUp()
+	h.wantHits("99-1", "order 7")
+	h.site.wantEntries(t, 2)
 }
 
 // Whoever asked for a new index is told that it is whole only when one is, though the
 // first one broke.
-func TestANewIndexThatBreaksIsBegunAgain(t *testing.T) {
+func TestFailedRebuildRestarts(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	var made atomic.Int64
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		made.Store(n)
-		return meddled{Index: in, apply: func() error {
+		return wrappedIndex{Index: in, apply: func() error {
 			if n == 2 {
 				return query.ErrDamaged
 			}
@@ -60,10 +60,10 @@ func TestANewIndexThatBreaksIsBegunAgain(t *testing.T) {
 		}}
 	})
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
+	h.catchUp()
 	h.Rebuild()
-	h.indexes()
-	h.finds("KX100", "order 1")
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
 	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" || made.Load() != 3 {
 		t.Errorf("%q answers after %d were made, %v", current, made.Load(), err)
 	}

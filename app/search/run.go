@@ -12,24 +12,22 @@ import (
 )
 
 const (
-	// gatherDelay is how long changes are gathered: each that goes into the index by
-	// itself costs syncs. With maxYield and one batch it stays under two seconds.
+	// gatherDelay is how long changes are collected into one batch, because each batch costs disk
+	// syncs. Together with maxYield and the time of a batch it stays under two seconds.
 	gatherDelay = 250 * time.Millisecond
-	// maxYield is how long a batch stands back for documents that arrive.
+	// maxYield is how long a batch waits at most while documents are being uploaded.
 	maxYield = 500 * time.Millisecond
-	// pollInterval is how often it looks whether its folder is still there, when nothing
-	// changes.
+	// pollInterval is how often the indexer checks that its folder still exists while nothing changes.
 	pollInterval = 3 * time.Second
-	// minRetryDelay is the first pause after an error of the disk; it doubles up to
-	// maxRetryDelay.
+	// minRetryDelay is the pause after the first error; it doubles up to maxRetryDelay.
 	minRetryDelay = 5 * time.Second
 	maxRetryDelay = 10 * time.Minute
 )
 
-// Run does turns until ctx ends.
+// Run keeps the index up to date until ctx is done.
 func (x *Indexer) Run(ctx context.Context) {
 	for pause := time.Duration(0); ctx.Err() == nil; {
-		renewals := x.rebuildRequests()
+		requests := x.rebuildRequests()
 		more, err := x.runPass(ctx)
 		if err == nil {
 			pause = 0
@@ -37,9 +35,9 @@ func (x *Indexer) Run(ctx context.Context) {
 			pause = min(max(2*pause, minRetryDelay), maxRetryDelay)
 		}
 		if errors.Is(err, errNotFolder) || errs.KindOf(err) == errs.InsufficientStorage {
-			pause = pollInterval // a look costs nothing
+			pause = pollInterval // checking again is cheap
 		}
-		x.reportStatus(ctx, err, renewals)
+		x.reportStatus(ctx, err, requests)
 		x.signalPassEnd()
 		x.notifyMissingText()
 		switch {
@@ -51,8 +49,8 @@ func (x *Indexer) Run(ctx context.Context) {
 	}
 }
 
-// wait waits for a poke, for something in the channel, and no longer than the pause,
-// where there is one. It reports whether the channel was it.
+// wait returns after Wake, a value or close on change, the pause if it is not 0, or the end of ctx. It
+// reports whether change was the cause.
 func (x *Indexer) wait(ctx context.Context, pause time.Duration, change <-chan struct{}) (changed bool) {
 	var timer <-chan time.Time
 	if pause > 0 {
@@ -68,7 +66,7 @@ func (x *Indexer) wait(ctx context.Context, pause time.Duration, change <-chan s
 	return false
 }
 
-// signalPassEnd wakes those who wait, when what came of the turn is kept for them.
+// signalPassEnd wakes callers of Await after the result of a pass has been stored.
 func (x *Indexer) signalPassEnd() {
 	x.withLock(func() {
 		close(x.passEnded)
@@ -76,17 +74,16 @@ func (x *Indexer) signalPassEnd() {
 	})
 }
 
-// rebuildRequests counts the calls of Renew.
+// rebuildRequests returns how often Rebuild has been called.
 func (x *Indexer) rebuildRequests() (n int) {
 	x.withLock(func() { n = x.rebuildCount })
 	return n
 }
 
-// reportStatus keeps what came of a turn for those who ask, and says once in the log what is
-// in the way. A turn that began before somebody called Renew says nothing to him: the
-// next one follows at once.
-func (x *Indexer) reportStatus(ctx context.Context, err error, renewals int) {
-	if ctx.Err() != nil || renewals != x.rebuildRequests() {
+// reportStatus stores the result of a pass for State and logs it if it changed. The result of a pass
+// that began before the latest call of Rebuild is ignored: it says nothing about the new index.
+func (x *Indexer) reportStatus(ctx context.Context, err error, requests int) {
+	if ctx.Err() != nil || requests != x.rebuildRequests() {
 		return
 	}
 	reason := ""
@@ -94,13 +91,13 @@ func (x *Indexer) reportStatus(ctx context.Context, err error, renewals int) {
 		reason = message(err)
 	}
 	x.mu.Lock()
-	news := x.failure != reason
-	if news {
+	changed := x.failure != reason
+	if changed {
 		x.failure, x.since = reason, x.clock()
 	}
 	x.mu.Unlock()
 	switch {
-	case !news:
+	case !changed:
 	case err != nil:
 		x.log.Error("the search index does not get on; it is tried again", "error", err)
 	default:
@@ -108,7 +105,7 @@ func (x *Indexer) reportStatus(ctx context.Context, err error, renewals int) {
 	}
 }
 
-// message is the sentence of an error for people.
+// message returns the text of an error to show to users.
 func message(err error) string {
 	if e := new(errs.Error); errors.As(err, &e) {
 		return e.Message
@@ -116,8 +113,8 @@ func message(err error) string {
 	return err.Error()
 }
 
-// runPass does a bounded part of what is to be done; more says that there is more. What
-// is broken goes, and is made anew by the turns that follow.
+// runPass does the next bounded piece of work: at most one batch for each index. more reports whether
+// work is left. A failed index is deleted; the following passes rebuild it.
 func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
@@ -129,31 +126,31 @@ func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
 	if err := x.openOrStart(ctx); err != nil {
 		return false, err
 	}
-	for _, in := range []*generation{x.live, x.building} {
-		if in == nil {
+	for _, gen := range []*generation{x.live, x.building} {
+		if gen == nil {
 			continue
 		}
-		caught, err := x.advance(ctx, in)
+		caughtUp, err := x.advance(ctx, gen)
 		switch {
-		case in == x.live && errors.Is(err, store.ErrGap):
-			more = x.fellBehind(in) || more
+		case gen == x.live && errors.Is(err, store.ErrGap):
+			more = x.fellBehind(gen) || more
 			continue
-		case x.mustRebuild(in, err):
-			more, err = true, x.dropUnusable(in, err)
+		case x.mustRebuild(gen, err):
+			more, err = true, x.dropUnusable(gen, err)
 		}
-		if err != nil && in == x.live && x.building != nil {
-			x.reportStale(in, err)
+		if err != nil && gen == x.live && x.building != nil {
+			x.reportStale(gen, err)
 			continue
 		}
-		if in == x.building && x.live != nil && errs.KindOf(err) == errs.InsufficientStorage {
+		if gen == x.building && x.live != nil && errs.KindOf(err) == errs.InsufficientStorage {
 			x.abandonBuild(err)
 			err = nil
 		}
 		if err != nil {
 			return false, err
 		}
-		more = more || !caught
-		if in == x.building && in.complete(caught) && !x.waitsForText(in) {
+		more = more || !caughtUp
+		if gen == x.building && gen.complete(caughtUp) && !x.waitsForText(gen) {
 			if err := x.promote(); err != nil {
 				return false, err
 			}
@@ -162,7 +159,7 @@ func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// openOrStart opens what is there, and begins an index where one is to be made.
+// openOrStart opens the existing indexes, and starts a build if one is needed.
 func (x *Indexer) openOrStart(ctx context.Context) error {
 	if x.isClosed {
 		return errClosed
@@ -172,11 +169,11 @@ func (x *Indexer) openOrStart(ctx context.Context) error {
 			return err
 		}
 	}
-	resting := x.backoffErr()
-	if resting != nil && x.live == nil && x.building == nil {
-		return resting
+	backoff := x.backoffErr()
+	if backoff != nil && x.live == nil && x.building == nil {
+		return backoff
 	}
-	if x.building == nil && (x.live == nil || x.rebuildWanted()) && resting == nil {
+	if x.building == nil && (x.live == nil || x.rebuildWanted()) && backoff == nil {
 		err := diskFullError(x.startBuild(ctx))
 		if x.live != nil && errs.KindOf(err) == errs.InsufficientStorage {
 			x.abandonBuild(err)
@@ -187,19 +184,18 @@ func (x *Indexer) openOrStart(ctx context.Context) error {
 	return nil
 }
 
-// reportStale says once that an index which answers cannot follow. That does not hold up the
-// one that is made in its place.
-func (x *Indexer) reportStale(in *generation, err error) {
-	if !in.staleReported {
+// reportStale logs once that the live index cannot be updated. Building its replacement continues.
+func (x *Indexer) reportStale(gen *generation, err error) {
+	if !gen.staleReported {
 		x.log.Warn("the search index does not get on; another is being made", "error", err)
 	}
-	in.staleReported = true
+	gen.staleReported = true
 }
 
-// complete reports an index that has every record there was when its walk ended: what is
-// written all the while must not keep it out of force.
-func (in *generation) complete(caught bool) bool {
-	return caught || in.checkpoint.Build == nil && in.checkpoint.Change >= in.target
+// complete reports whether an index may go live: it has caught up, or contains at least every change
+// made before its last record was indexed. Constant writing must not delay it further.
+func (gen *generation) complete(caughtUp bool) bool {
+	return caughtUp || gen.checkpoint.Build == nil && gen.checkpoint.Change >= gen.target
 }
 
 func (x *Indexer) rebuildWanted() bool {
@@ -208,33 +204,32 @@ func (x *Indexer) rebuildWanted() bool {
 	return x.rebuildRequested
 }
 
-// fellBehind asks for another index in the place of one that answers and can never follow
-// again, as it was behind for so long that the changes are gone (trim). Until that is
-// whole, half of an answer, which says so, is better than none.
-func (x *Indexer) fellBehind(in *generation) (asked bool) {
+// fellBehind requests a rebuild because the change feed no longer reaches back to the live index.
+// Until the new one is complete, the live one keeps serving outdated results, and State says so.
+func (x *Indexer) fellBehind(gen *generation) (asked bool) {
 	now := x.clock()
-	if away := now.Sub(in.fellBehindAt); x.building != nil || !in.fellBehindAt.IsZero() && away >= 0 && away < maxRetryDelay {
+	if elapsed := now.Sub(gen.fellBehindAt); x.building != nil || !gen.fellBehindAt.IsZero() && elapsed >= 0 && elapsed < maxRetryDelay {
 		return false
 	}
 	x.log.Warn("the search index is too far behind to follow; it answers until another is made")
-	in.fellBehindAt = now
+	gen.fellBehindAt = now
 	x.withLock(func() { x.rebuildRequested = true })
 	return true
 }
 
-// advance brings an index a batch further; caught when there was nothing more.
-func (x *Indexer) advance(ctx context.Context, in *generation) (caught bool, err error) {
+// advance applies the next batch to an index. caughtUp is true if there was nothing to apply.
+func (x *Indexer) advance(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	defer func() { err = diskFullError(err) }()
-	if in.damaged.Load() {
+	if gen.damaged.Load() {
 		return false, fmt.Errorf("a search met damage in it: %w", errIndexDamaged)
 	}
-	if err := x.checkFolder(in); err != nil {
+	if err := x.checkFolder(gen); err != nil {
 		return false, err
 	}
-	if in.checkpoint.Build != nil {
-		return false, x.buildNext(ctx, in)
+	if gen.checkpoint.Build != nil {
+		return false, x.buildNext(ctx, gen)
 	}
-	return x.applyChanges(ctx, in)
+	return x.applyChanges(ctx, gen)
 }
 
 var (
@@ -242,14 +237,14 @@ var (
 	errClosed       = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 )
 
-// mustRebuild reports an error after which an index can only be made anew: it is damaged, or
-// the feed of changes does not reach back to it, or somebody has taken its files away.
-func (x *Indexer) mustRebuild(in *generation, err error) bool {
+// mustRebuild reports whether an error means that the index has to be rebuilt: it is damaged, its
+// files were deleted, or the change feed no longer reaches back to it.
+func (x *Indexer) mustRebuild(gen *generation, err error) bool {
 	if err == nil || errors.Is(err, errNotFolder) {
 		return false
 	}
 	if isUnusable(err) || errors.Is(err, errIndexDamaged) || errors.Is(err, store.ErrGap) || errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	return x.folderDeleted(in)
+	return x.folderDeleted(gen)
 }

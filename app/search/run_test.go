@@ -19,12 +19,12 @@ import (
 
 // An index is put in force, and whoever waits for it is told so, though records are
 // written faster than it follows.
-func TestAnIndexIsWholeWhileRecordsAreWritten(t *testing.T) {
+func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	writes := 0
-	h.meddle(func(_ int64, in search.Index) search.Index {
-		return meddled{Index: in, apply: func() error {
+	h.wrapIndexes(func(_ int64, in search.Index) search.Index {
+		return wrappedIndex{Index: in, apply: func() error {
 			writes++
 			if writes > 100 {
 				return errors.New("it never ends")
@@ -39,41 +39,41 @@ func TestAnIndexIsWholeWhileRecordsAreWritten(t *testing.T) {
 		if err != nil || !s.Ready || s.Building {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		h.finds("FIRST-1", "order 1")
+		h.wantHits("FIRST-1", "order 1")
 		h.Rebuild()
 	}
 }
 
 // An index whose disk fails does not keep another from being made in its place.
-func TestAnIndexThatFailsIsReplaced(t *testing.T) {
+func TestFailedIndexIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	var fails atomic.Bool
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n > 1 {
 			return in
 		}
-		return meddled{Index: in, apply: func() error {
+		return wrappedIndex{Index: in, apply: func() error {
 			if fails.Load() {
 				return errDisk
 			}
 			return nil
 		}}
 	})
-	h.indexes()
+	h.catchUp()
 	fails.Store(true)
 	h.order("KX100", "", elm("", ""))
 	if _, err := h.await(); !errors.Is(err, errDisk) {
 		t.Fatalf("it says %v", err)
 	}
 	h.Rebuild()
-	h.indexes()
-	h.finds("KX100", "order 1")
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
 }
 
 // One that cannot even be opened is replaced when somebody asks for it, or after some
 // tries, and not before.
-func TestAnIndexThatCannotBeOpenedIsReplaced(t *testing.T) {
+func TestUnopenableIndexIsReplaced(t *testing.T) {
 	t.Parallel()
 	t.Run("by itself", func(t *testing.T) { t.Parallel(); unopenable(t, false) })
 	t.Run("when it is asked for", func(t *testing.T) { t.Parallel(); unopenable(t, true) })
@@ -84,14 +84,14 @@ func unopenable(t *testing.T, renew bool) {
 	s := newSite(t, nil)
 	h := s.open(t)
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
-	h.shut()
+	h.catchUp()
+	h.closeAll()
 	folder := s.search("1")
 	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // no folder to open
 		t.Fatal(err)
 	}
 	h = s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	tries := 0
 	for ; tries < 20; tries++ {
 		if _, err := h.await(); err == nil {
@@ -104,34 +104,34 @@ func unopenable(t *testing.T, renew bool) {
 	if want := map[bool]int{true: 1, false: 5}[renew]; tries != want {
 		t.Errorf("it is replaced after %d tries, want %d", tries, want)
 	}
-	h.indexes()
-	h.finds("KX100", "order 1")
-	s.holds(t, 2)
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
+	s.wantEntries(t, 2)
 }
 
 // What the disk refuses search after search is made anew.
-func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
+func TestUnreadableIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	h.meddle(func(n int64, in search.Index) search.Index {
+	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n > 1 {
 			return in
 		}
-		return meddled{Index: in, search: func() error { return errDisk }}
+		return wrappedIndex{Index: in, search: func() error { return errDisk }}
 	})
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
+	h.catchUp()
 	refused := 0
 	for ; refused < 100; refused++ {
-		if _, err := h.asked(query.Query{Text: "KX100"}); errs.KindOf(err) == errs.Unavailable {
+		if _, err := h.query(query.Query{Text: "KX100"}); errs.KindOf(err) == errs.Unavailable {
 			break
 		}
 	}
 	if refused == 0 || refused == 100 {
 		t.Errorf("it is given up after %d searches", refused)
 	}
-	h.indexes()
-	h.finds("KX100", "order 1")
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
 }
 
 // picky is an index that does not take one order.
@@ -160,29 +160,29 @@ func (p picky) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 }
 
 // A record that the index refuses is left out and named in the log; the others are in.
-func TestARecordThatIsRefusedStopsNothing(t *testing.T) {
+func TestRejectedRecordIsSkipped(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	h := open(t, func(o *search.IndexerOptions) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	h.meddle(func(_ int64, in search.Index) search.Index { return picky{in} })
+	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return picky{in} })
 	for n := range 6 {
 		h.order(fmt.Sprintf("K%cX100", 'A'+n), "", elm("", ""))
 	}
-	if s := h.indexes(); s.Documents != 5 {
+	if s := h.catchUp(); s.Documents != 5 {
 		t.Errorf("%+v", s)
 	}
-	h.finds("KBX100", "order 2")
-	h.finds("KFX100", "order 6")
+	h.wantHits("KBX100", "order 2")
+	h.wantHits("KFX100", "order 6")
 	if !strings.Contains(log.String(), "id=3") {
 		t.Errorf("the log says %s", &log)
 	}
 	h.order("QQZ77", "", elm("", ""))
-	h.indexes()
-	h.finds("QQZ77", "order 7")
+	h.catchUp()
+	h.wantHits("QQZ77", "order 7")
 }
 
 // A try to begin that the disk does not let through leaves nothing behind.
-func TestABeginningThatFailsLeavesNothing(t *testing.T) {
+func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *search.IndexerOptions) {
 		o.Open = func(dir string, set query.Options) (search.Index, error) {
@@ -194,23 +194,23 @@ func TestABeginningThatFailsLeavesNothing(t *testing.T) {
 		}
 	})
 	h := s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	for range 3 {
 		if _, err := h.await(); !errors.Is(err, errDisk) {
 			t.Fatalf("it says %v", err)
 		}
 	}
-	s.holds(t, 0)
+	s.wantEntries(t, 0)
 }
 
 // An error of the disk under the index stops it with a reason that whoever asks is
 // told; records are taken all the while, and found when it is over.
-func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
+func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	var fails atomic.Bool
-	h.meddle(func(_ int64, in search.Index) search.Index {
-		return meddled{Index: in, apply: func() error {
+	h.wrapIndexes(func(_ int64, in search.Index) search.Index {
+		return wrappedIndex{Index: in, apply: func() error {
 			if fails.Load() {
 				return errDisk
 			}
@@ -218,7 +218,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 		}}
 	})
 	h.serve()
-	h.indexes()
+	h.catchUp()
 	fails.Store(true)
 	h.order("KX100", "", elm("", ""))
 	if s := h.failed(true); !s.Ready || s.PendingChanges != 1 || !strings.Contains(s.Failure, "input/output error") {
@@ -230,14 +230,14 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 	}
 	fails.Store(false)
 	h.Wake()
-	h.findsSoon("KX200", "order 2")
-	h.findsSoon("KX100", "order 1")
+	h.wantHitsSoon("KX200", "order 2")
+	h.wantHitsSoon("KX100", "order 1")
 	h.failed(false)
 }
 
 // What is written is found within two seconds, of which a batch and its sync have half a
 // second.
-func TestItFollowsSoon(t *testing.T) {
+func TestChangesAreSearchableSoon(t *testing.T) {
 	if search.MaxDelay >= 1500*time.Millisecond {
 		t.Errorf("it waits %v", search.MaxDelay)
 	}

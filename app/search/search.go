@@ -16,146 +16,147 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Query asks for the records whose fields or documents a text is found in.
+// Query is a search by the fields of records and the text of documents.
 type Query struct {
 	Text                   string
 	Kind                   string    // "abstract", "order" or "file"; "": all of them
-	Template               uint64    // of an abstract; 0: all
-	County, State          string    // as title.FoldCounty and title.FoldState compare them; "": all
-	Status                 string    // without regard to case; "": all
-	CreatedFrom, CreatedTo time.Time // of creation, both included; zero is open
-	Offset                 int       // hits to leave out
-	Limit                  int       // hits to give, at most 100; 0: 25
-	Bytes                  int       // of records as they are stored, where whole ones are asked for; 0: 4 MB
+	Template               uint64    // ID, of an abstract; 0: all
+	County, State          string    // compared with model.FoldCounty and model.FoldState; "": all
+	Status                 string    // case-insensitive; "": all
+	CreatedFrom, CreatedTo time.Time // inclusive; zero: unlimited
+	Offset                 int       // hits to skip
+	Limit                  int       // maximum number of hits, up to 100; 0: 25
+	Bytes                  int       // maximum stored size of a RecordPage; 0: 4 MB
 }
 
-// Hit is a record that a text is found in.
+// Hit is a record that matches a search.
 type Hit struct {
 	Kind                string // "abstract", "order" or "file"
 	ID                  uint64
-	Heading, Subheading string         // what people know it by, and the line below
+	Heading, Subheading string         // how users identify it, and a second line
 	Status              string         // of an abstract or an order
 	DueDate             string         // of an order
 	Documents           int            // of an abstract
-	Snippet             []SnippetPiece // of its fields or its text; nil where nothing of it can be shown
-	Page                int            // of a document that Snippet stands on, from 1; 0: on none
-	Score               float64        // more is better; of use within one answer
-	Match               MatchType      // how sure it is
-	AbstractID          uint64         // of a document; 0: of none
-	FolderID            uint64         // of a document; 0: in none
+	Snippet             []SnippetPiece // from its fields or text; nil if no match can be shown
+	Page                int            // page of Snippet in a document, from 1; 0: it is not from the text
+	Score               float64        // higher is better; comparable within one search only
+	Match               MatchType      // how well it matches
+	AbstractID          uint64         // of a document; 0: none
+	FolderID            uint64         // of a document; 0: none
 	CreatedAt           time.Time
 	File                *model.File // nil unless it is a document
 }
 
-// MatchType says how a record holds what was asked for.
+// MatchType says how well a record matches a text.
 type MatchType string
 
-// The ways.
+// The match types, best first.
 const (
-	MatchExact   MatchType = "exact"   // all of the text is one of the record's numbers, whatever its punctuation: title.Known
-	MatchWords   MatchType = "words"   // it has every word; the last may be the beginning of one
-	MatchSimilar MatchType = "similar" // it has a word with a typing error, or not all of them: Answer
+	MatchExact   MatchType = "exact"   // the text equals one of the record's numbers, apart from punctuation
+	MatchWords   MatchType = "words"   // every word matches; the last may be a prefix
+	MatchSimilar MatchType = "similar" // some words match with another spelling, or not at all
 )
 
-// SnippetPiece is a part of a snippet, in the words of the record.
+// SnippetPiece is a part of a snippet, quoted from the record.
 type SnippetPiece = query.Piece
 
-// Page is some of the hits, the best first. It has fewer than were asked for where
-// records changed or went to the trash that the index does not know of yet.
+// Page is a page of hits, best first. It may have fewer than Query.Limit, because records that were
+// deleted or changed after they were indexed are left out.
 type Page struct {
 	Hits    []Hit
-	More    bool           // there are hits behind these
-	Counts  map[string]int // matches of each kind, whatever Query.Kind says
-	Fuzzy   bool           // some hits are there with a typing error allowed for
-	Relaxed bool           // some hits are there without all of it: Answer
+	More    bool           // there are further hits
+	Counts  map[string]int // matches by record type, regardless of Query.Kind
+	Fuzzy   bool           // some hits match with another spelling
+	Relaxed bool           // some hits lack some of the words
 }
 
-// Bounds of a search.
+// Limits of a search.
 const (
-	MaxHits         = 1000 // hits that can be reached
+	MaxHits         = 1000 // reachable hits of a search
 	maxPageSize     = 100
 	defaultPageSize = 25
 	maxTextChars    = 500 // characters
 )
 
-// Search looks for live records by their fields and by the text of documents. Invalid
-// under "q" or "kind" when it cannot be asked so; Closing when there is no whole index
-// yet, the search took too long, or too many others are under way. That the actor searched
-// is taken down as a view is (Events.Note), without the text.
+// Records searches live records by their fields and by the text of documents. It returns Invalid for
+// the field "q" or "kind" if the query is not valid, and Unavailable if there is no complete index,
+// the search took too long, or too many others are running. The audit log records that the actor
+// searched, without the text.
 func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page Page, err error) {
-	err = s.runSearch(ctx, actor, q, func(within context.Context, f indexResult) error {
-		var seen []foundRecord
-		if err := s.Store.View(ctx, func(t *store.Tx) (err error) { seen, err = s.readHits(t, f); return err }); err != nil {
+	err = s.runSearch(ctx, actor, q, func(within context.Context, found indexResult) error {
+		var records []foundRecord
+		if err := s.Store.View(ctx, func(t *store.Tx) (err error) { records, err = s.readHits(t, found); return err }); err != nil {
 			return err
 		}
-		page = Page{Hits: s.snippets(within, f.highlighter(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.result.Fuzzy, Relaxed: f.result.Relaxed}
+		page = Page{Hits: s.snippets(within, found.highlighter(), records), More: found.more(), Counts: found.counts(),
+			Fuzzy: found.result.Fuzzy, Relaxed: found.result.Relaxed}
 		return nil
 	})
 	return page, err
 }
 
-// indexResult is what the index answered, and what it was asked.
+// indexResult is a query with its result from the index.
 type indexResult struct {
 	query  Query
 	result query.Result
 }
 
-// runSearch asks the index, when it is the actor's turn, and keeps his place while use makes
-// something of the answer: that takes memory as well. The wait and the search have the
-// deadline of within together, and so has what use can do without, as the snippets. It
-// reads the records of a page however late it is: what the index found in time is given,
-// though a later stage of the search used up all of it. Each is counted.
-func (s *Service) runSearch(ctx context.Context, actor model.Actor, q Query, use func(within context.Context, f indexResult) error) (err error) {
-	var f indexResult
-	defer func(begun time.Time) { s.metrics.add(time.Since(begun), len(f.result.Hits) > 0, err) }(time.Now())
+// runSearch queries the index and passes the result to process. It holds a search slot until process
+// returns, because processing takes memory too. Waiting for the slot, searching, and the context
+// within share one deadline; process uses within only for optional work, such as snippets, so that
+// hits found in time are returned even if the search used up the time. Each search is counted.
+func (s *Service) runSearch(ctx context.Context, actor model.Actor, q Query,
+	process func(within context.Context, found indexResult) error) (err error) {
+	var found indexResult
+	defer func(start time.Time) { s.metrics.add(time.Since(start), len(found.result.Hits) > 0, err) }(time.Now())
 	if err := q.normalize(); err != nil {
 		return err
 	}
-	f.query = q
+	found.query = q
 	within, cancel := context.WithTimeout(ctx, s.settings.Timeout())
 	defer cancel()
 	if q.Limit <= 0 || q.matchesNothing() {
-		return use(within, f)
+		return process(within, found)
 	}
-	leave, err := s.Index.Acquire(within, clientKey(actor))
+	release, err := s.Index.Acquire(within, clientKey(actor))
 	if err == nil {
-		defer leave()
-		f.result, err = s.Index.Search(within, q.indexQuery())
+		defer release()
+		found.result, err = s.Index.Search(within, q.indexQuery())
 	}
 	switch {
 	case err == nil:
 		s.events.RecordSearch(actor)
-		return use(within, f)
+		return process(within, found)
 	case ctx.Err() != nil:
-		return ctx.Err() // who asked has left
+		return ctx.Err() // the client disconnected
 	}
 	return callerError(err)
 }
 
-// more says whether there are hits behind those that can be reached.
-func (f indexResult) more() bool {
-	return f.result.More && f.query.Offset+f.query.Limit < MaxHits
+// more reports whether there are further hits within MaxHits.
+func (found indexResult) more() bool {
+	return found.result.More && found.query.Offset+found.query.Limit < MaxHits
 }
 
-// highlighter marks what was found.
-func (f indexResult) highlighter() *query.Highlighter {
-	m := query.NewHighlighter(f.query.Text)
-	if f.result.Fuzzy {
+// highlighter returns a highlighter for the matches of the query.
+func (found indexResult) highlighter() *query.Highlighter {
+	m := query.NewHighlighter(found.query.Text)
+	if found.result.Fuzzy {
 		m = m.Fuzzy()
 	}
 	return m
 }
 
-func (f indexResult) counts() map[string]int {
+func (found indexResult) counts() map[string]int {
 	counts := map[string]int{}
 	for name, kind := range indexKinds {
-		counts[name] = f.result.Counts[kind]
+		counts[name] = found.result.Counts[kind]
 	}
 	return counts
 }
 
-// TrimText is a text to be searched for without the blanks around it, but for one behind
-// its last word: that says that the word is whole (app/search/query).
+// TrimText trims white space from a search text, but keeps one space after the last word: it means
+// that the word is complete and not a prefix.
 func TrimText(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if trimmed != "" && strings.TrimRightFunc(text, unicode.IsSpace) != text {
@@ -164,8 +165,8 @@ func TrimText(text string) string {
 	return trimmed
 }
 
-// ValidateText gives the sentence that refuses a text of TrimText to be searched for; ""
-// where nothing but the index may refuse it.
+// ValidateText returns an error message for an invalid search text, which must be trimmed with
+// TrimText, or "". The index may reject further texts.
 func ValidateText(text string) (sentence string) {
 	const field = "q"
 	switch text = strings.TrimSpace(text); {
@@ -179,7 +180,8 @@ func ValidateText(text string) (sentence string) {
 	return ""
 }
 
-// QueryFromList is a list as a search for a text is asked for, from its first page on.
+// QueryFromList returns the search for a text with the filters and limits of a list, starting at the
+// first page.
 func QueryFromList(text string, q vault.Query) Query {
 	out := Query{Text: text, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Limit: q.Limit, Bytes: q.MaxBytes}
 	for _, w := range q.Filters {
@@ -193,38 +195,38 @@ func QueryFromList(text string, q vault.Query) Query {
 		case vault.ColumnStatus:
 			out.Status = w.Value
 		case vault.ColumnTemplate:
-			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // it was written from a number
-		default: // lists know more columns than searches
+			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // written from a number by the caller
+		default: // searches support fewer columns than lists
 		}
 	}
 	return out
 }
 
-// normalize makes a query out of what somebody sent, or says what is wrong with it.
+// normalize validates the query and applies defaults and limits.
 func (q *Query) normalize() error {
-	var refused errs.Fields
+	var invalid errs.Fields
 	q.Text = TrimText(q.Text)
 	if sentence := ValidateText(q.Text); sentence != "" {
-		refused.Add("q", sentence)
+		invalid.Add("q", sentence)
 	}
 	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
-		refused.Add("kind", model.MsgInvalidChoice("kind"))
+		invalid.Add("kind", model.MsgInvalidChoice("kind"))
 	}
 	if q.Limit <= 0 {
 		q.Limit = defaultPageSize
 	}
 	q.Offset = min(max(q.Offset, 0), MaxHits)
 	q.Limit = min(q.Limit, maxPageSize, MaxHits-q.Offset)
-	return refused.Err()
+	return invalid.Err()
 }
 
-// matchesNothing reports what nothing can hold to.
+// matchesNothing reports whether the filters contradict each other.
 func (q *Query) matchesNothing() bool {
 	return q.Kind == vault.OrderOps.Name && q.Template != 0 ||
 		!q.CreatedFrom.IsZero() && !q.CreatedTo.IsZero() && q.CreatedTo.Before(q.CreatedFrom)
 }
 
-// indexQuery is the query as the index takes it, which knows days.
+// indexQuery returns the query for the index, which stores creation times as days.
 func (q *Query) indexQuery() query.Query {
 	out := query.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
 		Offset: q.Offset, Limit: q.Limit}
@@ -240,20 +242,20 @@ func (q *Query) indexQuery() query.Query {
 	return out
 }
 
-// matches holds a live record against the filters: it may have changed since the index
-// was told of it.
+// matches reports whether a live record passes the filters. It may have changed since it was indexed.
 func (q *Query) matches(template uint64, p model.Property, status string, created time.Time) bool {
-	return (q.Template == 0 || q.Template == template) && q.matchesPlace(p) && (q.Status == "" || model.Fold(q.Status) == model.Fold(status)) &&
+	return (q.Template == 0 || q.Template == template) && q.matchesPlace(p) &&
+		(q.Status == "" || model.Fold(q.Status) == model.Fold(status)) &&
 		!created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
 }
 
-// matchesPlace holds the place of a live record against the filters.
+// matchesPlace reports whether a live record passes the filters by county and state.
 func (q *Query) matchesPlace(p model.Property) bool {
 	return (q.County == "" || model.FoldCounty(q.County) == model.FoldCounty(p.County)) &&
 		(q.State == "" || model.FoldState(q.State) == model.FoldState(p.State))
 }
 
-// callerError is an error of the index as callers know it.
+// callerError converts an error of the index to one for callers.
 func callerError(err error) error {
 	switch {
 	case errors.Is(err, query.ErrShort):

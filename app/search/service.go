@@ -16,21 +16,21 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Settings are the limits of searches and of their index; 0 is the default.
+// Settings are the limits of searches and of the index; 0 means the default.
 type Settings struct {
-	Deadline      time.Duration // of one search, or look through a document; two seconds
-	CacheSize     int64         // bytes of the index that are kept in memory; 64 MB
-	BatchSize     int64         // bytes of text that go into the index at once; 4 MB
-	MaxWords      int           // of one search; 32
-	MaxConcurrent int           // searches; two for each processor
+	Deadline      time.Duration // of a search, or of a search within a document; default 2s
+	CacheSize     int64         // bytes of the index cached in memory; default 64 MB
+	BatchSize     int64         // bytes of text in one batch of the index; default 4 MB
+	MaxWords      int           // in one search; default 32
+	MaxConcurrent int           // concurrent searches; default two per processor
 }
 
 const (
 	defaultDeadline = 2 * time.Second
-	DirName         = "search" // of a data directory
+	DirName         = "search" // folder in the data directory
 )
 
-// Service searches the records of a vault.
+// Service searches the records of a vault. Start Index.Run to keep the index up to date.
 type Service struct {
 	*txn.DB
 	vault    *vault.Vault
@@ -41,13 +41,14 @@ type Service struct {
 	metrics  searchMetrics
 }
 
-// New returns the search over a vault and its search index.
-func New(v *vault.Vault, set Settings, previews *blobstore.Previews, events *audit.Events) *Service {
-	s := &Service{DB: v.DB, vault: v, settings: set, previews: previews, events: events, metrics: newSearchMetrics()}
+// New returns the search service of a vault.
+func New(v *vault.Vault, settings Settings, previews *blobstore.Previews, events *audit.Events) *Service {
+	s := &Service{DB: v.DB, vault: v, settings: settings, previews: previews, events: events, metrics: newSearchMetrics()}
 	s.Index = NewIndexer(s.indexerOptions())
 	return s
 }
 
+// Timeout returns the deadline of a search.
 func (s Settings) Timeout() time.Duration {
 	if s.Deadline <= 0 {
 		return defaultDeadline
@@ -55,17 +56,17 @@ func (s Settings) Timeout() time.Duration {
 	return s.Deadline
 }
 
-// indexerOptions are the options of the indexer.
+// indexerOptions returns the options of the indexer.
 func (s *Service) indexerOptions() IndexerOptions {
-	set := s.settings
+	settings := s.settings
 	return IndexerOptions{
 		Dir:       filepath.Join(s.Dir, DirName),
 		Store:     s.Store,
-		Search:    query.Options{Cache: set.CacheSize, Deadline: set.Timeout(), MaxWords: set.MaxWords, MaxDepth: MaxHits},
-		BatchSize: set.BatchSize, MaxConcurrent: set.MaxConcurrent,
+		Search:    query.Options{Cache: settings.CacheSize, Deadline: settings.Timeout(), MaxWords: settings.MaxWords, MaxDepth: MaxHits},
+		BatchSize: settings.BatchSize, MaxConcurrent: settings.MaxConcurrent,
 		ReadText: s.readText, OnMissingText: s.MissingText.Notify,
 		FreeSpace: func() (free, reserve uint64, err error) {
-			// Before a folder is created where the data directory no longer is.
+			// Fail before the indexer creates a folder, if the data directory is gone.
 			if err := s.Store.CheckFile(); err != nil {
 				return 0, 0, err
 			}
@@ -77,7 +78,8 @@ func (s *Service) indexerOptions() IndexerOptions {
 	}
 }
 
-// readText reads the text of a document as the indexer wants it.
+// readText implements IndexerOptions.ReadText. A missing text is not an error for a document that is
+// known to have none.
 func (s *Service) readText(digest string, page func(number int, text string) error) error {
 	err := s.previews.ReadText(digest, page)
 	if errors.Is(err, fs.ErrNotExist) && s.previews.Has(digest, blobstore.NoTextFile) {
@@ -86,8 +88,7 @@ func (s *Service) readText(digest string, page func(number int, text string) err
 	return err
 }
 
-// clientKey is who has his share of the searches at once: a key or a user, or else an
-// address.
+// clientKey returns the client that shares search slots: an API key or a user, or else an address.
 func clientKey(a model.Actor) string {
 	if a.ID == 0 {
 		return a.Kind + " " + a.Address
@@ -95,13 +96,12 @@ func clientKey(a model.Actor) string {
 	return a.Record()
 }
 
-// State tells how the index is. Where no server runs, and nobody has made it in
-// this process, that is what lies on the disk.
+// State returns the state of the index, as Indexer.State does.
 func (s *Service) State(ctx context.Context) (State, error) { return s.Index.State(ctx) }
 
-// Rebuild starts to rebuild the search index from the records. The present one serves
-// searches until the new one is complete. Without a running server, Await builds it. It
-// returns InsufficientStorage if the disk has no space for two.
+// Rebuild starts to rebuild the search index from the records. The live index serves searches until
+// the new one is complete. Without a running server, Await builds it. Rebuild returns
+// InsufficientStorage if the disk has no space for two indexes.
 func (s *Service) Rebuild(ctx context.Context, actor model.Actor) error {
 	if err := s.Index.CheckRebuildSpace(); err != nil {
 		return err

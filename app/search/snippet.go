@@ -10,39 +10,38 @@ import (
 	"deedkeep/app/txn"
 )
 
-// What the snippets of a page may cost.
+// Limits on the text that is read for one snippet.
 const (
-	snippetBytes = 4 << 20  // of the text of one document
-	snippetAfter = 64 << 10 // behind the first page that shows anything
+	snippetBytes = 4 << 20  // of a document
+	snippetAfter = 64 << 10 // after the first page with a match
 )
 
-// snippets adds to each hit where the text was found, as far as that can be told before
-// the search's deadline: a hit without its snippet is a hit all the same.
-func (s *Service) snippets(ctx context.Context, mark *query.Highlighter, list []foundRecord) []Hit {
-	hits := make([]Hit, len(list))
-	for i, found := range list {
-		hits[i] = found.Hit
+// snippets returns the hits with snippets, as far as the deadline of ctx allows.
+func (s *Service) snippets(ctx context.Context, highlighter *query.Highlighter, records []foundRecord) []Hit {
+	hits := make([]Hit, len(records))
+	for i, record := range records {
+		hits[i] = record.Hit
 		if ctx.Err() != nil {
 			continue
 		}
-		var worth int
-		hits[i].Snippet, worth = snippetOfFields(ctx, mark, found.fields)
-		if found.File != nil {
-			s.snippetOfText(ctx, mark, worth, &hits[i])
+		var score int
+		hits[i].Snippet, score = snippetOfFields(ctx, highlighter, record.fields)
+		if record.File != nil {
+			s.snippetOfText(ctx, highlighter, score, &hits[i])
 		}
 	}
 	return hits
 }
 
-// snippetOfText looks through the kept text for the page that shows most, the first of
-// those that show as much, and for no less than the name of the document does.
-func (s *Service) snippetOfText(ctx context.Context, mark *query.Highlighter, name int, hit *Hit) {
-	left, best := snippetBytes, max(name-1, 0)
+// snippetOfText sets the snippet to the first page of the document text with the highest score, unless
+// the match in its name scores higher.
+func (s *Service) snippetOfText(ctx context.Context, highlighter *query.Highlighter, nameScore int, hit *Hit) {
+	left, best := snippetBytes, max(nameScore-1, 0)
 	err := s.previews.ReadText(hit.File.Digest, func(page int, text string) error {
-		pieces, worth := mark.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))
+		pieces, score := highlighter.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))
 		left -= len(text)
-		if worth > best {
-			hit.Snippet, hit.Page, best = addEllipses(text, pieces), page, worth
+		if score > best {
+			hit.Snippet, hit.Page, best = addEllipses(text, pieces), page, score
 			left = min(left, snippetAfter)
 		}
 		if left <= 0 || ctx.Err() != nil {
@@ -50,12 +49,12 @@ func (s *Service) snippetOfText(ctx context.Context, mark *query.Highlighter, na
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, txn.ErrStop) { // there is no text, or it is to be made again
+	if err != nil && !errors.Is(err, txn.ErrStop) { // text is missing or has to be regenerated
 		s.Log.DebugContext(ctx, "no text for a snippet", "file", hit.ID, "error", err)
 	}
 }
 
-// addEllipses shows of a window where it begins or ends in the middle of its text.
+// addEllipses marks where a snippet starts or ends in the middle of its text.
 func addEllipses(text string, window []SnippetPiece) []SnippetPiece {
 	const before, behind = "… ", " …"
 	var b strings.Builder

@@ -14,22 +14,22 @@ import (
 	"deedkeep/app/store"
 )
 
-// What of a record is looked at for its snippet, and shown.
+// Limits on the fields of a record that are searched for a snippet, and shown in it.
 const (
-	maxFieldBytes    = 64 << 10 // bytes of its fields
-	maxSnippetFields = 3        // fields
+	maxFieldBytes    = 64 << 10 // bytes searched
+	maxSnippetFields = 3        // fields shown
 )
 
-// fieldCollector is what the fields of a record say, each with the name people know it by.
+// fieldCollector collects the fields of a record with their labels, up to a size limit.
 type fieldCollector struct {
 	fields []fieldText
-	left   int // bytes that may still be added
+	left   int // remaining bytes
 }
 
-// SnippetSeparator parts the values of a record in a Hit.Snippet.
+// SnippetSeparator separates the fields in Hit.Snippet.
 const SnippetSeparator = " · "
 
-// fieldText is one field; name is "" where the value needs none.
+// fieldText is one field; name is "" if the value needs no label.
 type fieldText struct{ name, value string }
 
 func (w *fieldCollector) add(name, value string) {
@@ -48,8 +48,8 @@ func (w *fieldCollector) addProperty(p model.Property) {
 	w.add("State", p.State)
 }
 
-// addCustom adds the fields of a definition set in its order, and behind them values that
-// it does not know any more, under their keys.
+// addCustom adds custom fields in the order of their definitions, and then values without a definition
+// under their keys.
 func (w *fieldCollector) addCustom(values model.Values, defs []model.Field) {
 	rest := maps.Clone(values)
 	for _, def := range defs {
@@ -61,7 +61,7 @@ func (w *fieldCollector) addCustom(values model.Values, defs []model.Field) {
 	}
 }
 
-// addCustomValue adds a value of a custom field: a text, a number or texts that were chosen.
+// addCustomValue adds the value of a custom field: a string, a number, or a list of choices.
 func (w *fieldCollector) addCustomValue(name string, raw json.RawMessage) {
 	var text string
 	var number json.Number
@@ -96,13 +96,13 @@ func orderFields(o *model.Order, fields []model.Field) []fieldText {
 	return w.fields
 }
 
-// definitionCache reads the names of fields for the hits of one page, each definition set once.
-// A damaged one names none: a verification tells of it.
+// definitionCache reads the field definitions for the hits of a page, each set once. A damaged set
+// counts as empty; an integrity check reports it.
 type definitionCache struct {
 	t          *store.Tx
 	templates  map[uint64]model.Template
 	orders     []model.Field
-	ordersRead bool // orders was read
+	ordersRead bool // orders has been read
 }
 
 func (n *definitionCache) template(id uint64) model.Template {
@@ -128,27 +128,27 @@ func (n *definitionCache) orderFields() []model.Field {
 	return n.orders
 }
 
-// fieldMatch is a field that has some of what a query looks for.
+// fieldMatch is a field that matches some words of a query.
 type fieldMatch struct {
 	position, score int
-	words           query.WordSet // the words of the query that it has
+	words           query.WordSet // words of the query that it contains
 	pieces          []SnippetPiece
 }
 
-// snippetOfFields shows the fields that match, "Current Owner: Carl Johnson": those with
-// most words of the query first, in the order of the record, and none that has only some
-// of the words of another. Of more than maxSnippetFields the best are taken. worth is that of
-// the best; nil and 0 where none matches.
-func snippetOfFields(ctx context.Context, mark *query.Highlighter, list []fieldText) (shown []SnippetPiece, worth int) {
+// snippetOfFields returns the best matching fields, such as "Current Owner: Carl Johnson", and the
+// highest score. Fields with the most words of the query come first, then the order of the record. A
+// field is left out if a different field matches all of its words, plus more. It returns nil and 0 if
+// no field matches.
+func snippetOfFields(ctx context.Context, highlighter *query.Highlighter, fields []fieldText) (shown []SnippetPiece, score int) {
 	var all, found []fieldMatch
-	for at, field := range list {
-		if pieces, worth := mark.Snippet(ctx, field.value); worth > 0 {
-			all = append(all, fieldMatch{at, worth, mark.MatchedWords(ctx, field.value), addEllipses(field.value, pieces)})
+	for at, field := range fields {
+		if pieces, score := highlighter.Snippet(ctx, field.value); score > 0 {
+			all = append(all, fieldMatch{at, score, highlighter.MatchedWords(ctx, field.value), addEllipses(field.value, pieces)})
 		}
 	}
 	for _, m := range all {
-		worth = max(worth, m.score)
-		if !slices.ContainsFunc(all, func(other fieldMatch) bool { return isProperSubset(m.words, other.words) }) {
+		score = max(score, m.score)
+		if !slices.ContainsFunc(all, func(b fieldMatch) bool { return isProperSubset(m.words, b.words) }) {
 			found = append(found, m)
 		}
 	}
@@ -164,7 +164,7 @@ func snippetOfFields(ctx context.Context, mark *query.Highlighter, list []fieldT
 		if shown != nil {
 			before = SnippetSeparator
 		}
-		if name := list[m.position].name; name != "" {
+		if name := fields[m.position].name; name != "" {
 			before += name + ": "
 		}
 		if before != "" {
@@ -172,11 +172,11 @@ func snippetOfFields(ctx context.Context, mark *query.Highlighter, list []fieldT
 		}
 		shown = append(shown, m.pieces...)
 	}
-	return shown, worth
+	return shown, score
 }
 
-// isProperSubset reports whether one text has only some of the words that another has.
-func isProperSubset(one, other query.WordSet) bool { return one&other == one && one != other }
+// isProperSubset reports whether b has all words of a, plus more.
+func isProperSubset(a, b query.WordSet) bool { return a&b == a && a != b }
 
-// compareWordCount orders texts by how many of the words they have, most first.
-func compareWordCount(one, other query.WordSet) int { return cmp.Compare(other.Count(), one.Count()) }
+// compareWordCount orders sets with more words first.
+func compareWordCount(a, b query.WordSet) int { return cmp.Compare(b.Count(), a.Count()) }

@@ -9,106 +9,109 @@ import (
 	"deedkeep/app/store"
 )
 
-// State is how the index of words is.
+// State is the state of the search index.
 type State struct {
-	Ready           bool      // it answers
-	Building        bool      // one is being made, be it beside one that answers
-	Done, Total     uint64    // records, of the one that is being made
-	Documents       uint64    // in the one that answers
-	Bytes           int64     // on the disk
-	Segments        int       // files that they lie in
-	PendingChanges  uint64    // changes that it does not know of yet
-	MissingText     uint64    // documents that are not found by their text, which is to be made again
-	MissingTextLive uint64    // of Texts, those that the one that answers lacks
-	Processing      uint64    // documents besides, whose text is being made, be it again
-	Since           time.Time // of this state; zero where no server runs
-	Failure         string    // why nothing goes on for now; "" when all is well
+	Ready           bool      // searches work
+	Building        bool      // a rebuild is in progress, with or without a live index
+	Done, Total     uint64    // records indexed by the rebuild, and their total
+	Documents       uint64    // in the live index
+	Bytes           int64     // on disk, of the live index
+	Segments        int       // of the live index
+	PendingChanges  uint64    // changes that are not in the live index yet
+	MissingText     uint64    // documents whose text has to be regenerated, in either index
+	MissingTextLive uint64    // the same in the live index
+	Processing      uint64    // other documents whose text is being extracted
+	Since           time.Time // when the state last changed; zero if no server is running
+	Failure         string    // why indexing has stopped; "" if it works
 }
 
-// Complete reports that an answer of the index lacks nothing that was filed or changed
-// before this was its state.
+// Complete reports whether searches find everything that was uploaded or changed before this state was
+// read.
 func (s State) Complete() bool { return s.Ready && s.PendingChanges == 0 && s.WithoutText() == 0 }
 
-// WithoutText is how many documents are found by their name alone for now.
+// WithoutText returns how many documents can currently be found only by name.
 func (s State) WithoutText() uint64 { return s.MissingTextLive + s.Processing }
 
-// LagThreshold is how many changes an index may be behind before people are told. A few it
-// always is while somebody files; deedkeep help monitoring has the same number.
+// LagThreshold is how many changes the index may be behind before the delay is reported. A few are
+// normal during uploads. The monitoring help states the same number.
 const LagThreshold = 1_000
 
-// Lagging reports changes that are not found for longer than the two seconds that are
-// promised: the index is far behind, or is behind and nothing goes on.
+// Lagging reports whether changes take much longer than the usual two seconds to become searchable:
+// the index is far behind, or is behind and has stopped updating.
 func (s State) Lagging() bool {
 	return s.Ready && (s.PendingChanges > LagThreshold || s.PendingChanges > 0 && s.Failure != "")
 }
 
-// State tells how the index is. Where nobody runs it, and nobody has made it in
-// this process, that is what lies on the disk.
+// State returns the state of the index. If this process has not opened it, State reads what is on
+// disk.
 func (x *Indexer) State(ctx context.Context) (s State, err error) {
-	var last uint64
-	// What is in the queue here is known to the index by a later change than last.
-	err = x.store.View(ctx, func(t *store.Tx) error { last, s.Processing = t.LastChange(), t.Count(store.CountTasks); return nil })
+	var lastChange uint64
+	// Documents leave the processing queue with a change after lastChange.
+	err = x.store.View(ctx, func(t *store.Tx) error {
+		lastChange, s.Processing = t.LastChange(), t.Count(store.CountTasks)
+		return nil
+	})
 	if err != nil {
 		return s, err
 	}
 	x.mu.Lock()
-	in, next := x.live, x.building
-	idle := !x.running && in == nil && next == nil
-	s.Since, s.Failure, s.Building = x.since, x.failure, next != nil || x.rebuildRequested
-	if in != nil {
-		in.readers.Add(1)
-		defer in.readers.Done()
+	gen, building := x.live, x.building
+	notOpen := !x.running && gen == nil && building == nil
+	s.Since, s.Failure, s.Building = x.since, x.failure, building != nil || x.rebuildRequested
+	if gen != nil {
+		gen.readers.Add(1)
+		defer gen.readers.Done()
 	}
-	if next != nil {
-		next.readers.Add(1)
-		defer next.readers.Done()
+	if building != nil {
+		building.readers.Add(1)
+		defer building.readers.Done()
 	}
-	if rest := x.backoff.err(x.clock()); rest != nil && next == nil && s.Failure == "" {
-		s.Failure = message(rest)
+	if backoff := x.backoff.err(x.clock()); backoff != nil && building == nil && s.Failure == "" {
+		s.Failure = message(backoff)
 	}
 	x.mu.Unlock()
-	if idle {
-		x.readStateOnDisk(last, &s)
+	if notOpen {
+		x.readStateOnDisk(lastChange, &s)
 		return s, nil
 	}
-	if next != nil {
-		s.Done, s.Total = next.progress()
-		s.MissingText = next.missing().count()
+	if building != nil {
+		s.Done, s.Total = building.progress()
+		s.MissingText = building.missing().count()
 	}
-	if in != nil {
-		s.Ready = !in.damaged.Load()
-		s.Documents, s.Bytes, s.Segments = in.Size()
-		s.PendingChanges = last - min(last, in.change.Load()) + in.pendingFiles.Load()
-		s.MissingTextLive = in.missing().count()
+	if gen != nil {
+		s.Ready = !gen.damaged.Load()
+		s.Documents, s.Bytes, s.Segments = gen.Size()
+		s.PendingChanges = lastChange - min(lastChange, gen.change.Load()) + gen.pendingFiles.Load()
+		s.MissingTextLive = gen.missing().count()
 		s.MissingText = max(s.MissingText, s.MissingTextLive)
 	}
 	return s, nil
 }
 
-// readStateOnDisk tells of what lies on the disk, where nobody has it open.
-func (x *Indexer) readStateOnDisk(last uint64, s *State) {
-	list, current, err := x.listFolders()
+// readStateOnDisk fills in the state of an index that this process has not opened.
+func (x *Indexer) readStateOnDisk(lastChange uint64, s *State) {
+	folders, current, err := x.listFolders()
 	if err != nil {
 		s.Failure = message(err)
 		return
 	}
-	current, _ = x.resolveCurrent(list, current) // a verification tells of the damage
-	s.Building = len(list) > 0 && list[len(list)-1] > current
+	current, _ = x.resolveCurrent(folders, current) // an integrity check reports the damage
+	s.Building = len(folders) > 0 && folders[len(folders)-1] > current
 	if current == 0 {
 		return
 	}
 	size, raw, err := query.Inspect(x.folder(current))
 	if errors.Is(err, query.ErrOtherFormat) {
-		return // a server makes it anew
+		return // a server rebuilds it
 	}
 	if err != nil {
 		s.Failure = message(err)
 		return
 	}
 	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
-	mark, ok := decodeCheckpoint(raw)
-	s.Ready = ok && mark.Build == nil
-	s.PendingChanges = last - min(last, mark.Change) + uint64(len(mark.PendingFiles))
-	s.MissingTextLive = mark.MissingText.count()
+	cp, ok := decodeCheckpoint(raw)
+	s.Ready = ok && cp.Build == nil
+	s.PendingChanges = lastChange - min(lastChange, cp.Change) + uint64(len(cp.PendingFiles))
+	s.MissingTextLive = cp.MissingText.count()
 	s.MissingText = s.MissingTextLive
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Without a server the state is that of the disk, and nothing is made.
-func TestTheStateWithoutAServer(t *testing.T) {
+func TestStateWithoutServer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
@@ -19,33 +19,33 @@ func TestTheStateWithoutAServer(t *testing.T) {
 	if _, err := os.Stat(s.search()); !os.IsNotExist(err) {
 		t.Error("something was made")
 	}
-	h.shut()
+	h.closeAll()
 	again := s.open(t)
-	again.indexes()
-	again.shut()
+	again.catchUp()
+	again.closeAll()
 	again = s.open(t)
 	again.order("A-2", "", elm("", ""))
 	if s, err := again.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.PendingChanges != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	again.shut()
+	again.closeAll()
 }
 
 // To look at an index that nobody has open changes nothing in it.
-func TestLookingWritesNothing(t *testing.T) {
+func TestStateWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
-	h.shut()
+	h.catchUp()
+	h.closeAll()
 	dir := s.search("1")
 	left := filepath.Join(dir, "manifest.new")
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h = s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Segments != 1 || s.Bytes == 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -56,13 +56,13 @@ func TestLookingWritesNothing(t *testing.T) {
 
 // An index of another version of the program is none, and no trouble: a server makes it
 // anew.
-func TestTheStateOfAnotherFormat(t *testing.T) {
+func TestStateOfOtherFormat(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	h := s.open(t)
 	h.order("KX100", "", elm("", ""))
-	h.indexes()
-	h.shut()
+	h.catchUp()
+	h.closeAll()
 	path := s.search("1", "manifest")
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -73,10 +73,10 @@ func TestTheStateOfAnotherFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = s.open(t)
-	defer h.shut()
+	defer h.closeAll()
 	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Failure != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	h.indexes()
-	h.finds("KX100", "order 1")
+	h.catchUp()
+	h.wantHits("KX100", "order 1")
 }

@@ -8,8 +8,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// WrapIndex puts something between the indexer and its index, of which it has opened
-// none yet.
+// WrapIndex wraps each index that the indexer opens. Call it before the indexer has opened one.
 func (s *Service) WrapIndex(wrap func(Index) Index) {
 	o := s.indexerOptions()
 	o.Open = func(dir string, set query.Options) (Index, error) {
@@ -22,7 +21,7 @@ func (s *Service) WrapIndex(wrap func(Index) Index) {
 	s.Index = NewIndexer(o)
 }
 
-// SearchIndex asks the index itself.
+// SearchIndex queries the index directly.
 func (s *Service) SearchIndex(ctx context.Context, q query.Query) (query.Result, error) {
 	leave, err := s.Index.Acquire(ctx, "test")
 	if err != nil {
