@@ -14,8 +14,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// Whatever becomes of the files of an index while nobody has it open, it answers
-// rightly, of itself.
+// Whatever damage its files have at startup, the index gives correct results without manual repair.
 func TestDamagedIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -61,7 +60,7 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 		}
 		h := s.open(t)
 		h.catchUp()
-		for _, q := range sampleQueries { // each may be the one that meets the damage
+		for _, q := range sampleQueries { // any of them may hit the damage
 			if _, err := h.query(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
 				h.catchUp()
 			} else if err != nil {
@@ -75,7 +74,7 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 	}
 }
 
-// The next look notices that the folder is gone, though nothing was written.
+// A deleted folder is noticed although no records change.
 func TestFolderDeletedWhileIdle(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -106,8 +105,7 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 	h.closeAll()
 }
 
-// What should be a small file that can be read, and is not, is as good as torn; for the
-// note alone no index is made anew.
+// A malformed or unreadable current file counts as missing and does not cause a rebuild.
 func TestMalformedCurrentFile(t *testing.T) {
 	t.Parallel()
 	folder := func(path string) error {
@@ -116,7 +114,7 @@ func TestMalformedCurrentFile(t *testing.T) {
 	for _, row := range []struct {
 		name, file string
 		spoil      func(path string) error
-		made       int64 // how many are opened in the end
+		made       int64 // how many indexes are opened in total
 	}{
 		{"a folder for the note", "current", folder, 1},
 		{"a long note", "current", func(path string) error { return os.Truncate(path, 1<<30) }, 1},
@@ -126,7 +124,7 @@ func TestMalformedCurrentFile(t *testing.T) {
 		{"a link to itself for the note", "current", func(path string) error {
 			return errors.Join(os.Remove(path), os.Symlink(path, path))
 		}, 1},
-		{"a note that cannot be read", "current", func(path string) error { return os.Chmod(path, 0) }, 1}, // but for root
+		{"a note that cannot be read", "current", func(path string) error { return os.Chmod(path, 0) }, 1}, // no effect for root
 		{"a folder for the manifest", "1/manifest", folder, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -139,7 +137,7 @@ func TestMalformedCurrentFile(t *testing.T) {
 			if err := row.spoil(s.search(filepath.FromSlash(row.file))); err != nil {
 				t.Fatal(err)
 			}
-			for life := range 2 { // it is mended, and stays so
+			for life := range 2 { // the repair is permanent
 				h = s.open(t)
 				var made atomic.Int64
 				h.wrapIndexes(func(n int64, in search.Index) search.Index { made.Store(n); return in })
@@ -157,8 +155,7 @@ func TestMalformedCurrentFile(t *testing.T) {
 	}
 }
 
-// Without the note the latest index that is whole answers, not one that is still being
-// made, which goes on.
+// Without the current file the newest complete index serves searches, and an unfinished build resumes.
 func TestCompleteIndexServesWithoutCurrentFile(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)

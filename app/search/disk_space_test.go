@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// The index stops growing above the reserve, where documents still have room, and says
-// so; below twice the reserve nothing is merged either.
+// The index stops growing while uploads still have space, and State reports it. Below twice the
+// reserve, merges stop too.
 func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -21,7 +21,7 @@ func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	const free = 1 << 30
 	h.site.free.Store(free)
 	h.site.reserve.Store(free / 4 * 3)
-	h.order("A-1", "", elm("", "")) // there is room for it
+	h.order("A-1", "", elm("", "")) // there is space for it
 	if _, err := h.RunPass(t.Context()); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "disk.reserve") {
 		t.Errorf("said %v", err)
 	}
@@ -36,14 +36,14 @@ func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	h.wantHits("A-1", "order 1")
 }
 
-// Whatever the indexer is about, it stops where documents still have a reserve and more
-// above theirs, and not before.
+// In every step, indexing stops while uploads still have more than a reserve of space, and not
+// earlier.
 func TestEveryStepStopsAboveReserve(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
 	for _, row := range []struct {
 		name string
-		to   func(h *harness) // brings it to the step
+		to   func(h *harness) // advances indexing to the step
 	}{
 		{"to begin", func(h *harness) {}},
 		{"to walk", func(h *harness) {
@@ -97,8 +97,8 @@ func TestEveryStepStopsAboveReserve(t *testing.T) {
 	}
 }
 
-// An index is made anew beside the one that answers only where the disk has room for
-// both; where the room ends meanwhile it goes, and the one there is goes on following.
+// A rebuild starts only if the disk has space for two indexes. If space runs out later, the rebuild is
+// abandoned and the live index is still updated.
 func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
@@ -148,8 +148,7 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	}
 }
 
-// Whoever waits for a new index under a server is told that it was given up, and the one
-// who asks again once there is room gets it.
+// Await reports that a rebuild was abandoned, and a new request succeeds once there is space.
 func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
@@ -166,7 +165,7 @@ func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	h.catchUp()
 	h.serve()
 	h.Rebuild()
-	gate <- struct{}{} // it is under way
+	gate <- struct{}{} // the build has started
 	h.site.free.Store(3*reserve - 1)
 	var waits sync.Once
 	_, err := h.Await(t.Context(), func(uint64, uint64) { waits.Do(func() { close(gate) }) })

@@ -2,19 +2,19 @@ package search
 
 import "context"
 
-// RunPass does one turn.
+// RunPass runs one pass.
 func (x *Indexer) RunPass(ctx context.Context) (more bool, err error) { return x.runPass(ctx) }
 
-// AllowMerge tells whether a merge of the index may take so much.
+// AllowMerge reports whether a merge may write the given number of bytes.
 func (x *Indexer) AllowMerge(bytes int64) bool { return x.allowMerge(bytes) }
 
-// MaxDelay is how long Run waits before it follows, at most.
+// MaxDelay is the longest that Run waits before it applies a change.
 const MaxDelay = gatherDelay + maxYield
 
-// SetMaxFeed changes how many changes are kept for an index that does not get on.
-func (x *Indexer) SetMaxFeed(most uint64) { x.maxFeed = most }
+// SetMaxFeed sets how many changes are kept for an index that has stopped updating.
+func (x *Indexer) SetMaxFeed(max uint64) { x.maxFeed = max }
 
-// NextFiles gives the files of an abstract that is owed.
+// NextFiles returns the pending files of an abstract.
 func (x *Indexer) NextFiles(ctx context.Context, abstract uint64) ([]uint64, error) {
 	return x.nextFiles(ctx, pendingFiles{Abstract: abstract})
 }

@@ -11,8 +11,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Changes that the index knows go, a bounded number at once; a feed that was cut short
-// is a reason to begin anew.
+// Indexed changes are trimmed in bounded commits, and a feed that is too short causes a rebuild.
 func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -30,7 +29,7 @@ func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	h.wantHits("T-5003", "order 5003")
 }
 
-// feed tells which changes are kept.
+// feed returns the first and the last change in the feed.
 func (h *harness) feed() (first, last uint64) {
 	h.t.Helper()
 	err := h.store.View(h.t.Context(), func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
@@ -40,7 +39,7 @@ func (h *harness) feed() (first, last uint64) {
 	return first, last
 }
 
-// orders puts that many there in one commit.
+// orders adds orders in one commit.
 func (h *harness) orders(n int) {
 	h.t.Helper()
 	h.put(func(tx *store.Tx) (err error) {
@@ -53,8 +52,8 @@ func (h *harness) orders(n int) {
 	})
 }
 
-// However much was written since the turn before, the feed of an index that does not get
-// on is as long as it may be after it.
+// However many changes were made since the last pass, a pass trims the feed of a failing index to its
+// limit.
 func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -67,16 +66,16 @@ func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 		}}
 	})
 	h.catchUp()
-	const most = 100
-	h.SetMaxFeed(most)
+	const limit = 100
+	h.SetMaxFeed(limit)
 	h.orders(9_000)
 	if _, err := h.RunPass(t.Context()); !errors.Is(err, errDisk) {
 		t.Fatalf("said %v", err)
 	}
-	if from, to := h.feed(); to != 9_000 || to-from >= most+4096 {
+	if from, to := h.feed(); to != 9_000 || to-from >= limit+4096 {
 		t.Errorf("changes %d to %d are kept", from, to)
 	}
-	if s := h.catchUp(); s.Documents != 9_000 { // made anew: the feed does not reach back
+	if s := h.catchUp(); s.Documents != 9_000 { // rebuilt: the feed does not reach back
 		t.Errorf("%+v", s)
 	}
 }

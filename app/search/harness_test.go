@@ -24,7 +24,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// site is a place with records and an index, which outlives those who open it.
+// site is a directory with a database and an index. It can be opened several times.
 type site struct {
 	dir           string
 	texts         sync.Map // digest → text of the document
@@ -44,7 +44,7 @@ func (s *site) search(below ...string) string {
 	return filepath.Join(append([]string{s.dir, "search"}, below...)...)
 }
 
-// harness is an indexer of a site, with the records it keeps the index of.
+// harness is an indexer with its open site.
 type harness struct {
 	*search.Indexer
 	t     testing.TB
@@ -57,7 +57,7 @@ type harness struct {
 
 var testTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
-// open opens a site until shut.
+// open opens the site; close it with closeAll.
 func (s *site) open(t testing.TB) *harness {
 	t.Helper()
 	now := func() time.Time { return testTime }
@@ -87,7 +87,7 @@ func (s *site) text(digest string, page func(int, string) error) error {
 	return page(1, text.(string))
 }
 
-// open is a harness of its own, which is shut at the end of the test.
+// open opens a new site and closes it at the end of the test.
 func open(t testing.TB, change func(*search.IndexerOptions)) *harness {
 	t.Helper()
 	h := newSite(t, change).open(t)
@@ -105,7 +105,7 @@ func (h *harness) closeAll() {
 	}
 }
 
-// serve has the indexer run until shut.
+// serve starts Run; closeAll stops it.
 func (h *harness) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	h.stop = stop
@@ -113,7 +113,7 @@ func (h *harness) serve() {
 	h.ended.Go(func() { h.Run(ctx) })
 }
 
-// put writes records as the verbs of the vault would.
+// put runs a write transaction.
 func (h *harness) put(write func(*store.Tx) error) {
 	h.t.Helper()
 	if err := h.store.Update(h.t.Context(), nil, write); err != nil {
@@ -144,7 +144,7 @@ func (h *harness) order(number, parcel string, at model.Property) (id uint64) {
 	return id
 }
 
-// abstract files one with documents, which have the text "grantor" and their number.
+// abstract adds an abstract with documents of the given names.
 func (h *harness) abstract(number string, at model.Property, names ...string) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) {
@@ -184,7 +184,7 @@ func (h *harness) putFile(t *store.Tx, name, text string, abstract uint64) (id u
 		Version: 1, CreatedAt: testTime})
 }
 
-// asked gives what a query finds as "noun id", sorted.
+// query returns the hits of a query as "type id", sorted.
 func (h *harness) query(q query.Query) (list []string, err error) {
 	h.t.Helper()
 	q.Limit = 100
@@ -203,7 +203,7 @@ func (h *harness) wantHits(text string, want ...string) {
 	}
 }
 
-// findsSoon asks until a text finds what is wanted.
+// wantHitsSoon waits until a search returns the wanted hits.
 func (h *harness) wantHitsSoon(text string, want ...string) {
 	h.t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -221,11 +221,11 @@ func (h *harness) await() (search.State, error) {
 	return h.Await(h.t.Context(), func(uint64, uint64) {})
 }
 
-// indexes brings the index to the state of the records.
+// catchUp waits until the index contains every change.
 func (h *harness) catchUp() search.State {
 	h.t.Helper()
 	s, err := h.await()
-	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // what is owed
+	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // pending files
 		s, err = h.await()
 	}
 	if err != nil || !s.Ready || s.Building || s.PendingChanges != 0 || s.Failure != "" {
@@ -234,11 +234,11 @@ func (h *harness) catchUp() search.State {
 	return s
 }
 
-// smallBatches makes many batches of little.
+// smallBatches limits each batch to a single record.
 func smallBatches(o *search.IndexerOptions) { o.BatchSize = 1 }
 
-// meddle puts something between the indexer and its indexes, of which it has opened
-// none yet, by their number, the first of which is 1.
+// wrapIndexes wraps each index that the indexer opens; number counts them from 1. Call it before the
+// first one is opened.
 func (h *harness) wrapIndexes(wrap func(number int64, in search.Index) search.Index) {
 	var opened atomic.Int64
 	o := h.opts
@@ -252,8 +252,7 @@ func (h *harness) wrapIndexes(wrap func(number int64, in search.Index) search.In
 	h.Indexer = search.NewIndexer(o)
 }
 
-// wrappedIndex is an index that does something else first where it is told of a batch, or
-// asked.
+// wrappedIndex calls a hook before Apply and Search.
 type wrappedIndex struct {
 	search.Index
 	apply, search func() error
@@ -304,7 +303,7 @@ func (h *harness) searchAll() map[string]string {
 	return all
 }
 
-// anew gives the answers of an index that is made of the records as they are.
+// searchRebuilt returns the results of the sample queries from a rebuilt index.
 func (s *site) searchRebuilt(t *testing.T) map[string]string {
 	t.Helper()
 	if err := os.RemoveAll(s.search()); err != nil {
@@ -316,7 +315,7 @@ func (s *site) searchRebuilt(t *testing.T) map[string]string {
 	return h.searchAll()
 }
 
-// files are those of the index in force.
+// files returns the paths of the files of the live index.
 func (s *site) files(t testing.TB) (list []string) {
 	t.Helper()
 	current, err := os.ReadFile(s.search("current"))
@@ -334,8 +333,8 @@ func (s *site) files(t testing.TB) (list []string) {
 	return list
 }
 
-// holds fails the test where the folder of the index does not come to have so many
-// entries: what is put aside goes when nobody reads it any more.
+// wantEntries waits until the search folder has the given number of entries: old indexes are deleted
+// only after the last search that uses them.
 func (s *site) wantEntries(t testing.TB, entries int) {
 	t.Helper()
 	list, err := os.ReadDir(s.search())

@@ -13,37 +13,36 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// held is an index in which searches stay until they are let go.
-type held struct {
+// heldIndex blocks searches until resume receives a value.
+type heldIndex struct {
 	search.Index
-	inside chan string   // texts of the searches that came in
-	goOn   chan struct{} // one for each
+	inside chan string   // texts of the searches that have started
+	resume chan struct{} // one value for each search
 }
 
-func (h held) Search(_ context.Context, q query.Query) (query.Result, error) {
+func (h heldIndex) Search(_ context.Context, q query.Query) (query.Result, error) {
 	h.inside <- q.Text
-	<-h.goOn
+	<-h.resume
 	return query.Result{}, nil
 }
 
-// A few searches are in the index at once, and nobody has more than half of the places;
-// who waits too long is refused.
+// A client gets at most half of the slots, and a search that waits too long fails.
 func TestConcurrentSearchesAreLimited(t *testing.T) {
 	t.Parallel()
-	const most, soon, patience = 4, time.Second, 20 * time.Second
-	x := open(t, func(o *search.IndexerOptions) { o.MaxConcurrent = most })
-	h := held{inside: make(chan string), goOn: make(chan struct{})}
+	const slots, soon, long = 4, time.Second, 20 * time.Second
+	x := open(t, func(o *search.IndexerOptions) { o.MaxConcurrent = slots })
+	h := heldIndex{inside: make(chan string), resume: make(chan struct{})}
 	x.wrapIndexes(func(_ int64, in search.Index) search.Index { h.Index = in; return h })
 	x.catchUp()
 	var all sync.WaitGroup
-	refused := make(chan error, 32)
-	ask := func(asker string, times int, wait time.Duration) {
+	rejected := make(chan error, 32)
+	ask := func(client string, times int, wait time.Duration) {
 		for range times {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), wait)
 				defer cancel()
-				if err := x.searchAs(ctx, asker); err != nil {
-					refused <- fmt.Errorf("%s: %w", asker, err)
+				if err := x.searchAs(ctx, client); err != nil {
+					rejected <- fmt.Errorf("%s: %w", client, err)
 				}
 			})
 		}
@@ -56,47 +55,47 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 			}
 		}
 	}
-	ask("greedy", most+1, soon)
-	came("greedy", most/2)
-	ask("other", most/2, patience)
-	came("other", most/2)
+	ask("greedy", slots+1, soon)
+	came("greedy", slots/2)
+	ask("other", slots/2, long)
+	came("other", slots/2)
 	ask("third", 1, soon)
-	for range most/2 + 1 + 1 { // of the greedy, and the third
-		if err := <-refused; errs.KindOf(err) != errs.Unavailable {
-			t.Errorf("who waited too long is told %v", err)
+	for range slots/2 + 1 + 1 { // those over the limit of greedy, and third
+		if err := <-rejected; errs.KindOf(err) != errs.Unavailable {
+			t.Errorf("error after waiting too long = %v, want Unavailable", err)
 		}
 	}
-	ask("next", 1, patience)
-	h.goOn <- struct{}{}
+	ask("next", 1, long)
+	h.resume <- struct{}{}
 	came("next", 1)
-	for range most {
-		h.goOn <- struct{}{}
+	for range slots {
+		h.resume <- struct{}{}
 	}
 	all.Wait()
-	if len(refused) > 0 {
-		t.Error(<-refused)
+	if len(rejected) > 0 {
+		t.Error(<-rejected)
 	}
-	// All places are free again; one who leaves while he waits is told so.
+	// All slots are free again; a client that disconnects while it waits gets its own error.
 	ctx, cancel := context.WithCancel(t.Context())
-	ask("greedy", most/2, patience)
-	came("greedy", most/2)
+	ask("greedy", slots/2, long)
+	came("greedy", slots/2)
 	cancel()
 	if err := x.searchAs(ctx, "greedy"); !errors.Is(err, context.Canceled) {
-		t.Errorf("who left is told %v", err)
+		t.Errorf("error after cancellation = %v, want context.Canceled", err)
 	}
-	for range most / 2 {
-		h.goOn <- struct{}{}
+	for range slots / 2 {
+		h.resume <- struct{}{}
 	}
 	all.Wait()
 }
 
-// asks enters, searches and leaves.
-func (h *harness) searchAs(ctx context.Context, asker string) error {
-	leave, err := h.Acquire(ctx, asker)
+// searchAs acquires a slot for a client, searches and releases the slot.
+func (h *harness) searchAs(ctx context.Context, client string) error {
+	leave, err := h.Acquire(ctx, client)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	_, err = h.Search(ctx, query.Query{Text: asker})
+	_, err = h.Search(ctx, query.Query{Text: client})
 	return err
 }

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// Spans are a set of numbers, whatever comes and goes.
+// idRanges behaves like a set when IDs are added and removed at random.
 func TestIDRangesBehaveLikeASet(t *testing.T) {
 	t.Parallel()
-	chance := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	var s idRanges
 	model := map[uint64]bool{}
 	for step := range 5000 {
-		id := 1 + chance.Uint64N(200)
-		if chance.IntN(5) < 3 {
+		id := 1 + rng.Uint64N(200)
+		if rng.IntN(5) < 3 {
 			s.add(id)
 			model[id] = true
 		} else {
@@ -37,29 +37,29 @@ func TestIDRangesBehaveLikeASet(t *testing.T) {
 	}
 }
 
-// Too many spans forget no number, and emptied from the front they come to an end.
+// Merging ranges loses no ID, and removing IDs from the front empties the set.
 func TestIDRangesAreBounded(t *testing.T) {
 	t.Parallel()
 	var s idRanges
-	const most = 3 * maxRanges
-	for id := uint64(1); id <= 2*most; id += 2 {
+	const ids = 3 * maxRanges
+	for id := uint64(1); id <= 2*ids; id += 2 {
 		s.add(id)
 	}
-	if len(s) > maxRanges || s.count() < most {
+	if len(s) > maxRanges || s.count() < ids {
 		t.Fatalf("%d spans of %d numbers", len(s), s.count())
 	}
-	for id := uint64(1); id <= 2*most; id += 2 {
+	for id := uint64(1); id <= 2*ids; id += 2 {
 		if _, has := s.find(id); !has {
 			t.Fatalf("%d is forgotten", id)
 		}
 	}
 	steps := 0
-	for ; len(s) > 0 && steps < 4*most; steps++ {
+	for ; len(s) > 0 && steps < 4*ids; steps++ {
 		for _, id := range s.first(64) {
 			s.remove(id)
 		}
 	}
-	if len(s) > 0 || steps > most {
+	if len(s) > 0 || steps > ids {
 		t.Errorf("%d spans after %d steps", len(s), steps)
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// When an abstract moves its documents follow, behind all that comes after it, a batch
-// at a time, and where a server ends in between.
+// The files of a changed abstract are reindexed in batches after later changes, also across a restart.
 func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)
@@ -74,8 +73,7 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	}
 }
 
-// Files of an abstract that is gone are not looked at, but what the database cannot tell
-// is no reason to forget that they are owed.
+// Files of a deleted abstract are skipped, but a database error keeps them pending.
 func TestDatabaseErrorKeepsPendingFiles(t *testing.T) {
 	t.Parallel()
 	h := newSite(t, nil).open(t)

@@ -11,13 +11,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// On a disk that spoils every index before it is whole, or after, an index is made a few
-// times, and then with pauses that grow; who asks for one need not wait.
+// If the disk corrupts every index, rebuilds are delayed more and more after the first few. An
+// explicit request starts one immediately.
 func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name string
-		goes int // batches before it breaks
+		goes int // batches before it fails
 	}{
 		{"before it is whole", 4},
 		{"after it was whole", 9},
@@ -29,7 +29,7 @@ func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 			for range 6 {
 				h.order("KX100", "", elm("", ""))
 			}
-			touch := func(t *store.Tx) error { // an index that is whole has something to follow
+			touch := func(t *store.Tx) error { // a complete index needs a change to apply
 				o, err := t.Order(1)
 				if err != nil {
 					return err
@@ -52,7 +52,7 @@ func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 				t.Helper()
 				for range 80 {
 					h.put(touch)
-					_, _ = h.RunPass(t.Context()) // State tells what came of it
+					_, _ = h.RunPass(t.Context()) // State reports the result
 				}
 				if made != want {
 					t.Errorf("%s: %d were made, want %d", what, made, want)
@@ -80,7 +80,7 @@ func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 	}
 }
 
-// While none is begun, the index that answers goes on following.
+// While a rebuild is delayed, the live index is still updated.
 func TestLiveIndexIsUpdatedWhileRebuildIsDelayed(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -96,7 +96,7 @@ func TestLiveIndexIsUpdatedWhileRebuildIsDelayed(t *testing.T) {
 	h.catchUp()
 	h.Rebuild()
 	for range 50 {
-		_, _ = h.RunPass(t.Context()) // State tells what came of it
+		_, _ = h.RunPass(t.Context()) // State reports the result
 	}
 	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Failure == "" {
 		t.Errorf("it says %+v, %v", s, err)

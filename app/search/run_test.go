@@ -17,8 +17,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// An index is put in force, and whoever waits for it is told so, though records are
-// written faster than it follows.
+// A new index goes live, and Await returns, although records are written faster than they are indexed.
 func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -44,7 +43,7 @@ func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 	}
 }
 
-// An index whose disk fails does not keep another from being made in its place.
+// An index with disk errors does not prevent building its replacement.
 func TestFailedIndexIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -71,8 +70,7 @@ func TestFailedIndexIsReplaced(t *testing.T) {
 	h.wantHits("KX100", "order 1")
 }
 
-// One that cannot even be opened is replaced when somebody asks for it, or after some
-// tries, and not before.
+// An index that cannot be opened is replaced on request or after several attempts, not earlier.
 func TestUnopenableIndexIsReplaced(t *testing.T) {
 	t.Parallel()
 	t.Run("by itself", func(t *testing.T) { t.Parallel(); unopenable(t, false) })
@@ -87,7 +85,7 @@ func unopenable(t *testing.T, renew bool) {
 	h.catchUp()
 	h.closeAll()
 	folder := s.search("1")
-	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // no folder to open
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // a file instead of a folder
 		t.Fatal(err)
 	}
 	h = s.open(t)
@@ -109,7 +107,7 @@ func unopenable(t *testing.T, renew bool) {
 	s.wantEntries(t, 2)
 }
 
-// What the disk refuses search after search is made anew.
+// An index with repeated read errors is rebuilt.
 func TestUnreadableIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -121,35 +119,35 @@ func TestUnreadableIndexIsRebuilt(t *testing.T) {
 	})
 	h.order("KX100", "", elm("", ""))
 	h.catchUp()
-	refused := 0
-	for ; refused < 100; refused++ {
+	rejected := 0
+	for ; rejected < 100; rejected++ {
 		if _, err := h.query(query.Query{Text: "KX100"}); errs.KindOf(err) == errs.Unavailable {
 			break
 		}
 	}
-	if refused == 0 || refused == 100 {
-		t.Errorf("it is given up after %d searches", refused)
+	if rejected == 0 || rejected == 100 {
+		t.Errorf("it is given up after %d searches", rejected)
 	}
 	h.catchUp()
 	h.wantHits("KX100", "order 1")
 }
 
-// picky is an index that does not take one order.
-type picky struct{ search.Index }
+// pickyIndex rejects one order.
+type pickyIndex struct{ search.Index }
 
 type pickyBatch struct {
 	search.Batch
 	bad bool
 }
 
-func (p picky) Batch() search.Batch { return &pickyBatch{Batch: p.Index.Batch()} }
+func (p pickyIndex) Batch() search.Batch { return &pickyBatch{Batch: p.Index.Batch()} }
 
 func (b *pickyBatch) Put(d query.Document) error {
 	b.bad = b.bad || d.ID == 3
 	return b.Batch.Put(d)
 }
 
-func (p picky) Apply(ctx context.Context, b search.Batch, mark []byte) error {
+func (p pickyIndex) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 	if of, is := b.(*pickyBatch); is {
 		if of.bad {
 			return fmt.Errorf("apply batch: %w", index.ErrTerm)
@@ -159,12 +157,12 @@ func (p picky) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 	return p.Index.Apply(ctx, b, mark)
 }
 
-// A record that the index refuses is left out and named in the log; the others are in.
+// A record that the index rejects is skipped and logged; all others are indexed.
 func TestRejectedRecordIsSkipped(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	h := open(t, func(o *search.IndexerOptions) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return picky{in} })
+	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return pickyIndex{in} })
 	for n := range 6 {
 		h.order(fmt.Sprintf("K%cX100", 'A'+n), "", elm("", ""))
 	}
@@ -181,7 +179,7 @@ func TestRejectedRecordIsSkipped(t *testing.T) {
 	h.wantHits("QQZ77", "order 7")
 }
 
-// A try to begin that the disk does not let through leaves nothing behind.
+// A build that cannot start leaves no folder.
 func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *search.IndexerOptions) {
@@ -203,8 +201,8 @@ func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	s.wantEntries(t, 0)
 }
 
-// An error of the disk under the index stops it with a reason that whoever asks is
-// told; records are taken all the while, and found when it is over.
+// A disk error stops indexing and is reported. Records can still be written, and are searchable once
+// the error is gone.
 func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -235,8 +233,7 @@ func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	h.failed(false)
 }
 
-// What is written is found within two seconds, of which a batch and its sync have half a
-// second.
+// Changes are searchable within two seconds; half a second of that is left for a batch and its sync.
 func TestChangesAreSearchableSoon(t *testing.T) {
 	if search.MaxDelay >= 1500*time.Millisecond {
 		t.Errorf("it waits %v", search.MaxDelay)

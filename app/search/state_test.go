@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without a server the state is that of the disk, and nothing is made.
+// Without a server, State describes the index on disk and creates nothing.
 func TestStateWithoutServer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -31,7 +31,7 @@ func TestStateWithoutServer(t *testing.T) {
 	again.closeAll()
 }
 
-// To look at an index that nobody has open changes nothing in it.
+// Reading the state of an index that is not open changes no file.
 func TestStateWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -54,8 +54,7 @@ func TestStateWritesNothing(t *testing.T) {
 	}
 }
 
-// An index of another version of the program is none, and no trouble: a server makes it
-// anew.
+// An index of another format counts as missing without an error: a server rebuilds it.
 func TestStateOfOtherFormat(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -68,7 +67,7 @@ func TestStateOfOtherFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[bytes.IndexByte(raw, '\n')+1] ^= 0x40 // the format, behind the magic
+	raw[bytes.IndexByte(raw, '\n')+1] ^= 0x40 // the format, after the magic bytes
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"deedkeep/app/search"
 )
 
-// A file that no longer names the index in force is damage that a verification sees, with
-// a server and without one; the index answers, and the file is corrected.
+// Check reports and corrects a current file that does not name the live index, with and without a
+// server. Searches still work.
 func TestCheckReportsDamagedCurrentFile(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name, content string // "": it is deleted, which it may be
+		name, content string // "": the file is deleted, which is allowed
 	}{
 		{"a bit of the number", "3\n"},
 		{"a bit that makes it no number", "q\n"},

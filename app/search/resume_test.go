@@ -16,22 +16,21 @@ import (
 
 var errKilled = errors.New("killed")
 
-// mortal is an index that takes so many batches and no more, as if the process were
-// gone: what it was told after that it never knew.
-type mortal struct {
+// killedIndex accepts left batches and then fails, as if the process had been killed.
+type killedIndex struct {
 	search.Index
 	left *atomic.Int64
 }
 
-func (m mortal) Apply(ctx context.Context, b search.Batch, mark []byte) error {
+func (m killedIndex) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 	if m.left.Add(-1) < 0 {
 		return errKilled
 	}
 	return m.Index.Apply(ctx, b, mark)
 }
 
-// Wherever the making or the following of an index is cut off, it goes on from there
-// and answers as one that was made at once.
+// Interrupted at any batch, indexing resumes and ends with the same results as an index built in one
+// go.
 func TestIndexingResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)
@@ -45,33 +44,33 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 	if err := os.RemoveAll(s.search()); err != nil {
 		t.Fatal(err)
 	}
-	lives := 0
-	for whole := false; !whole; lives++ {
+	runs := 0
+	for complete := false; !complete; runs++ {
 		h := s.open(t)
 		var left atomic.Int64
 		left.Store(1)
-		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
+		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return killedIndex{in, &left} })
 		_, err := h.await()
-		if whole = err == nil; !whole && !errors.Is(err, errKilled) {
+		if complete = err == nil; !complete && !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
-		if whole {
+		if complete {
 			if got := h.searchAll(); !maps.Equal(got, want) {
 				t.Errorf("made in pieces it answers %v, want %v", got, want)
 			}
 		}
 		h.closeAll()
 	}
-	if lives < 20 {
-		t.Errorf("it took %d lives", lives)
+	if runs < 20 {
+		t.Errorf("it took %d lives", runs)
 	}
 
-	// The same while it follows: a change a life, and some that one batch does not hold.
+	// The same for changes: one per run, and then more than fit in a batch.
 	for life := range 8 {
 		h := s.open(t)
 		var left atomic.Int64
 		left.Store(int64(life % 3))
-		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
+		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return killedIndex{in, &left} })
 		for n := range 3 {
 			h.order(fmt.Sprintf("26-1%d%d", life, n), "", elm("Troy", ""))
 		}

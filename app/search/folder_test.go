@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/search"
 )
 
-// others puts a folder of somebody else's there that looks like one of an index.
+// others creates an unrelated folder with a name like that of an index.
 func others(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -37,7 +37,7 @@ func untouched(t *testing.T, dir string) {
 	}
 }
 
-// foreign are what may lie in the place of the folder.
+// foreign lists what may exist at the path of the folder.
 var foreign = []struct {
 	name string
 	put  func(path, theirs string) error
@@ -47,7 +47,7 @@ var foreign = []struct {
 	{"a link to nothing", func(path, theirs string) error { return os.Symlink(filepath.Join(theirs, "none"), path) }},
 }
 
-// failed waits until the state says that something is in the way, or nothing is.
+// failed waits until State reports a failure, or none.
 func (h *harness) failed(is bool) search.State {
 	h.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -61,8 +61,8 @@ func (h *harness) failed(is bool) search.State {
 	}
 }
 
-// What is no folder in the place of the index is left alone and told of, be it there
-// from the start or put there under a server, and all is well when it goes.
+// A file or link at the path of the search folder is kept and reported, whether it was there at
+// startup or appears later. Indexing resumes once it is removed.
 func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 	t.Parallel()
 	for _, row := range foreign {
@@ -83,7 +83,7 @@ func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 					h.catchUp()
 				}
 				var err error
-				for range 100 { // the server may make the folder anew in between
+				for range 100 { // the server may recreate the folder at the same time
 					if err = errors.Join(os.RemoveAll(s.search()), row.put(s.search(), theirs)); err == nil {
 						break
 					}

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// While an index is made anew the old one answers, whatever is written meanwhile.
+// During a rebuild the old index serves searches and includes new changes.
 func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 	t.Parallel()
 	h := open(t, smallBatches)
@@ -44,8 +44,7 @@ func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 	h.site.wantEntries(t, 2)
 }
 
-// Whoever asked for a new index is told that it is whole only when one is, though the
-// first one broke.
+// Await returns only when a rebuilt index is complete, even if the first attempt failed.
 func TestFailedRebuildRestarts(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// An index that is so far behind that the changes it needs are gone answers, and says
-// that it is behind, until another is whole.
+// An index that the change feed no longer reaches back to keeps serving, and reports missing changes,
+// until it is rebuilt.
 func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -39,8 +39,7 @@ func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	h.site.wantEntries(t, 2)
 }
 
-// The folder may be deleted as often as somebody likes: that is no fault of the disk,
-// after which none would be made for a while.
+// Deleting the folder repeatedly does not count as a failure, so that rebuilds are not delayed.
 func TestFolderMayBeDeletedRepeatedly(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -55,8 +54,8 @@ func TestFolderMayBeDeletedRepeatedly(t *testing.T) {
 	}
 }
 
-// A disk, or a share of one, that is full although it said that there is room is a full
-// disk: a second index goes, and the one that answers goes on.
+// A write error for a full disk or quota abandons the rebuild although the disk reported free space.
+// The live index is kept.
 func TestDiskFullErrorAbandonsRebuild(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -79,8 +78,7 @@ func TestDiskFullErrorAbandonsRebuild(t *testing.T) {
 	}
 }
 
-// What somebody has put beside the index that answers, under a later number, keeps
-// nobody from searching.
+// Files and folders with a higher number than the live index do not interrupt searches.
 func TestUnknownFoldersAreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -103,7 +101,7 @@ func TestUnknownFoldersAreIgnored(t *testing.T) {
 	s.wantEntries(t, 2)
 }
 
-// The turn that was under way when somebody asked for a new index says nothing to him.
+// The failure of a pass that was running when Rebuild was called is not reported.
 func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -128,7 +126,7 @@ func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	h.Rebuild()
 	close(gate)
 	go func() {
-		for range under { // the old one is tried again
+		for range under { // the old index is retried
 		}
 	}()
 	h.catchUp()
@@ -138,7 +136,7 @@ func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	close(under)
 }
 
-// Who searches is told whether there is an index soon.
+// A search error says whether an index is being built.
 func TestSearchReportsWhyIndexIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
