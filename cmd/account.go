@@ -31,28 +31,28 @@ type account struct {
 
 // becomeOwner makes this process one of the user who owns the vault, if root runs it.
 func (s *shell) becomeOwner(c config.Config) error {
-	uid, gid, known := ownerOf(c.Data)
-	if !switches(os.Geteuid(), uid, known) {
+	uid, gid, known := dataOwner(c.Data)
+	if !mustSwitchUser(os.Geteuid(), uid, known) {
 		return nil
 	}
 	s.operator = operatorName() // before it is another's
-	to := accountOf(uid, gid)
-	if err := become(to); err != nil {
+	to := lookupAccount(uid, gid)
+	if err := switchUser(to); err != nil {
 		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't become that user here (%w). Type: sudo -u %s deedkeep … --data %s", c.Data, to.name, err, to.name, c.Data)
 	}
-	s.as = to.name
-	s.say("running as %s, the owner of %s", to.name, c.Data)
+	s.runAs = to.name
+	s.messagef("running as %s, the owner of %s", to.name, c.Data)
 	return nil
 }
 
-// switches decides: only root can become another, and needs to only for a vault of
+// mustSwitchUser decides: only root can become another, and needs to only for a vault of
 // another. Of a directory that isn't there, root is the owner.
-func switches(euid, owner int, known bool) bool { return euid == 0 && known && owner != 0 }
+func mustSwitchUser(euid, owner int, known bool) bool { return euid == 0 && known && owner != 0 }
 
-// sayAccount explains an error of access that root would not have had.
-func (s *shell) sayAccount(err error) {
-	if s.as != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
-		s.say("this command runs as %s, who owns the vault, not as root: give %s access to the file or folder, or choose another one", s.as, s.as)
+// explainPermissionError explains an error of access that root would not have had.
+func (s *shell) explainPermissionError(err error) {
+	if s.runAs != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
+		s.messagef("this command runs as %s, who owns the vault, not as root: give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
 	}
 }
 
@@ -64,11 +64,11 @@ func operatorName() string {
 	if u, err := user.Current(); err == nil {
 		name = u.Username
 	}
-	if by := os.Getenv("SUDO_USER"); username.MatchString(by) && by != name {
+	if by := os.Getenv("SUDO_USER"); usernamePattern.MatchString(by) && by != name {
 		name = strings.TrimSpace(name + " (sudo: " + by + ")")
 	}
 	return name
 }
 
-// username is one of Linux, macOS, or a domain.
-var username = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@+\\-]{0,63}$`)
+// usernamePattern is one of Linux, macOS, or a domain.
+var usernamePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@+\\-]{0,63}$`)

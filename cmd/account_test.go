@@ -25,14 +25,14 @@ func TestSwitchesToTheOwner(t *testing.T) {
 		{"another user", 1000, 998, true, false},
 		{"another user, a vault of root", 1000, 0, true, false},
 	} {
-		if got := switches(row.euid, row.owner, row.known); got != row.want {
+		if got := mustSwitchUser(row.euid, row.owner, row.known); got != row.want {
 			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
 		}
 	}
 	messages := new(bytes.Buffer)
 	s := &shell{messages: messages}
-	if err := s.becomeOwner(config.Config{Data: t.TempDir()}); err != nil || s.as != "" || messages.Len() > 0 {
-		t.Errorf("own directory: got %v, as %q, said %q", err, s.as, messages)
+	if err := s.becomeOwner(config.Config{Data: t.TempDir()}); err != nil || s.runAs != "" || messages.Len() > 0 {
+		t.Errorf("own directory: got %v, as %q, said %q", err, s.runAs, messages)
 	}
 }
 
@@ -69,8 +69,8 @@ func TestAccessIsExplained(t *testing.T) {
 		{"another error", "deedkeep", errors.New("the disk is full"), false},
 	} {
 		messages := new(bytes.Buffer)
-		s := &shell{messages: messages, as: row.as}
-		s.exit(t.Context(), row.err)
+		s := &shell{messages: messages, runAs: row.as}
+		s.exitCode(t.Context(), row.err)
 		if got := strings.Contains(messages.String(), "runs as deedkeep, who owns the vault"); got != row.want {
 			t.Errorf("%s: got %q, want it explained %v", row.name, messages, row.want)
 		}

@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// ownerOf is the user and group of vault.db, or of the data directory where there is no
+// dataOwner is the user and group of vault.db, or of the data directory where there is no
 // vault yet. A link counts as its own owner's: a user who could link vault.db to a file of
 // root would otherwise have root work in that user's directory. Only a link that root
 // created is followed.
-func ownerOf(data string) (uid, gid int, known bool) {
+func dataOwner(data string) (uid, gid int, known bool) {
 	database := filepath.Join(data, "vault.db")
 	for _, look := range []func() (os.FileInfo, error){
-		func() (os.FileInfo, error) { return linkOf(database) },
+		func() (os.FileInfo, error) { return untrustedSymlink(database) },
 		func() (os.FileInfo, error) { return os.Stat(database) },
 		func() (os.FileInfo, error) { return os.Stat(data) },
 	} {
@@ -34,8 +34,8 @@ func ownerOf(data string) (uid, gid int, known bool) {
 	return 0, 0, false
 }
 
-// linkOf is a link of another user than root; fs.ErrNotExist where path is none.
-func linkOf(path string) (os.FileInfo, error) {
+// untrustedSymlink is a link of another user than root; fs.ErrNotExist where path is none.
+func untrustedSymlink(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -47,9 +47,9 @@ func linkOf(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// accountOf looks the user up. One that this machine has no name for, as in a container,
+// lookupAccount looks the user up. One that this machine has no name for, as in a container,
 // has the group of the vault and no other.
-func accountOf(uid, gid int) account {
+func lookupAccount(uid, gid int) account {
 	a := account{uid: uid, name: "#" + strconv.Itoa(uid), gids: []int{gid}}
 	u, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
@@ -71,8 +71,8 @@ func accountOf(uid, gid int) account {
 	return a
 }
 
-// become changes the user of every thread of this process permanently.
-func become(a account) error {
+// switchUser changes the user of every thread of this process permanently.
+func switchUser(a account) error {
 	for _, step := range []func() error{
 		func() error { return syscall.Setgroups(a.gids) },
 		func() error { return syscall.Setgid(a.gids[0]) },

@@ -21,13 +21,13 @@ func TestOwnerOfALinkedVault(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if uid, _, known := ownerOf(data); !known || uid != want {
+	if uid, _, known := dataOwner(data); !known || uid != want {
 		t.Errorf("got user %d, known %v, want %d", uid, known, want)
 	}
 	if err := os.Remove(link); err != nil {
 		t.Fatal(err)
 	}
-	if uid, _, known := ownerOf(data); !known || uid != os.Getuid() {
+	if uid, _, known := dataOwner(data); !known || uid != os.Getuid() {
 		t.Errorf("without vault.db: got user %d, known %v, want %d", uid, known, os.Getuid())
 	}
 }

@@ -15,37 +15,37 @@ type argumentError struct{ usageError }
 
 func (a *argumentError) Unwrap() error { return &a.usageError }
 
-func wrong(cmd *cobra.Command, format string, args ...any) error {
+func argumentErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return &argumentError{usageError{fmt.Errorf(format+"; \"%s --help\" shows how", append(args, cmd.CommandPath())...)}}
 }
 
-// nothing is for commands without arguments.
-func nothing(cmd *cobra.Command, args []string) error {
+// noArgs is for commands without arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return wrong(cmd, "%q is one word too many", args[0])
+		return argumentErrorf(cmd, "%q is one word too many", args[0])
 	}
 	return nil
 }
 
-// one wants exactly one argument; the sentence names what is missing, and where it is
+// oneArg wants exactly one argument; the sentence names what is missing, and where it is
 // to be had.
-func one(what, where string) cobra.PositionalArgs {
+func oneArg(what, where string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return wrong(cmd, "%s is missing; %s", what, where)
+			return argumentErrorf(cmd, "%s is missing; %s", what, where)
 		case 1:
 			return nil
 		}
-		return wrong(cmd, "%q is one word too many", args[1])
+		return argumentErrorf(cmd, "%q is one word too many", args[1])
 	}
 }
 
-// sayArguments makes every command below say which word is missing, or too many, by
+// explainArgCounts makes every command below say which word is missing, or too many, by
 // its own usage line, where cobra would only count.
-func sayArguments(cmd *cobra.Command) {
+func explainArgCounts(cmd *cobra.Command) {
 	for _, part := range cmd.Commands() {
-		sayArguments(part)
+		explainArgCounts(part)
 	}
 	if counts := cmd.Args; counts != nil && !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -53,28 +53,28 @@ func sayArguments(cmd *cobra.Command) {
 			if _, told := errors.AsType[*argumentError](err); err == nil || told {
 				return err
 			}
-			return byUsage(cmd, args, err)
+			return argCountError(cmd, args, err)
 		}
 	}
 }
 
-// byUsage reads a usage line such as "create NAME", "retry [ID]" or "export [ID...]".
-func byUsage(cmd *cobra.Command, args []string, err error) error {
+// argCountError reads a usage line such as "create NAME", "retry [ID]" or "export [ID...]".
+func argCountError(cmd *cobra.Command, args []string, err error) error {
 	use, _, _ := strings.Cut(cmd.Use, " --") // a flag that is wanted is another matter
 	words := strings.Fields(use)[1:]
 	for n, word := range words {
 		if n >= len(args) && !strings.HasPrefix(word, "[") {
-			return wrong(cmd, "%s is missing", word)
+			return argumentErrorf(cmd, "%s is missing", word)
 		}
 	}
 	if len(args) > len(words) && !strings.Contains(use, "...") {
-		return wrong(cmd, "%q is one word too many", args[len(words)])
+		return argumentErrorf(cmd, "%q is one word too many", args[len(words)])
 	}
-	return wrong(cmd, "%w", err)
+	return argumentErrorf(cmd, "%w", err)
 }
 
-// idOf reads the number of a record.
-func idOf(text, noun, list string) (int64, error) {
+// parseID reads the number of a record.
+func parseID(text, noun, list string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
 		return 0, &usageError{fmt.Errorf("%q is no %s's ID; %q shows them", text, noun, list)}

@@ -52,11 +52,11 @@ func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writ
 }
 
 func newShell(in io.Reader, out, messages io.Writer) *shell {
-	return &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blobstore.FileSystemType, terminal: watched}
+	return &shell{in: in, out: out, messages: messages, checkAssets: web.Ready, fileSystemType: blobstore.FileSystemType, isInteractive: isTerminalReader}
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {
-	out := &counted{Writer: s.out}
+	out := &outputTracker{Writer: s.out}
 	s.out = out
 	root := s.root()
 	root.SetArgs(args)
@@ -67,38 +67,38 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	if _, told := errors.AsType[*argumentError](err); err != nil && !s.parsed && !told {
 		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
-	code := s.exit(ctx, err)
+	code := s.exitCode(ctx, err)
 	if !s.parsed { // then the flags may not have been come to
 		s.json = s.json || slices.Contains(args, "--json")
 	}
-	if s.json && code != exitDone && !out.begun {
-		_ = s.printJSON(failureOf(ctx, err)) // the code tells all the same
+	if s.json && code != exitDone && !out.wrote {
+		_ = s.printJSON(jsonFailure(ctx, err)) // the code tells all the same
 	}
 	return code
 }
 
 // shell is what every command has at hand.
 type shell struct {
-	in            io.Reader
-	out, messages io.Writer
-	json          bool
-	file          string // --config
-	flags         *pflag.FlagSet
-	zone          atomic.Pointer[time.Location] // set by load
-	parsed        bool                          // the command line was understood
-	as, operator  string                        // the user that root became, and who typed; "" where root became none
+	in              io.Reader
+	out, messages   io.Writer
+	json            bool
+	file            string // --config
+	flags           *pflag.FlagSet
+	zone            atomic.Pointer[time.Location] // set by load
+	parsed          bool                          // the command line was understood
+	runAs, operator string                        // the user that root became, and who typed; "" where root became none
 
 	example string // the settings with their defaults, for config example
 
 	// What a test replaces: whether the assets are there, and where a directory lies.
-	assets  func() error
-	network func(path string) (kind string, network bool, err error)
+	checkAssets    func() error
+	fileSystemType func(path string) (kind string, network bool, err error)
 
-	terminal func(in io.Reader) bool // whether someone can answer a question
+	isInteractive func(in io.Reader) bool // whether someone can answer a question
 }
 
-// settings are the flags that are settings: by flag, the key of config.example.yaml.
-var settings = map[string]string{
+// settingsByFlag are the flags that are settings: by flag, the key of config.example.yaml.
+var settingsByFlag = map[string]string{
 	"data":       "data",
 	"listen":     "listen",
 	"log-format": "log.format",
@@ -126,18 +126,18 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 	global.BoolVar(&s.json, "json", false, "print one JSON document")
 	global.String("log-format", standard.Log.Format, "text or json")
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrong(cmd, "%w", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand(), s.trashCommand())
 	root.SetHelpCommand(s.helpCommand(root))
-	sayArguments(root)
-	s.teach(root)
+	explainArgCounts(root)
+	s.registerCompletions(root)
 	return root
 }
 
-// group is a command that only holds others: without one of them, or with a word
+// commandGroup is a command that only holds others: without one of them, or with a word
 // that is none, nothing was done, and a script must learn it.
-func group(use, short, example string, parts ...*cobra.Command) *cobra.Command {
+func commandGroup(use, short, example string, parts ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Example: example}
 	var names []string
 	for _, part := range parts {
@@ -156,7 +156,7 @@ func group(use, short, example string, parts ...*cobra.Command) *cobra.Command {
 
 // load reads the settings: flag beats environment beats file beats default.
 func (s *shell) load() (config.Config, error) {
-	c, err := config.Load(s.source())
+	c, err := config.Load(s.configSource())
 	if err != nil {
 		return c, &usageError{err}
 	}
@@ -164,10 +164,10 @@ func (s *shell) load() (config.Config, error) {
 	return c, nil
 }
 
-// source is where the settings of this command line come from.
-func (s *shell) source() config.Source {
+// configSource is where the settings of this command line come from.
+func (s *shell) configSource() config.Source {
 	set := map[string]any{}
-	for flag, key := range settings {
+	for flag, key := range settingsByFlag {
 		if f := s.flags.Lookup(flag); f != nil && f.Changed {
 			set[key] = f.Value.String()
 		}
@@ -182,7 +182,7 @@ func (s *shell) source() config.Source {
 
 // settingsFile is the settings file that is read. If there is none, it is the one to create, and exists is false.
 func (s *shell) settingsFile() (path string, exists bool, err error) {
-	read, looked, err := s.source().Files()
+	read, looked, err := s.configSource().Files()
 	if err != nil || read != "" {
 		return read, read != "", err
 	}

@@ -20,12 +20,12 @@ func commands() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		all[pathOf(cmd)] = cmd
+		all[commandPath(cmd)] = cmd
 		for _, part := range cmd.Commands() {
 			walk(part)
 		}
 	}
-	root := (&shell{assets: web.Ready}).root()
+	root := (&shell{checkAssets: web.Ready}).root()
 	walk(root)
 	delete(all, "")
 	return all
@@ -78,7 +78,7 @@ func TestExamplesParse(t *testing.T) {
 			if end := strings.IndexAny(line, "|>)"); end >= 0 {
 				line = line[:end]
 			}
-			root := (&shell{assets: web.Ready}).root()
+			root := (&shell{checkAssets: web.Ready}).root()
 			found, rest, err := root.Find(strings.Fields(line))
 			if err != nil {
 				t.Errorf("%s: %q: %v", path, line, err)
@@ -182,7 +182,7 @@ func TestCompletion(t *testing.T) {
 
 func TestRunsAsRoot(t *testing.T) {
 	for uid, want := range map[int]bool{0: true, 1000: false, -1: false} {
-		if got := runsAsRoot(uid); (len(got) == 1) != want {
+		if got := rootWarning(uid); (len(got) == 1) != want {
 			t.Errorf("user %d: got %q, want a warning: %v", uid, got, want)
 		}
 	}

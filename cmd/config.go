@@ -7,7 +7,7 @@ import (
 )
 
 func (s *shell) configCommand() *cobra.Command {
-	return group("config", "Check and show the settings", "  deedkeep config check\n  deedkeep config show\n  deedkeep config example",
+	return commandGroup("config", "Check and show the settings", "  deedkeep config check\n  deedkeep config show\n  deedkeep config example",
 		s.configCheckCommand(), s.configShowCommand(), s.configExampleCommand())
 }
 
@@ -27,30 +27,30 @@ setting is not valid.`,
 			if err != nil {
 				return err
 			}
-			if err := workable(c); err != nil {
+			if err := preflight(c); err != nil {
 				return err
 			}
-			return s.printChecked(cautions(c))
+			return s.printConfigCheck(configWarnings(c))
 		},
 	}
 }
 
-// checked is what `config check --json` prints. Files holds the settings file that was
+// configCheck is what `config check --json` prints. Files holds the settings file that was
 // read; it is empty if none of LookedFor exists.
-type checked struct {
+type configCheck struct {
 	OK        bool     `json:"ok"`
 	Files     []string `json:"files"`
 	LookedFor []string `json:"looked_for"`
 	Warnings  []string `json:"warnings"`
 }
 
-func (s *shell) printChecked(warnings []string) error {
-	read, looked, err := s.source().Files()
+func (s *shell) printConfigCheck(warnings []string) error {
+	read, looked, err := s.configSource().Files()
 	if err != nil {
 		return err
 	}
 	s.warn(warnings)
-	out := checked{OK: true, Files: []string{}, LookedFor: looked, Warnings: append([]string{}, warnings...)}
+	out := configCheck{OK: true, Files: []string{}, LookedFor: looked, Warnings: append([]string{}, warnings...)}
 	from := "no settings file was found; looked for " + strings.Join(looked, " and ")
 	if read != "" {
 		out.Files, from = append(out.Files, read), "read "+read
@@ -58,7 +58,7 @@ func (s *shell) printChecked(warnings []string) error {
 	if s.json {
 		return s.printJSON(out)
 	}
-	return s.print("the settings are good\n%s\n", from)
+	return s.printf("the settings are good\n%s\n", from)
 }
 
 func (s *shell) configShowCommand() *cobra.Command {
@@ -96,7 +96,7 @@ the lines you want to change in config.yaml in the data directory; delete the re
 			if s.json {
 				return s.printJSON(map[string]string{"text": s.example})
 			}
-			return s.print("%s", s.example)
+			return s.printf("%s", s.example)
 		},
 	}
 }

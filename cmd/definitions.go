@@ -28,7 +28,7 @@ import (
 //
 // Names are those of the wire, so JSON that /v1 gave is such a file too.
 
-type fieldText struct {
+type fieldYAML struct {
 	Key      string   `yaml:"key"`
 	Label    string   `yaml:"label"`
 	Type     string   `yaml:"type"`
@@ -36,19 +36,19 @@ type fieldText struct {
 	Options  []string `yaml:"options,omitempty"`
 }
 
-type templateText struct {
+type templateYAML struct {
 	ID           int64       `yaml:"id,omitempty"`
 	Name         string      `yaml:"name"`
 	Default      bool        `yaml:"default"`
 	Retired      bool        `yaml:"retired"`
 	Statuses     []string    `yaml:"statuses"`
-	CustomFields []fieldText `yaml:"custom_fields"`
+	CustomFields []fieldYAML `yaml:"custom_fields"`
 }
 
-func fieldTexts(list []apitypes.Field) []fieldText {
-	texts := []fieldText{}
+func fieldsToYAML(list []apitypes.Field) []fieldYAML {
+	texts := []fieldYAML{}
 	for _, f := range list {
-		texts = append(texts, fieldText{f.Key, f.Label, f.Type, f.Required, f.Options})
+		texts = append(texts, fieldYAML{f.Key, f.Label, f.Type, f.Required, f.Options})
 	}
 	return texts
 }
@@ -61,21 +61,21 @@ func (s *shell) printYAML(comment string, v any) error {
 	if err := errors.Join(enc.Encode(v), enc.Close()); err != nil {
 		return err
 	}
-	return s.print("# %s\n%s", comment, text.String())
+	return s.printf("# %s\n%s", comment, text.String())
 }
 
-// templateDrafts reads a file of templates.
-func templateDrafts(s *sheet, root *yaml.Node) []apitypes.TemplateDraft {
-	top := s.object(root, "", "templates")
+// parseTemplates reads a file of templates.
+func parseTemplates(s *strictYAML, root *yaml.Node) []apitypes.TemplateDraft {
+	top := s.mapping(root, "", "templates")
 	list, there := top["templates"]
 	if !there {
-		s.missing(root, "templates")
+		s.missingKey(root, "templates")
 		return nil
 	}
 	drafts := []apitypes.TemplateDraft{}
-	for i, item := range s.items(list, "templates") {
+	for i, item := range s.sequence(list, "templates") {
 		path := fmt.Sprintf("templates.%d", i)
-		values := s.object(item, path, "id", "name", "default", "retired", "statuses", "custom_fields")
+		values := s.mapping(item, path, "id", "name", "default", "retired", "statuses", "custom_fields")
 		var draft apitypes.TemplateDraft
 		for name, value := range values {
 			at := path + "." + name
@@ -83,15 +83,15 @@ func templateDrafts(s *sheet, root *yaml.Node) []apitypes.TemplateDraft {
 			case "id":
 				draft.ID = s.id(value, at)
 			case "name":
-				draft.Name = s.text(value, at)
+				draft.Name = s.str(value, at)
 			case "default":
-				draft.Default = s.flag(value, at)
+				draft.Default = s.boolean(value, at)
 			case "retired":
-				draft.Retired = new(s.flag(value, at))
+				draft.Retired = new(s.boolean(value, at))
 			case "statuses":
-				draft.Statuses = new(s.texts(value, at))
+				draft.Statuses = new(s.strs(value, at))
 			case "custom_fields":
-				draft.CustomFields = new(fieldDrafts(s, value, at))
+				draft.CustomFields = new(parseFields(s, value, at))
 			}
 		}
 		drafts = append(drafts, draft)
@@ -99,24 +99,24 @@ func templateDrafts(s *sheet, root *yaml.Node) []apitypes.TemplateDraft {
 	return drafts
 }
 
-func fieldDrafts(s *sheet, node *yaml.Node, path string) []apitypes.Field {
+func parseFields(s *strictYAML, node *yaml.Node, path string) []apitypes.Field {
 	fields := []apitypes.Field{}
-	for i, item := range s.items(node, path) {
+	for i, item := range s.sequence(node, path) {
 		path := fmt.Sprintf("%s.%d", path, i)
 		var field apitypes.Field
-		for name, value := range s.object(item, path, "key", "label", "type", "required", "options") {
+		for name, value := range s.mapping(item, path, "key", "label", "type", "required", "options") {
 			at := path + "." + name
 			switch name {
 			case "key":
-				field.Key = s.text(value, at)
+				field.Key = s.str(value, at)
 			case "label":
-				field.Label = s.text(value, at)
+				field.Label = s.str(value, at)
 			case "type":
-				field.Type = s.text(value, at)
+				field.Type = s.str(value, at)
 			case "required":
-				field.Required = s.flag(value, at)
+				field.Required = s.boolean(value, at)
 			case "options":
-				field.Options = s.texts(value, at)
+				field.Options = s.strs(value, at)
 			}
 		}
 		fields = append(fields, field)
@@ -124,27 +124,27 @@ func fieldDrafts(s *sheet, node *yaml.Node, path string) []apitypes.Field {
 	return fields
 }
 
-// missing refuses a file that lacks its one key, unless it is wrong already.
-func (s *sheet) missing(root *yaml.Node, key string) {
+// missingKey refuses a file that lacks its one key, unless it is wrong already.
+func (s *strictYAML) missingKey(root *yaml.Node, key string) {
 	if len(s.problems) == 0 {
-		s.refuse(root, "the key %s is missing", key)
+		s.addProblem(root, "the key %s is missing", key)
 	}
 }
 
-// sender sends what was read of a file.
-type sender func(context.Context, *client.Client) (apitypes.DefinitionsChanged, error)
+// importFunc sends what was read of a file.
+type importFunc func(context.Context, *client.Client) (apitypes.DefinitionsChanged, error)
 
 // importDefinitions sends what a file holds and says what it changed.
-func (s *shell) importDefinitions(ctx context.Context, path, noun string, prepare func(*sheet, *yaml.Node) sender) error {
-	sheet, root, err := s.readSheet(path)
+func (s *shell) importDefinitions(ctx context.Context, path, noun string, prepare func(*strictYAML, *yaml.Node) importFunc) error {
+	sheet, root, err := s.readStrictYAML(path)
 	if err != nil {
 		return err
 	}
 	send := prepare(sheet, root)
-	if sheet.sort(); len(sheet.problems) > 0 {
+	if sheet.sortProblems(); len(sheet.problems) > 0 {
 		return sheet.err()
 	}
-	return s.ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
 		done, err := send(ctx, c)
 		if err != nil {
 			return sheet.explain(err)
@@ -153,8 +153,8 @@ func (s *shell) importDefinitions(ctx context.Context, path, noun string, prepar
 	})
 }
 
-// sort puts the problems in the order of their lines: a mapping was read in any.
-func (s *sheet) sort() {
+// sortProblems puts the problems in the order of their lines: a mapping was read in any.
+func (s *strictYAML) sortProblems() {
 	line := func(problem string) (n int) {
 		_, _ = fmt.Sscanf(strings.TrimPrefix(problem, s.name+":"), "%d", &n) // it was written so
 		return n
@@ -163,7 +163,7 @@ func (s *sheet) sort() {
 }
 
 // explain adds to what the vault refused where that stands in the file.
-func (s *sheet) explain(err error) error {
+func (s *strictYAML) explain(err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || len(refused.Errors) == 0 {
 		return err
@@ -172,7 +172,7 @@ func (s *sheet) explain(err error) error {
 	for _, field := range refused.Errors {
 		for _, sentence := range field.Sentences {
 			if refused.Status == http.StatusUnprocessableEntity {
-				sentence = s.at(field.Field) + ": " + sentence
+				sentence = s.position(field.Field) + ": " + sentence
 			}
 			lines = append(lines, sentence)
 		}
@@ -200,17 +200,17 @@ func (s *shell) printChanged(done apitypes.DefinitionsChanged, noun string) erro
 
 func (s *shell) printDiff(done apitypes.DefinitionsChanged, noun string) error {
 	for _, d := range done.Changed {
-		if err := s.print("%s", diffText(d, noun)); err != nil {
+		if err := s.printf("%s", diffText(d, noun)); err != nil {
 			return err
 		}
 	}
 	switch {
 	case len(done.Changed) == 0:
-		return s.print("nothing to change\n")
+		return s.printf("nothing to change\n")
 	case done.DryRun:
-		return s.print("nothing was written (--dry-run)\n")
+		return s.printf("nothing was written (--dry-run)\n")
 	}
-	return s.print("imported\n")
+	return s.printf("imported\n")
 }
 
 // diffText is one change of definitions for people:

@@ -41,7 +41,7 @@ is bad.`,
 	return cmd
 }
 
-var errUnwell = errors.New("something is wrong; the lines above say what to do")
+var errUnhealthy = errors.New("something is wrong; the lines above say what to do")
 
 func (s *shell) doctor(ctx context.Context, through, key string) error {
 	c, err := s.load()
@@ -54,37 +54,37 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 	if err := s.becomeOwner(c); err != nil {
 		return err
 	}
-	report, err := s.look(ctx, c, through, key)
+	report, err := s.diagnose(ctx, c, through, key)
 	if err != nil {
 		return err
 	}
 	if s.json {
 		err = s.printJSON(report)
 	} else {
-		err = s.printFound(report)
+		err = s.printDoctor(report)
 	}
 	if err == nil && !report.OK {
-		return errUnwell
+		return errUnhealthy
 	}
 	return err
 }
 
-func (s *shell) look(ctx context.Context, c config.Config, through, key string) (apitypes.Doctor, error) {
+func (s *shell) diagnose(ctx context.Context, c config.Config, through, key string) (apitypes.Doctor, error) {
 	return doctor.Run(ctx, doctor.Options{
-		Config: c, CheckAssets: s.assets, FileSystemType: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
-		WithClient: s.ask, Explain: message, ProbeURL: through, ProbeKey: key,
+		Config: c, CheckAssets: s.checkAssets, FileSystemType: s.fileSystemType, Now: time.Now, Log: s.logger(c, slog.LevelError),
+		WithClient: s.withClient, Explain: message, ProbeURL: through, ProbeKey: key,
 	})
 }
 
-func (s *shell) printFound(report apitypes.Doctor) error {
+func (s *shell) printDoctor(report apitypes.Doctor) error {
 	for _, f := range report.Findings {
-		if err := s.print("%-5s %-14s %s\n", f.State, f.Check, f.Message); err != nil {
+		if err := s.printf("%-5s %-14s %s\n", f.State, f.Check, f.Message); err != nil {
 			return err
 		}
 		if f.Action == "" {
 			continue
 		}
-		if err := s.print("%-5s %-14s -> %s\n", "", "", f.Action); err != nil {
+		if err := s.printf("%-5s %-14s -> %s\n", "", "", f.Action); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func (s *shell) eventsCommand() *cobra.Command {
-	return group("events", "See, export and verify the log of who did what", "  deedkeep events list\n  deedkeep events verify",
+	return commandGroup("events", "See, export and verify the log of who did what", "  deedkeep events list\n  deedkeep events verify",
 		s.eventsList(), s.eventsExport(), s.eventsVerify())
 }
 
@@ -35,16 +35,16 @@ func (s *shell) eventsList() *cobra.Command {
 				return err
 			}
 			var err error
-			if filter.From, err = bound("--from", from, 0, s.here()); err != nil {
+			if filter.From, err = parseTimeBound("--from", from, 0, s.location()); err != nil {
 				return err
 			}
-			if filter.To, err = bound("--to", to, 1, s.here()); err != nil {
+			if filter.To, err = parseTimeBound("--to", to, 1, s.location()); err != nil {
 				return err
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				events, err := c.Events(ctx, filter)
 				if err != nil {
-					return misused(err)
+					return asUsageError(err)
 				}
 				if s.json {
 					return s.printJSON(apitypes.List[apitypes.Event](events))
@@ -62,9 +62,9 @@ func (s *shell) eventsList() *cobra.Command {
 	return cmd
 }
 
-// bound reads a day here, of which it gives the beginning, or the end after so many
+// parseTimeBound reads a day here, of which it gives the beginning, or the end after so many
 // days more, or a time.
-func bound(flag, text string, days int, here *time.Location) (*apitypes.Time, error) {
+func parseTimeBound(flag, text string, days int, here *time.Location) (*apitypes.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -80,17 +80,17 @@ func bound(flag, text string, days int, here *time.Location) (*apitypes.Time, er
 
 func (s *shell) printEvents(events []apitypes.Event) error {
 	if len(events) == 0 {
-		return s.print("there is no such entry\n")
+		return s.printf("there is no such entry\n")
 	}
 	rows := [][]string{{"ENTRY", "WHEN", "WHO", "FROM", "WHAT", "RECORD", "MORE"}}
 	for _, e := range events {
-		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.In(s.here()).Format(time.DateTime + " MST"), who(e.Actor), given(e.Actor.Address), e.Kind, given(e.Record), more(e)})
+		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind, orDash(e.Record), eventDetails(e)})
 	}
 	return s.printTable(rows)
 }
 
-// who names an actor for people: its kind, its number, its name.
-func who(a apitypes.Actor) string {
+// actorText names an actor for people: its kind, its number, its name.
+func actorText(a apitypes.Actor) string {
 	text := a.Kind
 	if a.ID != nil {
 		text += fmt.Sprintf(":%d", *a.ID)
@@ -101,8 +101,8 @@ func who(a apitypes.Actor) string {
 	return text
 }
 
-// more is the detail of an event and what changed, in one line.
-func more(e apitypes.Event) string {
+// eventDetails is the detail of an event and what changed, in one line.
+func eventDetails(e apitypes.Event) string {
 	var parts []string
 	for name, value := range e.Detail {
 		parts = append(parts, name+"="+value)
@@ -114,7 +114,7 @@ func more(e apitypes.Event) string {
 	return oneLine(strings.Join(parts, "; "))
 }
 
-func given(text *string) string {
+func orDash(text *string) string {
 	if text == nil {
 		return "-"
 	}
@@ -147,20 +147,20 @@ between the first and the last of the export are named.`,
 		Example: "  deedkeep events verify\n  deedkeep events verify --export events-2026-05.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			err := s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, err := c.VerifyEvents(ctx, s.progress())
 				if err != nil {
 					return err
 				}
 				if earlier != "" {
-					if err := holdAgainst(ctx, c, earlier, &report); err != nil {
+					if err := compareWithExport(ctx, c, earlier, &report); err != nil {
 						return err
 					}
 				}
-				return s.printLog(report)
+				return s.printEventVerify(report)
 			})
 			if errors.Is(err, instance.ErrDamaged) { // nothing could be opened that might answer
-				return s.printLog(apitypes.EventVerify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
+				return s.printEventVerify(apitypes.EventVerify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err
 		},
@@ -169,12 +169,12 @@ between the first and the last of the export are named.`,
 	return cmd
 }
 
-func (s *shell) printLog(r apitypes.EventVerify) error {
+func (s *shell) printEventVerify(r apitypes.EventVerify) error {
 	if s.json {
 		if err := s.printJSON(r); err != nil {
 			return err
 		}
-	} else if err := s.printFlaws(r); err != nil {
+	} else if err := s.printEventFindings(r); err != nil {
 		return err
 	}
 	if !r.OK {
@@ -183,14 +183,14 @@ func (s *shell) printLog(r apitypes.EventVerify) error {
 	return nil
 }
 
-func (s *shell) printFlaws(r apitypes.EventVerify) error {
+func (s *shell) printEventFindings(r apitypes.EventVerify) error {
 	for _, f := range r.Findings {
-		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
+		if err := s.printf("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
 			return err
 		}
 	}
 	if r.More > 0 {
-		if err := s.print("and %d more\n", r.More); err != nil {
+		if err := s.printf("and %d more\n", r.More); err != nil {
 			return err
 		}
 	}
@@ -199,9 +199,9 @@ func (s *shell) printFlaws(r apitypes.EventVerify) error {
 		word = "THE LOG DOES NOT HOLD"
 	}
 	if r.Agree != nil {
-		if err := s.print("%s with the log\n", apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
+		if err := s.printf("%s with the log\n", apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
 			return err
 		}
 	}
-	return s.print("%s: %s, the last is %d with the hash %s\n", word, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
+	return s.printf("%s: %s, the last is %d with the hash %s\n", word, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
 }

@@ -18,18 +18,18 @@ import (
 	"deedkeep/app/model"
 )
 
-// mostRewritten is how many entries that differ from an export are listed.
-const mostRewritten = 1000
+// maxDifferences is how many entries that differ from an export are listed.
+const maxDifferences = 1000
 
-// holdAgainst adds to the report what an earlier export says otherwise than the log
+// compareWithExport adds to the report what an earlier export says otherwise than the log
 // does now: the entries that were sealed anew, and those that are gone.
-func holdAgainst(ctx context.Context, c *client.Client, path string, report *apitypes.EventVerify) error {
+func compareWithExport(ctx context.Context, c *client.Client, path string, report *apitypes.EventVerify) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // only read from
-	kept, err := newKeptLog(file)
+	kept, err := newExportReader(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -47,9 +47,9 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *api
 		return kept.compare(report, seq, nil)
 	})
 	if err == nil {
-		err = kept.compare(report, endless, nil)
+		err = kept.compare(report, afterLastEntry, nil)
 	}
-	if errors.Is(err, errNoExport) {
+	if errors.Is(err, errNotAnExport) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
@@ -58,16 +58,16 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *api
 // compare holds what the export has up to an entry against the log, where that entry
 // is the next one; nil is one that cannot be read. What has the entry's hash must have
 // its content: the verification has held the one against the other.
-func (k *keptLog) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
+func (k *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
 	for k.seq != 0 && k.seq <= seq {
 		switch {
 		case k.seq < seq:
-			differ(report, model.DefectMissing, k.seq, "the export has it")
+			addDifference(report, model.DefectMissing, k.seq, "the export has it")
 		case e == nil:
 		case k.hash != e.Hash:
-			differ(report, model.DefectChanged, k.seq, "the export has another one")
-		case !k.same(*e):
-			differ(report, flawExport, k.seq, "its line in the export is not what its hash was sealed for")
+			addDifference(report, model.DefectChanged, k.seq, "the export has another one")
+		case !k.matches(*e):
+			addDifference(report, findingExport, k.seq, "its line in the export is not what its hash was sealed for")
 		default:
 			*report.Agree++
 		}
@@ -76,18 +76,18 @@ func (k *keptLog) compare(report *apitypes.EventVerify, seq int64, e *apitypes.E
 			return err
 		}
 		if k.seq > before+1 {
-			differ(report, flawExport, before+1, fmt.Sprintf("the export goes on with entry %d", k.seq))
+			addDifference(report, findingExport, before+1, fmt.Sprintf("the export goes on with entry %d", k.seq))
 		}
 	}
 	return nil
 }
 
-// flawExport is the kind of a finding about the export itself.
-const flawExport = "export"
+// findingExport is the kind of a finding about the export itself.
+const findingExport = "export"
 
-// same reports whether the line at hand says what the log does. Of CSV, which a
+// matches reports whether the line at hand says what the log does. Of CSV, which a
 // spreadsheet may have saved in another way, it is not known.
-func (k *keptLog) same(e apitypes.Event) bool {
+func (k *exportReader) matches(e apitypes.Event) bool {
 	if k.line == nil {
 		return true
 	}
@@ -96,24 +96,24 @@ func (k *keptLog) same(e apitypes.Event) bool {
 	return keptErr == nil && err == nil && bytes.Equal(kept, now)
 }
 
-// endless is behind every entry.
-const endless = 1<<63 - 1
+// afterLastEntry is behind every entry.
+const afterLastEntry = 1<<63 - 1
 
-func differ(report *apitypes.EventVerify, kind string, seq int64, problem string) {
+func addDifference(report *apitypes.EventVerify, kind string, seq int64, problem string) {
 	report.OK = false
 	subject := strconv.FormatInt(seq, 10)
 	known := slices.ContainsFunc(report.Findings, func(f apitypes.Finding) bool { return f.Kind == kind && f.Subject == subject })
 	switch {
 	case known:
-	case len(report.Findings) >= mostRewritten:
+	case len(report.Findings) >= maxDifferences:
 		report.More++
 	default:
 		report.Findings = append(report.Findings, apitypes.Finding{Kind: kind, Subject: subject, Problem: problem})
 	}
 }
 
-// keptLog reads the numbers and hashes of an export, line by line.
-type keptLog struct {
+// exportReader reads the numbers and hashes of an export, line by line.
+type exportReader struct {
 	seq  int64 // of the entry at hand; 0 at the end
 	hash string
 	line *apitypes.Event // all of it; nil of CSV
@@ -121,10 +121,10 @@ type keptLog struct {
 	read func() (seq int64, hash string, err error)
 }
 
-var errNoExport = errors.New("this is no export of the log: JSON lines or CSV of \"deedkeep events export\" are wanted")
+var errNotAnExport = errors.New("this is no export of the log: JSON lines or CSV of \"deedkeep events export\" are wanted")
 
-// newKeptLog looks at the first byte for the format.
-func newKeptLog(r io.Reader) (*keptLog, error) {
+// newExportReader looks at the first byte for the format.
+func newExportReader(r io.Reader) (*exportReader, error) {
 	in := bufio.NewReader(r)
 	head, err := in.Peek(len(apitypes.ByteOrderMark))
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -133,21 +133,21 @@ func newKeptLog(r io.Reader) (*keptLog, error) {
 	if bytes.Equal(head, []byte(apitypes.ByteOrderMark)) {
 		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // it was seen
 	} else if len(head) > 0 && head[0] == '{' {
-		k := &keptLog{line: &apitypes.Event{}}
-		k.read = keptLines(in, k.line)
+		k := &exportReader{line: &apitypes.Event{}}
+		k.read = jsonLinesReader(in, k.line)
 		return k, nil
 	}
 	table := csv.NewReader(in)
 	table.ReuseRecord = true
 	columns, err := table.Read()
 	if err != nil {
-		return nil, fmt.Errorf("%w (%v)", errNoExport, err)
+		return nil, fmt.Errorf("%w (%v)", errNotAnExport, err)
 	}
 	seq, hash := slices.Index(columns, "seq"), slices.Index(columns, "hash")
 	if seq < 0 || hash < 0 {
-		return nil, errNoExport
+		return nil, errNotAnExport
 	}
-	return &keptLog{read: func() (int64, string, error) {
+	return &exportReader{read: func() (int64, string, error) {
 		row, err := table.Read()
 		if err != nil {
 			return 0, "", err
@@ -157,7 +157,7 @@ func newKeptLog(r io.Reader) (*keptLog, error) {
 	}}, nil
 }
 
-func keptLines(in io.Reader, line *apitypes.Event) func() (int64, string, error) {
+func jsonLinesReader(in io.Reader, line *apitypes.Event) func() (int64, string, error) {
 	lines := json.NewDecoder(in)
 	lines.DisallowUnknownFields() // nothing in a line is beyond its hash
 	return func() (int64, string, error) {
@@ -168,7 +168,7 @@ func keptLines(in io.Reader, line *apitypes.Event) func() (int64, string, error)
 }
 
 // next goes on to the next entry.
-func (k *keptLog) next() error {
+func (k *exportReader) next() error {
 	before := k.seq
 	var err error
 	k.seq, k.hash, err = k.read()
@@ -177,11 +177,11 @@ func (k *keptLog) next() error {
 		k.seq = 0
 		return nil
 	case err != nil:
-		return fmt.Errorf("%w (%v)", errNoExport, err)
+		return fmt.Errorf("%w (%v)", errNotAnExport, err)
 	case k.seq <= before:
-		return fmt.Errorf("%w (entry %d follows entry %d)", errNoExport, k.seq, before)
+		return fmt.Errorf("%w (entry %d follows entry %d)", errNotAnExport, k.seq, before)
 	case k.hash == "":
-		return fmt.Errorf("%w (entry %d has no hash)", errNoExport, k.seq)
+		return fmt.Errorf("%w (entry %d has no hash)", errNotAnExport, k.seq)
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ An entry that cannot be read is left out and named, and the exit code is 3.`,
 			if format != "jsonl" && format != "csv" {
 				return &usageError{fmt.Errorf("--format: %q is neither jsonl nor csv", format)}
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				return s.into(file, func(out io.Writer) error { return s.export(ctx, c, from, newEventWriter(format, out)) })
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				return s.withOutput(file, func(out io.Writer) error { return s.exportEvents(ctx, c, from, newEventWriter(format, out)) })
 			})
 		},
 	}
@@ -47,11 +47,11 @@ An entry that cannot be read is left out and named, and the exit code is 3.`,
 	return cmd
 }
 
-func (s *shell) export(ctx context.Context, c *client.Client, from int64, out eventWriter) error {
+func (s *shell) exportEvents(ctx context.Context, c *client.Client, from int64, out eventWriter) error {
 	damaged := false
 	err := c.ExportEvents(ctx, from, out.write, func(f apitypes.Finding) error {
 		damaged = true
-		s.say("entry %s is left out: %s", f.Subject, f.Problem)
+		s.messagef("entry %s is left out: %s", f.Subject, f.Problem)
 		return nil
 	})
 	if err == nil {
@@ -66,9 +66,9 @@ func (s *shell) export(ctx context.Context, c *client.Client, from int64, out ev
 	return nil
 }
 
-// into runs fn with a new file that nobody else reads, or with standard output. A
+// withOutput runs fn with a new file that nobody else reads, or with standard output. A
 // file that fn could not fill is taken away again.
-func (s *shell) into(path string, fn func(io.Writer) error) error {
+func (s *shell) withOutput(path string, fn func(io.Writer) error) error {
 	if path == "" {
 		return fn(s.out)
 	}

@@ -186,7 +186,7 @@ func TestBound(t *testing.T) {
 		{"2026-05-29T14:00:00Z", 1, "2026-05-29T14:00:00.000000Z"}, {"2026-05-29T14:00:00+02:00", 0, "2026-05-29T12:00:00.000000Z"},
 		{"2026-02-30", 0, ""}, {"today", 0, ""}, {"2026-05-29 14:00", 0, ""},
 	} {
-		at, err := bound("--from", row.text, row.days, here)
+		at, err := parseTimeBound("--from", row.text, row.days, here)
 		if _, usage := errors.AsType[*usageError](err); row.want == "" && !usage || row.want != "" && (err != nil || at.String() != row.want) {
 			t.Errorf("%s: %v, %v, want %q", row.text, at, err, row.want)
 		}
@@ -199,7 +199,7 @@ func FuzzKeptLog(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		kept, err := newKeptLog(bytes.NewReader(text))
+		kept, err := newExportReader(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -222,7 +222,7 @@ func TestExportThatCannotBeWritten(t *testing.T) {
 	s := &shell{out: gonePipe{}}
 	path := filepath.Join(t.TempDir(), "kept")
 	full := errors.New("full")
-	if err := s.into(path, func(io.Writer) error { return full }); !errors.Is(err, full) {
+	if err := s.withOutput(path, func(io.Writer) error { return full }); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {

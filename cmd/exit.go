@@ -35,11 +35,11 @@ finished with some files rejected, 10 no vault here, 11 locked by another proces
 // keyHint says how a command gets what opens encrypted backups.
 const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
 
-// exit says what went wrong, in one line where it can, and gives the code.
-func (s *shell) exit(ctx context.Context, err error) int {
+// exitCode says what went wrong, in one line where it can, and gives the code.
+func (s *shell) exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	if err != nil {
-		defer s.sayAccount(err)
+		defer s.explainPermissionError(err)
 	}
 	switch {
 	case err == nil:
@@ -47,47 +47,47 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	case errors.Is(err, errDamage):
 		return exitDamage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		s.say("interrupted")
+		s.messagef("interrupted")
 		return exitInterrupted
 	case errors.As(err, &usage):
-		s.say("%v", err)
+		s.messagef("%v", err)
 		return exitUsage
 	case errors.Is(err, errRejected):
-		s.say("%v", err)
+		s.messagef("%v", err)
 		return exitRejected
 	case errors.Is(err, instance.ErrNoVault):
-		s.say("%v", message(err))
-		s.say(`"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`)
+		s.messagef("%v", message(err))
+		s.messagef(`"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`)
 		return exitNoVault
 	case errors.Is(err, archive.ErrDecrypt):
-		s.say("%s", message(err))
-		s.say("%s", keyHint)
+		s.messagef("%s", message(err))
+		s.messagef("%s", keyHint)
 		return exitFailed
-	case errors.Is(err, archive.ErrLocked), lockedThere(err):
-		s.say("%s", message(err))
+	case errors.Is(err, archive.ErrLocked), isLockedByServer(err):
+		s.messagef("%s", message(err))
 		return exitLocked
 	case errors.Is(err, archive.ErrDamaged):
-		s.say("%v", message(err))
+		s.messagef("%v", message(err))
 		return exitDamage
 	case errs.KindOf(err) == errs.Locked:
-		s.say("%v", message(err))
+		s.messagef("%v", message(err))
 		if !errors.Is(err, control.ErrInUse) {
-			s.say("it may be starting, stopping or restoring: try again in a moment")
+			s.messagef("it may be starting, stopping or restoring: try again in a moment")
 		}
 		return exitLocked
 	}
-	s.say("%s", message(err))
+	s.messagef("%s", message(err))
 	return exitFailed
 }
 
-// lockedThere is a server's refusal: what it would work on is in use.
-func lockedThere(err error) bool {
+// isLockedByServer is a server's refusal: what it would work on is in use.
+func isLockedByServer(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	return ok && refused.Status == http.StatusLocked
 }
 
-// failureOf is what --json prints where a command came to nothing it could print.
-func failureOf(ctx context.Context, err error) apitypes.CommandFailure {
+// jsonFailure is what --json prints where a command came to nothing it could print.
+func jsonFailure(ctx context.Context, err error) apitypes.CommandFailure {
 	failure := apitypes.Failure{Message: message(err)}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		failure.Message = "interrupted"
@@ -98,19 +98,19 @@ func failureOf(ctx context.Context, err error) apitypes.CommandFailure {
 	return apitypes.CommandFailure{Error: failure}
 }
 
-// counted knows whether anything was written, or tried to be.
-type counted struct {
+// outputTracker knows whether anything was written, or tried to be.
+type outputTracker struct {
 	io.Writer
-	begun bool
+	wrote bool
 }
 
-func (c *counted) Write(p []byte) (int, error) {
-	c.begun = c.begun || len(p) > 0
+func (c *outputTracker) Write(p []byte) (int, error) {
+	c.wrote = c.wrote || len(p) > 0
 	return c.Writer.Write(p)
 }
 
-// misused makes a usage error of a refusal of what the command line has put to the door.
-func misused(err error) error {
+// asUsageError makes a usage error of a refusal of what the command line has put to the door.
+func asUsageError(err error) error {
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnprocessableEntity {
 		return &usageError{err}
 	}
@@ -133,12 +133,12 @@ func message(err error) string {
 	return err.Error()
 }
 
-// sayInPlace is say with an end of line of the caller's choice.
-func (s *shell) sayInPlace(end, format string, args ...any) {
+// promptf is say with an end of line of the caller's choice.
+func (s *shell) promptf(end, format string, args ...any) {
 	fmt.Fprintf(s.messages, "deedkeep: "+format+end, args...) //nolint:errcheck // there is nobody else to tell
 }
 
-// say writes a line for people: to standard error, with one prefix.
-func (s *shell) say(format string, args ...any) {
+// messagef writes a line for people: to standard error, with one prefix.
+func (s *shell) messagef(format string, args ...any) {
 	fmt.Fprintf(s.messages, "deedkeep: "+format+"\n", args...) //nolint:errcheck // there is nobody else to tell
 }

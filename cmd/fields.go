@@ -12,7 +12,7 @@ import (
 )
 
 func (s *shell) fieldsCommand() *cobra.Command {
-	return group("fields", "See and change the custom fields of orders", `  deedkeep fields list
+	return commandGroup("fields", "See and change the custom fields of orders", `  deedkeep fields list
   deedkeep fields export > fields.yaml
   deedkeep fields import fields.yaml --dry-run`,
 		s.fieldsList(), s.fieldsExport(), s.fieldsImport())
@@ -29,9 +29,9 @@ func (s *shell) fieldsList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the fields of orders, those that every order has too",
 		Example: "  deedkeep fields list\n  deedkeep fields list --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				fields, err := c.OrderDefinitions(ctx)
 				if err != nil {
 					return err
@@ -70,9 +70,9 @@ func (s *shell) fieldsExport() *cobra.Command {
 		Use:     "export",
 		Short:   "Print the custom fields of orders as a file that import reads",
 		Example: "  deedkeep fields export > fields.yaml\n  deedkeep fields export --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				fields, err := c.OrderDefinitions(ctx)
 				if err != nil {
 					return err
@@ -81,8 +81,8 @@ func (s *shell) fieldsExport() *cobra.Command {
 					return s.printJSON(map[string]any{"custom_fields": fields.CustomFields})
 				}
 				return s.printYAML(`custom fields of orders; "deedkeep fields import FILE --dry-run" shows what a change would do`, struct {
-					CustomFields []fieldText `yaml:"custom_fields"`
-				}{fieldTexts(fields.CustomFields)})
+					CustomFields []fieldYAML `yaml:"custom_fields"`
+				}{fieldsToYAML(fields.CustomFields)})
 			})
 		},
 	}
@@ -103,14 +103,14 @@ option that goes, or a type that changes, while orders have such values, in the
 trash too. Nothing is written then.`,
 		Example: `  deedkeep fields import fields.yaml --dry-run
   deedkeep fields import fields.yaml`,
-		Args: one("the file", `"deedkeep fields export" writes one`),
+		Args: oneArg("the file", `"deedkeep fields export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "order fields", func(sh *sheet, root *yaml.Node) sender {
+			return s.importDefinitions(cmd.Context(), args[0], "order fields", func(sh *strictYAML, root *yaml.Node) importFunc {
 				var fields []apitypes.Field
-				if list, there := sh.object(root, "", "custom_fields")["custom_fields"]; there {
-					fields = fieldDrafts(sh, list, "custom_fields")
+				if list, there := sh.mapping(root, "", "custom_fields")["custom_fields"]; there {
+					fields = parseFields(sh, list, "custom_fields")
 				} else {
-					sh.missing(root, "custom_fields")
+					sh.missingKey(root, "custom_fields")
 				}
 				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportOrderFields(ctx, fields, dry)

@@ -18,8 +18,8 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 		t.Fatalf(`run "npm ci" in .ci/tools: %v`, err)
 	}
 	scripts := []string{"Get-Item (", "@'\nnever closed\n"} // which are none
-	for _, name := range topicWords() {
-		text, err := topic(name)
+	for _, name := range topicNames() {
+		text, err := helpTopic(name)
 		if err != nil {
 			t.Fatal(err)
 		}

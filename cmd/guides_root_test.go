@@ -101,7 +101,7 @@ func TestGuidesAsRoot(t *testing.T) {
 	var script strings.Builder
 	script.WriteString(guideMachine)
 	for _, name := range []string{"installing", "backups", "upgrading", "security"} {
-		text, err := topic(name)
+		text, err := helpTopic(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestGuidesAsRoot(t *testing.T) {
 
 // The unit of the guide is one that systemd takes, and rates below 2.0 of 10.
 func TestUnitOfTheGuide(t *testing.T) {
-	text, err := topic("installing")
+	text, err := helpTopic("installing")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,15 +13,15 @@ import (
 	"deedkeep/app/config"
 )
 
-// The topics are guides for whoever runs the service, one Markdown file each. Their
+// The topicFiles are guides for whoever runs the service, one Markdown file each. Their
 // first line is a heading; their sh blocks run as they stand (topics_test.go).
 //
 //go:embed help/*.md
-var topics embed.FS
+var topicFiles embed.FS
 
-// topicNames are the names of the topics, each with its heading after a tab.
-func topicNames() []string {
-	files, err := fs.Glob(topics, "help/*.md")
+// topicCompletions are the names of the topics, each with its heading after a tab.
+func topicCompletions() []string {
+	files, err := fs.Glob(topicFiles, "help/*.md")
 	if err != nil {
 		return nil // the pattern is good
 	}
@@ -29,7 +29,7 @@ func topicNames() []string {
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".md")
 		heading := ""
-		if text, err := topics.ReadFile(file); err == nil { // not the whole topic: this is done at every start
+		if text, err := topicFiles.ReadFile(file); err == nil { // not the whole topic: this is done at every start
 			heading, _, _ = strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
 		}
 		list = append(list, name+"\t"+heading)
@@ -37,18 +37,18 @@ func topicNames() []string {
 	return list
 }
 
-func topic(name string) (string, error) {
-	text, err := topics.ReadFile("help/" + name + ".md")
+func helpTopic(name string) (string, error) {
+	text, err := topicFiles.ReadFile("help/" + name + ".md")
 	if err != nil || name != "integrating" {
 		return string(text), err
 	}
-	requests, err := everyRequest()
+	requests, err := curlExamples()
 	return string(text) + requests, err
 }
 
-// everyRequest is the end of the guide for integrators: an example of each request in
+// curlExamples is the end of the guide for integrators: an example of each request in
 // curl, out of the description of the interface, where they are tested.
-func everyRequest() (string, error) {
+func curlExamples() (string, error) {
 	samples, err := api.Samples("http://" + config.Default().Listen)
 	if err != nil {
 		return "", err
@@ -69,20 +69,20 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 		Example: `  deedkeep help installing
   deedkeep help keys create`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: fixed(topicNames()...),
+		ValidArgsFunction: fixedWords(topicCompletions()...),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return root.Help()
 			}
-			if text, err := topic(args[0]); err == nil && len(args) == 1 {
+			if text, err := helpTopic(args[0]); err == nil && len(args) == 1 {
 				if s.json {
 					return s.printJSON(map[string]string{"topic": args[0], "text": text})
 				}
-				return s.print("%s", text)
+				return s.printf("%s", text)
 			}
 			found, rest, err := root.Find(args)
 			if err != nil || found == root || len(rest) > 0 {
-				return &usageError{fmt.Errorf("there is no guide and no command %q; the guides are %s", strings.Join(args, " "), strings.Join(topicWords(), ", "))}
+				return &usageError{fmt.Errorf("there is no guide and no command %q; the guides are %s", strings.Join(args, " "), strings.Join(topicNames(), ", "))}
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()
@@ -90,9 +90,9 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-func topicWords() []string {
+func topicNames() []string {
 	var list []string
-	for _, name := range topicNames() {
+	for _, name := range topicCompletions() {
 		word, _, _ := strings.Cut(name, "\t")
 		list = append(list, word)
 	}
@@ -101,7 +101,7 @@ func topicWords() []string {
 
 func topicTable() string {
 	var b strings.Builder
-	for _, name := range topicNames() {
+	for _, name := range topicCompletions() {
 		word, heading, _ := strings.Cut(name, "\t")
 		fmt.Fprintf(&b, "  %-12s %s\n", word, heading)
 	}

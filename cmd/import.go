@@ -29,8 +29,8 @@ type importFlags struct {
 // errRejected is an import that finished without some of the files.
 var errRejected = errors.New("import finished")
 
-// mostParallel is how many documents are under way at most.
-const mostParallel = 32
+// maxParallel is how many documents are under way at most.
+const maxParallel = 32
 
 func (s *shell) importCommand() *cobra.Command {
 	var f importFlags
@@ -53,33 +53,33 @@ Hidden files and what systems leave behind (.DS_Store, Thumbs.db, desktop.ini an
 like) are counted and no fault. DIR itself is only read.`,
 		Example: `  deedkeep import "D:\Closed Files" --folder "Closed Files" --dry-run
   deedkeep import /mnt/old-server/abstracts --folder Old/Abstracts --report refused.csv`,
-		Args: one("the folder", `it is the one that holds the documents`),
+		Args: oneArg("the folder", `it is the one that holds the documents`),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.importTree(cmd.Context(), args[0], f) },
 	}
 	cmd.Flags().StringVar(&f.folder, "folder", "", "the folder of the vault, like Old/Abstracts; made where it is missing")
 	cmd.Flags().StringVar(&f.report, "report", "", "write what was not filed, and why, to this CSV file")
-	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("how many documents at a time, 1 to %d", mostParallel))
+	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("how many documents at a time, 1 to %d", maxParallel))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "apply every rule, list what would be rejected, and store nothing")
 	return cmd
 }
 
 func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error {
-	if f.parallel < 1 || f.parallel > mostParallel {
-		return &usageError{fmt.Errorf("--parallel: must be 1 to %d", mostParallel)}
+	if f.parallel < 1 || f.parallel > maxParallel {
+		return &usageError{fmt.Errorf("--parallel: must be 1 to %d", maxParallel)}
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return err
 	} else if !info.IsDir() {
 		return fmt.Errorf("%s is no folder", dir)
 	}
-	if err := notOurs(dir); err != nil {
+	if err := checkNotVault(dir); err != nil {
 		return err
 	}
 	c, err := s.load()
 	if err != nil {
 		return err
 	}
-	if err := s.assets(); err != nil {
+	if err := s.checkAssets(); err != nil {
 		return err
 	}
 	var avoid os.FileInfo
@@ -90,30 +90,30 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err != nil {
 		return err
 	}
-	return s.askReading(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		list, err := newRefusals(f.report)
+	return s.withClientAndSandbox(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		list, err := newRejectionReport(f.report)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, list.close()) }()
-		progress, done := s.bar("import")
+		progress, done := s.showProgress("import")
 		defer done()
-		i := &importing{shell: s, client: c, dry: f.dry, list: list, under: namesOf(f.folder), folders: map[string]imported{}, progress: progress,
-			far: apitypes.Progress{Total: int64(total.Documents), Unit: "documents"}}
+		i := &importRun{shell: s, client: c, dry: f.dry, rejections: list, destination: folderNames(f.folder), folders: map[string]targetFolder{}, progress: progress,
+			position: apitypes.Progress{Total: int64(total.Documents), Unit: "documents"}}
 		walked := i.run(ctx, dir, avoid, f.parallel)
 		done()
 		return i.finish(walked)
 	})
 }
 
-// namesOf are the names of a path of folders; empty ones do not count.
-func namesOf(folder string) []string {
+// folderNames are the names of a path of folders; empty ones do not count.
+func folderNames(folder string) []string {
 	return slices.DeleteFunc(strings.Split(folder, "/"), func(name string) bool { return name == "" })
 }
 
-// notOurs refuses a folder in which, or in one above it, a vault or its backups are:
+// checkNotVault refuses a folder in which, or in one above it, a vault or its backups are:
 // what would be filed there is filed already.
-func notOurs(dir string) error {
+func checkNotVault(dir string) error {
 	at, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -135,21 +135,21 @@ func isFile(path string) bool {
 }
 
 // finish says what became of everything; walked is why it ended early.
-func (i *importing) finish(walked error) error {
+func (i *importRun) finish(walked error) error {
 	if errors.Is(walked, control.ErrNoServer) {
 		return walked // the server has gone: all is done once more without it
 	}
-	i.count.DryRun, i.count.Rejections = i.dry, i.list.first
-	i.list.warn(i.shell)
+	i.count.DryRun, i.count.Rejections = i.dry, i.rejections.first
+	i.rejections.print(i.shell)
 	var err error
 	if i.shell.json {
 		err = i.shell.printJSON(i.count)
 	} else {
-		err = i.shell.print("%s\n", summary(i.count))
+		err = i.shell.printf("%s\n", summary(i.count))
 	}
 	switch {
 	case walked != nil:
-		i.shell.say("run the same command again to resume where it stopped")
+		i.shell.messagef("run the same command again to resume where it stopped")
 		return errors.Join(walked, err)
 	case err != nil:
 		return err

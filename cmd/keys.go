@@ -17,7 +17,7 @@ import (
 )
 
 func (s *shell) keysCommand() *cobra.Command {
-	return group("keys", "Make, list and end the keys of programs", "  deedkeep keys create \"Closing software\"\n  deedkeep keys list",
+	return commandGroup("keys", "Make, list and end the keys of programs", "  deedkeep keys create \"Closing software\"\n  deedkeep keys list",
 		s.keysCreate(), s.keysList(), s.keysRevoke(), s.keysRotate())
 }
 
@@ -43,10 +43,10 @@ func (s *shell) keysCreate() *cobra.Command {
 				}
 				draft.ExpiresAt = new(apitypes.At(time.Now().Add(after)))
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				made, err := c.CreateKey(ctx, draft)
 				if err != nil {
-					return unable(err)
+					return explainAbilities(err)
 				}
 				return s.printKey(made, quiet)
 			})
@@ -58,8 +58,8 @@ func (s *shell) keysCreate() *cobra.Command {
 	return cmd
 }
 
-// unable adds to the refusal of an ability which ones there are.
-func unable(err error) error {
+// explainAbilities adds to the refusal of an ability which ones there are.
+func explainAbilities(err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || len(refused.Errors.Of("abilities")) == 0 {
 		return err
@@ -70,12 +70,12 @@ func unable(err error) error {
 func (s *shell) printKey(made apitypes.KeyCreated, quiet bool) error {
 	switch {
 	case quiet:
-		return s.print("%s\n", made.Key)
+		return s.printf("%s\n", made.Key)
 	case s.json:
 		return s.printJSON(made)
 	}
-	s.say("keep it now: it is shown once and stored nowhere")
-	return s.print("%s\n", made.Key)
+	s.messagef("keep it now: it is shown once and stored nowhere")
+	return s.printf("%s\n", made.Key)
 }
 
 func (s *shell) keysList() *cobra.Command {
@@ -85,7 +85,7 @@ func (s *shell) keysList() *cobra.Command {
 		Example: "  deedkeep keys list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				keys, err := c.Keys(ctx)
 				if err != nil {
 					return err
@@ -101,13 +101,13 @@ func (s *shell) keysList() *cobra.Command {
 
 func (s *shell) printKeys(keys []apitypes.Key) error {
 	if len(keys) == 0 {
-		s.say(`there is no key yet; "deedkeep keys create NAME" makes one`)
+		s.messagef(`there is no key yet; "deedkeep keys create NAME" makes one`)
 		return nil
 	}
 	rows := [][]string{{"ID", "NAME", "KEY", "ABILITIES", "LAST USED", "USES", "STATE"}}
 	for _, k := range keys {
 		rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, k.Prefix + "…", strings.Join(k.Abilities, " "),
-			s.moment(k.LastUsedAt), strconv.FormatInt(k.UseCount, 10), s.keyState(k, time.Now())})
+			s.formatTime(k.LastUsedAt), strconv.FormatInt(k.UseCount, 10), s.keyState(k, time.Now())})
 	}
 	return s.printTable(rows)
 }
@@ -115,11 +115,11 @@ func (s *shell) printKeys(keys []apitypes.Key) error {
 func (s *shell) keyState(k apitypes.Key, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:
-		return "revoked " + s.moment(k.RevokedAt)
+		return "revoked " + s.formatTime(k.RevokedAt)
 	case k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time):
-		return "expired " + s.moment(k.ExpiresAt)
+		return "expired " + s.formatTime(k.ExpiresAt)
 	case k.ExpiresAt != nil:
-		return "until " + s.moment(k.ExpiresAt)
+		return "until " + s.formatTime(k.ExpiresAt)
 	}
 	return "live"
 }
@@ -135,15 +135,15 @@ func (s *shell) keysRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				key, err := c.RevokeKey(ctx, id)
 				if err != nil {
-					return missing(err, "key", args[0])
+					return explainNotFound(err, "key", args[0])
 				}
 				if s.json {
 					return s.printJSON(key)
 				}
-				return s.print("revoked %s (%s…)\n", key.Name, key.Prefix)
+				return s.printf("revoked %s (%s…)\n", key.Name, key.Prefix)
 			})
 		},
 	}
@@ -175,10 +175,10 @@ func (s *shell) keysRotate() *cobra.Command {
 			if both < 0 {
 				return &usageError{errors.New("--overlap: is below zero")}
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				made, err := c.RotateKey(ctx, id, both)
 				if err != nil {
-					return missing(err, "key", args[0])
+					return explainNotFound(err, "key", args[0])
 				}
 				return s.printKey(made, quiet)
 			})

@@ -36,8 +36,8 @@ var (
 // Where a guide's commands are for a Unix shell alone, those of Windows PowerShell 5.1
 // follow; none of them has another meaning there. guides_contract_test.go parses them.
 func TestGuidesForPowerShell(t *testing.T) {
-	for _, name := range topicWords() {
-		text, err := topic(name)
+	for _, name := range topicNames() {
+		text, err := helpTopic(name)
 		if err != nil {
 			t.Fatal(err)
 		}

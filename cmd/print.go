@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/client"
 )
 
-func (s *shell) print(format string, args ...any) error {
+func (s *shell) printf(format string, args ...any) error {
 	_, err := fmt.Fprintf(s.out, format, args...)
 	return err
 }
@@ -41,19 +41,19 @@ func (s *shell) printTable(rows [][]string) error {
 	return table.Flush()
 }
 
-// moment is a time for people, in the office's time zone.
-func (s *shell) moment(t *apitypes.Time) string {
+// formatTime is a time for people, in the office's time zone.
+func (s *shell) formatTime(t *apitypes.Time) string {
 	if t == nil {
 		return "never"
 	}
-	return t.In(s.here()).Format("2006-01-02 15:04 MST")
+	return t.In(s.location()).Format("2006-01-02 15:04 MST")
 }
 
-// here is the office's time zone: the setting, once it was read, or that of this machine.
-func (s *shell) here() *time.Location { return cmp.Or(s.zone.Load(), time.Local) }
+// location is the office's time zone: the setting, once it was read, or that of this machine.
+func (s *shell) location() *time.Location { return cmp.Or(s.zone.Load(), time.Local) }
 
-// missing names what was not found: the door only says that it was not.
-func missing(err error, noun, which string) error {
+// explainNotFound names what was not found: the door only says that it was not.
+func explainNotFound(err error, noun, which string) error {
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 		return fmt.Errorf("there is no %s %s", noun, which)

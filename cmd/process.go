@@ -12,7 +12,7 @@ import (
 )
 
 func (s *shell) processCommand() *cobra.Command {
-	return group("process", "See and retry documents without picture or text", "  deedkeep process list",
+	return commandGroup("process", "See and retry documents without picture or text", "  deedkeep process list",
 		s.processList(), s.processRetry())
 }
 
@@ -25,7 +25,7 @@ stored and can be downloaded; they have no picture, or cannot be found by their 
 		Example: "  deedkeep process list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				failures, err := c.ProcessFailures(ctx)
 				if err != nil {
 					return err
@@ -34,7 +34,7 @@ stored and can be downloaded; they have no picture, or cannot be found by their 
 					return s.printJSON(apitypes.List[apitypes.ProcessFailure](failures))
 				}
 				if len(failures) == 0 {
-					return s.print("nothing failed\n")
+					return s.printf("nothing failed\n")
 				}
 				rows := [][]string{{"ID", "DOCUMENT", "REASON"}}
 				for _, f := range failures {
@@ -61,15 +61,15 @@ func (s *shell) processRetry() *cobra.Command {
 					return &usageError{fmt.Errorf("%q is no document's ID; \"deedkeep process list\" shows them", args[0])}
 				}
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				n, err := c.RetryProcessing(ctx, id)
 				if err != nil {
-					return missing(err, "document", strconv.FormatInt(id, 10))
+					return explainNotFound(err, "document", strconv.FormatInt(id, 10))
 				}
 				if s.json {
 					return s.printJSON(apitypes.ProcessRetried{Retried: n})
 				}
-				return s.print("%d in the queue again; they are processed while the server runs\n", n)
+				return s.printf("%d in the queue again; they are processed while the server runs\n", n)
 			})
 		},
 	}

@@ -13,7 +13,7 @@ import (
 func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, messages := testShell()
-		report, finish := s.bar("backup")
+		report, finish := s.showProgress("backup")
 		for second := range 25 {
 			report(apitypes.Progress{Done: int64(second) << 20, Total: 25 << 20, Unit: "bytes"})
 			time.Sleep(time.Second)
@@ -32,7 +32,7 @@ func TestProgressLines(t *testing.T) {
 func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, messages := testShell()
-		report, finish := s.bar("")
+		report, finish := s.showProgress("")
 		time.Sleep(3 * time.Second) // records are looked at
 		for done := range int64(1450) {
 			report(apitypes.Progress{Done: done + 1, Total: 1450, Unit: "documents"})
@@ -45,7 +45,7 @@ func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 		}
 
 		s, _, messages = testShell()
-		report, finish = s.bar("reindex")
+		report, finish = s.showProgress("reindex")
 		for done := int64(900); done < 1000; done += 2 {
 			report(apitypes.Progress{Done: done, Total: 1000, Unit: "records"})
 			time.Sleep(time.Second)
@@ -69,11 +69,11 @@ func TestFarAs(t *testing.T) {
 		{apitypes.Progress{Done: 9, Total: 9, Unit: "documents"}, "9 of 9 documents"},
 	}
 	for _, row := range rows {
-		if got := farAs(row.p, pace{at: time.Now().Add(-10 * time.Second)}); got != row.want {
+		if got := progressLine(row.p, progressRate{at: time.Now().Add(-10 * time.Second)}); got != row.want {
 			t.Errorf("%+v: %q, want %q", row.p, got, row.want)
 		}
 	}
-	if strings.Contains(farAs(apitypes.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, pace{}), "bytes") {
+	if strings.Contains(progressLine(apitypes.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, progressRate{}), "bytes") {
 		t.Error("sizes are told for people")
 	}
 }

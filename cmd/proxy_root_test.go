@@ -53,7 +53,7 @@ SSL_CERT_FILE=$CA deedkeep doctor --through https://vault.example.com --key "$KE
 // The recipes of the guide work as they are written, with nginx and Caddy of Debian on
 // the ports 80 and 443 of a network of their own.
 func TestProxyRecipes(t *testing.T) {
-	text, err := topic("proxy")
+	text, err := helpTopic("proxy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func fenced(t *testing.T, text, language string) string {
 
 // The recipe for IIS, which no test runs, is at least well-formed.
 func TestProxyRecipeForIIS(t *testing.T) {
-	text, err := topic("proxy")
+	text, err := helpTopic("proxy")
 	if err != nil {
 		t.Fatal(err)
 	}

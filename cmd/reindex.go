@@ -23,8 +23,8 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 		Example: "  deedkeep reindex\n  deedkeep reindex --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				report, finish := s.bar("reindex")
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				report, finish := s.showProgress("reindex")
 				defer finish()
 				index, err := c.Reindex(ctx, report)
 				finish()
@@ -35,9 +35,9 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 					return s.printJSON(index)
 				}
 				if index.Texts > 0 {
-					return s.print("all records are in the search index; %s without text, which a server rebuilds\n", apitypes.Count(index.Texts, "document is", "documents are"))
+					return s.printf("all records are in the search index; %s without text, which a server rebuilds\n", apitypes.Count(index.Texts, "document is", "documents are"))
 				}
-				return s.print("the search index is complete: %s, %s\n", apitypes.Count(index.Records, "record", "records"), apitypes.HumanSize(index.Bytes))
+				return s.printf("the search index is complete: %s, %s\n", apitypes.Count(index.Records, "record", "records"), apitypes.HumanSize(index.Bytes))
 			})
 		},
 	}

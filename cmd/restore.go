@@ -23,7 +23,7 @@ import (
 )
 
 func (s *shell) restoreCommand() *cobra.Command {
-	var p place
+	var p backupSource
 	var file, out string
 	cmd := &cobra.Command{
 		Use:   "restore SNAPSHOT|latest --from DIR",
@@ -57,7 +57,7 @@ With --file one document is brought back to the file that -o names.`,
 			return s.restore(cmd.Context(), name, &p)
 		},
 	}
-	p.flags(cmd)
+	p.addFlags(cmd)
 	cmd.Flags().StringVar(&file, "file", "", "the number of one document")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "where that document goes to")
 	return cmd
@@ -65,12 +65,12 @@ With --file one document is brought back to the file that -o names.`,
 
 // restoreOptions are those of a whole restore. The secret that may lie in the data
 // directory is of no use: a restore brings its own.
-func (s *shell) restoreOptions(name string, p *place) (config.Config, instance.RestoreOptions, error) {
-	a, c, err := s.backups(p)
+func (s *shell) restoreOptions(name string, p *backupSource) (config.Config, instance.RestoreOptions, error) {
+	a, c, err := s.openBackups(p)
 	if err != nil {
 		return c, instance.RestoreOptions{}, err
 	}
-	if err := s.askPassphrase(a, c, p); err != nil {
+	if err := s.promptPassphrase(a, c, p); err != nil {
 		return c, instance.RestoreOptions{}, err
 	}
 	opts, err := s.archiveOptions(c, p)
@@ -82,7 +82,7 @@ func (s *shell) restoreOptions(name string, p *place) (config.Config, instance.R
 	}, err
 }
 
-func (s *shell) restore(ctx context.Context, name string, p *place) error {
+func (s *shell) restore(ctx context.Context, name string, p *backupSource) error {
 	if c, err := s.load(); err == nil { // an error is that of restoreOptions, too
 		if err := s.becomeOwner(c); err != nil {
 			return err
@@ -92,19 +92,19 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	if err != nil {
 		return err
 	}
-	if err := vacant(ctx, c); err != nil {
+	if err := checkNoServer(ctx, c); err != nil {
 		if errors.Is(err, control.ErrInUse) {
 			return &errs.Error{Kind: errs.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
 		}
 		return err
 	}
-	if err := s.localDisk(c); err != nil {
+	if err := s.checkLocalDisk(c); err != nil {
 		return err
 	}
-	report, finish := s.bar("restore")
+	report, finish := s.showProgress("restore")
 	defer finish()
 	begun := time.Now()
-	opts.Progress = inBytes(report)
+	opts.Progress = byteProgress(report)
 	r, err := instance.Restore(ctx, opts)
 	finish()
 	if err != nil {
@@ -118,16 +118,16 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 		Snapshot: r.Info.Snapshot, CreatedAt: apitypes.At(r.Info.CreatedAt), Data: data, Files: int64(r.Report.Files), Bytes: r.Report.Bytes,
 		Seconds: time.Since(begun).Seconds(),
 	}
-	s.say("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
+	s.messagef("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
 	if s.json {
 		return s.printJSON(done)
 	}
-	s.say("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.moment(&done.CreatedAt))
-	return s.print("restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
+	s.messagef("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.formatTime(&done.CreatedAt))
+	return s.printf("restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
 		done.Snapshot, apitypes.Count(done.Files, "file", "files"), apitypes.HumanSize(done.Bytes), done.Seconds, done.Data)
 }
 
-func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, out string) error {
+func (s *shell) restoreFile(ctx context.Context, name string, p *backupSource, file, out string) error {
 	id, err := strconv.ParseUint(file, 10, 63)
 	if err != nil || id == 0 {
 		return &usageError{fmt.Errorf("--file wants the number of a document, not %q", file)}
@@ -150,11 +150,11 @@ func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, ou
 	if s.json {
 		return s.printJSON(apitypes.RestoredFile{ID: int64(got.ID), Filename: got.Filename, Size: got.Size, Path: path})
 	}
-	return s.print("%s: file %d, %q, %s\n", path, got.ID, got.Filename, apitypes.HumanSize(got.Size))
+	return s.printf("%s: file %d, %q, %s\n", path, got.ID, got.Filename, apitypes.HumanSize(got.Size))
 }
 
 func (s *shell) backupDrill() *cobra.Command {
-	var p place
+	var p backupSource
 	var scratch string
 	cmd := &cobra.Command{
 		Use:   "drill [SNAPSHOT|latest]",
@@ -190,16 +190,16 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 			return s.drill(cmd.Context(), scratch, opts)
 		},
 	}
-	p.flags(cmd)
-	cmd.Flags().BoolVar(&p.ask, "ask", false, "prompt for the passphrase; do not use the one in the settings")
+	p.addFlags(cmd)
+	cmd.Flags().BoolVar(&p.prompt, "ask", false, "prompt for the passphrase; do not use the one in the settings")
 	cmd.Flags().StringVar(&scratch, "scratch", "", "the folder to restore into; it is removed afterwards")
 	return cmd
 }
 
 func (s *shell) drill(ctx context.Context, scratch string, opts instance.RestoreOptions) error {
-	report, finish := s.bar("drill")
+	report, finish := s.showProgress("drill")
 	defer finish()
-	opts.Progress = inBytes(report)
+	opts.Progress = byteProgress(report)
 	d, err := instance.TestRestore(ctx, scratch, opts)
 	finish()
 	if err != nil {
@@ -207,10 +207,10 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	}
 	if s.json {
 		err = s.printJSON(apitypes.RestoreTest{
-			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drilled(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Duration.Seconds(),
+			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drillSummary(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Duration.Seconds(),
 		})
 	} else {
-		err = s.print("%s\n", drilled(d))
+		err = s.printf("%s\n", drillSummary(d))
 	}
 	if err == nil && !d.OK() {
 		err = errDamage
@@ -218,7 +218,7 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	return err
 }
 
-func drilled(d instance.RestoreTestResult) string {
+func drillSummary(d instance.RestoreTestResult) string {
 	if !d.OK() {
 		return "This backup would NOT save the firm: " + d.Problem
 	}

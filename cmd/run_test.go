@@ -29,8 +29,8 @@ func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	out, messages := new(bytes.Buffer), new(bytes.Buffer)
 	return &shell{
 		in: strings.NewReader(""), out: out, messages: messages,
-		assets: func() error { return nil }, network: func(string) (string, bool, error) { return "ext4", false, nil },
-		terminal: func(io.Reader) bool { return false },
+		checkAssets: func() error { return nil }, fileSystemType: func(string) (string, bool, error) { return "ext4", false, nil },
+		isInteractive: func(io.Reader) bool { return false },
 	}, out, messages
 }
 
@@ -63,14 +63,14 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 
 func TestMissingAssets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	got := ran(t.Context(), t, func(s *shell) { s.assets = func() error { return web.ErrAssetsMissing } }, "serve", "--data", dir)
+	got := ran(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "serve", "--data", dir)
 	if want := (result{1, "", "deedkeep: assets are missing: run \"go generate ./...\"\n"}); got != want {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it made %s: %v", dir, err)
 	}
-	got = ran(t.Context(), t, func(s *shell) { s.assets = func() error { return web.ErrAssetsMissing } }, "version")
+	got = ran(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "version")
 	if got.code != 0 || !strings.Contains(got.out, "engines: missing") {
 		t.Errorf("%+v", got)
 	}
@@ -78,7 +78,7 @@ func TestMissingAssets(t *testing.T) {
 
 func TestNetworkFileSystem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	nfs := func(s *shell) { s.network = func(string) (string, bool, error) { return "nfs", true, nil } }
+	nfs := func(s *shell) { s.fileSystemType = func(string) (string, bool, error) { return "nfs", true, nil } }
 	got := ran(t.Context(), t, nfs, "serve", "--data", dir)
 	if got.code != exitUsage || !strings.Contains(got.messages, "network file system (nfs)") || !strings.Contains(got.messages, "disk.allow_network: true") {
 		t.Errorf("%+v", got)
@@ -87,7 +87,7 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Errorf("it made %s: %v", dir, err)
 	}
 	failing := func(s *shell) {
-		s.network = func(string) (string, bool, error) { return "", false, errors.New("no answer") }
+		s.fileSystemType = func(string) (string, bool, error) { return "", false, errors.New("no answer") }
 	}
 	if got := ran(t.Context(), t, failing, "serve", "--data", dir); got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
 		t.Errorf("%+v", got)
@@ -159,7 +159,7 @@ func TestLockedElsewhere(t *testing.T) {
 		{"another refusal of the server", &client.Error{Status: http.StatusConflict, Message: "No."}, exitFailed},
 	} {
 		s, _, messages := testShell()
-		if code := s.exit(t.Context(), tt.err); code != tt.code || messages.String() != "deedkeep: "+message(tt.err)+"\n" {
+		if code := s.exitCode(t.Context(), tt.err); code != tt.code || messages.String() != "deedkeep: "+message(tt.err)+"\n" {
 			t.Errorf("%s: code %d, %q", tt.name, code, messages)
 		}
 	}

@@ -60,47 +60,50 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if err := s.becomeOwner(c); err != nil {
 		return err
 	}
-	if err := workable(c); err != nil {
+	if err := preflight(c); err != nil {
 		return err
 	}
-	if err := s.assets(); err != nil {
+	if err := s.checkAssets(); err != nil {
 		return err
 	}
-	if err := s.localDisk(c); err != nil {
+	if err := s.checkLocalDisk(c); err != nil {
 		return err
 	}
-	if err := vacant(ctx, c); err != nil {
+	if err := checkNoServer(ctx, c); err != nil {
 		return err
 	}
 	settings, _, err := s.settingsFile()
 	if err != nil {
 		return err
 	}
-	s.warn(cautions(c))
+	s.warn(configWarnings(c))
 	log := s.logger(c, slog.LevelDebug)
-	pool := readers(c, log)
+	pool := openSandbox(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	fresh := !instance.Exists(c.Data)
-	v, err := openPatiently(ctx, c, instance.Options{
+	v, err := openWithRetry(ctx, c, instance.Options{
 		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	s.warn(runsAsRoot(os.Geteuid())) // after becomeOwner
+	s.warn(rootWarning(os.Geteuid())) // after becomeOwner
 	if fresh {
-		s.say("created a new vault in %s; for a service, start with --existing", v.Dir)
+		s.messagef("created a new vault in %s; for a service, start with --existing", v.Dir)
 	}
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats,
-		Doctor:    func(ctx context.Context) (apitypes.Doctor, error) { return s.look(ctx, c, "", "") },
-		OnStarted: func(a server.Addresses) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
+		Doctor: func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
+		OnStarted: func(a server.Addresses) {
+			s.printFirstAdminLink(ctx, v, c.Origin(a.Address))
+			s.announceStart(ctx, v, a)
+		},
 	})
 }
 
-// runsAsRoot is the warning for a server of the user uid, which is -1 on Windows.
-func runsAsRoot(uid int) []string {
+// rootWarning is the warning for a server of the user uid, which is -1 on Windows.
+func rootWarning(uid int) []string {
 	if uid != 0 {
 		return nil
 	}
@@ -110,7 +113,7 @@ func runsAsRoot(uid int) []string {
 // warn says what is allowed and dangerous.
 func (s *shell) warn(warnings []string) {
 	for _, warning := range warnings {
-		s.say("WARNING: %s", warning)
+		s.messagef("WARNING: %s", warning)
 	}
 }
 
@@ -121,27 +124,27 @@ func (s *shell) warnOfExposures(c config.Config) {
 	}
 }
 
-// readers are the processes that open documents.
-func readers(c config.Config, log *slog.Logger) *sandbox.Pool {
+// openSandbox are the processes that open documents.
+func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	return sandbox.Open(sandbox.Options{
 		CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 }
 
-// patience is how long a server waits for commands that have the vault open. Each
+// openTimeout is how long a server waits for commands that have the vault open. Each
 // has it for a moment only; a verification that takes longer is told of.
-const patience = 10 * time.Second
+const openTimeout = 10 * time.Second
 
-// openPatiently opens the vault, waiting for commands but not for another server.
-func openPatiently(ctx context.Context, c config.Config, opts instance.Options) (*instance.Instance, error) {
-	for end := time.Now().Add(patience); ; {
+// openWithRetry opens the vault, waiting for commands but not for another server.
+func openWithRetry(ctx context.Context, c config.Config, opts instance.Options) (*instance.Instance, error) {
+	for end := time.Now().Add(openTimeout); ; {
 		v, err := instance.Open(ctx, opts)
 		if errs.KindOf(err) != errs.Locked {
 			return v, err
 		}
 		// It may have been about to open its door.
-		if taken := vacant(ctx, c); taken != nil {
+		if taken := checkNoServer(ctx, c); taken != nil {
 			return nil, errors.Join(taken, err)
 		}
 		if ctx.Err() != nil || time.Now().After(end) {
@@ -150,9 +153,9 @@ func openPatiently(ctx context.Context, c config.Config, opts instance.Options) 
 	}
 }
 
-// vacant is nil when no server answers on the data directory, and a door could be
+// checkNoServer is nil when no server answers on the data directory, and a door could be
 // opened there; before anything is made.
-func vacant(ctx context.Context, c config.Config) error {
+func checkNoServer(ctx context.Context, c config.Config) error {
 	dir, err := filepath.Abs(c.Data)
 	if err != nil {
 		return err
@@ -170,23 +173,23 @@ func vacant(ctx context.Context, c config.Config) error {
 	}, knock.Close())
 }
 
-// started says what a new vault needs next, how to know its certificate, and, in one
+// announceStart says what a new vault needs next, how to know its certificate, and, in one
 // line, that the server answers.
-func (s *shell) started(ctx context.Context, v *instance.Instance, a server.Addresses) {
+func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a server.Addresses) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
-		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
+		s.messagef(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}
 	if a.Certificate != nil && a.Certificate.SelfSigned {
-		s.say("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.In(s.here()).Format(time.DateOnly))
-		s.say("%s", a.Certificate.Fingerprint)
+		s.messagef("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.In(s.location()).Format(time.DateOnly))
+		s.messagef("%s", a.Certificate.Fingerprint)
 	}
 	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // a closed output stops no server
 }
 
-// localDisk refuses a data directory on a network file system, whose promises about
+// checkLocalDisk refuses a data directory on a network file system, whose promises about
 // syncing and locking are not those that the vault's own rest on.
-func (s *shell) localDisk(c config.Config) error {
-	kind, network, err := s.network(c.Data)
+func (s *shell) checkLocalDisk(c config.Config) error {
+	kind, network, err := s.fileSystemType(c.Data)
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}

@@ -18,7 +18,7 @@ func (s *shell) statusCommand() *cobra.Command {
 		Example: "  deedkeep status --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				status, err := c.Status(ctx)
 				if err != nil {
 					return err
@@ -39,7 +39,7 @@ func (s *shell) statusRows(is apitypes.Status) [][]string {
 		if is.Certificate != nil {
 			scheme = "https"
 		}
-		running = fmt.Sprintf("on %s://%s since %s", scheme, *is.Listen, s.moment(is.StartedAt))
+		running = fmt.Sprintf("on %s://%s since %s", scheme, *is.Listen, s.formatTime(is.StartedAt))
 	}
 	rows := [][]string{
 		{"server", running},
@@ -52,7 +52,7 @@ func (s *shell) statusRows(is apitypes.Status) [][]string {
 		{"folders", fmt.Sprint(is.Folders)},
 		{"trash", fmt.Sprint(is.Trashed)},
 		{"waiting", fmt.Sprintf("%d for processing", is.Queue)},
-		{"failed", failed(is.Failed)},
+		{"failed", failedRow(is.Failed)},
 		{"search", searchRow(is.Search)},
 		{"damage", damagedRow(is.Damaged)},
 		{"scrub", s.scrubRow(is.Scrub)},
@@ -74,11 +74,11 @@ func (s *shell) certificateRow(c *apitypes.Certificate) string {
 	if c == nil {
 		return "none: no https"
 	}
-	return fmt.Sprintf("until %s, SHA-256 %s", s.moment(&c.NotAfter), c.Fingerprint)
+	return fmt.Sprintf("until %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
 }
 
-// failed says how many documents are without picture or text, and what to do.
-func failed(n int64) string {
+// failedRow says how many documents are without picture or text, and what to do.
+func failedRow(n int64) string {
 	if n == 0 {
 		return "0 in processing"
 	}
@@ -120,10 +120,10 @@ func (s *shell) scrubRow(is apitypes.Scrub) string {
 	}
 	last := "no round completed yet"
 	if is.CompletedAt != nil {
-		last = "last round completed " + s.moment(is.CompletedAt)
+		last = "last round completed " + s.formatTime(is.CompletedAt)
 	}
 	if is.Overdue {
 		last = "OVERDUE: " + last
 	}
-	return fmt.Sprintf("%s, %.0f%% of this one read since %s", last, 100*is.Progress, s.moment(is.StartedAt))
+	return fmt.Sprintf("%s, %.0f%% of this one read since %s", last, 100*is.Progress, s.formatTime(is.StartedAt))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *shell) statusesCommand() *cobra.Command {
-	return group("statuses", "See and change the statuses of orders", `  deedkeep statuses list
+	return commandGroup("statuses", "See and change the statuses of orders", `  deedkeep statuses list
   deedkeep statuses export > statuses.yaml
   deedkeep statuses import statuses.yaml --dry-run`,
 		s.statusesList(), s.statusesExport(), s.statusesImport())
@@ -28,7 +28,7 @@ func (s *shell) statusesList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the statuses of orders; the first is given to new ones",
 		Example: "  deedkeep statuses list\n  deedkeep statuses list --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.askStatuses(cmd.Context(), func(statuses []string) error {
 				list, rows := []listedStatus{}, [][]string{{"STATUS", ""}}
@@ -46,7 +46,7 @@ func (s *shell) statusesList() *cobra.Command {
 }
 
 func (s *shell) askStatuses(ctx context.Context, show func([]string) error) error {
-	return s.ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
 		statuses, err := c.OrderStatuses(ctx)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *shell) statusesExport() *cobra.Command {
 		Use:     "export",
 		Short:   "Print the statuses of orders as a file that import reads",
 		Example: "  deedkeep statuses export > statuses.yaml\n  deedkeep statuses export --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.askStatuses(cmd.Context(), func(statuses []string) error {
 				if s.json {
@@ -85,14 +85,14 @@ that orders are in cannot go: it is named with their number, those in the trash
 counted, and nothing is written.`,
 		Example: `  deedkeep statuses import statuses.yaml --dry-run
   echo '{"statuses": ["active", "on_hold", "completed", "cancelled"]}' | deedkeep statuses import -`,
-		Args: one("the file", `"deedkeep statuses export" writes one`),
+		Args: oneArg("the file", `"deedkeep statuses export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "order statuses", func(sh *sheet, root *yaml.Node) sender {
+			return s.importDefinitions(cmd.Context(), args[0], "order statuses", func(sh *strictYAML, root *yaml.Node) importFunc {
 				var statuses []string
-				if list, there := sh.object(root, "", "statuses")["statuses"]; there {
-					statuses = sh.texts(list, "statuses")
+				if list, there := sh.mapping(root, "", "statuses")["statuses"]; there {
+					statuses = sh.strs(list, "statuses")
 				} else {
-					sh.missing(root, "statuses")
+					sh.missingKey(root, "statuses")
 				}
 				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportOrderStatuses(ctx, statuses, dry)

@@ -15,7 +15,7 @@ import (
 )
 
 func (s *shell) templatesCommand() *cobra.Command {
-	return group("templates", "See and change the abstract templates", `  deedkeep templates list
+	return commandGroup("templates", "See and change the abstract templates", `  deedkeep templates list
   deedkeep templates export > templates.yaml
   deedkeep templates import templates.yaml --dry-run`,
 		s.templatesList(), s.templatesShow(), s.templatesExport(), s.templatesImport(), s.templatesDefault(), s.templatesRetire())
@@ -27,9 +27,9 @@ func (s *shell) templatesList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the templates that new abstracts may use",
 		Example: "  deedkeep templates list\n  deedkeep templates list --all --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				list, err := c.TemplateDefinitions(ctx)
 				if err != nil {
 					return err
@@ -67,14 +67,14 @@ func (s *shell) templatesShow() *cobra.Command {
 		Use:     "show ID",
 		Short:   "Show one template with its fields",
 		Example: "  deedkeep templates show 1",
-		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
+		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.askTemplate(cmd.Context(), args[0], findTemplate, func(t apitypes.TemplateDefinition) error {
+			return s.withTemplate(cmd.Context(), args[0], findTemplate, func(t apitypes.TemplateDefinition) error {
 				state := templateState(t)
 				if state != "" {
 					state = " (" + state + ")"
 				}
-				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, model.FormatStatuses(t.Statuses)); err != nil {
+				if err := s.printf("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, model.FormatStatuses(t.Statuses)); err != nil {
 					return err
 				}
 				return s.printFields(t.CustomFields)
@@ -95,18 +95,18 @@ func findTemplate(c *client.Client, ctx context.Context, id int64) (apitypes.Tem
 	return list[at], nil
 }
 
-// askTemplate does something with the one template that an argument names.
-func (s *shell) askTemplate(ctx context.Context, arg string, do func(*client.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
+// withTemplate does something with the one template that an argument names.
+func (s *shell) withTemplate(ctx context.Context, arg string, do func(*client.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
 	show func(apitypes.TemplateDefinition) error) error {
-	id, err := idOf(arg, "template", "deedkeep templates list --all")
+	id, err := parseID(arg, "template", "deedkeep templates list --all")
 	if err != nil {
 		return err
 	}
-	return s.ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
 		t, err := do(c, ctx, id)
 		switch {
 		case err != nil:
-			return missing(err, "template", arg)
+			return explainNotFound(err, "template", arg)
 		case s.json:
 			return s.printJSON(t)
 		}
@@ -128,16 +128,16 @@ out, for another vault, where the name counts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ids []int64
 			for _, arg := range args {
-				id, err := idOf(arg, "template", "deedkeep templates list --all")
+				id, err := parseID(arg, "template", "deedkeep templates list --all")
 				if err != nil {
 					return err
 				}
 				ids = append(ids, id)
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				list, err := c.TemplateDefinitions(ctx)
 				if err == nil {
-					list, err = chosen(list, ids, all)
+					list, err = selectTemplates(list, ids, all)
 				}
 				if err != nil {
 					return err
@@ -151,8 +151,8 @@ out, for another vault, where the name counts.`,
 	return cmd
 }
 
-// chosen are the templates of these ids, or those in use, or all.
-func chosen(list []apitypes.TemplateDefinition, ids []int64, all bool) ([]apitypes.TemplateDefinition, error) {
+// selectTemplates are the templates of these ids, or those in use, or all.
+func selectTemplates(list []apitypes.TemplateDefinition, ids []int64, all bool) ([]apitypes.TemplateDefinition, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id }) {
 			return nil, fmt.Errorf("there is no template %d", id)
@@ -181,10 +181,10 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 		return s.printJSON(map[string]any{"templates": drafts})
 	}
 	file := struct {
-		Templates []templateText `yaml:"templates"`
-	}{[]templateText{}}
+		Templates []templateYAML `yaml:"templates"`
+	}{[]templateYAML{}}
 	for _, t := range list {
-		file.Templates = append(file.Templates, templateText{t.ID, t.Name, t.Default, t.Retired, t.Statuses, fieldTexts(t.CustomFields)})
+		file.Templates = append(file.Templates, templateYAML{t.ID, t.Name, t.Default, t.Retired, t.Statuses, fieldsToYAML(t.CustomFields)})
 	}
 	return s.printYAML(`abstract templates; "deedkeep templates import FILE --dry-run" shows what a change would do`, file)
 }
@@ -206,10 +206,10 @@ option or a status that goes, or a type that changes, while abstracts have such
 values, in the trash too. Nothing is written then.`,
 		Example: `  deedkeep templates import templates.yaml --dry-run
   deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`,
-		Args: one("the file", `"deedkeep templates export" writes one`),
+		Args: oneArg("the file", `"deedkeep templates export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "template", func(sh *sheet, root *yaml.Node) sender {
-				drafts := templateDrafts(sh, root)
+			return s.importDefinitions(cmd.Context(), args[0], "template", func(sh *strictYAML, root *yaml.Node) importFunc {
+				drafts := parseTemplates(sh, root)
 				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportTemplates(ctx, drafts, dry)
 				}
@@ -225,10 +225,10 @@ func (s *shell) templatesDefault() *cobra.Command {
 		Use:     "default ID",
 		Short:   "Make a template the one that is used when none is named",
 		Example: "  deedkeep templates default 2",
-		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
+		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.askTemplate(cmd.Context(), args[0], (*client.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) error {
-				return s.print("%s is the default now\n", t.Name)
+			return s.withTemplate(cmd.Context(), args[0], (*client.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) error {
+				return s.printf("%s is the default now\n", t.Name)
 			})
 		},
 	}
@@ -242,10 +242,10 @@ func (s *shell) templatesRetire() *cobra.Command {
 default template cannot be retired. To bring one back, import it with
 "retired: false".`,
 		Example: "  deedkeep templates retire 3",
-		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
+		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.askTemplate(cmd.Context(), args[0], (*client.Client).RetireTemplate, func(t apitypes.TemplateDefinition) error {
-				return s.print("%s is retired\n", t.Name)
+			return s.withTemplate(cmd.Context(), args[0], (*client.Client).RetireTemplate, func(t apitypes.TemplateDefinition) error {
+				return s.printf("%s is retired\n", t.Name)
 			})
 		},
 	}

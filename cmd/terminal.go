@@ -11,8 +11,8 @@ import (
 // terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// watched reports whether someone can answer what is read from there.
-func watched(in io.Reader) bool {
+// isTerminalReader reports whether someone can answer what is read from there.
+func isTerminalReader(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && isTerminal(f)
 }

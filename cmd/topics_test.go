@@ -85,14 +85,14 @@ func freeAddress(t *testing.T) string {
 // The guides are true to the last command: each runs, in order, over a real server,
 // with other folders and another port.
 func TestTopics(t *testing.T) {
-	names := topicWords()
+	names := topicNames()
 	if len(names) != 8 {
 		t.Fatalf("%v", names)
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := topic(name)
+			text, err := helpTopic(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,8 +203,8 @@ func sampleFile(t *testing.T, path string) string {
 }
 
 func TestTopicsAreReadable(t *testing.T) {
-	for _, name := range topicWords() {
-		text, err := topic(name)
+	for _, name := range topicNames() {
+		text, err := helpTopic(name)
 		if err != nil || !strings.HasPrefix(text, "# ") || !strings.HasSuffix(text, "\n") || strings.Count(text, "```")%2 != 0 {
 			t.Errorf("%s: %v", name, err)
 		}

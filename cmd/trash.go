@@ -18,14 +18,14 @@ import (
 )
 
 func (s *shell) trashCommand() *cobra.Command {
-	return group("trash", "List and purge deleted records", "  deedkeep trash list\n  deedkeep trash purge file:17\n  deedkeep trash empty",
+	return commandGroup("trash", "List and purge deleted records", "  deedkeep trash list\n  deedkeep trash purge file:17\n  deedkeep trash empty",
 		s.trashList(), s.trashPurge(), s.trashEmpty())
 }
 
 // Of "trash list": the default, and the most that the server lists.
 const (
-	usualTrashed = 1000
-	mostTrashed  = 10_000
+	defaultTrashLimit = 1000
+	maxTrashLimit     = 10_000
 )
 
 func (s *shell) trashList() *cobra.Command {
@@ -39,12 +39,12 @@ reason (--lift-retention). Where it is empty, only the setting "trash.keep" appl
 document that went to the trash with its abstract is not listed: it is restored and
 purged with the abstract.`,
 		Example: "  deedkeep trash list\n  deedkeep trash list --limit 10 --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > mostTrashed {
-				return &usageError{fmt.Errorf("--limit must be between 1 and %d, not %d", mostTrashed, limit)}
+			if limit < 1 || limit > maxTrashLimit {
+				return &usageError{fmt.Errorf("--limit must be between 1 and %d, not %d", maxTrashLimit, limit)}
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				items, err := c.TrashItems(ctx, limit)
 				if err != nil {
 					return err
@@ -56,13 +56,13 @@ purged with the abstract.`,
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", usualTrashed, "maximum number of records to list")
+	cmd.Flags().IntVar(&limit, "limit", defaultTrashLimit, "maximum number of records to list")
 	return cmd
 }
 
 func (s *shell) printTrash(items []apitypes.TrashItem) error {
 	if len(items) == 0 {
-		return s.print("the trash is empty\n")
+		return s.printf("the trash is empty\n")
 	}
 	rows := [][]string{{"ID", "NAME", "ABSTRACT", "DELETED", "BY", "KEPT UNTIL", "RETENTION"}}
 	for _, i := range items {
@@ -72,9 +72,9 @@ func (s *shell) printTrash(items []apitypes.TrashItem) error {
 		}
 		retained := ""
 		if i.RetainedUntil != nil {
-			retained = s.moment(i.RetainedUntil)
+			retained = s.formatTime(i.RetainedUntil)
 		}
-		rows = append(rows, []string{i.Record, i.Name, trashAbstract(i.Abstract), s.moment(&i.DeletedAt), by, s.moment(&i.KeptUntil), retained})
+		rows = append(rows, []string{i.Record, i.Name, trashAbstract(i.Abstract), s.formatTime(&i.DeletedAt), by, s.formatTime(&i.KeptUntil), retained})
 	}
 	return s.printTable(rows)
 }
@@ -118,7 +118,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 		Example: `  deedkeep trash purge file:17
   deedkeep trash purge order:Zz9aB31x --yes
   deedkeep trash purge abstract:Zz9aB31x --lift-retention --reason "Court order 26-117"`,
-		Args: one("the ID", `"deedkeep trash list" shows them`),
+		Args: oneArg("the ID", `"deedkeep trash list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			record, err := trashRecord(args[0])
 			if err != nil {
@@ -130,7 +130,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 			if err := s.canConfirm(yes); err != nil {
 				return err
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				return s.purgeRecord(ctx, c, record, args[0], reason, yes)
 			})
 		},
@@ -146,10 +146,10 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 func (s *shell) purgeRecord(ctx context.Context, c *client.Client, record, id, reason string, yes bool) error {
 	item, err := c.TrashItem(ctx, record)
 	if err != nil {
-		return missing(err, "record in the trash", id)
+		return explainNotFound(err, "record in the trash", id)
 	}
 	if kept := item.RetainedUntil; reason == "" && kept != nil && time.Now().Before(kept.Time) {
-		return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.moment(kept))
+		return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.formatTime(kept))
 	}
 	if !yes {
 		if err := s.confirm(purgeQuestion(item), confirmWord(item)); err != nil {
@@ -158,7 +158,7 @@ func (s *shell) purgeRecord(ctx context.Context, c *client.Client, record, id, r
 	}
 	done, err := c.PurgeTrash(ctx, record, reason)
 	if err != nil {
-		return misused(missing(err, "record in the trash", id))
+		return asUsageError(explainNotFound(err, "record in the trash", id))
 	}
 	return s.printPurged(done)
 }
@@ -179,12 +179,12 @@ space is freed when the backup ends.
 
 Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes.`,
 		Example: "  deedkeep trash empty\n  deedkeep trash empty --yes --json",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.canConfirm(yes); err != nil {
 				return err
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				counted, err := c.TrashPurgeable(ctx)
 				if err != nil {
 					return err
@@ -241,7 +241,7 @@ func confirmWord(item apitypes.TrashItem) string {
 
 // canConfirm refuses a command that would have to ask where no one can answer.
 func (s *shell) canConfirm(yes bool) error {
-	if yes || s.terminal(s.in) {
+	if yes || s.isInteractive(s.in) {
 		return nil
 	}
 	return &usageError{errors.New("there is no terminal to confirm this on (use --yes to delete without confirmation)")}
@@ -249,8 +249,8 @@ func (s *shell) canConfirm(yes bool) error {
 
 // confirm asks for words to be typed. Spaces and capitals do not count.
 func (s *shell) confirm(question, words string) error {
-	s.say("%s This cannot be undone.", question)
-	s.sayInPlace("", "type %s to confirm: ", words)
+	s.messagef("%s This cannot be undone.", question)
+	s.promptf("", "type %s to confirm: ", words)
 	line, err := bufio.NewReader(s.in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
@@ -277,6 +277,6 @@ func (s *shell) printPurged(done apitypes.TrashPurged) error {
 	if done.Waits {
 		when = "; the rest of the space is freed after the backup"
 	}
-	return s.print("permanently deleted %s, %d of them %s; %s freed%s%s\n",
+	return s.printf("permanently deleted %s, %d of them %s; %s freed%s%s\n",
 		apitypes.Count(done.Records, "record", "records"), done.Documents, documents, apitypes.HumanSize(done.FreedBytes), when, kept)
 }

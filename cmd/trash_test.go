@@ -59,7 +59,7 @@ func TestTrashCommands(t *testing.T) {
 	}
 	defer nothing.Close() //nolint:errcheck // only read
 	says := func(text string) func(*shell) {
-		return func(s *shell) { s.in, s.terminal = strings.NewReader(text), func(io.Reader) bool { return true } }
+		return func(s *shell) { s.in, s.isInteractive = strings.NewReader(text), func(io.Reader) bool { return true } }
 	}
 	for _, row := range []struct {
 		name  string
@@ -73,7 +73,7 @@ func TestTrashCommands(t *testing.T) {
 		{"list too many", nil, []string{"list", "--limit", "10001"}, exitUsage, []string{"--limit must be between 1 and 10000"}},
 		{"purge without a terminal", nil, []string{"purge", order}, exitUsage, []string{"--yes"}},
 		{"empty without a terminal", nil, []string{"empty"}, exitUsage, []string{"--yes"}},
-		{"empty from a scheduler", func(s *shell) { s.in, s.terminal = nothing, watched }, []string{"empty"}, exitUsage, []string{"--yes"}},
+		{"empty from a scheduler", func(s *shell) { s.in, s.isInteractive = nothing, isTerminalReader }, []string{"empty"}, exitUsage, []string{"--yes"}},
 		{"purge without an ID", nil, []string{"purge"}, exitUsage, []string{"the ID is missing"}},
 		{"purge what is no ID", nil, []string{"purge", "Zz9aB31x", "--yes"}, exitUsage, []string{"like abstract:Zz9aB31x or file:17"}},
 		{"purge a folder", nil, []string{"purge", "folder:1", "--yes"}, exitUsage, nil},

@@ -22,7 +22,7 @@ import (
 )
 
 func (s *shell) usersCommand() *cobra.Command {
-	return group("users", "Let people in, and out again", "  deedkeep users create \"Kim Lee\" --role staff\n  deedkeep users list",
+	return commandGroup("users", "Let people in, and out again", "  deedkeep users create \"Kim Lee\" --role staff\n  deedkeep users list",
 		s.usersCreate(), s.usersList(), s.usersRole(),
 		s.usersChange("disable", "End a user's sessions and link, and let the user in no more", (*client.Client).DisableUser),
 		s.usersChange("enable", "Let a disabled user in again", (*client.Client).EnableUser),
@@ -55,10 +55,10 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 				}
 				draft.Password = &password
 			}
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				made, err := c.CreateUser(ctx, draft)
 				if err != nil {
-					return noRole(err)
+					return explainRoles(err)
 				}
 				return s.printLinked(made, fmt.Sprintf("%s can sign in (user %d, %s)", made.Data.Name, made.Data.ID, made.Data.Role))
 			})
@@ -69,15 +69,15 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 	return cmd
 }
 
-// firstLink shows, while nobody can administer the vault, the one-time link under
+// printFirstAdminLink shows, while nobody can administer the vault, the one-time link under
 // which the first administrator is made.
-func (s *shell) firstLink(ctx context.Context, v *instance.Instance, origin string) {
+func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, origin string) {
 	token, err := v.Users.NewFirstLink(ctx)
 	switch {
 	case err == nil:
-		s.say("make the first administrator within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
+		s.messagef("make the first administrator within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
 	case errs.KindOf(err) != errs.Conflict:
-		s.say("no link for the first administrator: %v", message(err))
+		s.messagef("no link for the first administrator: %v", message(err))
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *shell) readPassword() (string, error) {
 // echo. The line end is not part of it.
 func (s *shell) readSecret(what string) (string, error) {
 	if file, ok := s.in.(*os.File); ok && isTerminal(file) {
-		s.sayInPlace(" ", "%s:", what)
+		s.promptf(" ", "%s:", what)
 		line, err := term.ReadPassword(int(file.Fd()))
 		fmt.Fprintln(s.messages) //nolint:errcheck // no one else to tell
 		return string(line), err
@@ -107,8 +107,8 @@ func (s *shell) readSecret(what string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
 }
 
-// noRole adds to the refusal of a role which ones there are.
-func noRole(err error) error {
+// explainRoles adds to the refusal of a role which ones there are.
+func explainRoles(err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || len(refused.Errors.Of("role")) == 0 {
 		return err
@@ -126,10 +126,10 @@ func (s *shell) printLinked(made apitypes.UserLinked, done string) error {
 	case s.json:
 		return s.printJSON(made)
 	case made.Link == "":
-		return s.print("%s\n", done)
+		return s.printf("%s\n", done)
 	}
-	s.say("hand this link to %s: it works once, until %s, and is stored nowhere", made.Data.Name, s.moment(made.Data.LinkExpiresAt))
-	return s.print("%s\n", made.Link)
+	s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", made.Data.Name, s.formatTime(made.Data.LinkExpiresAt))
+	return s.printf("%s\n", made.Link)
 }
 
 func (s *shell) usersList() *cobra.Command {
@@ -139,7 +139,7 @@ func (s *shell) usersList() *cobra.Command {
 		Example: "  deedkeep users list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				users, err := c.Users(ctx)
 				if err != nil {
 					return err
@@ -155,7 +155,7 @@ func (s *shell) usersList() *cobra.Command {
 
 func (s *shell) printUsers(users []apitypes.User) error {
 	if len(users) == 0 {
-		s.say(`there is no user yet; "deedkeep users create NAME --role admin" makes one`)
+		s.messagef(`there is no user yet; "deedkeep users create NAME --role admin" makes one`)
 		return nil
 	}
 	rows := [][]string{{"ID", "NAME", "ROLE", "SECOND FACTOR", "LAST SEEN", "STATE"}}
@@ -164,7 +164,7 @@ func (s *shell) printUsers(users []apitypes.User) error {
 		if u.TwoFactor {
 			second = "yes"
 		}
-		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, second, s.moment(u.LastSeenAt), s.userState(u, time.Now())})
+		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, second, s.formatTime(u.LastSeenAt), s.userState(u, time.Now())})
 	}
 	return s.printTable(rows)
 }
@@ -172,11 +172,11 @@ func (s *shell) printUsers(users []apitypes.User) error {
 func (s *shell) userState(u apitypes.User, now time.Time) string {
 	switch {
 	case u.DisabledAt != nil:
-		return "disabled " + s.moment(u.DisabledAt)
+		return "disabled " + s.formatTime(u.DisabledAt)
 	case u.HasPassword:
 		return "live"
 	case u.LinkExpiresAt != nil && now.Before(u.LinkExpiresAt.Time):
-		return "invited, link until " + s.moment(u.LinkExpiresAt)
+		return "invited, link until " + s.formatTime(u.LinkExpiresAt)
 	}
 	return "no password, and no link that works"
 }
@@ -189,19 +189,19 @@ func (s *shell) usersRole() *cobra.Command {
   deedkeep users role 3 viewer`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				id, err := userID(ctx, c, args[0])
 				if err != nil {
 					return err
 				}
 				user, err := c.SetUserRole(ctx, id, args[1])
 				if err != nil {
-					return missing(noRole(err), "user", args[0])
+					return explainNotFound(explainRoles(err), "user", args[0])
 				}
 				if s.json {
 					return s.printJSON(user)
 				}
-				return s.print("%s is %s now\n", user.Name, user.Role)
+				return s.printf("%s is %s now\n", user.Name, user.Role)
 			})
 		},
 	}
@@ -215,22 +215,22 @@ func (s *shell) usersChange(verb, short string, change func(*client.Client, cont
 		Example: fmt.Sprintf("  deedkeep users %s \"Kim Lee\"\n  deedkeep users %s 3", verb, verb),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				id, err := userID(ctx, c, args[0])
 				if err != nil {
 					return err
 				}
 				user, err := change(c, ctx, id)
 				if err != nil {
-					return missing(err, "user", args[0])
+					return explainNotFound(err, "user", args[0])
 				}
 				if s.json {
 					return s.printJSON(user)
 				}
 				if verb == "enable" && !user.HasPassword {
-					s.say("there is no password; \"deedkeep users reset %d\" gives a link to choose one", user.ID)
+					s.messagef("there is no password; \"deedkeep users reset %d\" gives a link to choose one", user.ID)
 				}
-				return s.print("%sd %s\n", verb, user.Name)
+				return s.printf("%sd %s\n", verb, user.Name)
 			})
 		},
 	}
@@ -246,14 +246,14 @@ one-time link under which a new password is chosen within 24 hours.`,
   deedkeep users reset 3`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				id, err := userID(ctx, c, args[0])
 				if err != nil {
 					return err
 				}
 				made, err := c.ResetUser(ctx, id)
 				if err != nil {
-					return missing(err, "user", args[0])
+					return explainNotFound(err, "user", args[0])
 				}
 				return s.printLinked(made, "")
 			})

@@ -32,7 +32,7 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			err := s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				work := c.Verify
 				if repair {
 					work = c.Repair
@@ -69,14 +69,14 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 
 func (s *shell) printFindings(r apitypes.Verify) error {
 	if did := r.Repaired; did != nil && did.Done {
-		if err := s.print("repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
+		if err := s.printf("repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
 			apitypes.Count(did.Findings, "finding", "findings"), apitypes.Count(did.TasksAdded, "task", "tasks"), did.TasksRemoved,
 			apitypes.Count(did.Orphans, "orphan", "orphans"), apitypes.Count(did.Leftovers, "leftover", "leftovers")); err != nil {
 			return err
 		}
 	}
 	for _, f := range r.Findings {
-		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
+		if err := s.printf("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
 			return err
 		}
 	}
@@ -84,21 +84,21 @@ func (s *shell) printFindings(r apitypes.Verify) error {
 	if !r.OK {
 		word = "DAMAGED"
 	}
-	if err := s.print("%s", whatHelps(r)); err != nil {
+	if err := s.printf("%s", whatHelps(r)); err != nil {
 		return err
 	}
 	if r.Texts > 0 {
-		if err := s.print("%s without text for searches; a server rebuilds it\n", apitypes.Count(r.Texts, "document is", "documents are")); err != nil {
+		if err := s.printf("%s without text for searches; a server rebuilds it\n", apitypes.Count(r.Texts, "document is", "documents are")); err != nil {
 			return err
 		}
 	}
 	if r.Other > 0 {
-		if err := s.print("%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview is", "texts and previews are")); err != nil {
+		if err := s.printf("%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview is", "texts and previews are")); err != nil {
 			return err
 		}
 	}
 	if r.Damaged > 0 {
-		if err := s.print("%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview is", "texts and previews are")); err != nil {
+		if err := s.printf("%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview is", "texts and previews are")); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (s *shell) printFindings(r apitypes.Verify) error {
 	if r.SearchBytes > 0 {
 		index = fmt.Sprintf("the search index (%s)", apitypes.HumanSize(r.SearchBytes))
 	}
-	return s.print("%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
+	return s.printf("%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
 		word, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
 		apitypes.Count(r.Events, "event", "events"), index,
 		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))

@@ -26,13 +26,13 @@ var build = sync.OnceValue(func() control.Build {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return buildOf(release, info, web.Generated())
+	return resolveBuild(release, info, web.Generated())
 })
 
-// buildOf says what program this is: by what the linker was given, else by what "go
+// resolveBuild says what program this is: by what the linker was given, else by what "go
 // build" noted of version control, else by what "go generate" did. The note of "go
 // generate" has the version that git describes, but may be of an earlier commit.
-func buildOf(release string, info *debug.BuildInfo, made web.Source) control.Build {
+func resolveBuild(release string, info *debug.BuildInfo, made web.Source) control.Build {
 	noted := map[string]string{}
 	for _, s := range info.Settings {
 		noted[s.Key] = s.Value
@@ -68,7 +68,7 @@ func (s *shell) versionCommand() *cobra.Command {
 			}
 			b := build()
 			engines := "missing"
-			if s.assets() == nil {
+			if s.checkAssets() == nil {
 				engines = "PDFium"
 			}
 			out := map[string]string{"version": b.Version, "commit": b.Commit, "date": b.Date, "go": runtime.Version(),
@@ -80,7 +80,7 @@ func (s *shell) versionCommand() *cobra.Command {
 			if day, _, ok := strings.Cut(b.Date, "T"); ok {
 				commit += " of " + day
 			}
-			return s.print("deedkeep %s (%s), %s, %s, engines: %s\n", b.Version, commit, out["go"], out["platform"], engines)
+			return s.printf("deedkeep %s (%s), %s, %s, engines: %s\n", b.Version, commit, out["go"], out["platform"], engines)
 		},
 	}
 	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licences of everything inside")
@@ -96,7 +96,7 @@ func (s *shell) printLicenses() error {
 		return s.printJSON(texts)
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := s.print("%s\n\n%s\n\n", fmt.Sprintf("== %s ==", name), texts[name]); err != nil {
+		if err := s.printf("%s\n\n%s\n\n", fmt.Sprintf("== %s ==", name), texts[name]); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ func TestBuildOf(t *testing.T) {
 		{"nothing", "", info("(devel)"), web.Source{}, control.Build{Version: "dev", Commit: "unknown"}},
 		{"no information", "", info(""), web.Source{}, control.Build{Version: "dev", Commit: "unknown"}},
 	} {
-		if got := buildOf(row.release, row.info, row.made); got != row.want {
+		if got := resolveBuild(row.release, row.info, row.made); got != row.want {
 			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)
 		}
 	}

@@ -11,17 +11,17 @@ import (
 
 func TestRefusalsReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.csv")
-	list, err := newRefusals(path)
+	list, err := newRejectionReport(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"=1+1.pdf", "a\nb,c.pdf", "caf\xe9.pdf", "Stra\u00dfe.pdf", "\t-x.pdf"} {
 		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: name, What: "refused", Reason: "File is empty"}))
 	}
-	for range mostListed {
+	for range maxListed {
 		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: "x", What: "link", Reason: "y"}))
 	}
-	if err := errors.Join(err, list.close()); err != nil || len(list.first) != mostListed || list.count != mostListed+5 {
+	if err := errors.Join(err, list.close()); err != nil || len(list.first) != maxListed || list.count != maxListed+5 {
 		t.Fatalf("%d of %d, %v", len(list.first), list.count, err)
 	}
 	text, err := os.ReadFile(path)
@@ -30,7 +30,7 @@ func TestRefusalsReport(t *testing.T) {
 	if err != nil || string(text[:len(want)]) != want {
 		t.Errorf("%q, %v", text[:len(want)], err)
 	}
-	if got := printable("a\x1b[2Jb.pdf"); got != `"a\x1b[2Jb.pdf"` {
+	if got := quoteUnprintable("a\x1b[2Jb.pdf"); got != `"a\x1b[2Jb.pdf"` {
 		t.Errorf("%s", got)
 	}
 }

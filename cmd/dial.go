@@ -19,62 +19,62 @@ import (
 	"deedkeep/app/instance"
 )
 
-// ask runs fn with a client of the control door: of the server that runs on the
+// withClient runs fn with a client of the control door: of the server that runs on the
 // data directory, or, where none does, of the same handler over the vault that is
 // opened here. fn cannot tell which; it asks before it prints.
-func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-	return s.askWith(ctx, false, fn)
+func (s *shell) withClient(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+	return s.connect(ctx, false, fn)
 }
 
-// askReading is ask for a command that files documents: where no server runs, they
+// withClientAndSandbox is ask for a command that files documents: where no server runs, they
 // are opened by children of this process.
-func (s *shell) askReading(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-	return s.askWith(ctx, true, fn)
+func (s *shell) withClientAndSandbox(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+	return s.connect(ctx, true, fn)
 }
 
-func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context, *client.Client) error) error {
+func (s *shell) connect(ctx context.Context, reads bool, fn func(context.Context, *client.Client) error) error {
 	c, err := s.load()
 	if err != nil {
 		return err
 	}
-	if err := s.askRunning(ctx, c, fn); !errors.Is(err, control.ErrNoServer) {
+	if err := s.callServer(ctx, c, fn); !errors.Is(err, control.ErrNoServer) {
 		return err
 	}
-	err = s.askAlone(ctx, c, reads, fn)
+	err = s.callInProcess(ctx, c, reads, fn)
 	if errs.KindOf(err) != errs.Locked {
 		return err
 	}
 	// A server that was just starting has the vault; by now its door may be open.
-	if again := s.askRunning(ctx, c, fn); !errors.Is(again, control.ErrNoServer) {
+	if again := s.callServer(ctx, c, fn); !errors.Is(again, control.ErrNoServer) {
 		return again
 	}
 	return err
 }
 
-// askRunning wraps local.ErrNobody when no server runs; then nothing was asked.
-func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
+// callServer wraps local.ErrNobody when no server runs; then nothing was asked.
+func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
 	transport := control.RoundTripper(c.Data)
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
-	err := fn(ctx, s.client(transport))
+	err := fn(ctx, s.newClient(transport))
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
 		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before it answered; look whether it was done", Err: err}
 	}
 	return err
 }
 
-func (s *shell) client(transport http.RoundTripper) *client.Client {
+func (s *shell) newClient(transport http.RoundTripper) *client.Client {
 	return client.New(client.ControlBaseURL, "", transport).AsOperator(cmp.Or(s.operator, operatorName()))
 }
 
-// askAlone opens the vault and answers itself, in memory.
-func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn func(context.Context, *client.Client) error) (err error) {
+// callInProcess opens the vault and answers itself, in memory.
+func (s *shell) callInProcess(ctx context.Context, c config.Config, reads bool, fn func(context.Context, *client.Client) error) (err error) {
 	if err := s.becomeOwner(c); err != nil {
 		return err
 	}
 	log := s.logger(c, slog.LevelWarn)
 	opts := instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
 	if reads {
-		pool := readers(c, log)
+		pool := openSandbox(c, log)
 		defer func() { err = errors.Join(err, pool.Close()) }()
 		opts.Reader = pool
 	}
@@ -90,7 +90,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	err = fn(ctx, s.client(listener.RoundTripper()))
+	err = fn(ctx, s.newClient(listener.RoundTripper()))
 	if closed := server.Close(); closed != nil {
 		err = errors.Join(err, fmt.Errorf("close the door: %w", closed))
 	}

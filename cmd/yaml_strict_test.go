@@ -11,14 +11,14 @@ import (
 )
 
 // templatesOf reads a file of templates as import does.
-func templatesOf(text string) ([]apitypes.TemplateDraft, *sheet, error) {
-	sheet := &sheet{name: "t.yaml", lines: map[string]int{}}
+func templatesOf(text string) ([]apitypes.TemplateDraft, *strictYAML, error) {
+	sheet := &strictYAML{name: "t.yaml", lines: map[string]int{}}
 	root, err := sheet.parse([]byte(text))
 	if err != nil {
 		return nil, sheet, err
 	}
-	drafts := templateDrafts(sheet, root)
-	sheet.sort()
+	drafts := parseTemplates(sheet, root)
+	sheet.sortProblems()
 	return drafts, sheet, sheet.err()
 }
 
@@ -47,7 +47,7 @@ func TestSheetRefuses(t *testing.T) {
 		{"an id of 0", "templates:\n- name: x\n  id: 0", "t.yaml:3: id must be a number above 0"},
 		{"an id in quotes", "templates:\n- name: x\n  id: '1'", "t.yaml:3: id must be a number above 0"},
 		{"two faults in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3", "t.yaml:4: unknown key \"keey\"; there are key, label, type, required, options\nt.yaml:5: default must be true or false"},
-		{"too long", "#" + strings.Repeat("x", sheetMax), "t.yaml is longer than 1 MB"},
+		{"too long", "#" + strings.Repeat("x", maxYAMLSize), "t.yaml is longer than 1 MB"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, _, err := templatesOf(row.text); err == nil || err.Error() != row.want {
@@ -71,7 +71,7 @@ func TestSheetReads(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if at := sheet.at("templates.0.custom_fields.0.options.9"); at != map[string]string{"YAML": "t.yaml:8", "JSON": "t.yaml:2"}[name] {
+			if at := sheet.position("templates.0.custom_fields.0.options.9"); at != map[string]string{"YAML": "t.yaml:8", "JSON": "t.yaml:2"}[name] {
 				t.Errorf("stands at %s", at)
 			}
 		})
@@ -103,7 +103,7 @@ func FuzzSheet(f *testing.F) {
 			}
 			got, _, err := templatesOf(out.String())
 			if err != nil {
-				if out.Len() > sheetMax {
+				if out.Len() > maxYAMLSize {
 					continue
 				}
 				t.Fatalf("%v\n%s", err, out.String())

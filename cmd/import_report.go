@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	mostTold   = 20     // refusals for people; the report has them all
-	mostListed = 10_000 // refusals that --json lists
+	maxPrinted = 20     // refusals for people; the report has them all
+	maxListed  = 10_000 // refusals that --json lists
 )
 
-// refusals notes what an import did not file: all of it in a CSV file, when one is
+// rejectionReport notes what an import did not file: all of it in a CSV file, when one is
 // wanted, and the first of it for people and for --json.
-type refusals struct {
+type rejectionReport struct {
 	first []apitypes.ImportRejection
 	count int
 	path  string
@@ -26,10 +26,10 @@ type refusals struct {
 	table *csv.Writer
 }
 
-// newRefusals begins the report at path, if it is not empty. A file that is there is
+// newRejectionReport begins the report at path, if it is not empty. A file that is there is
 // written over: it is the report of an import before.
-func newRefusals(path string) (*refusals, error) {
-	r := &refusals{path: path}
+func newRejectionReport(path string) (*rejectionReport, error) {
+	r := &rejectionReport{path: path}
 	if path == "" {
 		return r, nil
 	}
@@ -43,21 +43,21 @@ func newRefusals(path string) (*refusals, error) {
 	return r, errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
 }
 
-func (r *refusals) add(one apitypes.ImportRejection) error {
+func (r *rejectionReport) add(one apitypes.ImportRejection) error {
 	one.Path = strings.ToValidUTF8(one.Path, "\uFFFD")
-	if r.count++; len(r.first) < mostListed {
+	if r.count++; len(r.first) < maxListed {
 		r.first = append(r.first, one)
 	}
 	if r.table == nil {
 		return nil
 	}
-	if err := r.table.Write([]string{cell(one.Path), cell(one.What), cell(one.Reason)}); err != nil {
+	if err := r.table.Write([]string{csvCell(one.Path), csvCell(one.What), csvCell(one.Reason)}); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil
 }
 
-func (r *refusals) close() error {
+func (r *rejectionReport) close() error {
 	if r.file == nil {
 		return nil
 	}
@@ -68,23 +68,23 @@ func (r *refusals) close() error {
 	return nil
 }
 
-// warn tells people of the first.
-func (r *refusals) warn(s *shell) {
+// print tells people of the first.
+func (r *rejectionReport) print(s *shell) {
 	for n, one := range r.first {
-		if n == mostTold {
+		if n == maxPrinted {
 			break
 		}
-		s.say("%s: %s", printable(one.Path), one.Reason)
+		s.messagef("%s: %s", quoteUnprintable(one.Path), one.Reason)
 	}
-	if left := r.count - mostTold; left > 0 && r.path == "" {
-		s.say("and %d more; --report FILE lists them all", left)
+	if left := r.count - maxPrinted; left > 0 && r.path == "" {
+		s.messagef("and %d more; --report FILE lists them all", left)
 	} else if left > 0 {
-		s.say("and %d more in %s", left, r.path)
+		s.messagef("and %d more in %s", left, r.path)
 	}
 }
 
-// cell is a text for one cell of a spreadsheet.
-func cell(text string) string {
+// csvCell is a text for one cell of a spreadsheet.
+func csvCell(text string) string {
 	return apitypes.EscapeFormula(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -93,8 +93,8 @@ func cell(text string) string {
 	}, text))
 }
 
-// printable keeps the name of a file from writing on the terminal what it likes.
-func printable(name string) string {
+// quoteUnprintable keeps the name of a file from writing on the terminal what it likes.
+func quoteUnprintable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Sprintf("%q", name)
 	}

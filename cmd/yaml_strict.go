@@ -15,23 +15,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// sheetMax is the longest file of definitions, in bytes. Written by hand, none comes
+// maxYAMLSize is the longest file of definitions, in bytes. Written by hand, none comes
 // near it.
-const sheetMax = 1 << 20
+const maxYAMLSize = 1 << 20
 
-// sheet reads a file of definitions: YAML, or JSON where it begins with a brace. It is
+// strictYAML reads a file of definitions: YAML, or JSON where it begins with a brace. It is
 // strict, because a misspelled key would silently keep what it was to change: unknown and
 // repeated keys, values of another kind, a second document, anchors and aliases are
 // refused, each with its line. It knows the line of every value by its path, such as
 // templates.0.custom_fields.2.key, so that what the vault refuses has a line too.
-type sheet struct {
+type strictYAML struct {
 	name     string
 	lines    map[string]int
 	problems []string
 }
 
-// readSheet reads a file, "-" being standard input.
-func (s *shell) readSheet(path string) (*sheet, *yaml.Node, error) {
+// readStrictYAML reads a file, "-" being standard input.
+func (s *shell) readStrictYAML(path string) (*strictYAML, *yaml.Node, error) {
 	name, in := path, s.in
 	if path == "-" {
 		name = "standard input"
@@ -43,18 +43,18 @@ func (s *shell) readSheet(path string) (*sheet, *yaml.Node, error) {
 		defer file.Close() //nolint:errcheck // only read from
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, sheetMax+1))
+	text, err := io.ReadAll(io.LimitReader(in, maxYAMLSize+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	sheet := &sheet{name: name, lines: map[string]int{}}
+	sheet := &strictYAML{name: name, lines: map[string]int{}}
 	root, err := sheet.parse(text)
 	return sheet, root, err
 }
 
 // parse gives the one document of a file; no node of it has been judged yet.
-func (s *sheet) parse(text []byte) (*yaml.Node, error) {
-	if len(text) > sheetMax {
+func (s *strictYAML) parse(text []byte) (*yaml.Node, error) {
+	if len(text) > maxYAMLSize {
 		return nil, fmt.Errorf("%s is longer than 1 MB", s.name)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -81,7 +81,7 @@ func (s *sheet) parse(text []byte) (*yaml.Node, error) {
 var yamlLine = regexp.MustCompile(`^line (\d+): (.*)`)
 
 // notYAML takes the line out of the parser's sentence, "yaml: line 3: did not find …".
-func (s *sheet) notYAML(err error) error {
+func (s *strictYAML) notYAML(err error) error {
 	reason, where := strings.TrimPrefix(err.Error(), "yaml: "), s.name
 	if found := yamlLine.FindStringSubmatch(reason); found != nil {
 		where, reason = s.name+":"+found[1], found[2]
@@ -90,7 +90,7 @@ func (s *sheet) notYAML(err error) error {
 }
 
 // parseJSON gives JSON as the nodes that YAML would give: its escapes are not YAML's.
-func (s *sheet) parseJSON(text []byte) (*yaml.Node, error) {
+func (s *strictYAML) parseJSON(text []byte) (*yaml.Node, error) {
 	line := func(offset int64) int { return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")) }
 	if err := json.Unmarshal(text, new(any)); err != nil {
 		at := s.name
@@ -149,8 +149,8 @@ func (l *lineCounter) value(d *json.Decoder) (*yaml.Node, error) {
 	return node, err
 }
 
-// at names the place of a value by its path, or of what it stands in.
-func (s *sheet) at(path string) string {
+// position names the place of a value by its path, or of what it stands in.
+func (s *strictYAML) position(path string) string {
 	for ; path != ""; path = path[:max(strings.LastIndexByte(path, '.'), 0)] {
 		if line, known := s.lines[path]; known {
 			return fmt.Sprintf("%s:%d", s.name, line)
@@ -159,58 +159,58 @@ func (s *sheet) at(path string) string {
 	return s.name
 }
 
-func (s *sheet) refuse(node *yaml.Node, format string, args ...any) {
+func (s *strictYAML) addProblem(node *yaml.Node, format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf("%s:%d: ", s.name, node.Line)+fmt.Sprintf(format, args...))
 }
 
 // err is every problem, a line each.
-func (s *sheet) err() error {
+func (s *strictYAML) err() error {
 	if len(s.problems) == 0 {
 		return nil
 	}
 	return errors.New(strings.Join(s.problems, "\n"))
 }
 
-// plain notes a value's line and refuses what stands for something else.
-func (s *sheet) plain(node *yaml.Node, path string) bool {
+// checkNode notes a value's line and refuses what stands for something else.
+func (s *strictYAML) checkNode(node *yaml.Node, path string) bool {
 	s.lines[path] = node.Line
 	switch {
 	case node.Kind == yaml.AliasNode || node.Anchor != "":
-		s.refuse(node, "anchors and aliases (& and *) are not read here; write it out")
+		s.addProblem(node, "anchors and aliases (& and *) are not read here; write it out")
 	case node.Style&yaml.TaggedStyle != 0:
-		s.refuse(node, "tags (!) are not read here")
+		s.addProblem(node, "tags (!) are not read here")
 	case node.Tag == "!!null":
-		s.refuse(node, "%s has no value; leave it out, or write [] for none", last(path))
+		s.addProblem(node, "%s has no value; leave it out, or write [] for none", lastPathPart(path))
 	default:
 		return true
 	}
 	return false
 }
 
-func last(path string) string {
+func lastPathPart(path string) string {
 	if path == "" {
 		return "the file"
 	}
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// object gives the values of a mapping that has only known keys, each once.
-func (s *sheet) object(node *yaml.Node, path string, known ...string) map[string]*yaml.Node {
+// mapping gives the values of a mapping that has only known keys, each once.
+func (s *strictYAML) mapping(node *yaml.Node, path string, known ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
-	if !s.plain(node, path) {
+	if !s.checkNode(node, path) {
 		return values
 	}
 	if node.Kind != yaml.MappingNode {
-		s.refuse(node, "keys are wanted here: %s", strings.Join(known, ", "))
+		s.addProblem(node, "keys are wanted here: %s", strings.Join(known, ", "))
 		return values
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		switch {
 		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
-			s.refuse(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
+			s.addProblem(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
 		case values[key.Value] != nil:
-			s.refuse(key, "the key %s is there twice", key.Value)
+			s.addProblem(key, "the key %s is there twice", key.Value)
 		default:
 			values[key.Value] = value
 		}
@@ -218,54 +218,54 @@ func (s *sheet) object(node *yaml.Node, path string, known ...string) map[string
 	return values
 }
 
-func (s *sheet) items(node *yaml.Node, path string) []*yaml.Node {
-	if !s.plain(node, path) {
+func (s *strictYAML) sequence(node *yaml.Node, path string) []*yaml.Node {
+	if !s.checkNode(node, path) {
 		return nil
 	}
 	if node.Kind != yaml.SequenceNode {
-		s.refuse(node, "%s must be a list", last(path))
+		s.addProblem(node, "%s must be a list", lastPathPart(path))
 		return nil
 	}
 	return node.Content
 }
 
-// text takes any plain word as it is written: 30 and yes are good names.
-func (s *sheet) text(node *yaml.Node, path string) string {
-	if !s.plain(node, path) {
+// str takes any plain word as it is written: 30 and yes are good names.
+func (s *strictYAML) str(node *yaml.Node, path string) string {
+	if !s.checkNode(node, path) {
 		return ""
 	}
 	if node.Kind != yaml.ScalarNode {
-		s.refuse(node, "%s must be a text", last(path))
+		s.addProblem(node, "%s must be a text", lastPathPart(path))
 		return ""
 	}
 	return node.Value
 }
 
-func (s *sheet) texts(node *yaml.Node, path string) []string {
+func (s *strictYAML) strs(node *yaml.Node, path string) []string {
 	list := []string{}
-	for i, item := range s.items(node, path) {
-		list = append(list, s.text(item, fmt.Sprintf("%s.%d", path, i)))
+	for i, item := range s.sequence(node, path) {
+		list = append(list, s.str(item, fmt.Sprintf("%s.%d", path, i)))
 	}
 	return list
 }
 
-func (s *sheet) flag(node *yaml.Node, path string) bool {
-	if !s.plain(node, path) {
+func (s *strictYAML) boolean(node *yaml.Node, path string) bool {
+	if !s.checkNode(node, path) {
 		return false
 	}
 	if node.Kind != yaml.ScalarNode || node.Tag != "!!bool" {
-		s.refuse(node, "%s must be true or false", last(path))
+		s.addProblem(node, "%s must be true or false", lastPathPart(path))
 	}
 	return strings.EqualFold(node.Value, "true")
 }
 
-func (s *sheet) id(node *yaml.Node, path string) int64 {
-	if !s.plain(node, path) {
+func (s *strictYAML) id(node *yaml.Node, path string) int64 {
+	if !s.checkNode(node, path) {
 		return 0
 	}
 	n, err := strconv.ParseInt(node.Value, 10, 64)
 	if node.Kind != yaml.ScalarNode || node.Tag != "!!int" || err != nil || n <= 0 {
-		s.refuse(node, "%s must be a number above 0", last(path))
+		s.addProblem(node, "%s must be a number above 0", lastPathPart(path))
 	}
 	return n
 }

@@ -15,9 +15,9 @@ import (
 	"deedkeep/app/config"
 )
 
-// workable refuses settings that are well written and cannot work on this machine, in
+// preflight refuses settings that are well written and cannot work on this machine, in
 // the words of the others that are refused: file, line and reason.
-func workable(c config.Config) error {
+func preflight(c config.Config) error {
 	var problems config.Problems
 	refuse := func(key string, err error) {
 		if err != nil {
@@ -33,7 +33,7 @@ func workable(c config.Config) error {
 		refuse("backup.passphrase_file", err)
 	}
 	if t := c.TLS; t.Cert != "" {
-		cert, key := readable(t.Cert), readable(t.Key)
+		cert, key := checkReadable(t.Cert), checkReadable(t.Key)
 		refuse("tls.cert", cert)
 		refuse("tls.key", key)
 		if cert == nil && key == nil {
@@ -47,8 +47,8 @@ func workable(c config.Config) error {
 	return nil
 }
 
-// cautions are what works and may not be what is meant, each with what to do.
-func cautions(c config.Config) []string {
+// configWarnings are what works and may not be what is meant, each with what to do.
+func configWarnings(c config.Config) []string {
 	list := c.Warnings()
 	if to := c.Backup.To; to != "" && !filepath.IsAbs(to) {
 		list = append(list, fmt.Sprintf("backup.to is %s, a relative path: it counts from where the program is started (for a service, often /); write the complete path", to))
@@ -59,7 +59,7 @@ func cautions(c config.Config) []string {
 	return list
 }
 
-func readable(path string) error {
+func checkReadable(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
