@@ -12,43 +12,44 @@ import (
 	"syscall"
 )
 
-// dataOwner is the user and group of vault.db, or of the data directory where there is no
-// vault yet. A link counts as its own owner's: a user who could link vault.db to a file of
-// root would otherwise have root work in that user's directory. Only a link that root
-// created is followed.
+// dataOwner returns the owner of vault.db, or of the data directory if there is no vault
+// yet. If vault.db is a symbolic link, the owner of the link counts, unless that is
+// root. Otherwise a user could link vault.db to a file of root and make root work in
+// that user's directory.
 func dataOwner(data string) (uid, gid int, known bool) {
 	database := filepath.Join(data, "vault.db")
-	for _, look := range []func() (os.FileInfo, error){
+	for _, stat := range []func() (os.FileInfo, error){
 		func() (os.FileInfo, error) { return untrustedSymlink(database) },
 		func() (os.FileInfo, error) { return os.Stat(database) },
 		func() (os.FileInfo, error) { return os.Stat(data) },
 	} {
-		info, err := look()
+		info, err := stat()
 		if err != nil {
 			continue
 		}
-		if at, ok := info.Sys().(*syscall.Stat_t); ok {
-			return int(at.Uid), int(at.Gid), true
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			return int(stat.Uid), int(stat.Gid), true
 		}
 	}
 	return 0, 0, false
 }
 
-// untrustedSymlink is a link of another user than root; fs.ErrNotExist where path is none.
+// untrustedSymlink returns the file info of path if it is a symbolic link that root does
+// not own, and fs.ErrNotExist otherwise.
 func untrustedSymlink(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
-	at, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || info.Mode()&fs.ModeSymlink == 0 || at.Uid == 0 {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || info.Mode()&fs.ModeSymlink == 0 || stat.Uid == 0 {
 		return nil, fs.ErrNotExist
 	}
 	return info, nil
 }
 
-// lookupAccount looks the user up. One that this machine has no name for, as in a container,
-// has the group of the vault and no other.
+// lookupAccount returns the account of uid with all its groups. A user without an entry
+// on this machine, as in a container, gets only the group of the vault.
 func lookupAccount(uid, gid int) account {
 	a := account{uid: uid, name: "#" + strconv.Itoa(uid), gids: []int{gid}}
 	u, err := user.LookupId(strconv.Itoa(uid))
@@ -71,7 +72,7 @@ func lookupAccount(uid, gid int) account {
 	return a
 }
 
-// switchUser changes the user of every thread of this process permanently.
+// switchUser permanently changes the user and groups of every thread of this process.
 func switchUser(a account) error {
 	for _, step := range []func() error{
 		func() error { return syscall.Setgroups(a.gids) },

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// argumentError is a wrong number of words, or a flag that is wrong, with the command
-// that says how.
+// argumentError reports invalid arguments or flags of a command. Its text points to the
+// help of that command.
 type argumentError struct{ usageError }
 
 func (a *argumentError) Unwrap() error { return &a.usageError }
@@ -19,7 +19,7 @@ func argumentErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return &argumentError{usageError{fmt.Errorf(format+"; \"%s --help\" shows how", append(args, cmd.CommandPath())...)}}
 }
 
-// noArgs is for commands without arguments.
+// noArgs accepts no arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return argumentErrorf(cmd, "%q is one word too many", args[0])
@@ -27,13 +27,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneArg wants exactly one argument; the sentence names what is missing, and where it is
-// to be had.
-func oneArg(what, where string) cobra.PositionalArgs {
+// oneArg accepts exactly one argument. The error for a missing argument is "MISSING is
+// missing; HINT".
+func oneArg(missing, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return argumentErrorf(cmd, "%s is missing; %s", what, where)
+			return argumentErrorf(cmd, "%s is missing; %s", missing, hint)
 		case 1:
 			return nil
 		}
@@ -41,16 +41,16 @@ func oneArg(what, where string) cobra.PositionalArgs {
 	}
 }
 
-// explainArgCounts makes every command below say which word is missing, or too many, by
-// its own usage line, where cobra would only count.
+// explainArgCounts replaces cobra's errors about the number of arguments, for cmd and
+// all its subcommands, with errors that name the missing or extra argument.
 func explainArgCounts(cmd *cobra.Command) {
-	for _, part := range cmd.Commands() {
-		explainArgCounts(part)
+	for _, sub := range cmd.Commands() {
+		explainArgCounts(sub)
 	}
-	if counts := cmd.Args; counts != nil && !cmd.HasSubCommands() {
+	if validate := cmd.Args; validate != nil && !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			err := counts(cmd, args)
-			if _, told := errors.AsType[*argumentError](err); err == nil || told {
+			err := validate(cmd, args)
+			if _, explained := errors.AsType[*argumentError](err); err == nil || explained {
 				return err
 			}
 			return argCountError(cmd, args, err)
@@ -58,26 +58,28 @@ func explainArgCounts(cmd *cobra.Command) {
 	}
 }
 
-// argCountError reads a usage line such as "create NAME", "retry [ID]" or "export [ID...]".
+// argCountError explains err with the help of the command's usage line, such as "create
+// NAME", "retry [ID]", or "export [ID...]".
 func argCountError(cmd *cobra.Command, args []string, err error) error {
-	use, _, _ := strings.Cut(cmd.Use, " --") // a flag that is wanted is another matter
-	words := strings.Fields(use)[1:]
-	for n, word := range words {
-		if n >= len(args) && !strings.HasPrefix(word, "[") {
+	use, _, _ := strings.Cut(cmd.Use, " --") // without required flags
+	params := strings.Fields(use)[1:]
+	for i, word := range params {
+		if i >= len(args) && !strings.HasPrefix(word, "[") {
 			return argumentErrorf(cmd, "%s is missing", word)
 		}
 	}
-	if len(args) > len(words) && !strings.Contains(use, "...") {
-		return argumentErrorf(cmd, "%q is one word too many", args[len(words)])
+	if len(args) > len(params) && !strings.Contains(use, "...") {
+		return argumentErrorf(cmd, "%q is one word too many", args[len(params)])
 	}
 	return argumentErrorf(cmd, "%w", err)
 }
 
-// parseID reads the number of a record.
-func parseID(text, noun, list string) (int64, error) {
+// parseID parses the numeric ID of a record. The error names listCommand, which shows
+// valid IDs.
+func parseID(text, recordType, listCommand string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, &usageError{fmt.Errorf("%q is no %s's ID; %q shows them", text, noun, list)}
+		return 0, &usageError{fmt.Errorf("%q is no %s's ID; %q shows them", text, recordType, listCommand)}
 	}
 	return id, nil
 }

@@ -23,7 +23,7 @@ func (s *shell) backupCommand() *cobra.Command {
 		s.backupCreate(), s.backupList(), s.backupVerify(), s.backupDrill(), s.backupPrune())
 }
 
-// backupSettings are the settings backup.* as the vault takes them.
+// backupSettings converts the backup.* settings to the form that package backup uses.
 func backupSettings(c config.Config) backup.Settings {
 	b := c.Backup
 	return backup.Settings{
@@ -34,7 +34,7 @@ func backupSettings(c config.Config) backup.Settings {
 
 func (s *shell) backupCreate() *cobra.Command {
 	var to string
-	var anew bool
+	var newArchive bool
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Add a backup of this moment",
@@ -55,56 +55,58 @@ be mounted. With --new the backup is made there all the same.`,
 					return err
 				}
 			}
-			seal, err := s.encryptionSettings()
+			encryption, err := s.encryptionSettings()
 			if err != nil {
 				return err
 			}
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, finish := s.showProgress("backup")
 				defer finish()
-				made, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: seal, NewArchive: anew}, report)
+				created, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: encryption, NewArchive: newArchive}, report)
 				finish()
 				if err != nil {
 					return asUsageError(err)
 				}
 				s.remindAboutConfig()
-				if len(made.Damaged) > 0 {
-					s.messagef("damaged in the vault, intact in this backup: %s (\"deedkeep status\" says what to do)", damagedFiles(made.Damaged))
+				if len(created.Damaged) > 0 {
+					s.messagef("damaged in the vault, intact in this backup: %s (\"deedkeep status\" says what to do)", damagedFiles(created.Damaged))
 				}
 				if s.json {
-					return s.printJSON(made)
+					return s.printJSON(created)
 				}
 				return s.printf("%s: %s, %s of documents, %s written in %.1f s to %s, %s\n",
-					made.Snapshot, apitypes.Count(made.Files, "file", "files"), apitypes.HumanSize(made.Bytes), apitypes.HumanSize(made.BytesWritten), made.Seconds, made.To, encryptedText(made.Sealed))
+					created.Snapshot, apitypes.Count(created.Files, "file", "files"), apitypes.HumanSize(created.Bytes), apitypes.HumanSize(created.BytesWritten), created.Seconds, created.To, encryptedText(created.Sealed))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the directory (default: the setting backup.to)")
-	cmd.Flags().BoolVar(&anew, "new", false, "begin anew where the directory held other backups before")
+	cmd.Flags().BoolVar(&newArchive, "new", false, "begin anew where the directory held other backups before")
 	return cmd
 }
 
-// encryptionSettings is what the settings of this command say about encryption: a server that has
-// others must not be taken for one that has these.
+// encryptionSettings returns the encryption settings of this command line. The server
+// compares them with its own, so that a backup is never encrypted differently than the
+// operator expects.
 func (s *shell) encryptionSettings() (*apitypes.BackupEncryption, error) {
 	c, err := s.load()
 	if err != nil {
 		return nil, err
 	}
 	s.warnOfExposures(c)
-	says, err := backupSettings(c).Encryption(rand.Reader)
-	return &apitypes.BackupEncryption{Recipients: says.Recipients, Passphrase: says.PassphraseFingerprint}, err
+	encryption, err := backupSettings(c).Encryption(rand.Reader)
+	return &apitypes.BackupEncryption{Recipients: encryption.Recipients, Passphrase: encryption.PassphraseFingerprint}, err
 }
 
-// remindAboutConfig reminds of the settings, which no backup holds, where there are any.
+// remindAboutConfig tells the operator to copy the settings file, if there is one,
+// because backups don't contain it.
 func (s *shell) remindAboutConfig() {
 	if path, exists, err := s.settingsFile(); err == nil && exists {
 		s.messagef("the settings are not in a backup: keep a copy of %s as well", path)
 	}
 }
 
-func encryptedText(sealed bool) string {
-	if sealed {
+func encryptedText(encrypted bool) string {
+	if encrypted {
 		return "encrypted"
 	}
 	return "NOT encrypted"
@@ -122,7 +124,7 @@ func (s *shell) backupList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			unlocked := a.Unlock() == nil // without, the vault's own secret may do
+			unlocked := a.Unlock() == nil // on failure, the secret of the vault may still open them
 			names, err := a.Snapshots()
 			if err != nil {
 				return err
@@ -237,23 +239,23 @@ func (s *shell) printBackupFindings(r apitypes.BackupVerify) error {
 			return err
 		}
 	}
-	word := "all is well"
+	verdict := "all is well"
 	switch {
 	case !r.OK:
-		word = "DAMAGED"
+		verdict = "DAMAGED"
 		s.messagef(`move the damaged documents out of the folder blobs and change nothing else by hand; "deedkeep backup create" then copies again what the vault still has`)
 	case r.Sealed:
-		word = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
+		verdict = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
 	}
 	return s.printf("%s: %s, %s, %s read; %s, %s, %s\n",
-		word, apitypes.Count(r.Snapshots, "backup", "backups"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
+		verdict, apitypes.Count(r.Snapshots, "backup", "backups"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
 		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
 }
 
 func (s *shell) backupPrune() *cobra.Command {
 	var p backupSource
 	var keep archive.Retention
-	var try bool
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove old backups, and the bytes that no backup names any more",
@@ -277,30 +279,30 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 			if keep.Daily < 0 || keep.Weekly < 0 || keep.Monthly < 0 || keep == (archive.Retention{}) {
 				return &usageError{errors.New("this would remove all backups but the newest: say how many to keep with --keep-daily, --keep-weekly or --keep-monthly")}
 			}
-			_ = a.Unlock() // without, the vault's own secret may do
+			_ = a.Unlock() // on failure, the secret of the vault may still open them
 			report, finish := s.showProgress("prune")
 			defer finish()
-			done, err := a.Prune(cmd.Context(), keep, try, func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "documents"}) })
+			done, err := a.Prune(cmd.Context(), keep, dryRun, func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "documents"}) })
 			finish()
-			if !try {
+			if !dryRun {
 				s.logPruned(cmd.Context(), a.Dir(), done.Removed)
 			}
 			if err != nil {
 				return err
 			}
-			return s.printPruned(done, try)
+			return s.printPruned(done, dryRun)
 		},
 	}
 	p.addFlags(cmd)
 	cmd.Flags().IntVar(&keep.Daily, "keep-daily", 0, "of how many days the newest stays")
 	cmd.Flags().IntVar(&keep.Weekly, "keep-weekly", 0, "of how many weeks")
 	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "of how many months")
-	cmd.Flags().BoolVar(&try, "dry-run", false, "only say what would be removed")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
 	return cmd
 }
 
-// logPruned has the vault's log say what was removed, where there is a vault. What is
-// gone is gone: a log that cannot be written is told, and is no failure.
+// logPruned adds the removed backups to the audit log if there is a vault. A failure to
+// write the log is only printed: the backups are removed already.
 func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 	if len(removed) == 0 {
 		return
@@ -316,12 +318,12 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 	}
 }
 
-func (s *shell) printPruned(p archive.PruneResult, try bool) error {
+func (s *shell) printPruned(p archive.PruneResult, dryRun bool) error {
 	if s.json {
-		return s.printJSON(apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: try})
+		return s.printJSON(apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: dryRun})
 	}
 	verb := "removed"
-	if try {
+	if dryRun {
 		verb = "would be removed"
 	}
 	for _, name := range p.Removed {
@@ -333,18 +335,18 @@ func (s *shell) printPruned(p archive.PruneResult, try bool) error {
 		apitypes.Count(p.Blobs, "document", "documents"), apitypes.HumanSize(p.Bytes))
 }
 
-// backupRows are the lines of status about backups.
-func (s *shell) backupRows(is apitypes.Status) [][]string {
-	last := s.formatTime(is.LastBackupAt)
-	if b := is.LastBackup; b != nil {
+// backupRows returns the rows about backups for "deedkeep status".
+func (s *shell) backupRows(status apitypes.Status) [][]string {
+	last := s.formatTime(status.LastBackupAt)
+	if b := status.LastBackup; b != nil {
 		last = fmt.Sprintf("%s, %s, to %s", last, apitypes.Count(b.Files, "file", "files"), b.To)
 	}
 	rows := [][]string{{"backup", last}}
-	if f := is.BackupFailure; f != nil {
+	if f := status.BackupFailure; f != nil {
 		rows = append(rows, []string{"", fmt.Sprintf("FAILED %s: %s", s.formatTime(&f.At), f.Reason)})
 	}
-	if is.NextBackupAt != nil {
-		rows = append(rows, []string{"", "next " + s.formatTime(is.NextBackupAt)})
+	if status.NextBackupAt != nil {
+		rows = append(rows, []string{"", "next " + s.formatTime(status.NextBackupAt)})
 	}
 	return rows
 }

@@ -18,125 +18,128 @@ import (
 	"deedkeep/app/secret"
 )
 
-// backupSource is a directory of backups as a command names it, and what opens them.
+// backupSource is a directory of backups and the keys to open them, as flags of a
+// command name them.
 type backupSource struct {
 	dir, identityFile, passphraseFile string
-	prompt                            bool   // prompt for the passphrase, whatever the settings say
-	passphrase                        string // the passphrase that was entered
-	warned                            bool   // whether others can read the files
+	prompt                            bool   // always prompt, even if the settings have a passphrase
+	passphrase                        string // entered at the prompt
+	warned                            bool   // warnOfExposures has run
 }
 
-func (p *backupSource) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.dir, "from", "", "the directory of the backups (default: the setting backup.to)")
-	cmd.Flags().StringVar(&p.identityFile, "identity", "", "the file of an age identity that opens them")
-	cmd.Flags().StringVar(&p.passphraseFile, "passphrase-file", "", "the file of the passphrase that opens them (default: the setting backup.passphrase_file)")
+func (src *backupSource) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&src.dir, "from", "", "the directory of the backups (default: the setting backup.to)")
+	cmd.Flags().StringVar(&src.identityFile, "identity", "", "the file of an age identity that opens them")
+	cmd.Flags().StringVar(&src.passphraseFile, "passphrase-file", "", "the file of the passphrase that opens them (default: the setting backup.passphrase_file)")
 }
 
-// options are what opens the backups: passphrase or identity, and, where there is a
-// vault in the data directory, its secret. No server is asked, and no vault opened.
-func (s *shell) archiveOptions(c config.Config, p *backupSource) (archive.Options, error) {
-	p.warnOfExposures(s)
+// archiveOptions returns the options to open the backups of src: the passphrase or
+// identity and, if the data directory has a vault, its secret. It neither contacts a
+// server nor opens the vault.
+func (s *shell) archiveOptions(c config.Config, src *backupSource) (archive.Options, error) {
+	src.warnOfExposures(s)
 	identities := ""
-	if p.identityFile != "" {
-		raw, err := os.ReadFile(p.identityFile)
+	if src.identityFile != "" {
+		raw, err := os.ReadFile(src.identityFile)
 		if err != nil {
 			return archive.Options{}, fmt.Errorf("identity: %w", err)
 		}
 		identities = string(raw)
 	}
-	ring, err := loadExistingKeys(c.Data)
+	keys, err := loadExistingKeys(c.Data)
 	if err != nil {
 		return archive.Options{}, err
 	}
-	set, given := backupSettings(c), p.passphrase
-	if given == "" && p.passphraseFile != "" {
-		if given, err = backup.ReadPassphrase(p.passphraseFile); err != nil {
+	settings, passphrase := backupSettings(c), src.passphrase
+	if passphrase == "" && src.passphraseFile != "" {
+		if passphrase, err = backup.ReadPassphrase(src.passphraseFile); err != nil {
 			return archive.Options{}, fmt.Errorf("--passphrase-file: %w", err)
 		}
 	}
-	if given != "" {
-		set.Passphrase, set.PassphraseFile = given, ""
+	if passphrase != "" {
+		settings.Passphrase, settings.PassphraseFile = passphrase, ""
 	}
-	opts, err := backup.ArchiveOptions(ring, set, identities)
+	opts, err := backup.ArchiveOptions(keys, settings, identities)
 	opts.Now, opts.Rand, opts.FreeSpace = time.Now, rand.Reader, blobstore.FreeSpace
 	return opts, err
 }
 
-// warnOfExposures says once which of the files that flags name other users can read.
-func (p *backupSource) warnOfExposures(s *shell) {
-	for _, path := range []string{p.identityFile, p.passphraseFile} {
-		if e, exposed := config.ExposureOf("", path); exposed && !p.warned {
-			s.warn([]string{e.String()})
+// warnOfExposures warns, once, about files named by flags that other users can read.
+func (src *backupSource) warnOfExposures(s *shell) {
+	for _, path := range []string{src.identityFile, src.passphraseFile} {
+		if exposure, exposed := config.ExposureOf("", path); exposed && !src.warned {
+			s.warn([]string{exposure.String()})
 		}
 	}
-	p.warned = true
+	src.warned = true
 }
 
-// loadExistingKeys is nil where there is no secret.
+// loadExistingKeys returns the keys of the vault in the data directory, or nil if it has
+// no secret.key.
 func loadExistingKeys(data string) (*secret.Keys, error) {
 	path := filepath.Join(data, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // a command needs no vault here
+		return nil, nil //nolint:nilnil // commands on backups work without a vault
 	}
-	ring, _, err := secret.LoadKeys(path, rand.Reader)
-	return ring, err
+	keys, _, err := secret.LoadKeys(path, rand.Reader)
+	return keys, err
 }
 
-// openBackups opens the directory that a command names. Its backups may be another
-// vault's.
-func (s *shell) openBackups(p *backupSource) (*archive.Archive, config.Config, error) {
+// openBackups opens the directory of backups that src names, or the one of the setting
+// backup.to. The backups may belong to another vault.
+func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config, error) {
 	c, err := s.load()
 	if err != nil {
 		return nil, c, err
 	}
-	if p.dir == "" {
-		p.dir = c.Backup.To
+	if src.dir == "" {
+		src.dir = c.Backup.To
 	}
-	if p.dir == "" {
+	if src.dir == "" {
 		return nil, c, &usageError{errors.New("there is no directory of backups: name one with --from, or in the setting backup.to")}
 	}
-	opts, err := s.archiveOptions(c, p)
+	opts, err := s.archiveOptions(c, src)
 	if err != nil {
 		return nil, c, err
 	}
 	opts.Vault = ""
-	a, err := archive.Open(p.dir, opts)
+	a, err := archive.Open(src.dir, opts)
 	return a, c, err
 }
 
-// maxPassphraseAttempts is how often a terminal is asked for a passphrase.
+// maxPassphraseAttempts is how often promptPassphrase prompts on a terminal.
 const maxPassphraseAttempts = 3
 
-// promptPassphrase prompts for the passphrase of encrypted backups if nothing else that
-// could open them was given and someone is at the terminal, or if the command was told
-// to ask. The passphrase is checked before promptPassphrase returns.
-func (s *shell) promptPassphrase(a *archive.Archive, c config.Config, p *backupSource) error {
+// promptPassphrase prompts for the passphrase of encrypted backups if --ask was given,
+// or if no other key was given and the command runs on a terminal. It verifies the
+// passphrase before it returns.
+func (s *shell) promptPassphrase(a *archive.Archive, c config.Config, src *backupSource) error {
 	if !a.NeedsPassphrase() {
-		if p.prompt {
+		if src.prompt {
 			return &usageError{fmt.Errorf("--ask: the backups in %s are not encrypted with a passphrase", a.Dir())}
 		}
 		return nil
 	}
-	if !p.prompt {
-		opts, err := s.archiveOptions(c, p)
+	if !src.prompt {
+		opts, err := s.archiveOptions(c, src)
 		if err != nil || opts.Decryption != (archive.Decryption{}) || !s.isInteractive(s.in) {
 			return err
 		}
 	}
-	for try := 1; ; try++ {
-		typed, err := s.readSecret("passphrase of the backup")
+	for attempt := 1; ; attempt++ {
+		passphrase, err := s.readSecret("passphrase of the backup")
 		if err != nil {
 			return err
 		}
-		opened, err := archive.Open(a.Dir(), archive.Options{Decryption: archive.Decryption{Passphrase: typed}})
+		opened, err := archive.Open(a.Dir(), archive.Options{Decryption: archive.Decryption{Passphrase: passphrase}})
 		if err == nil {
 			err = opened.Unlock()
 		}
-		if errors.Is(err, archive.ErrDecrypt) && s.isInteractive(s.in) && try < maxPassphraseAttempts {
+		if errors.Is(err, archive.ErrDecrypt) && s.isInteractive(s.in) && attempt < maxPassphraseAttempts {
 			s.messagef("wrong passphrase, try again")
 			continue
 		}
-		p.passphrase = typed
+		src.passphrase = passphrase
 		return err
 	}
 }

@@ -1,9 +1,9 @@
-// Package cmd is the command line: one file per command. A command parses, asks
-// the vault through the one door, prints, and knows its exit code; it decides
-// nothing else.
+// Package cmd implements the command line, one file per command. A command parses its
+// arguments, calls the vault through the control API, prints the result, and returns an
+// exit code. It contains no business logic.
 //
-// Data goes to standard output, everything else to standard error. With --json a
-// command prints one JSON document.
+// Data goes to standard output; messages go to standard error. With --json a command
+// prints exactly one JSON document.
 package cmd
 
 import (
@@ -30,23 +30,26 @@ import (
 	"deedkeep/web"
 )
 
-// Main runs the command line of the process and gives its exit code. The hidden
-// word of a reading child comes before everything else: its standard output
-// carries frames only. example is config.example.yaml, which lies above this package.
+// Main runs the command line of the process and returns its exit code. example is the
+// content of config.example.yaml, which is outside this package. Main checks first
+// whether the process is a sandbox worker, because a worker writes nothing but protocol
+// frames to standard output.
 func Main(example string) int {
 	if sandbox.IsWorker(os.Args) {
 		return sandbox.RunWorker(web.PDFium)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Whoever asks a second time does not want to wait for what is under way.
+	// After the first signal, restore the default handling: a second Ctrl-C ends the
+	// process immediately.
 	context.AfterFunc(ctx, stop)
 	s := newShell(os.Stdin, os.Stdout, os.Stderr)
 	s.example = example
 	return s.run(ctx, os.Args[1:])
 }
 
-// Run runs one command line and gives its exit code (exit.go).
+// Run runs one command line and returns its exit code (see exit.go). Data goes to out,
+// messages for people to messages.
 func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) int {
 	return newShell(in, out, messages).run(ctx, args)
 }
@@ -64,40 +67,42 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	root.SetOut(s.out)
 	root.SetErr(s.messages)
 	err := root.ExecuteContext(ctx)
-	if _, told := errors.AsType[*argumentError](err); err != nil && !s.parsed && !told {
+	if _, explained := errors.AsType[*argumentError](err); err != nil && !s.parsed && !explained {
 		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
 	code := s.exitCode(ctx, err)
-	if !s.parsed { // then the flags may not have been come to
+	if !s.parsed { // cobra may have stopped before it reached the flag
 		s.json = s.json || slices.Contains(args, "--json")
 	}
 	if s.json && code != exitDone && !out.wrote {
-		_ = s.printJSON(jsonFailure(ctx, err)) // the code tells all the same
+		_ = s.printJSON(jsonFailure(ctx, err)) // the exit code reports the failure anyway
 	}
 	return code
 }
 
-// shell is what every command has at hand.
+// shell is the state of one command line that all commands share: streams, global flags,
+// and dependencies that tests replace.
 type shell struct {
 	in              io.Reader
 	out, messages   io.Writer
 	json            bool
 	file            string // --config
 	flags           *pflag.FlagSet
-	zone            atomic.Pointer[time.Location] // set by load
-	parsed          bool                          // the command line was understood
-	runAs, operator string                        // the user that root became, and who typed; "" where root became none
+	zone            atomic.Pointer[time.Location] // the office's time zone; set by load
+	parsed          bool                          // the command line was parsed without errors
+	runAs, operator string                        // set if root switched users: the new user, and the name of the operator before
 
-	example string // the settings with their defaults, for config example
+	example string // config.example.yaml, for "config example"
 
-	// What a test replaces: whether the assets are there, and where a directory lies.
+	// Tests replace these: a check for the embedded assets, the type of the file system
+	// of a directory, and whether someone can answer a prompt.
 	checkAssets    func() error
 	fileSystemType func(path string) (kind string, network bool, err error)
 
-	isInteractive func(in io.Reader) bool // whether someone can answer a question
+	isInteractive func(in io.Reader) bool
 }
 
-// settingsByFlag are the flags that are settings: by flag, the key of config.example.yaml.
+// settingsByFlag maps flags to the settings that they override.
 var settingsByFlag = map[string]string{
 	"data":       "data",
 	"listen":     "listen",
@@ -106,7 +111,7 @@ var settingsByFlag = map[string]string{
 }
 
 func (s *shell) root() *cobra.Command {
-	standard := config.Default()
+	defaults := config.Default()
 	root := &cobra.Command{
 		Use:   "deedkeep",
 		Short: "The title-abstract, order and document vault of a small title firm",
@@ -120,12 +125,12 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 			s.parsed, s.flags = true, cmd.Flags()
 		},
 	}
-	global := root.PersistentFlags()
-	global.String("data", standard.Data, "the data directory")
-	global.StringVar(&s.file, "config", "", "the settings (default: config.yaml in the data directory, then beside the binary)")
-	global.BoolVar(&s.json, "json", false, "print one JSON document")
-	global.String("log-format", standard.Log.Format, "text or json")
-	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
+	flags := root.PersistentFlags()
+	flags.String("data", defaults.Data, "the data directory")
+	flags.StringVar(&s.file, "config", "", "the settings (default: config.yaml in the data directory, then beside the binary)")
+	flags.BoolVar(&s.json, "json", false, "print one JSON document")
+	flags.String("log-format", defaults.Log.Format, "text or json")
+	flags.String("log-level", defaults.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand(), s.trashCommand())
@@ -135,26 +140,27 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 	return root
 }
 
-// commandGroup is a command that only holds others: without one of them, or with a word
-// that is none, nothing was done, and a script must learn it.
-func commandGroup(use, short, example string, parts ...*cobra.Command) *cobra.Command {
+// commandGroup returns a command that only has subcommands. Without a known subcommand
+// it fails with a usage error, so that scripts notice.
+func commandGroup(use, short, example string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Example: example}
 	var names []string
-	for _, part := range parts {
-		names = append(names, part.Name())
+	for _, sub := range subcommands {
+		names = append(names, sub.Name())
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		said := "nothing is asked"
+		problem := "nothing is asked"
 		if len(args) > 0 {
-			said = fmt.Sprintf("unknown command %q", args[0])
+			problem = fmt.Sprintf("unknown command %q", args[0])
 		}
-		return &usageError{fmt.Errorf("%s; %s has: %s", said, use, strings.Join(names, ", "))}
+		return &usageError{fmt.Errorf("%s; %s has: %s", problem, use, strings.Join(names, ", "))}
 	}
-	cmd.AddCommand(parts...)
+	cmd.AddCommand(subcommands...)
 	return cmd
 }
 
-// load reads the settings: flag beats environment beats file beats default.
+// load reads the settings. Flags override the environment, which overrides the file,
+// which overrides the defaults.
 func (s *shell) load() (config.Config, error) {
 	c, err := config.Load(s.configSource())
 	if err != nil {
@@ -164,45 +170,47 @@ func (s *shell) load() (config.Config, error) {
 	return c, nil
 }
 
-// configSource is where the settings of this command line come from.
+// configSource returns where the settings of this command line come from.
 func (s *shell) configSource() config.Source {
-	set := map[string]any{}
+	values := map[string]any{}
 	for flag, key := range settingsByFlag {
 		if f := s.flags.Lookup(flag); f != nil && f.Changed {
-			set[key] = f.Value.String()
+			values[key] = f.Value.String()
 		}
 	}
-	beside := ""
+	programDir := ""
 	if program, err := os.Executable(); err == nil {
-		beside = filepath.Dir(program)
+		programDir = filepath.Dir(program)
 	}
-	dir, _ := set["data"].(string)
-	return config.Source{DataDir: dir, File: s.file, BinaryDir: beside, Env: os.Environ(), Flags: set}
+	dir, _ := values["data"].(string)
+	return config.Source{DataDir: dir, File: s.file, BinaryDir: programDir, Env: os.Environ(), Flags: values}
 }
 
-// settingsFile is the settings file that is read. If there is none, it is the one to create, and exists is false.
+// settingsFile returns the settings file in use. If there is none, exists is false and
+// path is the first place where one would be found.
 func (s *shell) settingsFile() (path string, exists bool, err error) {
-	read, looked, err := s.configSource().Files()
-	if err != nil || read != "" {
-		return read, read != "", err
+	found, searched, err := s.configSource().Files()
+	if err != nil || found != "" {
+		return found, found != "", err
 	}
-	return looked[0], false, nil
+	return searched[0], false, nil
 }
 
-// logger writes to standard error, at least at the given level.
-func (s *shell) logger(c config.Config, least slog.Level) *slog.Logger {
+// logger returns a logger to standard error. Its level is the configured one, but at
+// least minLevel.
+func (s *shell) logger(c config.Config, minLevel slog.Level) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
-		level = slog.LevelInfo // config has checked the word
+		level = slog.LevelInfo // can't happen: config.Load validates the level
 	}
-	options := &slog.HandlerOptions{Level: max(level, least)}
+	options := &slog.HandlerOptions{Level: max(level, minLevel)}
 	if strings.EqualFold(c.Log.Format, "json") {
 		return slog.New(slog.NewJSONHandler(s.messages, options))
 	}
 	return slog.New(slog.NewTextHandler(s.messages, options))
 }
 
-// usageError is a command line, or settings, that cannot be understood.
+// usageError marks errors in the arguments or settings. The exit code is exitUsage.
 type usageError struct{ error }
 
 func (u *usageError) Unwrap() error { return u.error }

@@ -11,23 +11,24 @@ import (
 	"deedkeep/app/model"
 )
 
-// completionTimeout is how long a shell waits for words.
+// completionTimeout limits how long a completion waits for the vault.
 const completionTimeout = 2 * time.Second
 
-// completion offers words, each with what it is after a tab.
-type completion func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
+// completion returns candidates for shell completion, each as "word\tdescription", like
+// cobra.CompletionFunc.
+type completion func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// fixedWords offers the same words always.
+// fixedWords completes a constant list of words.
 func fixedWords(list ...string) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// filesWithExtensions offers files of these endings.
-func filesWithExtensions(endings ...string) completion {
+// filesWithExtensions completes names of files with the given extensions.
+func filesWithExtensions(extensions ...string) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return endings, cobra.ShellCompDirectiveFilterFileExt
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
@@ -35,22 +36,23 @@ func directoriesOnly(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// wordsFromVault offers what the vault knows; nothing when it cannot be asked in time.
-func (s *shell) wordsFromVault(ask func(context.Context, *client.Client) ([]string, error)) completion {
+// wordsFromVault completes the first argument with words that query reads from the
+// vault. It completes nothing if the vault doesn't respond in time.
+func (s *shell) wordsFromVault(query func(context.Context, *client.Client) ([]string, error)) completion {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		s.flags = cmd.Flags()
-		above := cmd.Context()
-		if above == nil {
-			above = context.Background() // a completion has none of its own
+		parent := cmd.Context()
+		if parent == nil {
+			parent = context.Background() // cobra sets no context for completions
 		}
-		ctx, cancel := context.WithTimeout(above, completionTimeout)
+		ctx, cancel := context.WithTimeout(parent, completionTimeout)
 		defer cancel()
 		var list []string
 		err := s.withClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
-			list, err = ask(ctx, c)
+			list, err = query(ctx, c)
 			return err
 		})
 		if err != nil {
@@ -60,8 +62,8 @@ func (s *shell) wordsFromVault(ask func(context.Context, *client.Client) ([]stri
 	}
 }
 
-// registerCompletions tells the shell which words fit where: by the path of a command for its
-// argument, with a flag's name for that flag.
+// registerCompletions registers the completions of all commands: for arguments by the
+// path of the command, for flags by their name.
 func (s *shell) registerCompletions(root *cobra.Command) {
 	arguments := map[string]completion{
 		"keys revoke": s.wordsFromVault(completeLiveKeys), "keys rotate": s.wordsFromVault(completeLiveKeys), "process retry": s.wordsFromVault(completeFailedFiles),
@@ -76,25 +78,26 @@ func (s *shell) registerCompletions(root *cobra.Command) {
 	}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if offer, known := arguments[commandPath(cmd)]; known {
-			cmd.ValidArgsFunction = offer
+		if complete, ok := arguments[commandPath(cmd)]; ok {
+			cmd.ValidArgsFunction = complete
 		} else if cmd.ValidArgsFunction == nil && !cmd.HasSubCommands() {
 			cmd.ValidArgsFunction = fixedWords()
 		}
-		for name, offer := range flags {
+		for name, complete := range flags {
 			if cmd.LocalNonPersistentFlags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-				// It fails where the flag's own command has taught it already.
-				_ = cmd.RegisterFlagCompletionFunc(name, offer)
+				// It fails for a flag that its command has registered already.
+				_ = cmd.RegisterFlagCompletionFunc(name, complete)
 			}
 		}
-		for _, part := range cmd.Commands() {
-			walk(part)
+		for _, sub := range cmd.Commands() {
+			walk(sub)
 		}
 	}
 	walk(root)
 }
 
-// commandPath is the way to a command without the program's name.
+// commandPath returns the path of cmd without the name of the program, such as "keys
+// create".
 func commandPath(cmd *cobra.Command) string {
 	path := ""
 	for ; cmd.HasParent(); cmd = cmd.Parent() {

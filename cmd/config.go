@@ -35,8 +35,8 @@ setting is not valid.`,
 	}
 }
 
-// configCheck is what `config check --json` prints. Files holds the settings file that was
-// read; it is empty if none of LookedFor exists.
+// configCheck is the output of `config check --json`. Files holds the settings file that
+// was read; it is empty if none of LookedFor exists.
 type configCheck struct {
 	OK        bool     `json:"ok"`
 	Files     []string `json:"files"`
@@ -45,20 +45,20 @@ type configCheck struct {
 }
 
 func (s *shell) printConfigCheck(warnings []string) error {
-	read, looked, err := s.configSource().Files()
+	found, searched, err := s.configSource().Files()
 	if err != nil {
 		return err
 	}
 	s.warn(warnings)
-	out := configCheck{OK: true, Files: []string{}, LookedFor: looked, Warnings: append([]string{}, warnings...)}
-	from := "no settings file was found; looked for " + strings.Join(looked, " and ")
-	if read != "" {
-		out.Files, from = append(out.Files, read), "read "+read
+	out := configCheck{OK: true, Files: []string{}, LookedFor: searched, Warnings: append([]string{}, warnings...)}
+	summary := "no settings file was found; looked for " + strings.Join(searched, " and ")
+	if found != "" {
+		out.Files, summary = append(out.Files, found), "read "+found
 	}
 	if s.json {
 		return s.printJSON(out)
 	}
-	return s.printf("the settings are good\n%s\n", from)
+	return s.printf("the settings are good\n%s\n", summary)
 }
 
 func (s *shell) configShowCommand() *cobra.Command {
@@ -76,8 +76,8 @@ func (s *shell) configShowCommand() *cobra.Command {
 				return s.printJSON(c.Show())
 			}
 			rows := [][]string{{"SETTING", "VALUE", "FROM"}}
-			for _, set := range c.Show() {
-				rows = append(rows, []string{set.Key, set.Value, set.Source})
+			for _, setting := range c.Show() {
+				rows = append(rows, []string{setting.Key, setting.Value, setting.Source})
 			}
 			return s.printTable(rows)
 		},

@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// The files of definitions, as export writes and import reads them:
+// Definition files, as "export" writes and "import" reads them:
 //
 //	templates:                  custom_fields:        statuses:
 //	  - id: 1                     - key: rush           - active
@@ -26,7 +26,7 @@ import (
 //	    statuses: [New, Done]       options: [No, Yes]
 //	    custom_fields: […]
 //
-// Names are those of the wire, so JSON that /v1 gave is such a file too.
+// The names are those of the API, so JSON from /v1 is a valid file, too.
 
 type fieldYAML struct {
 	Key      string   `yaml:"key"`
@@ -46,14 +46,14 @@ type templateYAML struct {
 }
 
 func fieldsToYAML(list []apitypes.Field) []fieldYAML {
-	texts := []fieldYAML{}
+	out := []fieldYAML{}
 	for _, f := range list {
-		texts = append(texts, fieldYAML{f.Key, f.Label, f.Type, f.Required, f.Options})
+		out = append(out, fieldYAML{f.Key, f.Label, f.Type, f.Required, f.Options})
 	}
-	return texts
+	return out
 }
 
-// printYAML writes one document for people, with a first line that says what it is.
+// printYAML prints v as a YAML document after a line with comment.
 func (s *shell) printYAML(comment string, v any) error {
 	var text bytes.Buffer
 	enc := yaml.NewEncoder(&text)
@@ -64,11 +64,11 @@ func (s *shell) printYAML(comment string, v any) error {
 	return s.printf("# %s\n%s", comment, text.String())
 }
 
-// parseTemplates reads a file of templates.
+// parseTemplates reads the templates of a definition file.
 func parseTemplates(s *strictYAML, root *yaml.Node) []apitypes.TemplateDraft {
 	top := s.mapping(root, "", "templates")
-	list, there := top["templates"]
-	if !there {
+	list, ok := top["templates"]
+	if !ok {
 		s.missingKey(root, "templates")
 		return nil
 	}
@@ -124,110 +124,114 @@ func parseFields(s *strictYAML, node *yaml.Node, path string) []apitypes.Field {
 	return fields
 }
 
-// missingKey refuses a file that lacks its one key, unless it is wrong already.
+// missingKey reports that the file lacks its only key, unless there are other problems
+// already.
 func (s *strictYAML) missingKey(root *yaml.Node, key string) {
 	if len(s.problems) == 0 {
 		s.addProblem(root, "the key %s is missing", key)
 	}
 }
 
-// importFunc sends what was read of a file.
+// importFunc sends parsed definitions to the vault.
 type importFunc func(context.Context, *client.Client) (apitypes.DefinitionsChanged, error)
 
-// importDefinitions sends what a file holds and says what it changed.
-func (s *shell) importDefinitions(ctx context.Context, path, noun string, prepare func(*strictYAML, *yaml.Node) importFunc) error {
-	sheet, root, err := s.readStrictYAML(path)
+// importDefinitions parses the file at path with prepare, sends it, and prints the
+// changes.
+func (s *shell) importDefinitions(ctx context.Context, path, recordType string, prepare func(*strictYAML, *yaml.Node) importFunc) error {
+	file, root, err := s.readStrictYAML(path)
 	if err != nil {
 		return err
 	}
-	send := prepare(sheet, root)
-	if sheet.sortProblems(); len(sheet.problems) > 0 {
-		return sheet.err()
+	doImport := prepare(file, root)
+	if file.sortProblems(); len(file.problems) > 0 {
+		return file.err()
 	}
 	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
-		done, err := send(ctx, c)
+		result, err := doImport(ctx, c)
 		if err != nil {
-			return sheet.explain(err)
+			return file.explain(err)
 		}
-		return s.printChanged(done, noun)
+		return s.printChanged(result, recordType)
 	})
 }
 
-// sortProblems puts the problems in the order of their lines: a mapping was read in any.
+// sortProblems sorts the problems by line. They are found in the random order of map
+// iteration.
 func (s *strictYAML) sortProblems() {
 	line := func(problem string) (n int) {
-		_, _ = fmt.Sscanf(strings.TrimPrefix(problem, s.name+":"), "%d", &n) // it was written so
+		_, _ = fmt.Sscanf(strings.TrimPrefix(problem, s.name+":"), "%d", &n) // addProblem wrote the line number
 		return n
 	}
 	slices.SortStableFunc(s.problems, func(a, b string) int { return line(a) - line(b) })
 }
 
-// explain adds to what the vault refused where that stands in the file.
+// explain adds the file and line to the validation errors of the vault.
 func (s *strictYAML) explain(err error) error {
-	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || len(refused.Errors) == 0 {
+	rejected, ok := errors.AsType[*client.Error](err)
+	if !ok || len(rejected.Errors) == 0 {
 		return err
 	}
 	var lines []string
-	for _, field := range refused.Errors {
+	for _, field := range rejected.Errors {
 		for _, sentence := range field.Sentences {
-			if refused.Status == http.StatusUnprocessableEntity {
+			if rejected.Status == http.StatusUnprocessableEntity {
 				sentence = s.position(field.Field) + ": " + sentence
 			}
 			lines = append(lines, sentence)
 		}
 	}
-	if refused.Status == http.StatusConflict {
+	if rejected.Status == http.StatusConflict {
 		lines = append(lines, "nothing was changed")
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// printChanged says what changed, or would; what stands against it is an error.
-func (s *shell) printChanged(done apitypes.DefinitionsChanged, noun string) error {
+// printChanged prints the changes. Values that would lose their definition are returned
+// as an error.
+func (s *shell) printChanged(result apitypes.DefinitionsChanged, recordType string) error {
 	if s.json {
-		if err := s.printJSON(done); err != nil {
+		if err := s.printJSON(result); err != nil {
 			return err
 		}
-	} else if err := s.printDiff(done, noun); err != nil {
+	} else if err := s.printDiff(result, recordType); err != nil {
 		return err
 	}
-	if len(done.Losses) > 0 {
-		return errors.New(strings.Join(append(done.Losses, "it would be refused"), "\n"))
+	if len(result.Losses) > 0 {
+		return errors.New(strings.Join(append(result.Losses, "it would be refused"), "\n"))
 	}
 	return nil
 }
 
-func (s *shell) printDiff(done apitypes.DefinitionsChanged, noun string) error {
-	for _, d := range done.Changed {
-		if err := s.printf("%s", diffText(d, noun)); err != nil {
+func (s *shell) printDiff(result apitypes.DefinitionsChanged, recordType string) error {
+	for _, d := range result.Changed {
+		if err := s.printf("%s", diffText(d, recordType)); err != nil {
 			return err
 		}
 	}
 	switch {
-	case len(done.Changed) == 0:
+	case len(result.Changed) == 0:
 		return s.printf("nothing to change\n")
-	case done.DryRun:
+	case result.DryRun:
 		return s.printf("nothing was written (--dry-run)\n")
 	}
 	return s.printf("imported\n")
 }
 
-// diffText is one change of definitions for people:
+// diffText returns one changed definition in the form:
 //
 //	~ template 1 "Residential Abstract"
 //	    name: "Residential" → "Residential Abstract"
 //	  + parcel_id "Parcel ID", text
 //	  ~ tax_status: label "Tax" → "Tax Status"; + "Unknown"; - "Due"
-func diffText(d apitypes.Definition, noun string) string {
+func diffText(d apitypes.Definition, recordType string) string {
 	var b strings.Builder
 	switch {
 	case d.Created:
-		fmt.Fprintf(&b, "+ %s %q\n", noun, d.Name)
+		fmt.Fprintf(&b, "+ %s %q\n", recordType, d.Name)
 	case d.ID != nil:
-		fmt.Fprintf(&b, "~ %s %d %q\n", noun, *d.ID, d.Name)
+		fmt.Fprintf(&b, "~ %s %d %q\n", recordType, *d.ID, d.Name)
 	default:
-		fmt.Fprintf(&b, "~ %s\n", noun)
+		fmt.Fprintf(&b, "~ %s\n", recordType)
 	}
 	for _, c := range d.Changes {
 		if line := diffLine(d, c); line != "" {
@@ -238,14 +242,14 @@ func diffText(d apitypes.Definition, noun string) string {
 }
 
 func diffLine(d apitypes.Definition, c apitypes.DefinitionChange) string {
-	words := model.Change{Field: c.Field, From: c.From, To: c.To}.DescribeDefinition()
+	description := model.Change{Field: c.Field, From: c.From, To: c.To}.DescribeDefinition()
 	switch {
 	case strings.HasPrefix(c.Field, "custom_fields."):
-		return words
+		return description
 	case d.Created && c.Field == "name":
-		return "" // it is in the line above
+		return "" // the heading shows it
 	case d.Created && c.Field != "custom_fields" && c.Field != "statuses":
 		return fmt.Sprintf("  %s: %s", c.Field, c.To)
 	}
-	return "  " + words
+	return "  " + description
 }

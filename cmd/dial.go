@@ -19,20 +19,21 @@ import (
 	"deedkeep/app/instance"
 )
 
-// withClient runs fn with a client of the control door: of the server that runs on the
-// data directory, or, where none does, of the same handler over the vault that is
-// opened here. fn cannot tell which; it asks before it prints.
+// withClient runs fn with a client of the control API: of the server that runs on the
+// data directory or, if none runs, of a handler in this process that opens the vault. fn
+// may run twice if the server stops in between, so it must not print before its first
+// request succeeds.
 func (s *shell) withClient(ctx context.Context, fn func(context.Context, *client.Client) error) error {
 	return s.connect(ctx, false, fn)
 }
 
-// withClientAndSandbox is ask for a command that files documents: where no server runs, they
-// are opened by children of this process.
+// withClientAndSandbox is like withClient for commands that upload documents. If no
+// server runs, sandbox workers of this process inspect them.
 func (s *shell) withClientAndSandbox(ctx context.Context, fn func(context.Context, *client.Client) error) error {
 	return s.connect(ctx, true, fn)
 }
 
-func (s *shell) connect(ctx context.Context, reads bool, fn func(context.Context, *client.Client) error) error {
+func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.Context, *client.Client) error) error {
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -40,18 +41,20 @@ func (s *shell) connect(ctx context.Context, reads bool, fn func(context.Context
 	if err := s.callServer(ctx, c, fn); !errors.Is(err, control.ErrNoServer) {
 		return err
 	}
-	err = s.callInProcess(ctx, c, reads, fn)
+	err = s.callInProcess(ctx, c, withSandbox, fn)
 	if errs.KindOf(err) != errs.Locked {
 		return err
 	}
-	// A server that was just starting has the vault; by now its door may be open.
-	if again := s.callServer(ctx, c, fn); !errors.Is(again, control.ErrNoServer) {
-		return again
+	// A server that was starting may hold the lock of the vault. Its control socket may
+	// be open by now.
+	if retryErr := s.callServer(ctx, c, fn); !errors.Is(retryErr, control.ErrNoServer) {
+		return retryErr
 	}
 	return err
 }
 
-// callServer wraps local.ErrNobody when no server runs; then nothing was asked.
+// callServer runs fn with a client of the running server. The error wraps
+// control.ErrNoServer if there is none; no request was sent then.
 func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
 	transport := control.RoundTripper(c.Data)
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
@@ -66,14 +69,14 @@ func (s *shell) newClient(transport http.RoundTripper) *client.Client {
 	return client.New(client.ControlBaseURL, "", transport).AsOperator(cmp.Or(s.operator, operatorName()))
 }
 
-// callInProcess opens the vault and answers itself, in memory.
-func (s *shell) callInProcess(ctx context.Context, c config.Config, reads bool, fn func(context.Context, *client.Client) error) (err error) {
+// callInProcess opens the vault in this process and serves the control API from memory.
+func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox bool, fn func(context.Context, *client.Client) error) (err error) {
 	if err := s.becomeOwner(c); err != nil {
 		return err
 	}
 	log := s.logger(c, slog.LevelWarn)
 	opts := instance.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Rand: rand.Reader, Log: log}
-	if reads {
+	if withSandbox {
 		pool := openSandbox(c, log)
 		defer func() { err = errors.Join(err, pool.Close()) }()
 		opts.Reader = pool
@@ -88,14 +91,14 @@ func (s *shell) callInProcess(ctx context.Context, c config.Config, reads bool, 
 		Handler:           control.NewHandler(control.HandlerOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Rand: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
 	err = fn(ctx, s.newClient(listener.RoundTripper()))
-	if closed := server.Close(); closed != nil {
-		err = errors.Join(err, fmt.Errorf("close the door: %w", closed))
+	if closeErr := server.Close(); closeErr != nil {
+		err = errors.Join(err, fmt.Errorf("close the door: %w", closeErr))
 	}
-	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
+	if serveErr := <-done; !errors.Is(serveErr, http.ErrServerClosed) {
+		err = errors.Join(err, serveErr)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (s *shell) eventsList() *cobra.Command {
   deedkeep events list --record file:17 --kind file.opened --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(); err != nil { // a day is one of the office's time zone
+			if _, err := s.load(); err != nil { // dates are in the office's time zone
 				return err
 			}
 			var err error
@@ -62,13 +62,13 @@ func (s *shell) eventsList() *cobra.Command {
 	return cmd
 }
 
-// parseTimeBound reads a day here, of which it gives the beginning, or the end after so many
-// days more, or a time.
-func parseTimeBound(flag, text string, days int, here *time.Location) (*apitypes.Time, error) {
+// parseTimeBound parses a date or an RFC 3339 time. For a date it returns midnight in
+// zone if days is 0, and otherwise the last microsecond of the given number of days.
+func parseTimeBound(flag, text string, days int, zone *time.Location) (*apitypes.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if day, err := time.ParseInLocation(apitypes.DateLayout, text, here); err == nil {
+	if day, err := time.ParseInLocation(apitypes.DateLayout, text, zone); err == nil {
 		return new(apitypes.At(day.AddDate(0, 0, days).Add(-time.Duration(days) * time.Microsecond))), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
@@ -89,7 +89,7 @@ func (s *shell) printEvents(events []apitypes.Event) error {
 	return s.printTable(rows)
 }
 
-// actorText names an actor for people: its kind, its number, its name.
+// actorText returns the type, ID, and name of an actor, such as "user:2 Kim Lee".
 func actorText(a apitypes.Actor) string {
 	text := a.Kind
 	if a.ID != nil {
@@ -101,7 +101,7 @@ func actorText(a apitypes.Actor) string {
 	return text
 }
 
-// eventDetails is the detail of an event and what changed, in one line.
+// eventDetails returns the details and changes of an event in one line.
 func eventDetails(e apitypes.Event) string {
 	var parts []string
 	for name, value := range e.Detail {
@@ -121,7 +121,8 @@ func orDash(text *string) string {
 	return oneLine(*text)
 }
 
-// oneLine keeps what others have written from moving the terminal's cursor.
+// oneLine replaces control characters with spaces, so that names in the log can't
+// control the terminal.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -132,7 +133,7 @@ func oneLine(text string) string {
 }
 
 func (s *shell) eventsVerify() *cobra.Command {
-	var earlier string
+	var exportFile string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Hold every entry of the log against its hash and the one before it",
@@ -152,20 +153,20 @@ between the first and the last of the export are named.`,
 				if err != nil {
 					return err
 				}
-				if earlier != "" {
-					if err := compareWithExport(ctx, c, earlier, &report); err != nil {
+				if exportFile != "" {
+					if err := compareWithExport(ctx, c, exportFile, &report); err != nil {
 						return err
 					}
 				}
 				return s.printEventVerify(report)
 			})
-			if errors.Is(err, instance.ErrDamaged) { // nothing could be opened that might answer
+			if errors.Is(err, instance.ErrDamaged) { // the database can't be opened, so there is no report
 				return s.printEventVerify(apitypes.EventVerify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&earlier, "export", "", "an earlier export, JSON lines or CSV, that the log must still agree with")
+	cmd.Flags().StringVar(&exportFile, "export", "", "an earlier export, JSON lines or CSV, that the log must still agree with")
 	return cmd
 }
 
@@ -194,14 +195,14 @@ func (s *shell) printEventFindings(r apitypes.EventVerify) error {
 			return err
 		}
 	}
-	word := "the log holds"
+	verdict := "the log holds"
 	if !r.OK {
-		word = "THE LOG DOES NOT HOLD"
+		verdict = "THE LOG DOES NOT HOLD"
 	}
 	if r.Agree != nil {
 		if err := s.printf("%s with the log\n", apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
 			return err
 		}
 	}
-	return s.printf("%s: %s, the last is %d with the hash %s\n", word, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
+	return s.printf("%s: %s, the last is %d with the hash %s\n", verdict, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
 }

@@ -18,36 +18,36 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxDifferences is how many entries that differ from an export are listed.
+// maxDifferences limits how many entries that differ from an export are listed.
 const maxDifferences = 1000
 
-// compareWithExport adds to the report what an earlier export says otherwise than the log
-// does now: the entries that were sealed anew, and those that are gone.
+// compareWithExport compares the log with an earlier export and adds the differences to
+// report: entries that were rewritten and entries that are missing.
 func compareWithExport(ctx context.Context, c *client.Client, path string, report *apitypes.EventVerify) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // only read from
-	kept, err := newExportReader(file)
+	export, err := newExportReader(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	report.Agree = new(int64)
-	if err := kept.next(); err != nil {
+	if err := export.next(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	err = c.ExportEvents(ctx, max(kept.seq, 1), func(e apitypes.Event) error {
-		return kept.compare(report, e.Seq, &e)
-	}, func(f apitypes.Finding) error { // the verification has named it
+	err = c.ExportEvents(ctx, max(export.seq, 1), func(e apitypes.Event) error {
+		return export.compare(report, e.Seq, &e)
+	}, func(f apitypes.Finding) error { // VerifyEvents has reported it already
 		seq, err := strconv.ParseInt(f.Subject, 10, 64)
 		if err != nil {
 			return err
 		}
-		return kept.compare(report, seq, nil)
+		return export.compare(report, seq, nil)
 	})
 	if err == nil {
-		err = kept.compare(report, afterLastEntry, nil)
+		err = export.compare(report, afterLastEntry, nil)
 	}
 	if errors.Is(err, errNotAnExport) {
 		return fmt.Errorf("%s: %w", path, err)
@@ -55,9 +55,10 @@ func compareWithExport(ctx context.Context, c *client.Client, path string, repor
 	return err
 }
 
-// compare holds what the export has up to an entry against the log, where that entry
-// is the next one; nil is one that cannot be read. What has the entry's hash must have
-// its content: the verification has held the one against the other.
+// compare reads the entries of the export up to seq and compares them with the log. e is
+// entry seq of the log; nil means that it can't be read. Entries of the export below seq
+// are missing in the log. An entry with the same hash must have the same content,
+// because VerifyEvents has checked the log against its hashes.
 func (k *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
 	for k.seq != 0 && k.seq <= seq {
 		switch {
@@ -71,40 +72,40 @@ func (k *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 		default:
 			*report.Agree++
 		}
-		before := k.seq
+		previous := k.seq
 		if err := k.next(); err != nil {
 			return err
 		}
-		if k.seq > before+1 {
-			addDifference(report, findingExport, before+1, fmt.Sprintf("the export goes on with entry %d", k.seq))
+		if k.seq > previous+1 {
+			addDifference(report, findingExport, previous+1, fmt.Sprintf("the export goes on with entry %d", k.seq))
 		}
 	}
 	return nil
 }
 
-// findingExport is the kind of a finding about the export itself.
+// findingExport is the type of findings about the export itself.
 const findingExport = "export"
 
-// matches reports whether the line at hand says what the log does. Of CSV, which a
-// spreadsheet may have saved in another way, it is not known.
+// matches reports whether the current line of the export has the same content as e. It
+// is always true for CSV, because a spreadsheet program may have reformatted it.
 func (k *exportReader) matches(e apitypes.Event) bool {
 	if k.line == nil {
 		return true
 	}
-	kept, keptErr := apitypes.Marshal(*k.line)
-	now, err := apitypes.Marshal(e)
-	return keptErr == nil && err == nil && bytes.Equal(kept, now)
+	export, keptErr := apitypes.Marshal(*k.line)
+	current, err := apitypes.Marshal(e)
+	return keptErr == nil && err == nil && bytes.Equal(export, current)
 }
 
-// afterLastEntry is behind every entry.
+// afterLastEntry is greater than the number of every entry.
 const afterLastEntry = 1<<63 - 1
 
 func addDifference(report *apitypes.EventVerify, kind string, seq int64, problem string) {
 	report.OK = false
 	subject := strconv.FormatInt(seq, 10)
-	known := slices.ContainsFunc(report.Findings, func(f apitypes.Finding) bool { return f.Kind == kind && f.Subject == subject })
+	listed := slices.ContainsFunc(report.Findings, func(f apitypes.Finding) bool { return f.Kind == kind && f.Subject == subject })
 	switch {
-	case known:
+	case listed:
 	case len(report.Findings) >= maxDifferences:
 		report.More++
 	default:
@@ -112,18 +113,18 @@ func addDifference(report *apitypes.EventVerify, kind string, seq int64, problem
 	}
 }
 
-// exportReader reads the numbers and hashes of an export, line by line.
+// exportReader reads the entries of an export one at a time.
 type exportReader struct {
-	seq  int64 // of the entry at hand; 0 at the end
+	seq  int64 // of the current entry; 0 at the end
 	hash string
-	line *apitypes.Event // all of it; nil of CSV
+	line *apitypes.Event // the complete entry; nil for CSV
 
 	read func() (seq int64, hash string, err error)
 }
 
 var errNotAnExport = errors.New("this is no export of the log: JSON lines or CSV of \"deedkeep events export\" are wanted")
 
-// newExportReader looks at the first byte for the format.
+// newExportReader detects the format from the first bytes: JSON lines or CSV.
 func newExportReader(r io.Reader) (*exportReader, error) {
 	in := bufio.NewReader(r)
 	head, err := in.Peek(len(apitypes.ByteOrderMark))
@@ -131,7 +132,7 @@ func newExportReader(r io.Reader) (*exportReader, error) {
 		return nil, err
 	}
 	if bytes.Equal(head, []byte(apitypes.ByteOrderMark)) {
-		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // it was seen
+		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // can't fail: these bytes were peeked
 	} else if len(head) > 0 && head[0] == '{' {
 		k := &exportReader{line: &apitypes.Event{}}
 		k.read = jsonLinesReader(in, k.line)
@@ -159,7 +160,7 @@ func newExportReader(r io.Reader) (*exportReader, error) {
 
 func jsonLinesReader(in io.Reader, line *apitypes.Event) func() (int64, string, error) {
 	lines := json.NewDecoder(in)
-	lines.DisallowUnknownFields() // nothing in a line is beyond its hash
+	lines.DisallowUnknownFields() // an unknown field would not be covered by the hash
 	return func() (int64, string, error) {
 		*line = apitypes.Event{}
 		err := lines.Decode(line)
@@ -167,9 +168,9 @@ func jsonLinesReader(in io.Reader, line *apitypes.Event) func() (int64, string, 
 	}
 }
 
-// next goes on to the next entry.
+// next reads the next entry.
 func (k *exportReader) next() error {
-	before := k.seq
+	previous := k.seq
 	var err error
 	k.seq, k.hash, err = k.read()
 	switch {
@@ -178,8 +179,8 @@ func (k *exportReader) next() error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w (%v)", errNotAnExport, err)
-	case k.seq <= before:
-		return fmt.Errorf("%w (entry %d follows entry %d)", errNotAnExport, k.seq, before)
+	case k.seq <= previous:
+		return fmt.Errorf("%w (entry %d follows entry %d)", errNotAnExport, k.seq, previous)
 	case k.hash == "":
 		return fmt.Errorf("%w (entry %d has no hash)", errNotAnExport, k.seq)
 	}

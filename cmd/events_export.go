@@ -66,8 +66,8 @@ func (s *shell) exportEvents(ctx context.Context, c *client.Client, from int64, 
 	return nil
 }
 
-// withOutput runs fn with a new file that nobody else reads, or with standard output. A
-// file that fn could not fill is taken away again.
+// withOutput runs fn with a new file that only the current user can read, or with
+// standard output if path is empty. It removes the file if fn fails.
 func (s *shell) withOutput(path string, fn func(io.Writer) error) error {
 	if path == "" {
 		return fn(s.out)
@@ -86,7 +86,7 @@ func (s *shell) withOutput(path string, fn func(io.Writer) error) error {
 	return errors.Join(err, file.Close(), os.Remove(path))
 }
 
-// eventWriter writes one format of an export.
+// eventWriter writes events in one of the export formats.
 type eventWriter struct {
 	write func(apitypes.Event) error
 	flush func() error

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/instance"
 )
 
-// The exit codes are a contract with scripts.
+// Exit codes. Scripts depend on them.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -23,19 +23,19 @@ const (
 	exitDamage      = 3   // damage was found, in the vault or in a backup
 	exitRejected    = 4   // an import finished, and some files were rejected
 	exitNoVault     = 10  // there is no vault in the data directory
-	exitLocked      = 11  // another process has it and does not answer, or works on the same backups
-	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
+	exitLocked      = 11  // another process uses the vault and doesn't respond, or uses the same backups
+	exitInterrupted = 130 // by Ctrl-C or SIGTERM; "serve" exits with 0 instead
 )
 
-// exitCodes is the contract as the help has it.
+// exitCodes documents the exit codes in the help.
 const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 damage found, 4 import
 finished with some files rejected, 10 no vault here, 11 locked by another process,
 130 interrupted.`
 
-// keyHint says how a command gets what opens encrypted backups.
+// keyHint explains how to pass the key of encrypted backups.
 const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
 
-// exitCode says what went wrong, in one line where it can, and gives the code.
+// exitCode prints err, in one line if possible, and returns the exit code for it.
 func (s *shell) exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	if err != nil {
@@ -80,25 +80,26 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// isLockedByServer is a server's refusal: what it would work on is in use.
+// isLockedByServer reports whether the server rejected the request because the vault or
+// the backups are in use.
 func isLockedByServer(err error) bool {
-	refused, ok := errors.AsType[*client.Error](err)
-	return ok && refused.Status == http.StatusLocked
+	rejected, ok := errors.AsType[*client.Error](err)
+	return ok && rejected.Status == http.StatusLocked
 }
 
-// jsonFailure is what --json prints where a command came to nothing it could print.
+// jsonFailure returns the document that a failed command prints with --json.
 func jsonFailure(ctx context.Context, err error) apitypes.CommandFailure {
 	failure := apitypes.Failure{Message: message(err)}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		failure.Message = "interrupted"
 	}
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		failure.Errors = refused.Errors
+	if rejected, ok := errors.AsType[*client.Error](err); ok {
+		failure.Errors = rejected.Errors
 	}
 	return apitypes.CommandFailure{Error: failure}
 }
 
-// outputTracker knows whether anything was written, or tried to be.
+// outputTracker records whether anything was written.
 type outputTracker struct {
 	io.Writer
 	wrote bool
@@ -109,36 +110,37 @@ func (c *outputTracker) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-// asUsageError makes a usage error of a refusal of what the command line has put to the door.
+// asUsageError converts a validation error of the server into a usage error.
 func asUsageError(err error) error {
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnprocessableEntity {
+	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Status == http.StatusUnprocessableEntity {
 		return &usageError{err}
 	}
 	return err
 }
 
-// message is the sentence for people, where an error has one of its own.
+// message returns the text of err to print. Errors with a message of their own are
+// printed without what wraps them.
 func message(err error) string {
-	var named *errs.Error
-	if errors.As(err, &named) {
-		return named.Message
+	var known *errs.Error
+	if errors.As(err, &known) {
+		return known.Message
 	}
-	var refused *client.Error
-	if errors.As(err, &refused) {
-		if refused.Status == http.StatusInternalServerError && refused.RequestID != "" {
-			return fmt.Sprintf("%s (request %s in the server's log)", refused.Message, refused.RequestID)
+	var rejected *client.Error
+	if errors.As(err, &rejected) {
+		if rejected.Status == http.StatusInternalServerError && rejected.RequestID != "" {
+			return fmt.Sprintf("%s (request %s in the server's log)", rejected.Message, rejected.RequestID)
 		}
-		return refused.Message
+		return rejected.Message
 	}
 	return err.Error()
 }
 
-// promptf is say with an end of line of the caller's choice.
+// promptf prints a message that ends with end instead of a newline.
 func (s *shell) promptf(end, format string, args ...any) {
-	fmt.Fprintf(s.messages, "deedkeep: "+format+end, args...) //nolint:errcheck // there is nobody else to tell
+	fmt.Fprintf(s.messages, "deedkeep: "+format+end, args...) //nolint:errcheck // a failed write to standard error can't be reported
 }
 
-// messagef writes a line for people: to standard error, with one prefix.
+// messagef prints a line to standard error, with the prefix "deedkeep: ".
 func (s *shell) messagef(format string, args ...any) {
-	fmt.Fprintf(s.messages, "deedkeep: "+format+"\n", args...) //nolint:errcheck // there is nobody else to tell
+	fmt.Fprintf(s.messages, "deedkeep: "+format+"\n", args...) //nolint:errcheck // a failed write to standard error can't be reported
 }

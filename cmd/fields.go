@@ -18,10 +18,10 @@ func (s *shell) fieldsCommand() *cobra.Command {
 		s.fieldsList(), s.fieldsExport(), s.fieldsImport())
 }
 
-// listedField is one row of "fields list --json".
+// listedField is one element of `fields list --json`.
 type listedField struct {
 	apitypes.Field
-	Core bool `json:"core"` // every order has it; it cannot be changed
+	Core bool `json:"core"` // built in: every order has it, and it can't be changed
 }
 
 func (s *shell) fieldsList() *cobra.Command {
@@ -52,7 +52,7 @@ func (s *shell) fieldsList() *cobra.Command {
 	}
 }
 
-// printFields is a table of definitions.
+// printFields prints field definitions as a table.
 func (s *shell) printFields(fields []apitypes.Field) error {
 	rows := [][]string{{"KEY", "LABEL", "TYPE", "REQUIRED", "OPTIONS"}}
 	for _, f := range fields {
@@ -89,7 +89,7 @@ func (s *shell) fieldsExport() *cobra.Command {
 }
 
 func (s *shell) fieldsImport() *cobra.Command {
-	var dry bool
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Put the custom fields of a file in the place of those that orders have",
@@ -105,19 +105,19 @@ trash too. Nothing is written then.`,
   deedkeep fields import fields.yaml`,
 		Args: oneArg("the file", `"deedkeep fields export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "order fields", func(sh *strictYAML, root *yaml.Node) importFunc {
+			return s.importDefinitions(cmd.Context(), args[0], "order fields", func(file *strictYAML, root *yaml.Node) importFunc {
 				var fields []apitypes.Field
-				if list, there := sh.mapping(root, "", "custom_fields")["custom_fields"]; there {
-					fields = parseFields(sh, list, "custom_fields")
+				if list, ok := file.mapping(root, "", "custom_fields")["custom_fields"]; ok {
+					fields = parseFields(file, list, "custom_fields")
 				} else {
-					sh.missingKey(root, "custom_fields")
+					file.missingKey(root, "custom_fields")
 				}
 				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
-					return c.ImportOrderFields(ctx, fields, dry)
+					return c.ImportOrderFields(ctx, fields, dryRun)
 				}
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would change, and write nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would change, and write nothing")
 	return cmd
 }

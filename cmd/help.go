@@ -13,23 +13,23 @@ import (
 	"deedkeep/app/config"
 )
 
-// The topicFiles are guides for whoever runs the service, one Markdown file each. Their
-// first line is a heading; their sh blocks run as they stand (topics_test.go).
+// topicFiles are the guides for people who run the server, one Markdown file each. The
+// first line of a file is its heading. A test runs the shell blocks.
 //
 //go:embed help/*.md
 var topicFiles embed.FS
 
-// topicCompletions are the names of the topics, each with its heading after a tab.
+// topicCompletions returns the guides, each as "name\theading".
 func topicCompletions() []string {
 	files, err := fs.Glob(topicFiles, "help/*.md")
 	if err != nil {
-		return nil // the pattern is good
+		return nil // can't happen: the pattern is valid
 	}
 	var list []string
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".md")
 		heading := ""
-		if text, err := topicFiles.ReadFile(file); err == nil { // not the whole topic: this is done at every start
+		if text, err := topicFiles.ReadFile(file); err == nil { // reads the heading only, because it runs at every start
 			heading, _, _ = strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
 		}
 		list = append(list, name+"\t"+heading)
@@ -46,8 +46,8 @@ func helpTopic(name string) (string, error) {
 	return string(text) + requests, err
 }
 
-// curlExamples is the end of the guide for integrators: an example of each request in
-// curl, out of the description of the interface, where they are tested.
+// curlExamples returns the last section of the guide for integrators: a curl example for
+// each request, generated from the OpenAPI description.
 func curlExamples() (string, error) {
 	samples, err := api.Samples("http://" + config.Default().Listen)
 	if err != nil {

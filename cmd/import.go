@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/importer"
 )
 
-// importFlags are what an import is asked for.
+// importFlags are the flags of "deedkeep import".
 type importFlags struct {
 	folder   string
 	report   string
@@ -26,10 +26,10 @@ type importFlags struct {
 	dry      bool
 }
 
-// errRejected is an import that finished without some of the files.
+// errRejected reports an import that finished but rejected some files.
 var errRejected = errors.New("import finished")
 
-// maxParallel is how many documents are under way at most.
+// maxParallel is the maximum of --parallel.
 const maxParallel = 32
 
 func (s *shell) importCommand() *cobra.Command {
@@ -82,48 +82,48 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err := s.checkAssets(); err != nil {
 		return err
 	}
-	var avoid os.FileInfo
+	var dataDir os.FileInfo
 	if info, err := os.Stat(c.Data); err == nil {
-		avoid = info
+		dataDir = info
 	}
-	total, err := importer.Count(ctx, dir, avoid)
+	total, err := importer.Count(ctx, dir, dataDir)
 	if err != nil {
 		return err
 	}
 	return s.withClientAndSandbox(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		list, err := newRejectionReport(f.report)
+		rejections, err := newRejectionReport(f.report)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, list.close()) }()
-		progress, done := s.showProgress("import")
-		defer done()
-		i := &importRun{shell: s, client: c, dry: f.dry, rejections: list, destination: folderNames(f.folder), folders: map[string]targetFolder{}, progress: progress,
+		defer func() { err = errors.Join(err, rejections.close()) }()
+		progress, finish := s.showProgress("import")
+		defer finish()
+		i := &importRun{shell: s, client: c, dry: f.dry, rejections: rejections, destination: folderNames(f.folder), folders: map[string]targetFolder{}, progress: progress,
 			position: apitypes.Progress{Total: int64(total.Documents), Unit: "documents"}}
-		walked := i.run(ctx, dir, avoid, f.parallel)
-		done()
-		return i.finish(walked)
+		walkErr := i.run(ctx, dir, dataDir, f.parallel)
+		finish()
+		return i.finish(walkErr)
 	})
 }
 
-// folderNames are the names of a path of folders; empty ones do not count.
+// folderNames splits a folder path into names and drops empty ones.
 func folderNames(folder string) []string {
 	return slices.DeleteFunc(strings.Split(folder, "/"), func(name string) bool { return name == "" })
 }
 
-// checkNotVault refuses a folder in which, or in one above it, a vault or its backups are:
-// what would be filed there is filed already.
+// checkNotVault returns an error if dir is inside a data directory or a directory of
+// backups. The documents in those are in the vault already.
 func checkNotVault(dir string) error {
-	at, err := filepath.Abs(dir)
+	path, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	for last := ""; at != last; last, at = at, filepath.Dir(at) {
+	for last := ""; path != last; last, path = path, filepath.Dir(path) {
 		switch {
-		case isFile(filepath.Join(at, "vault.db")) && isFile(filepath.Join(at, "secret.key")):
-			return fmt.Errorf("%s is the data directory of a vault: its documents are filed already", at)
-		case isFile(filepath.Join(at, archive.HeaderFile)):
-			return fmt.Errorf("%s holds the backups of a vault: \"deedkeep restore\" brings them back", at)
+		case isFile(filepath.Join(path, "vault.db")) && isFile(filepath.Join(path, "secret.key")):
+			return fmt.Errorf("%s is the data directory of a vault: its documents are filed already", path)
+		case isFile(filepath.Join(path, archive.HeaderFile)):
+			return fmt.Errorf("%s holds the backups of a vault: \"deedkeep restore\" brings them back", path)
 		}
 	}
 	return nil
@@ -134,10 +134,10 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// finish says what became of everything; walked is why it ended early.
-func (i *importRun) finish(walked error) error {
-	if errors.Is(walked, control.ErrNoServer) {
-		return walked // the server has gone: all is done once more without it
+// finish prints the report. walkErr is the error that ended the import early, if any.
+func (i *importRun) finish(walkErr error) error {
+	if errors.Is(walkErr, control.ErrNoServer) {
+		return walkErr // the server stopped; connect repeats the import in this process
 	}
 	i.count.DryRun, i.count.Rejections = i.dry, i.rejections.first
 	i.rejections.print(i.shell)
@@ -148,9 +148,9 @@ func (i *importRun) finish(walked error) error {
 		err = i.shell.printf("%s\n", summary(i.count))
 	}
 	switch {
-	case walked != nil:
+	case walkErr != nil:
 		i.shell.messagef("run the same command again to resume where it stopped")
-		return errors.Join(walked, err)
+		return errors.Join(walkErr, err)
 	case err != nil:
 		return err
 	case i.count.Rejected+i.count.Unreadable+i.count.Links > 0:
@@ -159,7 +159,7 @@ func (i *importRun) finish(walked error) error {
 	return nil
 }
 
-// summary is the report in a line.
+// summary returns the report in one line.
 func summary(r apitypes.ImportReport) string {
 	verb := "filed"
 	if r.DryRun {

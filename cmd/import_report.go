@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxPrinted = 20     // refusals for people; the report has them all
-	maxListed  = 10_000 // refusals that --json lists
+	maxPrinted = 20     // rejections printed as messages; the CSV file has all of them
+	maxListed  = 10_000 // rejections listed in the output of --json
 )
 
-// rejectionReport notes what an import did not file: all of it in a CSV file, when one is
-// wanted, and the first of it for people and for --json.
+// rejectionReport collects the files that an import rejected: all of them in a CSV file,
+// if there is one, and the first ones in memory.
 type rejectionReport struct {
 	first []apitypes.ImportRejection
 	count int
@@ -26,8 +26,8 @@ type rejectionReport struct {
 	table *csv.Writer
 }
 
-// newRejectionReport begins the report at path, if it is not empty. A file that is there is
-// written over: it is the report of an import before.
+// newRejectionReport creates the CSV file at path, unless path is empty. It overwrites
+// the report of an earlier import.
 func newRejectionReport(path string) (*rejectionReport, error) {
 	r := &rejectionReport{path: path}
 	if path == "" {
@@ -38,20 +38,20 @@ func newRejectionReport(path string) (*rejectionReport, error) {
 		return nil, fmt.Errorf("--report: %w", err)
 	}
 	r.file, r.table = file, csv.NewWriter(file)
-	r.table.UseCRLF = true // RFC 4180; and a byte order mark, by which Excel knows UTF-8
+	r.table.UseCRLF = true // RFC 4180; Excel needs the byte order mark to detect UTF-8
 	_, err = file.WriteString("\uFEFF")
 	return r, errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
 }
 
-func (r *rejectionReport) add(one apitypes.ImportRejection) error {
-	one.Path = strings.ToValidUTF8(one.Path, "\uFFFD")
+func (r *rejectionReport) add(rejection apitypes.ImportRejection) error {
+	rejection.Path = strings.ToValidUTF8(rejection.Path, "\uFFFD")
 	if r.count++; len(r.first) < maxListed {
-		r.first = append(r.first, one)
+		r.first = append(r.first, rejection)
 	}
 	if r.table == nil {
 		return nil
 	}
-	if err := r.table.Write([]string{csvCell(one.Path), csvCell(one.What), csvCell(one.Reason)}); err != nil {
+	if err := r.table.Write([]string{csvCell(rejection.Path), csvCell(rejection.What), csvCell(rejection.Reason)}); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil
@@ -68,22 +68,22 @@ func (r *rejectionReport) close() error {
 	return nil
 }
 
-// print tells people of the first.
+// print prints the first rejections as messages.
 func (r *rejectionReport) print(s *shell) {
-	for n, one := range r.first {
+	for n, rejection := range r.first {
 		if n == maxPrinted {
 			break
 		}
-		s.messagef("%s: %s", quoteUnprintable(one.Path), one.Reason)
+		s.messagef("%s: %s", quoteUnprintable(rejection.Path), rejection.Reason)
 	}
-	if left := r.count - maxPrinted; left > 0 && r.path == "" {
-		s.messagef("and %d more; --report FILE lists them all", left)
-	} else if left > 0 {
-		s.messagef("and %d more in %s", left, r.path)
+	if more := r.count - maxPrinted; more > 0 && r.path == "" {
+		s.messagef("and %d more; --report FILE lists them all", more)
+	} else if more > 0 {
+		s.messagef("and %d more in %s", more, r.path)
 	}
 }
 
-// csvCell is a text for one cell of a spreadsheet.
+// csvCell replaces control characters with spaces and escapes formulas.
 func csvCell(text string) string {
 	return apitypes.EscapeFormula(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -93,7 +93,8 @@ func csvCell(text string) string {
 	}, text))
 }
 
-// quoteUnprintable keeps the name of a file from writing on the terminal what it likes.
+// quoteUnprintable quotes a file name that contains control characters, so that it can't
+// control the terminal.
 func quoteUnprintable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Sprintf("%q", name)

@@ -18,32 +18,33 @@ import (
 	"deedkeep/app/importer"
 )
 
-// importRun is one import under way: a walk that finds, and workers that file.
+// importRun is one run of an import: a directory walk that finds documents, and workers
+// that upload them.
 type importRun struct {
 	shell       *shell
 	client      *client.Client
 	dry         bool
-	destination []string // the folder of the vault for DIR, from the top
+	destination []string // path of the folder in the vault that DIR is imported into
 
-	foldersMu sync.Mutex              // guards folders, and that none is made twice
-	folders   map[string]targetFolder // by path below DIR
+	foldersMu sync.Mutex              // guards folders; held while a folder is created, so that none is created twice
+	folders   map[string]targetFolder // by path relative to DIR
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	count      apitypes.ImportReport
 	rejections *rejectionReport
 	progress   func(apitypes.Progress)
 	position   apitypes.Progress
 }
 
-// targetFolder is the folder of the vault for a folder of the tree.
+// targetFolder is the folder of the vault that corresponds to a directory below DIR.
 type targetFolder struct {
-	id        int64  // the folder, or the deepest one above it that exists
+	id        int64  // the folder, or its closest existing ancestor
 	missing   int    // folders below id that don't exist yet
 	rejection string // why the vault can't have this folder
 }
 
-// run walks and files until the end, an error, or the end of ctx.
-func (i *importRun) run(ctx context.Context, dir string, avoid os.FileInfo, parallel int) error {
+// run imports dir until it is done, fails, or ctx is canceled.
+func (i *importRun) run(ctx context.Context, dir string, dataDir os.FileInfo, parallel int) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	jobs := make(chan importer.Entry)
@@ -58,20 +59,20 @@ func (i *importRun) run(ctx context.Context, dir string, avoid os.FileInfo, para
 			}
 		})
 	}
-	err := i.walk(ctx, dir, avoid, jobs)
+	err := i.walk(ctx, dir, dataDir, jobs)
 	close(jobs)
 	workers.Wait()
-	if ended := context.Cause(ctx); ended != nil {
-		return ended // the first there was; what the walk says of it comes later
+	if cause := context.Cause(ctx); cause != nil {
+		return cause // the first error; the error of the walk is a consequence
 	}
 	return err
 }
 
-func (i *importRun) walk(ctx context.Context, dir string, avoid os.FileInfo, jobs chan<- importer.Entry) error {
+func (i *importRun) walk(ctx context.Context, dir string, dataDir os.FileInfo, jobs chan<- importer.Entry) error {
 	if _, err := i.folderFor(ctx, "", false); err != nil {
-		return err // a name that no folder can have is told of at once
+		return err // report an invalid --folder before any work
 	}
-	return importer.Walk(ctx, dir, avoid, func(e importer.Entry) error {
+	return importer.Walk(ctx, dir, dataDir, func(e importer.Entry) error {
 		switch e.Kind {
 		case importer.Skipped:
 			i.update(func() { i.count.Skipped++ })
@@ -94,74 +95,74 @@ func (i *importRun) walk(ctx context.Context, dir string, avoid os.FileInfo, job
 	})
 }
 
-// folderFor returns the folder of the vault for one of the tree. When a document is about
-// to be uploaded to it (wanted), missing folders are created.
-func (i *importRun) folderFor(ctx context.Context, at string, wanted bool) (targetFolder, error) {
+// folderFor returns the folder of the vault for a directory below DIR. If create is set,
+// because a document is about to be uploaded to it, missing folders are created.
+func (i *importRun) folderFor(ctx context.Context, dir string, create bool) (targetFolder, error) {
 	i.foldersMu.Lock()
 	defer i.foldersMu.Unlock()
-	return i.resolveFolder(ctx, at, wanted)
+	return i.resolveFolder(ctx, dir, create)
 }
 
-func (i *importRun) resolveFolder(ctx context.Context, at string, wanted bool) (f targetFolder, err error) {
-	if f, known := i.folders[at]; known && (f.missing == 0 || f.rejection != "" || !wanted) {
-		return f, nil
+func (i *importRun) resolveFolder(ctx context.Context, dir string, create bool) (folder targetFolder, err error) {
+	if folder, known := i.folders[dir]; known && (folder.missing == 0 || folder.rejection != "" || !create) {
+		return folder, nil
 	}
 	names := i.destination
-	if at != "" {
-		above, name := path.Split(at)
-		if f, err = i.resolveFolder(ctx, path.Clean("/" + above)[1:], wanted); err != nil {
-			return f, err
+	if dir != "" {
+		parent, name := path.Split(dir)
+		if folder, err = i.resolveFolder(ctx, path.Clean("/" + parent)[1:], create); err != nil {
+			return folder, err
 		}
 		names = []string{name}
 	}
 	for _, name := range names {
-		if f, err = i.ensureFolder(ctx, f, name, wanted); err != nil {
-			return f, err
+		if folder, err = i.ensureFolder(ctx, folder, name, create); err != nil {
+			return folder, err
 		}
 	}
-	if at == "" && f.rejection != "" {
-		return f, &usageError{fmt.Errorf("--folder: %s", f.rejection)}
+	if dir == "" && folder.rejection != "" {
+		return folder, &usageError{fmt.Errorf("--folder: %s", folder.rejection)}
 	}
-	i.folders[at] = f
-	return f, nil
+	i.folders[dir] = folder
+	return folder, nil
 }
 
-// ensureFolder returns the folder of a name below another. Below a refused folder everything
-// is refused for the same reason.
-func (i *importRun) ensureFolder(ctx context.Context, above targetFolder, name string, wanted bool) (targetFolder, error) {
-	if above.rejection != "" {
-		return above, nil
+// ensureFolder returns the folder with the given name in parent. Everything below a
+// rejected folder is rejected for the same reason.
+func (i *importRun) ensureFolder(ctx context.Context, parent targetFolder, name string, create bool) (targetFolder, error) {
+	if parent.rejection != "" {
+		return parent, nil
 	}
-	found, err := i.client.EnsureFolder(ctx, apitypes.FolderEnsure{ParentID: above.id, Missing: above.missing, Name: name, DryRun: !wanted})
-	refused, isRefusal := errors.AsType[*client.Error](err)
+	found, err := i.client.EnsureFolder(ctx, apitypes.FolderEnsure{ParentID: parent.id, Missing: parent.missing, Name: name, DryRun: !create})
+	rejected, isClientErr := errors.AsType[*client.Error](err)
 	switch {
-	case isRefusal && refused.Status == http.StatusUnprocessableEntity:
-		above.rejection = fmt.Sprintf("folder %q: %s", name, refused.Message)
-		return above, nil
+	case isClientErr && rejected.Status == http.StatusUnprocessableEntity:
+		parent.rejection = fmt.Sprintf("folder %q: %s", name, rejected.Message)
+		return parent, nil
 	case err != nil:
-		return above, fmt.Errorf("folder %q: %w", name, err)
+		return parent, fmt.Errorf("folder %q: %w", name, err)
 	case found.Folder == nil:
-		above.missing++
-		return above, nil
+		parent.missing++
+		return parent, nil
 	case found.Created:
 		i.update(func() { i.count.Folders++ })
 	}
 	return targetFolder{id: found.Folder.ID}, nil
 }
 
-// file files one document, or tells why not. An error ends the import.
+// file imports one document or records why it was rejected. An error ends the import.
 func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	defer i.advance()
 	d := client.Import{Filename: e.Name, Size: e.Size, DryRun: i.dry}
-	seen, err := i.client.CheckImport(ctx, d)
+	result, err := i.client.CheckImport(ctx, d)
 	if err != nil {
 		return err
 	}
-	if seen.Rejected != "" {
-		return i.reject(&i.count.Rejected, e, "refused", seen.Rejected)
+	if result.Rejected != "" {
+		return i.reject(&i.count.Rejected, e, "refused", result.Rejected)
 	}
 	document, err := e.Open()
 	if err != nil {
@@ -174,41 +175,41 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 		}
 		return i.reject(&i.count.Unreadable, e, "unreadable", err.Error())
 	}
-	if seen, err = i.checkExisting(ctx, e, &d); err != nil {
+	if result, err = i.checkExisting(ctx, e, &d); err != nil {
 		return err
 	}
-	if !seen.Existing && seen.Rejected == "" {
-		if seen, err = i.send(ctx, d, document); err != nil {
+	if !result.Existing && result.Rejected == "" {
+		if result, err = i.send(ctx, d, document); err != nil {
 			return i.sendFailed(e, err)
 		}
 	}
-	return i.record(e, d.Size, seen)
+	return i.record(e, d.Size, result)
 }
 
-// checkExisting checks whether a document is at its place already. If it isn't, settle creates
-// the folder that the document is about to be uploaded to.
-func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *client.Import) (seen apitypes.Imported, err error) {
+// checkExisting checks whether the same document is in its folder already. If it isn't,
+// checkExisting creates the folder that the document is about to be uploaded to.
+func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *client.Import) (result apitypes.Imported, err error) {
 	folder, err := i.folderFor(ctx, e.Folder.Path, false)
 	if err == nil && folder.missing > 0 && folder.rejection == "" && !i.dry {
 		folder, err = i.folderFor(ctx, e.Folder.Path, true)
 	}
 	switch {
 	case err != nil:
-		return seen, err
+		return result, err
 	case folder.rejection != "":
 		return apitypes.Imported{Rejected: folder.rejection}, nil
 	case folder.missing > 0:
-		return seen, nil // a dry run: nothing is there yet
+		return result, nil // a dry run: the folder doesn't exist, so neither does the document
 	}
 	d.Folder = folder.id
 	return i.client.CheckImport(ctx, *d)
 }
 
-func (i *importRun) record(e importer.Entry, size int64, seen apitypes.Imported) error {
+func (i *importRun) record(e importer.Entry, size int64, result apitypes.Imported) error {
 	switch {
-	case seen.Rejected != "":
-		return i.reject(&i.count.Rejected, e, "refused", seen.Rejected)
-	case seen.Existing:
+	case result.Rejected != "":
+		return i.reject(&i.count.Rejected, e, "refused", result.Rejected)
+	case result.Existing:
 		i.update(func() { i.count.Existing++ })
 	default:
 		i.update(func() { i.count.Imported++; i.count.Bytes += size })
@@ -216,13 +217,14 @@ func (i *importRun) record(e importer.Entry, size int64, seen apitypes.Imported)
 	return nil
 }
 
-// sendFailed tells of a document that did not get through, when that is its own fault.
+// sendFailed records a document that can't be read or that the server rejected. Any
+// other error ends the import.
 func (i *importRun) sendFailed(e importer.Entry, err error) error {
 	if unreadable, ok := errors.AsType[*readError](err); ok {
 		return i.reject(&i.count.Unreadable, e, "unreadable", unreadable.Error())
 	}
-	if refused, ok := errors.AsType[*client.Error](err); ok && (refused.Status == http.StatusConflict || refused.Status == http.StatusInternalServerError) {
-		return i.reject(&i.count.Rejected, e, "refused", refused.Error())
+	if rejected, ok := errors.AsType[*client.Error](err); ok && (rejected.Status == http.StatusConflict || rejected.Status == http.StatusInternalServerError) {
+		return i.reject(&i.count.Rejected, e, "refused", rejected.Error())
 	}
 	return err
 }
@@ -232,15 +234,15 @@ const (
 	busyRetryDelay  = time.Second
 )
 
-// send sends a document, and again while the server has too much to read.
+// send uploads a document and retries while the server is busy.
 func (i *importRun) send(ctx context.Context, d client.Import, document *os.File) (apitypes.Imported, error) {
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		if _, err := document.Seek(0, io.SeekStart); err != nil {
 			return apitypes.Imported{}, &readError{err}
 		}
 		done, err := i.client.ImportFile(ctx, d, sourceReader{document})
-		busy, ok := errors.AsType[*client.Error](err)
-		if !ok || busy.Status != http.StatusServiceUnavailable || try == maxBusyAttempts {
+		rejected, ok := errors.AsType[*client.Error](err)
+		if !ok || rejected.Status != http.StatusServiceUnavailable || attempt == maxBusyAttempts {
 			return done, err
 		}
 		select {
@@ -251,40 +253,41 @@ func (i *importRun) send(ctx context.Context, d client.Import, document *os.File
 	}
 }
 
-// readError is an error of the disk that is imported from, not of the way to the vault.
+// readError is an error of reading the source file, as opposed to one of the connection
+// to the server.
 type readError struct{ error }
 
 func (r *readError) Unwrap() error { return r.error }
 
-// sourceReader marks the errors of a document's own disk.
+// sourceReader marks errors of reading the source file as readError.
 type sourceReader struct{ io.Reader }
 
-func (o sourceReader) Read(p []byte) (int, error) {
-	n, err := o.Reader.Read(p)
+func (s sourceReader) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = &readError{err}
 	}
 	return n, err
 }
 
-// digest reads a document to its end.
+// digest returns the SHA-256 and the size of a document.
 func digest(ctx context.Context, r io.Reader) (sum string, size int64, err error) {
 	hash := sha256.New()
 	size, err = io.Copy(hash, contextReader{ctx, r})
 	return hex.EncodeToString(hash.Sum(nil)), size, err
 }
 
-// contextReader reads as long as ctx lives.
+// contextReader fails as soon as ctx is canceled.
 type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (u contextReader) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return u.Reader.Read(p)
+	return c.Reader.Read(p)
 }
 
 func (i *importRun) update(change func()) {
@@ -297,7 +300,8 @@ func (i *importRun) advance() {
 	i.update(func() { i.position.Done++; i.progress(i.position) })
 }
 
-// reject counts and notes what is not filed; an error is the report's.
+// reject counts a rejected file and adds it to the report. The error is that of writing
+// the report.
 func (i *importRun) reject(count *int64, e importer.Entry, what, reason string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -37,18 +37,18 @@ func (s *shell) keysCreate() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			draft.Name = args[0]
 			if expires != "" {
-				after, err := config.ParseDuration(expires)
+				lifetime, err := config.ParseDuration(expires)
 				if err != nil {
 					return &usageError{fmt.Errorf("--expires: %w", err)}
 				}
-				draft.ExpiresAt = new(apitypes.At(time.Now().Add(after)))
+				draft.ExpiresAt = new(apitypes.At(time.Now().Add(lifetime)))
 			}
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				made, err := c.CreateKey(ctx, draft)
+				created, err := c.CreateKey(ctx, draft)
 				if err != nil {
 					return explainAbilities(err)
 				}
-				return s.printKey(made, quiet)
+				return s.printKey(created, quiet)
 			})
 		},
 	}
@@ -58,24 +58,24 @@ func (s *shell) keysCreate() *cobra.Command {
 	return cmd
 }
 
-// explainAbilities adds to the refusal of an ability which ones there are.
+// explainAbilities adds the list of valid abilities to the error for an unknown one.
 func explainAbilities(err error) error {
-	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || len(refused.Errors.Of("abilities")) == 0 {
+	rejected, ok := errors.AsType[*client.Error](err)
+	if !ok || len(rejected.Errors.Of("abilities")) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(refused.Errors.Of("abilities")[0], "."), strings.Join(model.Abilities(), ", "))
+	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(rejected.Errors.Of("abilities")[0], "."), strings.Join(model.Abilities(), ", "))
 }
 
-func (s *shell) printKey(made apitypes.KeyCreated, quiet bool) error {
+func (s *shell) printKey(created apitypes.KeyCreated, quiet bool) error {
 	switch {
 	case quiet:
-		return s.printf("%s\n", made.Key)
+		return s.printf("%s\n", created.Key)
 	case s.json:
-		return s.printJSON(made)
+		return s.printJSON(created)
 	}
 	s.messagef("keep it now: it is shown once and stored nowhere")
-	return s.printf("%s\n", made.Key)
+	return s.printf("%s\n", created.Key)
 }
 
 func (s *shell) keysList() *cobra.Command {
@@ -131,7 +131,7 @@ func (s *shell) keysRevoke() *cobra.Command {
 		Example: "  deedkeep keys revoke 3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := keyID(args[0])
+			id, err := parseID(args[0], "key", "deedkeep keys list")
 			if err != nil {
 				return err
 			}
@@ -161,38 +161,30 @@ func (s *shell) keysRotate() *cobra.Command {
   deedkeep keys rotate 3 --overlap 0s`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := keyID(args[0])
+			id, err := parseID(args[0], "key", "deedkeep keys list")
 			if err != nil {
 				return err
 			}
-			both, err := config.ParseDuration(overlap)
-			if err == nil && both%time.Second != 0 {
+			overlapDuration, err := config.ParseDuration(overlap)
+			if err == nil && overlapDuration%time.Second != 0 {
 				err = errors.New("whole seconds are wanted")
 			}
 			if err != nil {
 				return &usageError{fmt.Errorf("--overlap: %w", err)}
 			}
-			if both < 0 {
+			if overlapDuration < 0 {
 				return &usageError{errors.New("--overlap: is below zero")}
 			}
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				made, err := c.RotateKey(ctx, id, both)
+				created, err := c.RotateKey(ctx, id, overlapDuration)
 				if err != nil {
 					return explainNotFound(err, "key", args[0])
 				}
-				return s.printKey(made, quiet)
+				return s.printKey(created, quiet)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&overlap, "overlap", "24h", "how long the old key goes on; 0s ends it at once")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
 	return cmd
-}
-
-func keyID(text string) (int64, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, &usageError{fmt.Errorf("%q is no key's ID; \"deedkeep keys list\" shows them", text)}
-	}
-	return id, nil
 }

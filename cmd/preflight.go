@@ -15,30 +15,30 @@ import (
 	"deedkeep/app/config"
 )
 
-// preflight refuses settings that are well written and cannot work on this machine, in
-// the words of the others that are refused: file, line and reason.
+// preflight checks settings that are valid on their own but can't work on this machine.
+// Problems are reported like other invalid settings: with file, line, and reason.
 func preflight(c config.Config) error {
 	var problems config.Problems
-	refuse := func(key string, err error) {
+	addProblem := func(key string, err error) {
 		if err != nil {
 			problems = append(problems, config.Problem{Source: c.SourceOf(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
 		}
 	}
 	if c.Backup.To != "" {
-		refuse("backup.to", backup.CheckTarget(c.Backup.To, c.Data))
+		addProblem("backup.to", backup.CheckTarget(c.Backup.To, c.Data))
 	}
-	refuse("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
+	addProblem("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
 	if c.Backup.PassphraseFile != "" {
 		_, err := backupSettings(c).Encryption(rand.Reader)
-		refuse("backup.passphrase_file", err)
+		addProblem("backup.passphrase_file", err)
 	}
 	if t := c.TLS; t.Cert != "" {
 		cert, key := checkReadable(t.Cert), checkReadable(t.Key)
-		refuse("tls.cert", cert)
-		refuse("tls.key", key)
+		addProblem("tls.cert", cert)
+		addProblem("tls.key", key)
 		if cert == nil && key == nil {
 			_, _, err := certificate.Load(t.Cert, t.Key)
-			refuse("tls.cert", err)
+			addProblem("tls.cert", err)
 		}
 	}
 	if len(problems) > 0 {
@@ -47,11 +47,12 @@ func preflight(c config.Config) error {
 	return nil
 }
 
-// configWarnings are what works and may not be what is meant, each with what to do.
+// configWarnings returns warnings about settings that work but may not be intended, each
+// with what to do.
 func configWarnings(c config.Config) []string {
 	list := c.Warnings()
-	if to := c.Backup.To; to != "" && !filepath.IsAbs(to) {
-		list = append(list, fmt.Sprintf("backup.to is %s, a relative path: it counts from where the program is started (for a service, often /); write the complete path", to))
+	if dir := c.Backup.To; dir != "" && !filepath.IsAbs(dir) {
+		list = append(list, fmt.Sprintf("backup.to is %s, a relative path: it counts from where the program is started (for a service, often /); write the complete path", dir))
 	}
 	for _, e := range c.Exposures() {
 		list = append(list, e.String())

@@ -18,7 +18,7 @@ func (s *shell) printf(format string, args ...any) error {
 	return err
 }
 
-// printJSON writes one document, for scripts.
+// printJSON prints v as one indented JSON document.
 func (s *shell) printJSON(v any) error {
 	enc := json.NewEncoder(s.out)
 	enc.SetEscapeHTML(false)
@@ -26,22 +26,22 @@ func (s *shell) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// printTable writes rows for people, the first being the heads of the columns.
+// printTable prints rows in aligned columns. The first row holds the headings.
 func (s *shell) printTable(rows [][]string) error {
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
 			if i > 0 {
-				fmt.Fprint(table, "\t") //nolint:errcheck // Flush tells
+				fmt.Fprint(table, "\t") //nolint:errcheck // Flush returns the error
 			}
-			fmt.Fprint(table, cell) //nolint:errcheck // Flush tells
+			fmt.Fprint(table, cell) //nolint:errcheck // Flush returns the error
 		}
-		fmt.Fprintln(table) //nolint:errcheck // Flush tells
+		fmt.Fprintln(table) //nolint:errcheck // Flush returns the error
 	}
 	return table.Flush()
 }
 
-// formatTime is a time for people, in the office's time zone.
+// formatTime formats a time in the office's time zone; nil is "never".
 func (s *shell) formatTime(t *apitypes.Time) string {
 	if t == nil {
 		return "never"
@@ -49,14 +49,16 @@ func (s *shell) formatTime(t *apitypes.Time) string {
 	return t.In(s.location()).Format("2006-01-02 15:04 MST")
 }
 
-// location is the office's time zone: the setting, once it was read, or that of this machine.
+// location returns the office's time zone from the settings or, before they are loaded,
+// that of this machine.
 func (s *shell) location() *time.Location { return cmp.Or(s.zone.Load(), time.Local) }
 
-// explainNotFound names what was not found: the door only says that it was not.
-func explainNotFound(err error, noun, which string) error {
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-		return fmt.Errorf("there is no %s %s", noun, which)
+// explainNotFound replaces a 404 error, which doesn't name the record, with one that
+// does.
+func explainNotFound(err error, recordType, id string) error {
+	var rejected *client.Error
+	if errors.As(err, &rejected) && rejected.Status == http.StatusNotFound {
+		return fmt.Errorf("there is no %s %s", recordType, id)
 	}
 	return err
 }

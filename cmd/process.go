@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -57,8 +56,8 @@ func (s *shell) processRetry() *cobra.Command {
 			var id int64
 			if len(args) == 1 {
 				var err error
-				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id <= 0 {
-					return &usageError{fmt.Errorf("%q is no document's ID; \"deedkeep process list\" shows them", args[0])}
+				if id, err = parseID(args[0], "document", "deedkeep process list"); err != nil {
+					return err
 				}
 			}
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {

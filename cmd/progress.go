@@ -11,95 +11,97 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// longer than this something takes before its progress is shown.
+// Progress is shown only for work that takes longer than progressDelay.
 const (
 	progressDelay        = time.Second
 	progressLineInterval = 10 * time.Second
 )
 
-// showProgress shows how far something long is: a bar with rate and time left on a terminal, a
-// line every ten seconds elsewhere, nothing within the first second. finish takes the
-// bar away and may be called more than once; report is for one goroutine at a time.
-func (s *shell) showProgress(what string) (report func(apitypes.Progress), finish func()) {
+// showProgress returns a function to report the progress of long work: as a bar with
+// rate and remaining time on a terminal, otherwise as a line every ten seconds, and not
+// at all in the first second. finish clears the bar and may be called more than once.
+// report is not safe for concurrent use.
+func (s *shell) showProgress(label string) (report func(apitypes.Progress), finish func()) {
 	file, _ := s.messages.(*os.File)
 	if file != nil && isTerminal(file) {
-		return s.showTerminalProgress(what)
+		return s.showTerminalProgress(label)
 	}
-	said := time.Now().Add(progressDelay - progressLineInterval)
-	var from progressRate
+	lastLine := time.Now().Add(progressDelay - progressLineInterval)
+	var rate progressRate
 	return func(p apitypes.Progress) {
-		from.start(p)
-		if time.Since(said) < progressLineInterval {
+		rate.start(p)
+		if time.Since(lastLine) < progressLineInterval {
 			return
 		}
-		said = time.Now()
-		if text := progressLine(p, from); what == "" {
+		lastLine = time.Now()
+		if text := progressLine(p, rate); label == "" {
 			s.messagef("%s", text)
 		} else {
-			s.messagef("%s: %s", what, text)
+			s.messagef("%s: %s", label, text)
 		}
 	}, func() {}
 }
 
-// progress is a bar without a name that goes away when all is done.
+// progress shows progress without a label, on a bar that is cleared at the end.
 func (s *shell) progress() func(apitypes.Progress) {
 	report, _ := s.showProgress("")
 	return report
 }
 
-// progressRate is what had been done when the first was told of it: what came before, such as a
-// look at all records, or a work of which some was done another time, says nothing about
-// the time left.
+// progressRate estimates the remaining time from the first report on. Work before it,
+// such as a scan of all records or an earlier, interrupted run, doesn't count for the
+// rate.
 type progressRate struct {
-	at   time.Time // zero until then
+	at   time.Time // of the first report; zero before it
 	done int64
 }
 
-func (f *progressRate) start(p apitypes.Progress) {
-	if f.at.IsZero() {
-		f.at, f.done = time.Now(), p.Done
+func (r *progressRate) start(p apitypes.Progress) {
+	if r.at.IsZero() {
+		r.at, r.done = time.Now(), p.Done
 	}
 }
 
-// remaining is how long the rest takes; false while it is too early to say.
-func (f progressRate) remaining(p apitypes.Progress) (time.Duration, bool) {
-	took := time.Since(f.at)
-	if f.at.IsZero() || took < progressDelay || p.Done <= f.done || p.Total <= p.Done {
+// remaining returns how long the rest of the work will take, and false if it is too
+// early to tell.
+func (r progressRate) remaining(p apitypes.Progress) (time.Duration, bool) {
+	elapsed := time.Since(r.at)
+	if r.at.IsZero() || elapsed < progressDelay || p.Done <= r.done || p.Total <= p.Done {
 		return 0, false
 	}
-	return time.Duration(float64(took) / float64(p.Done-f.done) * float64(p.Total-p.Done)), true
+	return time.Duration(float64(elapsed) / float64(p.Done-r.done) * float64(p.Total-p.Done)), true
 }
 
-// progressLine is a line of progress.
-func progressLine(p apitypes.Progress, from progressRate) string {
-	amount := func(n int64) string {
+// progressLine formats progress as text, such as "3 of 12 documents, 9s left".
+func progressLine(p apitypes.Progress, rate progressRate) string {
+	format := func(n int64) string {
 		if p.Unit == "bytes" {
 			return apitypes.HumanSize(n)
 		}
 		return fmt.Sprint(n)
 	}
-	text := amount(p.Done)
+	text := format(p.Done)
 	if p.Total > 0 {
-		text += " of " + amount(p.Total)
+		text += " of " + format(p.Total)
 	}
 	if p.Unit != "bytes" {
 		text += " " + p.Unit
 	}
-	if left, known := from.remaining(p); known {
+	if left, ok := rate.remaining(p); ok {
 		text += ", " + left.Round(time.Second).String() + " left"
 	}
 	return text
 }
 
-func (s *shell) showTerminalProgress(what string) (report func(apitypes.Progress), finish func()) {
-	begun := time.Now()
+func (s *shell) showTerminalProgress(label string) (report func(apitypes.Progress), finish func()) {
+	started := time.Now()
 	var bar *progressbar.ProgressBar
 	return func(p apitypes.Progress) {
 			if bar == nil {
-				if time.Since(begun) < progressDelay {
+				if time.Since(started) < progressDelay {
 					return
 				}
-				bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(s.messages), progressbar.OptionSetDescription(what),
+				bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(s.messages), progressbar.OptionSetDescription(label),
 					progressbar.OptionShowBytes(p.Unit == "bytes"), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
 					progressbar.OptionSetItsString(p.Unit), progressbar.OptionThrottle(100*time.Millisecond),
 					progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(24))
@@ -108,7 +110,7 @@ func (s *shell) showTerminalProgress(what string) (report func(apitypes.Progress
 			_ = bar.Set64(min(p.Done, max(p.Total, 1))) // there is nobody else to tell
 		}, sync.OnceFunc(func() {
 			if bar != nil {
-				_ = bar.Clear() // as above
+				_ = bar.Clear() // see above
 			}
 		})
 }

@@ -43,32 +43,32 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 	}
 }
 
-// searchRow says how the search index is.
+// searchRow describes the state of the search index for "deedkeep status".
 func searchRow(i apitypes.SearchIndex) string {
 	size := fmt.Sprintf("%s (%s)", apitypes.Count(i.Records, "record", "records"), apitypes.HumanSize(i.Bytes))
-	making := "being made"
+	building := "being made"
 	if i.Done != nil && i.Total != nil && *i.Total > 0 {
-		making += fmt.Sprintf(", %d %%", *i.Done*100 / *i.Total)
+		building += fmt.Sprintf(", %d %%", *i.Done*100 / *i.Total)
 	}
-	var says string
+	var text string
 	switch {
 	case i.Ready && i.Building:
-		says = size + "; a new one is " + making
+		text = size + "; a new one is " + building
 	case i.Ready:
-		says = size
+		text = size
 	case i.Building:
-		says = making
+		text = building
 	default:
-		says = "none yet; a server makes it"
+		text = "none yet; a server makes it"
 	}
 	if i.Ready && i.Behind > 0 {
-		says += fmt.Sprintf(", %d changes behind", i.Behind)
+		text += fmt.Sprintf(", %d changes behind", i.Behind)
 	}
 	if i.Texts > 0 {
-		says += fmt.Sprintf(", %d texts are still to be made again", i.Texts)
+		text += fmt.Sprintf(", %d texts are still to be made again", i.Texts)
 	}
 	if i.Error != nil {
-		says += "; stopped: " + *i.Error
+		text += "; stopped: " + *i.Error
 	}
-	return says
+	return text
 }

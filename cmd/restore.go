@@ -23,8 +23,8 @@ import (
 )
 
 func (s *shell) restoreCommand() *cobra.Command {
-	var p backupSource
-	var file, out string
+	var src backupSource
+	var file, output string
 	cmd := &cobra.Command{
 		Use:   "restore SNAPSHOT|latest --from DIR",
 		Short: "Bring a backup back into an empty data directory",
@@ -51,29 +51,29 @@ With --file one document is brought back to the file that -o names.`,
 			case file == "":
 				return &usageError{errors.New(`name the backup to bring back: one that "deedkeep backup list" shows, or latest`)}
 			}
-			if file != "" || out != "" {
-				return s.restoreFile(cmd.Context(), name, &p, file, out)
+			if file != "" || output != "" {
+				return s.restoreFile(cmd.Context(), name, &src, file, output)
 			}
-			return s.restore(cmd.Context(), name, &p)
+			return s.restore(cmd.Context(), name, &src)
 		},
 	}
-	p.addFlags(cmd)
+	src.addFlags(cmd)
 	cmd.Flags().StringVar(&file, "file", "", "the number of one document")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "where that document goes to")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "where that document goes to")
 	return cmd
 }
 
-// restoreOptions are those of a whole restore. The secret that may lie in the data
-// directory is of no use: a restore brings its own.
-func (s *shell) restoreOptions(name string, p *backupSource) (config.Config, instance.RestoreOptions, error) {
-	a, c, err := s.openBackups(p)
+// restoreOptions returns the options to restore a complete vault. They don't include the
+// secret in the data directory, because the backup contains its own.
+func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, instance.RestoreOptions, error) {
+	a, c, err := s.openBackups(src)
 	if err != nil {
 		return c, instance.RestoreOptions{}, err
 	}
-	if err := s.promptPassphrase(a, c, p); err != nil {
+	if err := s.promptPassphrase(a, c, src); err != nil {
 		return c, instance.RestoreOptions{}, err
 	}
-	opts, err := s.archiveOptions(c, p)
+	opts, err := s.archiveOptions(c, src)
 	opts.Vault = ""
 	log := s.logger(c, slog.LevelWarn)
 	return c, instance.RestoreOptions{
@@ -82,13 +82,13 @@ func (s *shell) restoreOptions(name string, p *backupSource) (config.Config, ins
 	}, err
 }
 
-func (s *shell) restore(ctx context.Context, name string, p *backupSource) error {
-	if c, err := s.load(); err == nil { // an error is that of restoreOptions, too
+func (s *shell) restore(ctx context.Context, name string, src *backupSource) error {
+	if c, err := s.load(); err == nil { // restoreOptions returns the error otherwise
 		if err := s.becomeOwner(c); err != nil {
 			return err
 		}
 	}
-	c, opts, err := s.restoreOptions(name, p)
+	c, opts, err := s.restoreOptions(name, src)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (s *shell) restore(ctx context.Context, name string, p *backupSource) error
 	}
 	report, finish := s.showProgress("restore")
 	defer finish()
-	begun := time.Now()
+	started := time.Now()
 	opts.Progress = byteProgress(report)
-	r, err := instance.Restore(ctx, opts)
+	result, err := instance.Restore(ctx, opts)
 	finish()
 	if err != nil {
 		return err
@@ -115,8 +115,8 @@ func (s *shell) restore(ctx context.Context, name string, p *backupSource) error
 		return err
 	}
 	done := apitypes.Restored{
-		Snapshot: r.Info.Snapshot, CreatedAt: apitypes.At(r.Info.CreatedAt), Data: data, Files: int64(r.Report.Files), Bytes: r.Report.Bytes,
-		Seconds: time.Since(begun).Seconds(),
+		Snapshot: result.Info.Snapshot, CreatedAt: apitypes.At(result.Info.CreatedAt), Data: data, Files: int64(result.Report.Files), Bytes: result.Report.Bytes,
+		Seconds: time.Since(started).Seconds(),
 	}
 	s.messagef("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
 	if s.json {
@@ -127,34 +127,34 @@ func (s *shell) restore(ctx context.Context, name string, p *backupSource) error
 		done.Snapshot, apitypes.Count(done.Files, "file", "files"), apitypes.HumanSize(done.Bytes), done.Seconds, done.Data)
 }
 
-func (s *shell) restoreFile(ctx context.Context, name string, p *backupSource, file, out string) error {
+func (s *shell) restoreFile(ctx context.Context, name string, src *backupSource, file, output string) error {
 	id, err := strconv.ParseUint(file, 10, 63)
 	if err != nil || id == 0 {
 		return &usageError{fmt.Errorf("--file wants the number of a document, not %q", file)}
 	}
-	if out == "" {
+	if output == "" {
 		return &usageError{errors.New("-o must say where the document goes to")}
 	}
-	_, opts, err := s.restoreOptions(name, p)
+	_, opts, err := s.restoreOptions(name, src)
 	if err != nil {
 		return err
 	}
-	path, err := filepath.Abs(out)
+	path, err := filepath.Abs(output)
 	if err != nil {
 		return err
 	}
-	got, err := backup.RestoreFile(ctx, opts.From, name, opts.Archive, id, path)
+	restored, err := backup.RestoreFile(ctx, opts.From, name, opts.Archive, id, path)
 	if err != nil {
 		return err
 	}
 	if s.json {
-		return s.printJSON(apitypes.RestoredFile{ID: int64(got.ID), Filename: got.Filename, Size: got.Size, Path: path})
+		return s.printJSON(apitypes.RestoredFile{ID: int64(restored.ID), Filename: restored.Filename, Size: restored.Size, Path: path})
 	}
-	return s.printf("%s: file %d, %q, %s\n", path, got.ID, got.Filename, apitypes.HumanSize(got.Size))
+	return s.printf("%s: file %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
 }
 
 func (s *shell) backupDrill() *cobra.Command {
-	var p backupSource
+	var src backupSource
 	var scratch string
 	cmd := &cobra.Command{
 		Use:   "drill [SNAPSHOT|latest]",
@@ -174,7 +174,7 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
-			c, opts, err := s.restoreOptions(name, &p)
+			c, opts, err := s.restoreOptions(name, &src)
 			if err != nil {
 				return err
 			}
@@ -190,8 +190,8 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 			return s.drill(cmd.Context(), scratch, opts)
 		},
 	}
-	p.addFlags(cmd)
-	cmd.Flags().BoolVar(&p.prompt, "ask", false, "prompt for the passphrase; do not use the one in the settings")
+	src.addFlags(cmd)
+	cmd.Flags().BoolVar(&src.prompt, "ask", false, "prompt for the passphrase; do not use the one in the settings")
 	cmd.Flags().StringVar(&scratch, "scratch", "", "the folder to restore into; it is removed afterwards")
 	return cmd
 }
@@ -200,29 +200,29 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 	report, finish := s.showProgress("drill")
 	defer finish()
 	opts.Progress = byteProgress(report)
-	d, err := instance.TestRestore(ctx, scratch, opts)
+	result, err := instance.TestRestore(ctx, scratch, opts)
 	finish()
 	if err != nil {
 		return err
 	}
 	if s.json {
 		err = s.printJSON(apitypes.RestoreTest{
-			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drillSummary(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Duration.Seconds(),
+			OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result), Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
 		})
 	} else {
-		err = s.printf("%s\n", drillSummary(d))
+		err = s.printf("%s\n", drillSummary(result))
 	}
-	if err == nil && !d.OK() {
+	if err == nil && !result.OK() {
 		err = errDamage
 	}
 	return err
 }
 
-func drillSummary(d instance.RestoreTestResult) string {
-	if !d.OK() {
-		return "This backup would NOT save the firm: " + d.Problem
+func drillSummary(result instance.RestoreTestResult) string {
+	if !result.OK() {
+		return "This backup would NOT save the firm: " + result.Problem
 	}
 	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all of %s (%s, %s) and %s, each checked, in %s.",
-		d.Info.Snapshot, apitypes.Count(d.Report.Files, "file", "files"), apitypes.Count(d.Report.Blobs, "document", "documents"), apitypes.HumanSize(d.Report.Bytes),
-		apitypes.Count(d.Info.Events, "event", "events"), d.Duration.Round(time.Second/10))
+		result.Info.Snapshot, apitypes.Count(result.Report.Files, "file", "files"), apitypes.Count(result.Report.Blobs, "document", "documents"), apitypes.HumanSize(result.Report.Bytes),
+		apitypes.Count(result.Info.Events, "event", "events"), result.Duration.Round(time.Second/10))
 }

@@ -80,7 +80,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	log := s.logger(c, slog.LevelDebug)
 	pool := openSandbox(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	fresh := !instance.Exists(c.Data)
+	isNew := !instance.Exists(c.Data)
 	v, err := openWithRetry(ctx, c, instance.Options{
 		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Rand: rand.Reader, Log: log,
 	})
@@ -88,8 +88,8 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	s.warn(rootWarning(os.Geteuid())) // after becomeOwner
-	if fresh {
+	s.warn(rootWarning(os.Geteuid())) // becomeOwner may have switched from root
+	if isNew {
 		s.messagef("created a new vault in %s; for a service, start with --existing", v.Dir)
 	}
 	return server.Serve(ctx, server.Options{
@@ -102,7 +102,8 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	})
 }
 
-// rootWarning is the warning for a server of the user uid, which is -1 on Windows.
+// rootWarning returns the warning to print if the server runs as root. uid is -1 on
+// Windows.
 func rootWarning(uid int) []string {
 	if uid != 0 {
 		return nil
@@ -110,21 +111,21 @@ func rootWarning(uid int) []string {
 	return []string{"the server runs as root, because the vault belongs to root; give the data directory to a user of its own (chown -R) and start the server as that user"}
 }
 
-// warn says what is allowed and dangerous.
+// warn prints warnings about settings that are allowed but dangerous.
 func (s *shell) warn(warnings []string) {
 	for _, warning := range warnings {
 		s.messagef("WARNING: %s", warning)
 	}
 }
 
-// warnOfExposures says which files with secrets other users can read.
+// warnOfExposures warns about files with secrets that other users can read.
 func (s *shell) warnOfExposures(c config.Config) {
 	for _, e := range c.Exposures() {
 		s.warn([]string{e.String()})
 	}
 }
 
-// openSandbox are the processes that open documents.
+// openSandbox starts the pool of worker processes that open documents.
 func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	return sandbox.Open(sandbox.Options{
 		CacheDir: c.ReaderCache(), Workers: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
@@ -132,35 +133,36 @@ func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	})
 }
 
-// openTimeout is how long a server waits for commands that have the vault open. Each
-// has it for a moment only; a verification that takes longer is told of.
+// openTimeout is how long a starting server waits for a command that has the vault open.
+// Most commands take a moment; a long verification makes the start fail.
 const openTimeout = 10 * time.Second
 
-// openWithRetry opens the vault, waiting for commands but not for another server.
+// openWithRetry opens the vault. It waits while a command has the vault open, but fails
+// immediately if another server runs.
 func openWithRetry(ctx context.Context, c config.Config, opts instance.Options) (*instance.Instance, error) {
-	for end := time.Now().Add(openTimeout); ; {
+	for deadline := time.Now().Add(openTimeout); ; {
 		v, err := instance.Open(ctx, opts)
 		if errs.KindOf(err) != errs.Locked {
 			return v, err
 		}
-		// It may have been about to open its door.
-		if taken := checkNoServer(ctx, c); taken != nil {
-			return nil, errors.Join(taken, err)
+		// A server that was starting holds the lock before its control socket is open.
+		if inUse := checkNoServer(ctx, c); inUse != nil {
+			return nil, errors.Join(inUse, err)
 		}
-		if ctx.Err() != nil || time.Now().After(end) {
+		if ctx.Err() != nil || time.Now().After(deadline) {
 			return nil, err
 		}
 	}
 }
 
-// checkNoServer is nil when no server answers on the data directory, and a door could be
-// opened there; before anything is made.
+// checkNoServer returns an error if a server runs on the data directory, or if its
+// control socket can't be created there. It runs before anything is written.
 func checkNoServer(ctx context.Context, c config.Config) error {
 	dir, err := filepath.Abs(c.Data)
 	if err != nil {
 		return err
 	}
-	knock, err := control.Dial(ctx, dir)
+	conn, err := control.Dial(ctx, dir)
 	if errors.Is(err, control.ErrNoServer) {
 		return nil
 	}
@@ -170,11 +172,11 @@ func checkNoServer(ctx context.Context, c config.Config) error {
 	return errors.Join(&errs.Error{
 		Kind: errs.Locked, Err: control.ErrInUse,
 		Message: fmt.Sprintf(`a server is already running on %s: "deedkeep status" says where it answers, --data chooses another directory`, dir),
-	}, knock.Close())
+	}, conn.Close())
 }
 
-// announceStart says what a new vault needs next, how to know its certificate, and, in one
-// line, that the server answers.
+// announceStart prints what a new vault needs next, the fingerprint of a self-signed
+// certificate, and the address of the server.
 func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a server.Addresses) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.messagef(`no program has a key yet; "deedkeep keys create NAME" makes one`)
@@ -183,11 +185,11 @@ func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a serve
 		s.messagef("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.In(s.location()).Format(time.DateOnly))
 		s.messagef("%s", a.Certificate.Fingerprint)
 	}
-	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // a closed output stops no server
+	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // the server runs even if standard output is closed
 }
 
-// checkLocalDisk refuses a data directory on a network file system, whose promises about
-// syncing and locking are not those that the vault's own rest on.
+// checkLocalDisk rejects a data directory on a network file system, because fsync and
+// file locks are not reliable there.
 func (s *shell) checkLocalDisk(c config.Config) error {
 	kind, network, err := s.fileSystemType(c.Data)
 	if err != nil {
@@ -200,8 +202,7 @@ func (s *shell) checkLocalDisk(c config.Config) error {
 	return nil
 }
 
-// vaultSettings are the settings that are the vault's.
-// retention is that of the settings, which were validated when they were loaded.
+// retention converts the retention settings, which were validated when they were loaded.
 func retention(c config.Config) vault.Retention {
 	templates, err := c.Retention.ByTemplate()
 	if err != nil {
@@ -210,15 +211,16 @@ func retention(c config.Config) vault.Retention {
 	return vault.Retention{Default: c.Retention.Keep, Templates: templates}
 }
 
+// vaultSettings converts the settings to those of the vault.
 func vaultSettings(c config.Config) instance.Settings {
-	host := "" // without public_url
+	host := "" // stays empty without public_url
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
 	}
-	lim := document.DefaultInspectLimits()
-	lim.MaxPDFPages, lim.MaxImageHeavySize, lim.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
+	limits := document.DefaultInspectLimits()
+	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return instance.Settings{
-		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,
+		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: limits,
 		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},

@@ -32,42 +32,42 @@ func (s *shell) statusCommand() *cobra.Command {
 	}
 }
 
-func (s *shell) statusRows(is apitypes.Status) [][]string {
+func (s *shell) statusRows(status apitypes.Status) [][]string {
 	running := "not running"
-	if is.Running && is.StartedAt != nil && is.Listen != nil {
+	if status.Running && status.StartedAt != nil && status.Listen != nil {
 		scheme := "http"
-		if is.Certificate != nil {
+		if status.Certificate != nil {
 			scheme = "https"
 		}
-		running = fmt.Sprintf("on %s://%s since %s", scheme, *is.Listen, s.formatTime(is.StartedAt))
+		running = fmt.Sprintf("on %s://%s since %s", scheme, *status.Listen, s.formatTime(status.StartedAt))
 	}
 	rows := [][]string{
 		{"server", running},
-		{"certificate", s.certificateRow(is.Certificate)},
-		{"version", is.Version + " " + is.Commit},
-		{"data", is.Data},
-		{"abstracts", fmt.Sprint(is.Abstracts)},
-		{"orders", fmt.Sprint(is.Orders)},
-		{"files", fmt.Sprintf("%d (%s)", is.Files, apitypes.HumanSize(is.Bytes))},
-		{"folders", fmt.Sprint(is.Folders)},
-		{"trash", fmt.Sprint(is.Trashed)},
-		{"waiting", fmt.Sprintf("%d for processing", is.Queue)},
-		{"failed", failedRow(is.Failed)},
-		{"search", searchRow(is.Search)},
-		{"damage", damagedRow(is.Damaged)},
-		{"scrub", s.scrubRow(is.Scrub)},
-		{"disk", fmt.Sprintf("%s free, %s kept in reserve", apitypes.HumanSize(is.DiskFree), apitypes.HumanSize(is.DiskReserve))},
-		{"writes", writesRow(is)},
+		{"certificate", s.certificateRow(status.Certificate)},
+		{"version", status.Version + " " + status.Commit},
+		{"data", status.Data},
+		{"abstracts", fmt.Sprint(status.Abstracts)},
+		{"orders", fmt.Sprint(status.Orders)},
+		{"files", fmt.Sprintf("%d (%s)", status.Files, apitypes.HumanSize(status.Bytes))},
+		{"folders", fmt.Sprint(status.Folders)},
+		{"trash", fmt.Sprint(status.Trashed)},
+		{"waiting", fmt.Sprintf("%d for processing", status.Queue)},
+		{"failed", failedRow(status.Failed)},
+		{"search", searchRow(status.Search)},
+		{"damage", damagedRow(status.Damaged)},
+		{"scrub", s.scrubRow(status.Scrub)},
+		{"disk", fmt.Sprintf("%s free, %s kept in reserve", apitypes.HumanSize(status.DiskFree), apitypes.HumanSize(status.DiskReserve))},
+		{"writes", writesRow(status)},
 	}
-	return append(rows, s.backupRows(is)...)
+	return append(rows, s.backupRows(status)...)
 }
 
-// writesRow says whether changes are accepted, and if not, why.
-func writesRow(is apitypes.Status) string {
-	if is.WritesDenied == nil {
+// writesRow describes whether the server accepts changes and, if not, why.
+func writesRow(status apitypes.Status) string {
+	if status.WritesDenied == nil {
 		return "taken"
 	}
-	return "DENIED: " + *is.WritesDenied
+	return "DENIED: " + *status.WritesDenied
 }
 
 func (s *shell) certificateRow(c *apitypes.Certificate) string {
@@ -77,7 +77,8 @@ func (s *shell) certificateRow(c *apitypes.Certificate) string {
 	return fmt.Sprintf("until %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
 }
 
-// failedRow says how many documents are without picture or text, and what to do.
+// failedRow returns the number of documents without preview or text, and how to list
+// them.
 func failedRow(n int64) string {
 	if n == 0 {
 		return "0 in processing"
@@ -85,7 +86,7 @@ func failedRow(n int64) string {
 	return fmt.Sprintf("%d in processing; \"deedkeep process list\" says why", n)
 }
 
-// damagedRow names the first of the documents that are damaged on the disk.
+// damagedRow lists the first few documents that are damaged on disk.
 func damagedRow(list []apitypes.Damaged) string {
 	if len(list) == 0 {
 		return "none known"
@@ -97,33 +98,33 @@ func damagedRow(list []apitypes.Damaged) string {
 	return fmt.Sprintf("%d DAMAGED: %s; upload the same files again, or get them from a backup", len(list), damagedFiles(files))
 }
 
-// damagedFiles names the first of them.
+// damagedFiles lists the first few of files, such as "file 3, file 9, and 2 more".
 func damagedFiles(files []uint64) string {
-	const most = 5
-	names := make([]string, 0, most+1)
-	for _, id := range files[:min(len(files), most)] {
+	const maxNamed = 5
+	names := make([]string, 0, maxNamed+1)
+	for _, id := range files[:min(len(files), maxNamed)] {
 		names = append(names, fmt.Sprintf("file %d", id))
 	}
-	if more := len(files) - most; more > 0 {
+	if more := len(files) - maxNamed; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
 }
 
-// scrubRow says how the reading of all stored documents goes.
-func (s *shell) scrubRow(is apitypes.Scrub) string {
-	if is.EverySeconds == 0 {
+// scrubRow describes the progress of the scrub, which reads all stored documents.
+func (s *shell) scrubRow(status apitypes.Scrub) string {
+	if status.EverySeconds == 0 {
 		return "off (scrub.every: 0)"
 	}
-	if is.StartedAt == nil {
+	if status.StartedAt == nil {
 		return "not started: the server reads every document while it runs"
 	}
 	last := "no round completed yet"
-	if is.CompletedAt != nil {
-		last = "last round completed " + s.formatTime(is.CompletedAt)
+	if status.CompletedAt != nil {
+		last = "last round completed " + s.formatTime(status.CompletedAt)
 	}
-	if is.Overdue {
+	if status.Overdue {
 		last = "OVERDUE: " + last
 	}
-	return fmt.Sprintf("%s, %.0f%% of this one read since %s", last, 100*is.Progress, s.formatTime(is.StartedAt))
+	return fmt.Sprintf("%s, %.0f%% of this one read since %s", last, 100*status.Progress, s.formatTime(status.StartedAt))
 }

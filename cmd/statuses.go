@@ -17,10 +17,10 @@ func (s *shell) statusesCommand() *cobra.Command {
 		s.statusesList(), s.statusesExport(), s.statusesImport())
 }
 
-// listedStatus is one row of "statuses list --json".
+// listedStatus is one element of `statuses list --json`.
 type listedStatus struct {
 	Name    string `json:"name"`
-	Initial bool   `json:"initial"` // given to new orders
+	Initial bool   `json:"initial"` // new orders get this status
 }
 
 func (s *shell) statusesList() *cobra.Command {
@@ -75,7 +75,7 @@ func (s *shell) statusesExport() *cobra.Command {
 }
 
 func (s *shell) statusesImport() *cobra.Command {
-	var dry bool
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Put the statuses of a file in the place of those that orders have",
@@ -87,19 +87,19 @@ counted, and nothing is written.`,
   echo '{"statuses": ["active", "on_hold", "completed", "cancelled"]}' | deedkeep statuses import -`,
 		Args: oneArg("the file", `"deedkeep statuses export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "order statuses", func(sh *strictYAML, root *yaml.Node) importFunc {
+			return s.importDefinitions(cmd.Context(), args[0], "order statuses", func(file *strictYAML, root *yaml.Node) importFunc {
 				var statuses []string
-				if list, there := sh.mapping(root, "", "statuses")["statuses"]; there {
-					statuses = sh.strs(list, "statuses")
+				if list, ok := file.mapping(root, "", "statuses")["statuses"]; ok {
+					statuses = file.strs(list, "statuses")
 				} else {
-					sh.missingKey(root, "statuses")
+					file.missingKey(root, "statuses")
 				}
 				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
-					return c.ImportOrderStatuses(ctx, statuses, dry)
+					return c.ImportOrderStatuses(ctx, statuses, dryRun)
 				}
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would change, and write nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would change, and write nothing")
 	return cmd
 }

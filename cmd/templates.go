@@ -83,19 +83,20 @@ func (s *shell) templatesShow() *cobra.Command {
 	}
 }
 
-func findTemplate(c *client.Client, ctx context.Context, id int64) (apitypes.TemplateDefinition, error) { //nolint:revive // the order of a method's value
+func findTemplate(c *client.Client, ctx context.Context, id int64) (apitypes.TemplateDefinition, error) { //nolint:revive // the parameters match those of a method expression
 	list, err := c.TemplateDefinitions(ctx)
 	if err != nil {
 		return apitypes.TemplateDefinition{}, err
 	}
-	at := slices.IndexFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id })
-	if at < 0 {
+	i := slices.IndexFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id })
+	if i < 0 {
 		return apitypes.TemplateDefinition{}, fmt.Errorf("there is no template %d", id)
 	}
-	return list[at], nil
+	return list[i], nil
 }
 
-// withTemplate does something with the one template that an argument names.
+// withTemplate calls do for the template that arg names and prints the result with show
+// or as JSON.
 func (s *shell) withTemplate(ctx context.Context, arg string, do func(*client.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
 	show func(apitypes.TemplateDefinition) error) error {
 	id, err := parseID(arg, "template", "deedkeep templates list --all")
@@ -151,7 +152,8 @@ out, for another vault, where the name counts.`,
 	return cmd
 }
 
-// selectTemplates are the templates of these ids, or those in use, or all.
+// selectTemplates returns the templates with the given IDs. Without IDs it returns the
+// active templates, or all of them if all is set.
 func selectTemplates(list []apitypes.TemplateDefinition, ids []int64, all bool) ([]apitypes.TemplateDefinition, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id }) {
@@ -190,7 +192,7 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 }
 
 func (s *shell) templatesImport() *cobra.Command {
-	var dry bool
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Change and add templates by a file",
@@ -208,15 +210,15 @@ values, in the trash too. Nothing is written then.`,
   deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`,
 		Args: oneArg("the file", `"deedkeep templates export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "template", func(sh *strictYAML, root *yaml.Node) importFunc {
-				drafts := parseTemplates(sh, root)
+			return s.importDefinitions(cmd.Context(), args[0], "template", func(file *strictYAML, root *yaml.Node) importFunc {
+				drafts := parseTemplates(file, root)
 				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
-					return c.ImportTemplates(ctx, drafts, dry)
+					return c.ImportTemplates(ctx, drafts, dryRun)
 				}
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would change, and write nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would change, and write nothing")
 	return cmd
 }
 

@@ -7,11 +7,12 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether someone watches the file. /dev/null is a device, but not a
-// terminal.
+// isTerminal reports whether f is a terminal. Unlike a check for a character device, it
+// is false for /dev/null.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// isTerminalReader reports whether someone can answer what is read from there.
+// isTerminalReader reports whether in is a terminal, so that someone can answer a
+// prompt.
 func isTerminalReader(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && isTerminal(f)

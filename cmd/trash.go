@@ -22,7 +22,7 @@ func (s *shell) trashCommand() *cobra.Command {
 		s.trashList(), s.trashPurge(), s.trashEmpty())
 }
 
-// Of "trash list": the default, and the most that the server lists.
+// Limits of "trash list": the default, and the maximum that the server accepts.
 const (
 	defaultTrashLimit = 1000
 	maxTrashLimit     = 10_000
@@ -65,36 +65,36 @@ func (s *shell) printTrash(items []apitypes.TrashItem) error {
 		return s.printf("the trash is empty\n")
 	}
 	rows := [][]string{{"ID", "NAME", "ABSTRACT", "DELETED", "BY", "KEPT UNTIL", "RETENTION"}}
-	for _, i := range items {
-		by := i.DeletedBy.Kind
-		if name := i.DeletedBy.Name; name != nil && *name != "" {
+	for _, item := range items {
+		by := item.DeletedBy.Kind
+		if name := item.DeletedBy.Name; name != nil && *name != "" {
 			by = *name
 		}
 		retained := ""
-		if i.RetainedUntil != nil {
-			retained = s.formatTime(i.RetainedUntil)
+		if item.RetainedUntil != nil {
+			retained = s.formatTime(item.RetainedUntil)
 		}
-		rows = append(rows, []string{i.Record, i.Name, trashAbstract(i.Abstract), s.formatTime(&i.DeletedAt), by, s.formatTime(&i.KeptUntil), retained})
+		rows = append(rows, []string{item.Record, item.Name, trashAbstract(item.Abstract), s.formatTime(&item.DeletedAt), by, s.formatTime(&item.KeptUntil), retained})
 	}
 	return s.printTable(rows)
 }
 
-func trashAbstract(of *apitypes.TrashAbstract) string {
+func trashAbstract(abstract *apitypes.TrashAbstract) string {
 	switch {
-	case of == nil:
+	case abstract == nil:
 		return ""
-	case of.Name == nil || of.Purged:
-		return of.ID + " (purged)"
-	case of.InTrash:
-		return *of.Name + " (in the trash)"
+	case abstract.Name == nil || abstract.Purged:
+		return abstract.ID + " (purged)"
+	case abstract.InTrash:
+		return *abstract.Name + " (in the trash)"
 	}
-	return *of.Name
+	return *abstract.Name
 }
 
 func (s *shell) trashPurge() *cobra.Command {
 	var (
-		yes, lift bool
-		reason    string
+		yes, liftRetention bool
+		reason             string
 	)
 	cmd := &cobra.Command{
 		Use:   "purge ID",
@@ -124,7 +124,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 			if err != nil {
 				return err
 			}
-			if reason = strings.TrimSpace(reason); lift != (reason != "") {
+			if reason = strings.TrimSpace(reason); liftRetention != (reason != "") {
 				return &usageError{errors.New("--lift-retention and --reason go together: the audit log shows why the retention of the record was lifted")}
 			}
 			if err := s.canConfirm(yes); err != nil {
@@ -136,7 +136,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without confirmation")
-	cmd.Flags().BoolVar(&lift, "lift-retention", false, "delete a record that is under retention; requires --reason")
+	cmd.Flags().BoolVar(&liftRetention, "lift-retention", false, "delete a record that is under retention; requires --reason")
 	cmd.Flags().StringVar(&reason, "reason", "", "why the retention of this record no longer applies")
 	return cmd
 }
@@ -208,30 +208,32 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 	return cmd
 }
 
-// trashRecord reads an ID as "trash list" shows it; a plain number is a document.
+// trashRecord parses an ID as "trash list" shows it. A plain number is the ID of a
+// document.
 func trashRecord(text string) (string, error) {
 	if _, err := strconv.ParseUint(text, 10, 63); err == nil {
 		return "file:" + text, nil
 	}
-	noun, id, _ := strings.Cut(text, ":")
-	if id != "" && (noun == "file" || noun == "abstract" || noun == "order") {
+	recordType, id, _ := strings.Cut(text, ":")
+	if id != "" && (recordType == "file" || recordType == "abstract" || recordType == "order") {
 		return text, nil
 	}
 	return "", &usageError{fmt.Errorf(`%q is not the ID of a record in the trash; write it as "deedkeep trash list" shows it, like abstract:Zz9aB31x or file:17`, text)}
 }
 
 func purgeQuestion(item apitypes.TrashItem) string {
-	noun, with := item.Kind, ""
+	recordType, contents := item.Kind, ""
 	switch item.Kind {
 	case "file":
-		noun = "document"
+		recordType = "document"
 	case "abstract":
-		with = " with its documents"
+		contents = " with its documents"
 	}
-	return fmt.Sprintf("This permanently deletes the %s %q%s.", noun, item.Name, with)
+	return fmt.Sprintf("This permanently deletes the %s %q%s.", recordType, item.Name, contents)
 }
 
-// confirmWord is what is typed to purge a record: its name, or its ID where it has none.
+// confirmWord returns the text to type to confirm a purge: the name of the record, or
+// its ID if it has no name.
 func confirmWord(item apitypes.TrashItem) string {
 	if name := strings.TrimSpace(item.Name); name != "" {
 		return name
@@ -239,7 +241,8 @@ func confirmWord(item apitypes.TrashItem) string {
 	return item.Record
 }
 
-// canConfirm refuses a command that would have to ask where no one can answer.
+// canConfirm returns an error if the command must prompt for confirmation but there is
+// no terminal.
 func (s *shell) canConfirm(yes bool) error {
 	if yes || s.isInteractive(s.in) {
 		return nil
@@ -247,15 +250,15 @@ func (s *shell) canConfirm(yes bool) error {
 	return &usageError{errors.New("there is no terminal to confirm this on (use --yes to delete without confirmation)")}
 }
 
-// confirm asks for words to be typed. Spaces and capitals do not count.
-func (s *shell) confirm(question, words string) error {
+// confirm prompts for phrase. Spaces and capitalization don't count.
+func (s *shell) confirm(question, phrase string) error {
 	s.messagef("%s This cannot be undone.", question)
-	s.promptf("", "type %s to confirm: ", words)
+	s.promptf("", "type %s to confirm: ", phrase)
 	line, err := bufio.NewReader(s.in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
 	}
-	if !model.ConfirmationMatches(line, words) {
+	if !model.ConfirmationMatches(line, phrase) {
 		return errors.New("not confirmed; nothing was deleted")
 	}
 	return nil

@@ -56,11 +56,11 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 				draft.Password = &password
 			}
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				made, err := c.CreateUser(ctx, draft)
+				created, err := c.CreateUser(ctx, draft)
 				if err != nil {
 					return explainRoles(err)
 				}
-				return s.printLinked(made, fmt.Sprintf("%s can sign in (user %d, %s)", made.Data.Name, made.Data.ID, made.Data.Role))
+				return s.printLinked(created, fmt.Sprintf("%s can sign in (user %d, %s)", created.Data.Name, created.Data.ID, created.Data.Role))
 			})
 		},
 	}
@@ -69,8 +69,8 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 	return cmd
 }
 
-// printFirstAdminLink shows, while nobody can administer the vault, the one-time link under
-// which the first administrator is made.
+// printFirstAdminLink prints the one-time link to create the first administrator, as
+// long as there is no administrator.
 func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, origin string) {
 	token, err := v.Users.NewFirstLink(ctx)
 	switch {
@@ -81,8 +81,8 @@ func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, o
 	}
 }
 
-// readPassword takes the first line of standard input; on a terminal without showing
-// it. A line end is not part of it, everything else is.
+// readPassword reads a password from the first line of standard input, without echo on a
+// terminal.
 func (s *shell) readPassword() (string, error) {
 	line, err := s.readSecret("password")
 	if err == nil && line == "" {
@@ -91,45 +91,45 @@ func (s *shell) readPassword() (string, error) {
 	return line, err
 }
 
-// readSecret reads a line from standard input; on a terminal it prompts and does not
-// echo. The line end is not part of it.
-func (s *shell) readSecret(what string) (string, error) {
+// readSecret reads a line from standard input, without its line ending. On a terminal it
+// prompts with label and doesn't echo.
+func (s *shell) readSecret(label string) (string, error) {
 	if file, ok := s.in.(*os.File); ok && isTerminal(file) {
-		s.promptf(" ", "%s:", what)
+		s.promptf(" ", "%s:", label)
 		line, err := term.ReadPassword(int(file.Fd()))
-		fmt.Fprintln(s.messages) //nolint:errcheck // no one else to tell
+		fmt.Fprintln(s.messages) //nolint:errcheck // a failed write to standard error can't be reported
 		return string(line), err
 	}
 	line, err := bufio.NewReader(io.LimitReader(s.in, 2*model.MaxPasswordLength)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read the %s: %w", what, err)
+		return "", fmt.Errorf("read the %s: %w", label, err)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
 }
 
-// explainRoles adds to the refusal of a role which ones there are.
+// explainRoles adds the list of valid roles to the error for an unknown one.
 func explainRoles(err error) error {
-	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || len(refused.Errors.Of("role")) == 0 {
+	rejected, ok := errors.AsType[*client.Error](err)
+	if !ok || len(rejected.Errors.Of("role")) == 0 {
 		return err
 	}
 	var roles []string
 	for _, role := range model.Roles() {
 		roles = append(roles, string(role))
 	}
-	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(refused.Errors.Of("role")[0], "."), strings.Join(roles, ", "))
+	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(rejected.Errors.Of("role")[0], "."), strings.Join(roles, ", "))
 }
 
-// printLinked shows a one-time link, or says what was done where there is none.
-func (s *shell) printLinked(made apitypes.UserLinked, done string) error {
+// printLinked prints a one-time link, or confirmation if there is no link.
+func (s *shell) printLinked(created apitypes.UserLinked, confirmation string) error {
 	switch {
 	case s.json:
-		return s.printJSON(made)
-	case made.Link == "":
-		return s.printf("%s\n", done)
+		return s.printJSON(created)
+	case created.Link == "":
+		return s.printf("%s\n", confirmation)
 	}
-	s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", made.Data.Name, s.formatTime(made.Data.LinkExpiresAt))
-	return s.printf("%s\n", made.Link)
+	s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", created.Data.Name, s.formatTime(created.Data.LinkExpiresAt))
+	return s.printf("%s\n", created.Link)
 }
 
 func (s *shell) usersList() *cobra.Command {
@@ -160,11 +160,11 @@ func (s *shell) printUsers(users []apitypes.User) error {
 	}
 	rows := [][]string{{"ID", "NAME", "ROLE", "SECOND FACTOR", "LAST SEEN", "STATE"}}
 	for _, u := range users {
-		second := "no"
+		twoFactor := "no"
 		if u.TwoFactor {
-			second = "yes"
+			twoFactor = "yes"
 		}
-		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, second, s.formatTime(u.LastSeenAt), s.userState(u, time.Now())})
+		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, twoFactor, s.formatTime(u.LastSeenAt), s.userState(u, time.Now())})
 	}
 	return s.printTable(rows)
 }
@@ -207,12 +207,12 @@ func (s *shell) usersRole() *cobra.Command {
 	}
 }
 
-// usersChange is disable and enable.
-func (s *shell) usersChange(verb, short string, change func(*client.Client, context.Context, int64) (apitypes.User, error)) *cobra.Command {
+// usersChange returns the command "users disable" or "users enable".
+func (s *shell) usersChange(command, short string, change func(*client.Client, context.Context, int64) (apitypes.User, error)) *cobra.Command {
 	return &cobra.Command{
-		Use:     verb + " NAME",
+		Use:     command + " NAME",
 		Short:   short,
-		Example: fmt.Sprintf("  deedkeep users %s \"Kim Lee\"\n  deedkeep users %s 3", verb, verb),
+		Example: fmt.Sprintf("  deedkeep users %s \"Kim Lee\"\n  deedkeep users %s 3", command, command),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
@@ -227,10 +227,10 @@ func (s *shell) usersChange(verb, short string, change func(*client.Client, cont
 				if s.json {
 					return s.printJSON(user)
 				}
-				if verb == "enable" && !user.HasPassword {
+				if command == "enable" && !user.HasPassword {
 					s.messagef("there is no password; \"deedkeep users reset %d\" gives a link to choose one", user.ID)
 				}
-				return s.printf("%sd %s\n", verb, user.Name)
+				return s.printf("%sd %s\n", command, user.Name)
 			})
 		},
 	}
@@ -251,29 +251,30 @@ one-time link under which a new password is chosen within 24 hours.`,
 				if err != nil {
 					return err
 				}
-				made, err := c.ResetUser(ctx, id)
+				created, err := c.ResetUser(ctx, id)
 				if err != nil {
 					return explainNotFound(err, "user", args[0])
 				}
-				return s.printLinked(made, "")
+				return s.printLinked(created, "")
 			})
 		},
 	}
 }
 
-// userID finds a user by name or, where nobody has that name, by number.
-func userID(ctx context.Context, c *client.Client, which string) (int64, error) {
+// userID returns the ID of the user with the given name or, if no user has that name,
+// the number itself.
+func userID(ctx context.Context, c *client.Client, nameOrID string) (int64, error) {
 	users, err := c.Users(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, u := range users {
-		if model.Fold(u.Name) == model.Fold(which) {
+		if model.Fold(u.Name) == model.Fold(nameOrID) {
 			return u.ID, nil
 		}
 	}
-	if id, err := strconv.ParseInt(which, 10, 64); err == nil && id > 0 {
+	if id, err := strconv.ParseInt(nameOrID, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
-	return 0, fmt.Errorf("there is no user %s; \"deedkeep users list\" shows them", which)
+	return 0, fmt.Errorf("there is no user %s; \"deedkeep users list\" shows them", nameOrID)
 }

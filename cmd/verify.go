@@ -43,7 +43,7 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 				}
 				return s.printVerify(report)
 			})
-			if errors.Is(err, instance.ErrDamaged) { // nothing could be opened that might answer
+			if errors.Is(err, instance.ErrDamaged) { // the database can't be opened, so there is no report
 				return s.printVerify(apitypes.Verify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err
@@ -68,10 +68,10 @@ func (s *shell) printVerify(r apitypes.Verify) error {
 }
 
 func (s *shell) printFindings(r apitypes.Verify) error {
-	if did := r.Repaired; did != nil && did.Done {
+	if repaired := r.Repaired; repaired != nil && repaired.Done {
 		if err := s.printf("repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
-			apitypes.Count(did.Findings, "finding", "findings"), apitypes.Count(did.TasksAdded, "task", "tasks"), did.TasksRemoved,
-			apitypes.Count(did.Orphans, "orphan", "orphans"), apitypes.Count(did.Leftovers, "leftover", "leftovers")); err != nil {
+			apitypes.Count(repaired.Findings, "finding", "findings"), apitypes.Count(repaired.TasksAdded, "task", "tasks"), repaired.TasksRemoved,
+			apitypes.Count(repaired.Orphans, "orphan", "orphans"), apitypes.Count(repaired.Leftovers, "leftover", "leftovers")); err != nil {
 			return err
 		}
 	}
@@ -80,11 +80,11 @@ func (s *shell) printFindings(r apitypes.Verify) error {
 			return err
 		}
 	}
-	word := "all is well"
+	verdict := "all is well"
 	if !r.OK {
-		word = "DAMAGED"
+		verdict = "DAMAGED"
 	}
-	if err := s.printf("%s", whatHelps(r)); err != nil {
+	if err := s.printf("%s", repairHints(r)); err != nil {
 		return err
 	}
 	if r.Texts > 0 {
@@ -107,19 +107,19 @@ func (s *shell) printFindings(r apitypes.Verify) error {
 		index = fmt.Sprintf("the search index (%s)", apitypes.HumanSize(r.SearchBytes))
 	}
 	return s.printf("%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
-		word, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
+		verdict, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
 		apitypes.Count(r.Events, "event", "events"), index,
 		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
 }
 
-// whatHelps says what to do about findings, a line each; nothing when there are none.
-func whatHelps(r apitypes.Verify) string {
+// repairHints returns what to do about the findings, one line each.
+func repairHints(r apitypes.Verify) string {
 	documents, others := false, false
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case "file":
 			documents = true
-		case "search", "previews": // which say so themselves
+		case "search", "previews": // their text says what to do
 		default:
 			others = true
 		}

@@ -16,7 +16,8 @@ import (
 	"deedkeep/web"
 )
 
-// release can be set by the linker, for source that has no repository:
+// release is the version, if the linker sets it. Builds from source without a repository
+// use it:
 //
 //	go build -ldflags "-X deedkeep/cmd.release=v1.4.0"
 var release string
@@ -29,17 +30,18 @@ var build = sync.OnceValue(func() control.Build {
 	return resolveBuild(release, info, web.Generated())
 })
 
-// resolveBuild says what program this is: by what the linker was given, else by what "go
-// build" noted of version control, else by what "go generate" did. The note of "go
-// generate" has the version that git describes, but may be of an earlier commit.
-func resolveBuild(release string, info *debug.BuildInfo, made web.Source) control.Build {
-	noted := map[string]string{}
+// resolveBuild returns the version, commit, and date of this program. The linker flag
+// comes first, then the version control stamp of "go build", then the note of "go
+// generate". Only that note has the version from "git describe", but it may be from an
+// earlier commit.
+func resolveBuild(release string, info *debug.BuildInfo, generated web.Source) control.Build {
+	stamped := map[string]string{}
 	for _, s := range info.Settings {
-		noted[s.Key] = s.Value
+		stamped[s.Key] = s.Value
 	}
-	b := control.Build{Version: made.Version, Commit: made.Commit, Date: made.Date}
-	if commit := noted["vcs.revision"]; commit != "" && commit != made.Commit {
-		b = control.Build{Commit: commit, Date: noted["vcs.time"]}
+	b := control.Build{Version: generated.Version, Commit: generated.Commit, Date: generated.Date}
+	if commit := stamped["vcs.revision"]; commit != "" && commit != generated.Commit {
+		b = control.Build{Commit: commit, Date: stamped["vcs.time"]}
 	}
 	if b.Version == "" && info.Main.Version != "(devel)" {
 		b.Version = info.Main.Version
@@ -47,7 +49,7 @@ func resolveBuild(release string, info *debug.BuildInfo, made web.Source) contro
 	if release != "" {
 		b.Version = release
 	}
-	if b.Commit != "" && noted["vcs.modified"] == "true" {
+	if b.Commit != "" && stamped["vcs.modified"] == "true" {
 		b.Commit += "+changes"
 	}
 	b.Version, b.Commit = cmp.Or(b.Version, "dev"), cmp.Or(b.Commit, "unknown")

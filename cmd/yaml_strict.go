@@ -15,22 +15,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxYAMLSize is the longest file of definitions, in bytes. Written by hand, none comes
-// near it.
+// maxYAMLSize limits the size of a definition file, in bytes. Handwritten files are far
+// smaller.
 const maxYAMLSize = 1 << 20
 
-// strictYAML reads a file of definitions: YAML, or JSON where it begins with a brace. It is
-// strict, because a misspelled key would silently keep what it was to change: unknown and
-// repeated keys, values of another kind, a second document, anchors and aliases are
-// refused, each with its line. It knows the line of every value by its path, such as
-// templates.0.custom_fields.2.key, so that what the vault refuses has a line too.
+// strictYAML parses a definition file: YAML, or JSON if it starts with a brace. It is
+// strict, because a misspelled key would otherwise have no effect and no error: unknown
+// and repeated keys, values of the wrong type, a second document, anchors, and aliases
+// are problems, each with its line. It remembers the line of every value by its path,
+// such as templates.0.custom_fields.2.key, so that validation errors of the vault have a
+// line, too.
 type strictYAML struct {
 	name     string
 	lines    map[string]int
 	problems []string
 }
 
-// readStrictYAML reads a file, "-" being standard input.
+// readStrictYAML reads the file at path; "-" is standard input.
 func (s *shell) readStrictYAML(path string) (*strictYAML, *yaml.Node, error) {
 	name, in := path, s.in
 	if path == "-" {
@@ -47,12 +48,13 @@ func (s *shell) readStrictYAML(path string) (*strictYAML, *yaml.Node, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	sheet := &strictYAML{name: name, lines: map[string]int{}}
-	root, err := sheet.parse(text)
-	return sheet, root, err
+	file := &strictYAML{name: name, lines: map[string]int{}}
+	root, err := file.parse(text)
+	return file, root, err
 }
 
-// parse gives the one document of a file; no node of it has been judged yet.
+// parse returns the root node of the only document in the file. It doesn't check the
+// nodes.
 func (s *strictYAML) parse(text []byte) (*yaml.Node, error) {
 	if len(text) > maxYAMLSize {
 		return nil, fmt.Errorf("%s is longer than 1 MB", s.name)
@@ -80,22 +82,24 @@ func (s *strictYAML) parse(text []byte) (*yaml.Node, error) {
 
 var yamlLine = regexp.MustCompile(`^line (\d+): (.*)`)
 
-// notYAML takes the line out of the parser's sentence, "yaml: line 3: did not find …".
+// notYAML moves the line number from the parser's message, "yaml: line 3: did not find
+// …", into a prefix with the file name.
 func (s *strictYAML) notYAML(err error) error {
 	reason, where := strings.TrimPrefix(err.Error(), "yaml: "), s.name
-	if found := yamlLine.FindStringSubmatch(reason); found != nil {
-		where, reason = s.name+":"+found[1], found[2]
+	if match := yamlLine.FindStringSubmatch(reason); match != nil {
+		where, reason = s.name+":"+match[1], match[2]
 	}
 	return fmt.Errorf("%s: not valid YAML: %s", where, reason)
 }
 
-// parseJSON gives JSON as the nodes that YAML would give: its escapes are not YAML's.
+// parseJSON returns JSON as YAML nodes. The YAML parser can't read it, because JSON has
+// different escape sequences.
 func (s *strictYAML) parseJSON(text []byte) (*yaml.Node, error) {
 	line := func(offset int64) int { return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")) }
 	if err := json.Unmarshal(text, new(any)); err != nil {
 		at := s.name
-		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = fmt.Sprintf("%s:%d", s.name, line(wrong.Offset))
+		if syntaxErr, ok := errors.AsType[*json.SyntaxError](err); ok {
+			at = fmt.Sprintf("%s:%d", s.name, line(syntaxErr.Offset))
 		}
 		return nil, fmt.Errorf("%s: not valid JSON: %w", at, err)
 	}
@@ -105,7 +109,7 @@ func (s *strictYAML) parseJSON(text []byte) (*yaml.Node, error) {
 	return lines.value(decoder)
 }
 
-// lineCounter knows the line of an offset that only grows.
+// lineCounter computes line numbers from increasing offsets.
 type lineCounter struct {
 	text []byte
 	at   int64
@@ -149,7 +153,8 @@ func (l *lineCounter) value(d *json.Decoder) (*yaml.Node, error) {
 	return node, err
 }
 
-// position names the place of a value by its path, or of what it stands in.
+// position returns the file and line of the value at path, or of the closest enclosing
+// value with a known line.
 func (s *strictYAML) position(path string) string {
 	for ; path != ""; path = path[:max(strings.LastIndexByte(path, '.'), 0)] {
 		if line, known := s.lines[path]; known {
@@ -163,7 +168,7 @@ func (s *strictYAML) addProblem(node *yaml.Node, format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf("%s:%d: ", s.name, node.Line)+fmt.Sprintf(format, args...))
 }
 
-// err is every problem, a line each.
+// err returns all problems as one error, one line each.
 func (s *strictYAML) err() error {
 	if len(s.problems) == 0 {
 		return nil
@@ -171,7 +176,8 @@ func (s *strictYAML) err() error {
 	return errors.New(strings.Join(s.problems, "\n"))
 }
 
-// checkNode notes a value's line and refuses what stands for something else.
+// checkNode records the line of a value. It reports whether the value is usable: not an
+// alias, tag, or null.
 func (s *strictYAML) checkNode(node *yaml.Node, path string) bool {
 	s.lines[path] = node.Line
 	switch {
@@ -194,7 +200,7 @@ func lastPathPart(path string) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// mapping gives the values of a mapping that has only known keys, each once.
+// mapping returns the values of a mapping. Keys must be in known and must not repeat.
 func (s *strictYAML) mapping(node *yaml.Node, path string, known ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	if !s.checkNode(node, path) {
@@ -229,7 +235,7 @@ func (s *strictYAML) sequence(node *yaml.Node, path string) []*yaml.Node {
 	return node.Content
 }
 
-// str takes any plain word as it is written: 30 and yes are good names.
+// str returns any scalar as it is written, because 30 and yes are valid names.
 func (s *strictYAML) str(node *yaml.Node, path string) string {
 	if !s.checkNode(node, path) {
 		return ""
