@@ -98,7 +98,7 @@ func CheckOrderFields(defs []Field) ([]Field, errs.Fields) {
 func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 	var f validation
 	if len(statuses) == 0 {
-		f.Add("statuses", "Orders need at min one status; the first is given to new orders.")
+		f.Add("statuses", "Orders need at least one status; the first is given to new orders.")
 	}
 	statuses = f.names("statuses", "status", statuses, MaxStatuses)
 	return statuses, f.Fields

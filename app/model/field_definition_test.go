@@ -99,7 +99,7 @@ func TestStatuses(t *testing.T) {
 		want string
 	}{
 		{"good", []string{" active ", "done"}, ""},
-		{"none", nil, "statuses: Orders need at min one status; the first is given to new orders."},
+		{"none", nil, "statuses: Orders need at least one status; the first is given to new orders."},
 		{"twice", []string{"Done", "done"}, `statuses.1: "done" is there twice; capital letters make no difference.`},
 		{"too many", make([]string, MaxStatuses+1), "statuses: There must not be more than 100."},
 	} {

@@ -18,7 +18,7 @@ type Folder struct {
 const MaxFolderDepth = 32
 
 // MsgFolderTooDeep is the message for a folder below MaxFolderDepth.
-var MsgFolderTooDeep = fmt.Sprintf("Folders lie at max %d deep; choose one further up.", MaxFolderDepth)
+var MsgFolderTooDeep = fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth)
 
 // FolderDraft is the input for a new folder.
 type FolderDraft struct {

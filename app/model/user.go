@@ -191,7 +191,7 @@ func checkPassword(f *validation, password string) {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
 		f.Add("password", MsgInvalidCharacters("password"))
 	case len(password) < MinPasswordLength:
-		f.Add("password", fmt.Sprintf("The password field must have at min %d characters.", MinPasswordLength))
+		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", MinPasswordLength))
 	case len(password) > MaxPasswordLength:
 		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MaxPasswordLength))
 	}

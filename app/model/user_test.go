@@ -35,7 +35,7 @@ func TestRolePermissions(t *testing.T) {
 func TestPasswordRules(t *testing.T) {
 	for _, row := range []struct{ password, want string }{
 		{"", "The password field is required."},
-		{"ninechars", "The password field must have at min 10 characters."},
+		{"ninechars", "The password field must have at least 10 characters."},
 		{"tall 1ilac", ""},
 		{strings.Repeat("long way home ", 74)[:1024], ""},
 		{strings.Repeat("long way home ", 74)[:1025], "The password field must not be longer than 1024 bytes."},
