@@ -14,17 +14,18 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Abstracts are the verbs on abstracts.
+// Abstracts implements the operations on abstracts.
 type Abstracts struct{ v *Vault }
 
-// AbstractWithFiles is an abstract with its documents, in the order attached, and what was
-// refused of those sent with the request, in the order sent.
+// AbstractWithFiles is an abstract with its documents in their sequence. After an
+// upload, Failures lists the rejected documents of the request in the order sent.
 type AbstractWithFiles struct {
 	Abstract model.Abstract
 	Files    []model.File
 	Failures []model.RejectedFile
 }
 
+// AbstractOps reads and writes abstracts for the shared operations.
 var AbstractOps = recordOps[AbstractWithFiles]{
 	Name: "abstract",
 	get: func(t *store.Tx, id uint64) (AbstractWithFiles, error) {
@@ -45,7 +46,7 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 	},
 }
 
-// readAbstractWithFiles is an abstract and its documents.
+// readAbstractWithFiles reads an abstract and its documents.
 func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstract, error), file func(*store.Tx, uint64) (model.File, error)) (f AbstractWithFiles, err error) {
 	if f.Abstract, err = abstract(t, id); err != nil {
 		return f, err
@@ -64,30 +65,30 @@ func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint
 	return f, nil
 }
 
-// missingFileError is the error of a record that names a document which has no record.
+// missingFileError returns the error for a record that refers to a missing document.
 func missingFileError(id uint64) error {
 	return fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, id)
 }
 
-// Create makes an abstract and files the good documents of the tray with it. It
-// returns Invalid with every wrong field at once, and then stores nothing; refused
-// documents are no error (SPEC.md, POST /abstracts, rule 2).
-func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *StagedUpload, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	// Before the bytes are synced, so that a refusal costs no disk, and before the
-	// turn of the one writer, which only looks whether the template is still the same.
+// Create creates an abstract with the accepted documents of an upload. If any field is
+// invalid, it stores nothing and returns an Invalid error that lists every invalid
+// field. Rejected documents do not cause an error; they are listed in Failures.
+func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	// Validate before the bytes are synced, so that an invalid draft costs no disk writes,
+	// and outside the single writer, which only checks that the template is unchanged.
 	var judged validatedAbstract
 	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.validate(t, draft); return err }); err != nil {
 		return AbstractWithFiles{}, err
 	}
-	filing, err := tray.commit()
+	accepted, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	defer func() { filing.finish(err) }()
-	within := filing.limitTo(0)
+	defer func() { accepted.finish(err) }()
+	within := accepted.limitTo(0)
 	made := AbstractWithFiles{Failures: within.rejected}
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.CheckUnused(t, a.v); err != nil {
+		if err := idempotency.CheckUnused(t, a.v); err != nil {
 			return err
 		}
 		made.Abstract, err = a.revalidate(t, draft, judged)
@@ -96,30 +97,31 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, within); err != nil {
 			return err
 		}
-		return keep.SaveResponse(t, made.Abstract.CreatedAt, made)
+		return idempotency.SaveResponse(t, made.Abstract.CreatedAt, made)
 	})
 	a.v.Queued.Notify()
 	return made, err
 }
 
-// validatedAbstract is a draft with what its template says of it.
+// validatedAbstract is a validated draft and the template it was validated with.
 type validatedAbstract struct {
 	template *model.Template // nil where there is none
 	abstract model.Abstract
 }
 
-// validate finds the draft's template and applies every rule.
+// validate looks up the template of a draft and validates the draft.
 func (a *Abstracts) validate(t *store.Tx, draft model.AbstractDraft) (j validatedAbstract, err error) {
 	var found bool
 	if j.template, found, err = templateForDraft(t, draft.TemplateID); err != nil {
 		return j, err
 	}
-	var refused errs.Fields
-	j.abstract, refused = draft.Check(j.template, found, a.v.Settings.Rules)
-	return j, refused.Err()
+	var rejected errs.Fields
+	j.abstract, rejected = draft.Check(j.template, found, a.v.Settings.Rules)
+	return j, rejected.Err()
 }
 
-// revalidate gives the abstract if the judgement still holds, else judges anew.
+// revalidate returns the validated abstract, after a new validation if its template has
+// changed.
 func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, j validatedAbstract) (model.Abstract, error) {
 	template, _, err := templateForDraft(t, draft.TemplateID)
 	if err == nil && !sameDefinitions(template, j.template) {
@@ -128,6 +130,7 @@ func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, j validat
 	return j.abstract, err
 }
 
+// sameDefinitions reports whether a template still has the same fields and statuses.
 func sameDefinitions(a, b *model.Template) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -135,8 +138,8 @@ func sameDefinitions(a, b *model.Template) bool {
 	return a.ID == b.ID && sameList(a.Fields, b.Fields) && sameList(a.Statuses, b.Statuses)
 }
 
-// templateForDraft is the template a draft is checked by. One that is retired cannot
-// be used for new abstracts (API.md, "Templates").
+// templateForDraft returns the template of a new abstract: the one that the draft names,
+// or the default template. Retired templates are not accepted for new abstracts.
 func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, found bool, err error) {
 	if !id.Present {
 		standard, ok, err := t.DefaultTemplate()
@@ -155,7 +158,7 @@ func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, 
 	return &chosen, err == nil, err
 }
 
-func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, filing *acceptedFiles) (model.Abstract, []model.File, error) {
+func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, accepted *acceptedFiles) (model.Abstract, []model.File, error) {
 	id, err := t.NewAbstractID()
 	if err != nil {
 		return made, nil, err
@@ -165,7 +168,7 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, 
 	if err := a.v.AddEvent(t, at, actor, "abstract.created", txn.RecordRef("abstract", id), nil); err != nil {
 		return made, nil, err
 	}
-	files, err := filing.saveRecords(a.v, t, at, actor, model.File{AbstractID: id})
+	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: id})
 	if err != nil {
 		return made, nil, err
 	}
@@ -173,6 +176,7 @@ func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, 
 	return made, files, t.PutAbstract(made)
 }
 
+// FileIDs returns the IDs of files.
 func FileIDs(files []model.File) []uint64 {
 	var ids []uint64
 	for _, f := range files {
@@ -181,35 +185,35 @@ func FileIDs(files []model.File) []uint64 {
 	return ids
 }
 
-// Attach files the tray's good documents with an abstract that is there. Nothing
-// good among them is no error: Failures says why. NotFound when there is no such
-// abstract.
-func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *StagedUpload, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+// Attach adds the accepted documents of an upload to an abstract. Rejected documents are
+// listed in Failures and do not cause an error, even if all were rejected. It returns
+// NotFound if the abstract does not exist.
+func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	draft.FolderID = model.IDInput{} // an abstract's documents are in no folder
-	if _, refused := draft.Check(tray.HasFiles(), true); len(refused) > 0 {
-		return AbstractWithFiles{}, refused.Err()
+	if _, rejected := draft.Check(upload.HasFiles(), true); len(rejected) > 0 {
+		return AbstractWithFiles{}, rejected.Err()
 	}
 	if _, err := a.Get(ctx, id); err != nil {
 		return AbstractWithFiles{}, err
 	}
-	filing, err := tray.commit()
+	accepted, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	defer func() { filing.finish(err) }()
-	if len(filing.accepted) == 0 && !keep.enabled() {
+	defer func() { accepted.finish(err) }()
+	if len(accepted.accepted) == 0 && !idempotency.enabled() {
 		filed, err := a.Get(ctx, id)
-		filed.Failures = filing.rejected
+		filed.Failures = accepted.rejected
 		return filed, err
 	}
 	var filed AbstractWithFiles
-	within := filing
+	within := accepted
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.CheckUnused(t, a.v); err != nil {
+		if err := idempotency.CheckUnused(t, a.v); err != nil {
 			return err
 		}
 		filed, err = AbstractOps.get(t, id)
-		within = filing.limitTo(len(filed.Files))
+		within = accepted.limitTo(len(filed.Files))
 		filed.Failures = within.rejected
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -217,31 +221,31 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 		if filed, err = a.attach(t, at, actor, filed, within); err != nil {
 			return err
 		}
-		return keep.SaveResponse(t, at, filed)
+		return idempotency.SaveResponse(t, at, filed)
 	})
 	a.v.Queued.Notify()
 	return filed, err
 }
 
-func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed AbstractWithFiles, filing *acceptedFiles) (AbstractWithFiles, error) {
-	files, err := filing.saveRecords(a.v, t, at, actor, model.File{AbstractID: filed.Abstract.ID})
+func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed AbstractWithFiles, accepted *acceptedFiles) (AbstractWithFiles, error) {
+	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: filed.Abstract.ID})
 	if err != nil || len(files) == 0 {
 		return filed, err
 	}
-	place := filing.insertPosition(filed.Abstract.Files, files[0].ID)
+	place := accepted.insertPosition(filed.Abstract.Files, files[0].ID)
 	filed.Files = slices.Insert(filed.Files, place, files...)
 	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, FileIDs(files)...)
 	filed.Abstract = nextVersion(filed.Abstract, at)
 	return filed, t.PutAbstract(filed.Abstract)
 }
 
-// nextVersion moves an abstract's version; time never stands still between two.
+// nextVersion increments the version of an abstract and updates its time of change.
 func nextVersion(a model.Abstract, at time.Time) model.Abstract {
 	a.Version, a.UpdatedAt = a.Version+1, nextUpdateTime(at, a.UpdatedAt)
 	return a
 }
 
-// Get reads an abstract and its documents; NotFound when there is none.
+// Get returns an abstract with its documents, or NotFound.
 func (a *Abstracts) Get(ctx context.Context, id uint64) (AbstractWithFiles, error) {
 	var f AbstractWithFiles
 	err := a.v.Store.View(ctx, func(t *store.Tx) (err error) {
@@ -251,7 +255,7 @@ func (a *Abstracts) Get(ctx context.Context, id uint64) (AbstractWithFiles, erro
 	return f, err
 }
 
-// List reads a page of abstracts, each with its documents.
+// List returns a page of abstracts with their documents.
 func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles], error) {
 	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[AbstractWithFiles], err error) {
 		found, err := t.ListAbstracts(q)
@@ -262,8 +266,8 @@ func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles],
 	})
 }
 
-// Patch changes what was sent of an abstract; Invalid with every wrong field at
-// once, Stale when it is not what was expected.
+// Patch changes the fields in p. It returns Invalid with every invalid field, or
+// PreconditionFailed if match does not accept the current version.
 func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, match Match) (AbstractWithFiles, error) {
 	return patch(ctx, a.v, AbstractOps, actor, id, match, func(t *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
 		now := AbstractWithFiles{Files: old.Files}
@@ -271,16 +275,16 @@ func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p m
 		if err != nil {
 			return now, err
 		}
-		var refused errs.Fields
-		now.Abstract, refused = p.Check(old.Abstract, template, a.v.Settings.Rules)
-		if len(refused) == 0 {
+		var rejected errs.Fields
+		now.Abstract, rejected = p.Check(old.Abstract, template, a.v.Settings.Rules)
+		if len(rejected) == 0 {
 			now.Files = filesInOrder(old.Files, now.Abstract.Files)
 		}
-		return now, refused.Err()
+		return now, rejected.Err()
 	})
 }
 
-// templateByID is the template of an abstract, retired or not; nil where it has none.
+// templateByID returns a template, retired or not, or nil for ID 0.
 func templateByID(t *store.Tx, id uint64) (*model.Template, error) {
 	if id == 0 {
 		return nil, nil
@@ -289,7 +293,7 @@ func templateByID(t *store.Tx, id uint64) (*model.Template, error) {
 	return &template, err
 }
 
-// filesInOrder gives the same files in the order of the numbers.
+// filesInOrder returns files in the order of ids.
 func filesInOrder(files []model.File, numbers []uint64) []model.File {
 	byNumber := make(map[uint64]model.File, len(files))
 	for _, f := range files {
@@ -302,8 +306,8 @@ func filesInOrder(files []model.File, numbers []uint64) []model.File {
 	return order
 }
 
-// Trash moves an abstract into the trash, and its documents along with it. Its list
-// of them stays as it is, and with it their order.
+// Trash moves an abstract and its documents to the trash. The list of documents is
+// unchanged, so that Restore keeps their sequence.
 func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	return trash(ctx, a.v, AbstractOps, actor, id, match, "trashed", func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
 		abstract := live.Abstract
@@ -320,10 +324,10 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 	})
 }
 
-// Restore takes an abstract out of the trash, with exactly the documents that went
-// along with it. One that is live stays as it is.
-func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	return restore(ctx, a.v, AbstractOps, actor, id, keep, nil, func(t *store.Tx, in AbstractWithFiles, _ time.Time) (AbstractWithFiles, map[string]string, error) {
+// Restore restores an abstract and the documents that were trashed with it. A live
+// abstract is left unchanged.
+func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	return restore(ctx, a.v, AbstractOps, actor, id, idempotency, nil, func(t *store.Tx, in AbstractWithFiles, _ time.Time) (AbstractWithFiles, map[string]string, error) {
 		out := AbstractWithFiles{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
 		out.Abstract.Trashed = nil
 		for _, file := range in.Files {
@@ -337,8 +341,9 @@ func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, k
 	})
 }
 
-// Detach takes a document off its abstract, into the trash. NotFound when it is not
-// one of the abstract's, Stale when it is not what was expected.
+// Detach removes a document from its abstract and moves it to the trash. It returns
+// NotFound if the document does not belong to the abstract, PreconditionFailed if match
+// does not accept its version.
 func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint64, match Match) error {
 	return trash(ctx, a.v, fileOpsOfAbstract(id), actor, file, match, "detached", trashFile)
 }
@@ -347,7 +352,7 @@ func fileCountDetail(f AbstractWithFiles) map[string]string {
 	return map[string]string{"files": strconv.Itoa(len(f.Files))}
 }
 
-// withDocuments reads the documents of abstracts.
+// ReadAbstractFiles reads the documents of a page of abstracts.
 func ReadAbstractFiles(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[AbstractWithFiles], err error) {
 	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
 	for _, abstract := range found.Items {

@@ -7,9 +7,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// WithSameFileNumber gives at most MaxFound other live abstracts with the file number of one,
-// compared without its punctuation, and whether there may be more. Nothing forbids it:
-// updates reuse numbers.
+// WithSameFileNumber returns up to MaxFound other live abstracts with the same file
+// number, ignoring punctuation, and reports whether there may be more. File numbers need
+// not be unique: updates reuse them.
 func (a *Abstracts) WithSameFileNumber(ctx context.Context, of model.Abstract) (list []model.Abstract, more bool, err error) {
 	number := of.FileNumber()
 	if number == "" {
@@ -29,5 +29,5 @@ func (a *Abstracts) WithSameFileNumber(ctx context.Context, of model.Abstract) (
 	return list[:min(len(list), MaxFound)], more, err
 }
 
-// MaxFound is how many hits a group has at most.
+// MaxFound is the maximum number of results in a group.
 const MaxFound = 20

@@ -13,29 +13,27 @@ import (
 	"deedkeep/app/txn"
 )
 
-// ListWithoutFiles reads a page of abstracts without their documents, of which only the numbers
-// are told.
+// ListWithoutFiles returns a page of abstracts without reading their documents.
 func (a *Abstracts) ListWithoutFiles(ctx context.Context, q Query) (Page[model.Abstract], error) {
 	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
 }
 
-// History is what was done to an abstract and its documents, newest first.
+// History is a page of the audit entries of an abstract and its documents, newest first.
 type History struct {
 	Events []model.Event
 	Names  map[string]string // of the documents in it, by their record: "file:7"
-	Before uint64            // the History.Before that goes on; 0: there is no more
+	Before uint64            // value of before for the next page; 0: no more
 }
 
-// maxRemovedFiles is how many of the documents that left an abstract a part of its history
-// tells of.
+// maxRemovedFiles is the maximum number of removed documents in a partial history.
 const maxRemovedFiles = 50
 
-// History reads what was done to an abstract, and to the documents that are among its
-// own or left it (title.Abstract.Gone): at most limit events before number before (0:
-// the newest). Its cost grows with the number of documents given, to which the last that
-// left are added; nil is all of them. NotFound when there is no such abstract. Who read
-// and downloaded what is for administrators alone: it is there to find out what
-// happened, and not for colleagues to watch each other.
+// History returns at most limit audit entries, with sequence numbers below before, of an
+// abstract and of its current and removed documents. For before 0 it starts at the
+// newest entry. If documents is not nil, it covers only these and the documents removed
+// last; the cost grows with their number. It returns NotFound if the abstract does not
+// exist. Views and downloads are included only for administrators: they serve to
+// investigate incidents, not to let colleagues monitor each other.
 func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History, err error) {
 	if err := a.v.events.FlushViews(ctx); err != nil {
 		return h, err
@@ -58,12 +56,12 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 	return h, err
 }
 
-// historyReader gathers events of several records.
+// historyReader collects the audit entries of several records.
 type historyReader struct {
 	*store.Tx
 	before       uint64
 	limit        int
-	includeViews bool // views and downloads are told of
+	includeViews bool // views and downloads are included
 	events       []model.Event
 }
 
@@ -89,7 +87,7 @@ func (g *historyReader) history(ctx context.Context, own string, documents []uin
 	return h, nil
 }
 
-// collect takes the newest events of a record that are older than what was asked for.
+// collect reads the newest matching entries of a record.
 func (g *historyReader) collect(of string) error {
 	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: of}}, Descending: true, Limit: g.limit + 1}
 	for found := 0; found <= g.limit; {
@@ -113,7 +111,7 @@ func (g *historyReader) collect(of string) error {
 	return nil
 }
 
-// names are what the documents of events are called, in the trash too.
+// names returns the filenames of the documents in events, including trashed documents.
 func (g *historyReader) names(events []model.Event) map[string]string {
 	names := map[string]string{}
 	for _, e := range events {
@@ -128,8 +126,8 @@ func (g *historyReader) names(events []model.Event) map[string]string {
 	return names
 }
 
-// Uploaders says who filed each of the documents; one that the log does not tell of is
-// left out.
+// Uploaders returns who uploaded each document. It leaves out documents whose upload is
+// not in the audit log.
 func (f *Files) Uploaders(ctx context.Context, documents []uint64) (who map[uint64]model.Actor, err error) {
 	who = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
@@ -149,9 +147,9 @@ func (f *Files) Uploaders(ctx context.Context, documents []uint64) (who map[uint
 	return who, err
 }
 
-// FindByPrefix gives the abstracts that a query leaves, at most its Limit, and whose file number,
-// parcel or address is a text or begins with it, those that are it first; and whether
-// there may be more. Of the query only its filters count.
+// FindByPrefix returns abstracts whose file number, parcel, or address equals or starts
+// with text, exact matches first, and reports whether there may be more. Of q it uses
+// the filters and the limit.
 func (a *Abstracts) FindByPrefix(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.FindAbstractsWhere(text, q)

@@ -8,18 +8,18 @@ import (
 	"deedkeep/app/store"
 )
 
-// ReorderRequest is how documents of an abstract change places: one of them goes elsewhere, or
-// several stand in another order in the places that they have together. What it says
-// of documents that are not there is not looked at.
+// ReorderRequest changes the sequence of documents in an abstract: it moves one
+// document, or rearranges several among the positions they occupy. IDs of other
+// documents are ignored.
 type ReorderRequest struct {
-	File     uint64   // this one goes
-	Position int      // to that place, from 1; or, where it is 0,
-	Offset   int      // so many places down, or up where it is negative
-	Sequence []uint64 // instead: these, in this order
+	File     uint64   // document to move
+	Position int      // new position, from 1; 0: use Offset
+	Offset   int      // number of positions down; up if negative
+	Sequence []uint64 // if not nil: rearrange these documents in this sequence
 }
 
-// Reorder puts the documents of an abstract into another order, as they stand by then.
-// NotFound when there is no such abstract.
+// Reorder changes the sequence of documents in an abstract and leaves out those that
+// were removed in the meantime. It returns NotFound if the abstract does not exist.
 func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, move ReorderRequest) (AbstractWithFiles, error) {
 	return patch(ctx, a.v, AbstractOps, actor, id, Match{}, func(_ *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
 		now := old
@@ -29,7 +29,7 @@ func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, m
 	})
 }
 
-// apply gives the numbers in their new order; files stays as it is.
+// apply returns the IDs in their new sequence. It does not modify files.
 func (m ReorderRequest) apply(files []uint64) []uint64 {
 	order := slices.Clone(files)
 	if m.Sequence != nil {
@@ -46,7 +46,7 @@ func (m ReorderRequest) apply(files []uint64) []uint64 {
 	return slices.Insert(slices.Delete(order, at, at+1), min(max(to, 0), len(order)-1), m.File)
 }
 
-// applySequence puts the named numbers into the places that they have together.
+// applySequence puts the requested IDs into the positions that they occupy together.
 func (m ReorderRequest) applySequence(order []uint64) []uint64 {
 	var list []uint64
 	for _, id := range m.Sequence {

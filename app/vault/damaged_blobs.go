@@ -16,8 +16,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Damage is a stored document whose bytes on the disk are known to be damaged or
-// missing. It stays until they are found intact, or no document has them any more.
+// Damage describes a damaged or missing blob. It is kept until the blob is verified as
+// intact or no document refers to it.
 type Damage struct {
 	Digest    string    `json:"sha256"`
 	FileID    uint64    `json:"file"` // one of the documents that have these bytes
@@ -27,7 +27,7 @@ type Damage struct {
 	Logged    bool      `json:"logged"` // the audit log has it
 }
 
-// DamagedError says that a document is not sent because its stored bytes are damaged.
+// DamagedError reports that a document cannot be returned because its blob is damaged.
 type DamagedError struct {
 	File  model.File
 	Cause error
@@ -37,22 +37,23 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("file %d is damaged: %v", e.File.ID, e.Cause)
 }
 
-// Unwrap gives what was found.
+// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Cause }
 
 const (
-	// mostDamaged is how many are remembered, in a note that is written for each.
+	// MaxDamagedBlobs is the maximum number of damaged blobs that are recorded.
 	MaxDamagedBlobs = 1000
-	// maxProblemLength bounds the sentence of one.
+	// maxProblemLength is the maximum length of a description in bytes.
 	maxProblemLength = 300
 )
 
-// damagedBlobs are what is known of damage. They are kept in the note of the scrub.
+// damagedBlobs is the set of damaged blobs. It is stored with the state of the scrubber.
 type damagedBlobs struct {
 	mu       sync.Mutex
 	ByDigest map[blobstore.Digest]Damage
 }
 
+// List returns the damaged blobs, sorted by file ID.
 func (d *damagedBlobs) List() []Damage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,13 +62,14 @@ func (d *damagedBlobs) List() []Damage {
 	})
 }
 
+// Count returns the number of damaged blobs.
 func (d *damagedBlobs) Count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.ByDigest)
 }
 
-// add remembers damage; first says that it is news.
+// add records a damaged blob and reports whether it is new.
 func (d *damagedBlobs) add(digest blobstore.Digest, file uint64, problem string, at time.Time) (first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +85,7 @@ func (d *damagedBlobs) add(digest blobstore.Digest, file uint64, problem string,
 	return !marked
 }
 
-// update changes one that is marked.
+// update calls change for a recorded blob.
 func (d *damagedBlobs) update(digest blobstore.Digest, change func(*Damage)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,10 +110,10 @@ func (d *damagedBlobs) remove(digest blobstore.Digest) (was bool) {
 	return was
 }
 
-// Damaged are the documents whose stored bytes are known to be damaged, by number.
+// Damaged returns the damaged blobs, sorted by file ID.
 func (v *Vault) Damaged() []Damage { return v.DamagedBlobs.List() }
 
-// knownDamaged are the numbers of the documents whose bytes are known to be damaged.
+// DamagedFileIDs returns the IDs of the documents with damaged blobs.
 func (v *Vault) DamagedFileIDs() (files []uint64) {
 	for _, known := range v.DamagedBlobs.List() {
 		files = append(files, known.FileID)
@@ -119,13 +121,12 @@ func (v *Vault) DamagedFileIDs() (files []uint64) {
 	return files
 }
 
-// isDamage reports whether an error means that a document's bytes are damaged or gone.
+// IsDamageError reports whether err means that a blob is damaged or missing.
 func IsDamageError(err error) bool {
 	return errors.Is(err, blobstore.ErrDamaged) || errors.Is(err, blobstore.ErrMissing)
 }
 
-// foundDamaged notes that a document's bytes are damaged: once for each, until they are
-// found intact.
+// RecordDamage records a damaged blob and logs it once.
 func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
 	if v.Store.CheckFile() != nil {
 		return // the data directory is gone, and so is every document
@@ -142,8 +143,8 @@ func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file 
 	v.saveDamagedBlobs()
 }
 
-// logDamage writes the audit log's entry about damage that has none. A vault that is
-// full or read-only gets it later.
+// LogDamage writes the audit entry of a damaged blob unless it exists. If the vault is
+// not writable now, a later call writes it.
 func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 	known, marked := v.DamagedBlobs.lookup(digest)
 	if !marked || known.Logged {
@@ -161,7 +162,7 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 	v.DamagedBlobs.update(digest, func(d *Damage) { d.Logged = true })
 }
 
-// foundIntact takes the mark away from bytes that were read or written and are right.
+// ClearDamage removes blobs that were verified or rewritten from the damaged ones.
 func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
@@ -175,8 +176,8 @@ func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
 	}
 }
 
-// inspectBytes reads a document's bytes and notes what it finds. The error is about the
-// reading, and says nothing about the bytes.
+// VerifyBlob reads a blob and records whether it is damaged. It returns an error only if
+// reading failed for another reason.
 func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file model.File) error {
 	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Throttle{Activity: v.Activity}).Pause)
 	if err == nil && file.Size >= 0 {
@@ -201,8 +202,8 @@ func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file mo
 	})
 }
 
-// stillHas calls fn with a document that has these bytes; where there is none any more,
-// no one misses them.
+// WithFileOfBlob calls fn with a document that refers to the blob. If none does, it
+// removes the blob from the damaged ones.
 func (v *Vault) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
 	if err := v.Store.CheckFile(); err != nil {
 		return err
@@ -224,5 +225,5 @@ func (v *Vault) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn 
 	return nil
 }
 
-// recheckAfter is how old a finding of damage must be for a request to check it again.
+// recheckAfter is the age after which a request verifies a damaged blob again.
 const recheckAfter = 10 * time.Minute

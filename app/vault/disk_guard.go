@@ -4,17 +4,18 @@ import (
 	"io"
 )
 
-// spaceCheckInterval is after how many bytes of an arriving document the disk is looked at.
+// spaceCheckInterval is the number of bytes read between two checks of the free space.
 const spaceCheckInterval = 8 << 20
 
-// roomReader ends a document when the disk falls below its reserve, so that what
-// arrives at the same time cannot use it up together.
+// DiskGuardReader fails when free disk space falls below the reserve, so that concurrent
+// uploads cannot use up the reserve together.
 type DiskGuardReader struct {
 	io.Reader
 	Vault      *Vault
 	sinceCheck int64
 }
 
+// Read reads from the underlying reader and checks the free space at intervals.
 func (r *DiskGuardReader) Read(p []byte) (int, error) {
 	if r.sinceCheck >= spaceCheckInterval {
 		if err := r.Vault.CheckSpace(); err != nil {

@@ -13,9 +13,10 @@ import (
 	"deedkeep/app/store"
 )
 
-// Files are the verbs on documents.
+// Files implements the operations on documents.
 type Files struct{ v *Vault }
 
+// FileOps reads and writes documents for the shared operations.
 var FileOps = recordOps[model.File]{
 	Name:              "file",
 	get:               (*store.Tx).File,
@@ -30,7 +31,7 @@ var FileOps = recordOps[model.File]{
 	},
 }
 
-// fileOpsOfAbstract is the noun of the documents of one abstract: others are not there.
+// fileOpsOfAbstract returns FileOps limited to the documents of one abstract.
 func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
 	n := FileOps
 	n.get = func(t *store.Tx, id uint64) (model.File, error) {
@@ -46,58 +47,58 @@ func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
 	return n
 }
 
-// Upload files the tray's good documents in a folder, or in none. Invalid when the
-// folder is not there or no file was sent; then nothing is stored.
-func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *StagedUpload, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	return f.UploadInto(ctx, actor, draft, nil, tray, keep)
+// Upload stores the accepted documents of an upload in a folder or in none. It returns
+// Invalid, and stores nothing, if the folder does not exist or no file was sent.
+func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	return f.UploadInto(ctx, actor, draft, nil, upload, idempotency)
 }
 
-// upload is Upload into a folder that names lead to from the one of the draft. What is
-// missing of it is created with the first good document: rejected ones leave no folders.
-func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, tray *StagedUpload, keep Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
+// UploadInto is Upload into the subfolder at path. It creates missing folders with the
+// first accepted document, so that rejected ones leave no empty folders.
+func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, upload); return err }); err != nil {
 		return AbstractWithFiles{}, err
 	}
-	filing, err := tray.commit()
+	accepted, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
 	}
-	defer func() { filing.finish(err) }()
-	filed := AbstractWithFiles{Failures: filing.rejected}
-	if len(filing.accepted) == 0 && !keep.enabled() {
+	defer func() { accepted.finish(err) }()
+	filed := AbstractWithFiles{Failures: accepted.rejected}
+	if len(accepted.accepted) == 0 && !idempotency.enabled() {
 		return filed, nil
 	}
 	var place model.File
 	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.CheckUnused(t, f.v); err != nil {
+		if err := idempotency.CheckUnused(t, f.v); err != nil {
 			return err
 		}
-		if place.FolderID, err = f.check(t, draft, tray); err == nil {
+		if place.FolderID, err = f.check(t, draft, upload); err == nil {
 			_, _, err = ResolvePath(t, place.FolderID, path)
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := f.v.Now()
-		if len(filing.accepted) > 0 {
+		if len(accepted.accepted) > 0 {
 			if place.FolderID, err = f.v.Folders.ensurePath(t, actor, at, place.FolderID, path); err != nil {
 				return err
 			}
 		}
-		if filed.Files, err = filing.saveRecords(f.v, t, at, actor, place); err != nil {
+		if filed.Files, err = accepted.saveRecords(f.v, t, at, actor, place); err != nil {
 			return err
 		}
-		return keep.SaveResponse(t, at, filed)
+		return idempotency.SaveResponse(t, at, filed)
 	})
 	f.v.Queued.Notify()
 	return filed, err
 }
 
-func (f *Files) check(t *store.Tx, draft model.UploadDraft, tray *StagedUpload) (uint64, error) {
-	id, refused := draft.Check(tray.HasFiles(), folderExists(t, draft.FolderID))
-	return id, refused.Err()
+func (f *Files) check(t *store.Tx, draft model.UploadDraft, upload *StagedUpload) (uint64, error) {
+	id, rejected := draft.Check(upload.HasFiles(), folderExists(t, draft.FolderID))
+	return id, rejected.Err()
 }
 
-// Get reads the record of a document; NotFound when there is none.
+// Get returns the record of a document, or NotFound.
 func (f *Files) Get(ctx context.Context, id uint64) (file model.File, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.File(id)
@@ -106,27 +107,27 @@ func (f *Files) Get(ctx context.Context, id uint64) (file model.File, err error)
 	return file, err
 }
 
-// List reads a page of documents, those of abstracts too.
+// List returns a page of documents, including those of abstracts.
 func (f *Files) List(ctx context.Context, q Query) (Page[model.File], error) {
 	return list(ctx, f.v, q, (*store.Tx).ListFiles)
 }
 
-// Patch changes what was sent of a document: its name, its folder. Its bytes never
-// change. Invalid with every wrong field at once, Stale when it is not what was
-// expected.
+// Patch changes the name or folder of a document; its content never changes. It returns
+// Invalid with every invalid field, or PreconditionFailed if match does not accept the
+// current version.
 func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch, match Match) (model.File, error) {
 	return patch(ctx, f.v, FileOps, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
-		now, refused := p.Check(old, folderExists(t, p.FolderID.Value))
-		return now, refused.Err()
+		now, rejected := p.Check(old, folderExists(t, p.FolderID.Value))
+		return now, rejected.Err()
 	})
 }
 
-// Trash moves a document into the trash, off its abstract if it has one.
+// Trash moves a document to the trash and removes it from its abstract.
 func (f *Files) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	return trash(ctx, f.v, FileOps, actor, id, match, "trashed", trashFile)
 }
 
-// trashFile remembers where the document stood among its abstract's.
+// trashFile moves a document to the trash and records its position in its abstract.
 func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]string, error) {
 	if live.AbstractID != 0 {
 		abstract, err := t.Abstract(live.AbstractID)
@@ -142,11 +143,11 @@ func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]strin
 	return fileEventDetail(live), t.PutFile(live)
 }
 
-// Restore takes a document out of the trash, back to its place among its abstract's
-// or into its folder; when that is gone for good, into no folder. Conflict while its
-// abstract is in the trash. One that is live stays as it is.
-func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep Idempotency[model.File]) (model.File, error) {
-	return restore(ctx, f.v, FileOps, actor, id, keep, func(t *store.Tx, in model.File) error {
+// Restore restores a document to its position in its abstract or to its folder, or to no
+// folder if that was purged. It returns Conflict while its abstract is in the trash. A
+// live document is left unchanged.
+func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.File]) (model.File, error) {
+	return restore(ctx, f.v, FileOps, actor, id, idempotency, func(t *store.Tx, in model.File) error {
 		if in.AbstractID == 0 {
 			return nil
 		}
@@ -187,6 +188,7 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 	return out, fileEventDetail(out), t.PutFile(out)
 }
 
+// OpenBytes opens the blob of a document without verifying it.
 func (v *Vault) OpenBytes(file model.File) (*os.File, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {

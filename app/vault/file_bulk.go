@@ -11,20 +11,20 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Skipped is a document that was left where it is, and why.
+// Skipped is a document that a bulk operation did not change, and why.
 type Skipped struct {
 	File   model.File // with its number alone where there is no such document
 	Reason string
 }
 
-// Move puts documents into a folder (0: into none), all at once, and tells how many;
-// those of abstracts, and those that are gone, are left. NotFound without the folder.
+// Move moves documents into a folder, or into none for 0, in one transaction. It returns
+// the number of moved documents and skips those that belong to an abstract or no longer
+// exist. It returns NotFound if the folder does not exist.
 func (f *Files) Move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64) (moved int, left []Skipped, err error) {
 	return f.move(ctx, actor, ids, folder, func(model.File) string { return "" })
 }
 
-// MoveBack is Move for documents that were moved into from; those that are no longer
-// there are left.
+// MoveBack undoes Move: it skips documents that are no longer in the folder from.
 func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, from, folder uint64) (moved int, left []Skipped, err error) {
 	return f.move(ctx, actor, ids, folder, func(file model.File) string {
 		if file.FolderID != from && file.FolderID != folder {
@@ -53,8 +53,8 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 	})
 }
 
-// TrashMany moves documents into the trash, all at once, and tells how many; those
-// that are gone are left.
+// TrashMany moves documents to the trash in one transaction. It returns the number of
+// trashed documents and skips those that no longer exist.
 func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, left []Skipped, err error) {
 	return f.applyToMany(ctx, actor, ids, nil, func(model.File) (string, bool) { return "", false }, func(t *store.Tx, live model.File) error {
 		at := f.v.Now()
@@ -66,8 +66,8 @@ func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) 
 	})
 }
 
-// applyToMany does something to documents in one transaction: to those that judge gives no
-// reason to leave and that are not the same already.
+// applyToMany applies do to documents in one transaction. It skips documents for which
+// judge returns a reason and counts those that judge reports as unchanged.
 func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64, check func(*store.Tx) error,
 	judge func(model.File) (reason string, same bool), do func(*store.Tx, model.File) error) (count int, left []Skipped, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
@@ -104,7 +104,7 @@ func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64
 	return found.unchanged + len(found.ids), found.skipped, nil
 }
 
-// selection is what is to be done to each of some documents.
+// selection is the result of judging the documents of a bulk operation.
 type selection struct {
 	ids       []uint64  // something
 	skipped   []Skipped // nothing, for a reason

@@ -9,19 +9,19 @@ import (
 	"deedkeep/app/store"
 )
 
-// Duplicate is a document of the same bytes as another, and where it is: Heading is what
-// people know its abstract by ("" when there is nothing), or the name of its folder.
+// Duplicate is a document with the same content as another. Location is the heading of
+// its abstract or the name of its folder; it is empty if there is neither.
 type Duplicate struct {
 	File     model.File
 	Location string
 }
 
-// maxDuplicatesScanned bounds the search: a cover sheet may be in every abstract.
+// maxDuplicatesScanned bounds the scan: a cover sheet may be in every abstract.
 const maxDuplicatesScanned = 200
 
-// Duplicates gives at most so many live documents with the bytes of a file, those at the
-// same place first; the file itself is none of them.
-func (f *Files) Duplicates(ctx context.Context, file model.File, most int) (twins []Duplicate, err error) {
+// Duplicates returns at limit limit other live documents with the same content as file,
+// those in the same abstract or folder first.
+func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (duplicates []Duplicate, err error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, err
@@ -34,23 +34,23 @@ func (f *Files) Duplicates(ctx context.Context, file model.File, most int) (twin
 			case other.ID == file.ID:
 			case other.AbstractID == file.AbstractID && other.FolderID == file.FolderID:
 				near = append(near, other)
-			case len(far) < most:
+			case len(far) < limit:
 				far = append(far, other)
 			}
-			return len(near) >= most || looked >= maxDuplicatesScanned
+			return len(near) >= limit || looked >= maxDuplicatesScanned
 		})
 		if err != nil {
 			return err
 		}
 		all := slices.Concat(near, far)
-		for _, one := range all[:min(most, len(all))] {
+		for _, one := range all[:min(limit, len(all))] {
 			heading, err := f.v.Location(t, one)
 			if err != nil {
 				return err
 			}
-			twins = append(twins, Duplicate{one, heading})
+			duplicates = append(duplicates, Duplicate{one, heading})
 		}
 		return nil
 	})
-	return twins, err
+	return duplicates, err
 }

@@ -13,25 +13,20 @@ import (
 	"deedkeep/app/store"
 )
 
-// An import files a tree of documents that are on a disk already. Where it has been
-// is not noted anywhere: what the vault has is what was done. A document is there when
-// a live file of the same folder has its name and its bytes, and that is looked at
-// once more in the transaction that would file it; so an import that is killed and
-// begun again, or run twice at the same time, files nothing twice.
-
-// ImportTarget is where an import puts a document: its folder (0: none) and its name.
+// ImportTarget is the folder (0: none) and filename of an imported document.
 type ImportTarget struct {
 	FolderID uint64
 	Filename string
 }
 
-// matches compares names by their composed form: systems differ in how they write "é".
+// matches reports whether a file is at the target. It compares filenames in NFC, because
+// operating systems encode accents differently.
 func (p ImportTarget) matches(f model.File) bool {
 	return f.FolderID == p.FolderID && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Filename)
 }
 
-// CheckNameAndSize says why a document of this name and size would be refused without a look
-// inside; "" when it would not.
+// CheckNameAndSize returns the reason to reject a document with this name and size, or
+// "" if its content must be inspected.
 func (f *Files) CheckNameAndSize(name string, size int64) string {
 	_, accepted := document.Extension(name)
 	switch {
@@ -45,8 +40,8 @@ func (f *Files) CheckNameAndSize(name string, size int64) string {
 	return ""
 }
 
-// FindImported gives the document that is at a place with these bytes (SHA-256 in hex);
-// found is false when there is none.
+// FindImported returns the document at a target with the given SHA-256 in hex. It
+// reports false if there is none.
 func (f *Files) FindImported(ctx context.Context, place ImportTarget, digest string) (file model.File, found bool, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, found, err = place.find(t, digest)
@@ -63,26 +58,28 @@ func (p ImportTarget) find(t *store.Tx, digest string) (model.File, bool, error)
 	return t.FindFileByDigest(sum, p.matches)
 }
 
-// Imported is what became of one document.
+// Imported is the result of importing one document.
 type Imported struct {
 	File      model.File
-	Existed   bool   // it was there already
-	Rejection string // why it was refused; then there is no file
+	Existed   bool   // the document existed already
+	Rejection string // reason for rejection; File is zero then
 }
 
-// Import files the one document of a tray at its place, unless it is there. Digest is
-// what the caller read (SHA-256 in hex): Conflict when other bytes arrived. NotFound
-// when there is no such folder.
-func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarget, digest string, tray *StagedUpload) (Imported, error) {
-	filing, err := tray.commit()
+// Import stores the only document of an upload at its target unless it exists there. It
+// checks this again inside the transaction, so that an import that is interrupted and
+// repeated, or runs twice, does not create duplicates. It returns Conflict if the
+// content does not have the caller's digest (SHA-256 in hex), and NotFound if the folder
+// does not exist.
+func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarget, digest string, upload *StagedUpload) (Imported, error) {
+	accepted, err := upload.commit()
 	if err != nil {
 		return Imported{}, err
 	}
-	defer func() { filing.finish(err) }()
-	if len(filing.rejected) > 0 {
-		return Imported{Rejection: filing.rejected[0].Reason}, nil
+	defer func() { accepted.finish(err) }()
+	if len(accepted.rejected) > 0 {
+		return Imported{Rejection: accepted.rejected[0].Reason}, nil
 	}
-	if len(filing.accepted) != 1 || filing.accepted[0].staged.Digest().String() != digest {
+	if len(accepted.accepted) != 1 || accepted.accepted[0].staged.Digest().String() != digest {
 		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was read."}
 		return Imported{}, err
 	}
@@ -97,7 +94,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarge
 		if done.Existed {
 			return nil
 		}
-		list, err := filing.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: place.FolderID})
+		list, err := accepted.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: place.FolderID})
 		if err != nil {
 			return err
 		}
@@ -108,21 +105,21 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarge
 	return done, err
 }
 
-// CheckImport inspects the one document of a tray as Import would, and stores nothing. It
-// returns the reason for which Import would reject the document, "" for none.
-func (f *Files) CheckImport(tray *StagedUpload) (refusal string, err error) {
-	judged, err := tray.accepted()
+// CheckImport inspects the only document of an upload without storing it. It returns the
+// reason for which Import would reject it, or "".
+func (f *Files) CheckImport(upload *StagedUpload) (rejection string, err error) {
+	judged, err := upload.accepted()
 	if err != nil || len(judged.rejected) == 0 {
 		return "", err
 	}
 	return judged.rejected[0].Reason, nil
 }
 
-// Ensure gives the folder of a name below a parent (0: the root), compared without
-// case, and makes it where there is none. With dry it makes none, and gives the zero
-// Folder then; missing is how many folders between the parent and this one don't exist
-// yet either, which only a dry call can have. Invalid for a name that no folder can
-// have, a folder that would be too deep, or a parent that is gone.
+// Ensure returns the subfolder with the given name, ignoring case, and creates it if
+// necessary. With dry it creates nothing and returns the zero Folder for a missing one;
+// missing is then the number of missing folders between parent (0: the root) and this
+// one. It returns Invalid for an invalid name, a missing parent, or a folder that would
+// be too deep.
 func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string, dry bool) (folder model.Folder, made bool, err error) {
 	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {
 		return folder, false, errs.InvalidField("missing", model.MsgFolderTooDeep)
@@ -133,8 +130,8 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 	}
 	look := func(t *store.Tx) error {
 		made = false
-		wanted, refused := draft.Check(parent == 0 || t.HasFolder(parent))
-		if err := refused.Err(); err != nil {
+		wanted, rejected := draft.Check(parent == 0 || t.HasFolder(parent))
+		if err := rejected.Err(); err != nil {
 			return err
 		}
 		id, found := uint64(0), false

@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Open opens a document's bytes to be sent; the caller closes them. NotFound when there
-// is no such document, a DamagedError when its bytes are known to be damaged, or are
-// found so: a document that was not verified recently is verified before its first byte
-// is handed out, or, if it is large, before its last. Then reading fails in the end,
-// and Err says so; who sends it must break the connection off.
+// Open opens the content of a document; the caller closes it. It returns NotFound if the
+// document does not exist, or a DamagedError if its blob is damaged. A blob that was not
+// verified recently is verified before the first byte is returned, a large one while it
+// is read. In that case reading fails at the end with the reader's Err, and the caller
+// must abort the response.
 func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
@@ -37,7 +37,8 @@ type VerifyingFile struct {
 	record model.File
 }
 
-// Close closes it. What was not read to its end is verified later.
+// Close closes the file and records the result of the verification. A blob that was not
+// read to its end is queued for verification.
 func (o *VerifyingFile) Close() error {
 	switch {
 	case o.Err() != nil:
@@ -50,8 +51,8 @@ func (o *VerifyingFile) Close() error {
 	return o.file.Close()
 }
 
-// KnownDamage is a DamagedError for the first of the documents whose bytes are known to be
-// damaged, or nil. It reads nothing.
+// KnownDamage returns a DamagedError for the first document whose blob is known to be
+// damaged, or nil. It does not read blobs.
 func (f *Files) KnownDamage(list ...model.File) error {
 	if f.v.DamagedBlobs.Count() == 0 {
 		return nil
@@ -71,6 +72,8 @@ func (f *Files) KnownDamage(list ...model.File) error {
 	return nil
 }
 
+// OpenVerified opens the blob of a document and verifies it. For a large blob it also
+// returns the reader that verifies it while it is read.
 func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *blobstore.VerifyingReader, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Folders are the verbs on folders.
+// Folders implements the operations on folders.
 type Folders struct{ v *Vault }
 
 var folderOps = recordOps[model.Folder]{
@@ -26,7 +26,7 @@ var folderOps = recordOps[model.Folder]{
 	},
 }
 
-// Get reads a folder; NotFound when there is none.
+// Get returns a folder, or NotFound.
 func (f *Folders) Get(ctx context.Context, id uint64) (folder model.Folder, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		folder, err = t.Folder(id)
@@ -35,7 +35,7 @@ func (f *Folders) Get(ctx context.Context, id uint64) (folder model.Folder, err 
 	return folder, err
 }
 
-// List gives all folders flat, parents before children, then by name.
+// List returns all folders, parents before children, sorted by name.
 func (f *Folders) List(ctx context.Context) (list []model.Folder, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Folders()
@@ -44,7 +44,7 @@ func (f *Folders) List(ctx context.Context) (list []model.Folder, err error) {
 	return inTreeOrder(list), err
 }
 
-// inTreeOrder sorts by depth, then by name, then by number.
+// inTreeOrder sorts folders by depth, name, and ID.
 func inTreeOrder(list []model.Folder) []model.Folder {
 	parent := map[uint64]uint64{}
 	for _, folder := range list {
@@ -85,11 +85,11 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 	return list
 }
 
-// Create makes a folder; Invalid with every wrong field at once.
-func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep Idempotency[model.Folder]) (model.Folder, error) {
+// Create creates a folder. It returns Invalid with every invalid field.
+func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, idempotency Idempotency[model.Folder]) (model.Folder, error) {
 	var made model.Folder
 	err := f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.CheckUnused(t, f.v); err != nil {
+		if err := idempotency.CheckUnused(t, f.v); err != nil {
 			return err
 		}
 		made, err = f.check(t, draft)
@@ -99,12 +99,12 @@ func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.Fol
 		if made, err = f.add(t, actor, at, made); err != nil {
 			return err
 		}
-		return keep.SaveResponse(t, at, made)
+		return idempotency.SaveResponse(t, at, made)
 	})
 	return made, err
 }
 
-// add stores a new folder that was checked, with its entry in the audit log.
+// add stores a validated folder and its audit entry.
 func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model.Folder) (_ model.Folder, err error) {
 	if folder.ID, err = t.NewFolderID(); err != nil {
 		return folder, err
@@ -115,14 +115,14 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 	return folder, f.v.AddEvent(t, at, actor, "folder.created", txn.RecordRef("folder", folder.ID), map[string]string{"name": folder.Name})
 }
 
-// follow goes down from a folder (0: the top) by the names of folders within one another,
-// compared without case: to the last one that is there, and gives those that are missing
-// below it. Invalid for a name that no folder can have, or one that would be too deep.
+// ResolvePath follows names down from a folder (0: the root), ignoring case. It returns
+// the last existing folder and the missing ones below it, or Invalid for an invalid name
+// or a path that would be too deep.
 func ResolvePath(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
 	last = from
 	for i, name := range names {
-		wanted, refused := model.FolderDraft{Name: model.StringInput(name)}.Check(true)
-		if err := refused.Err(); err != nil {
+		wanted, rejected := model.FolderDraft{Name: model.StringInput(name)}.Check(true)
+		if err := rejected.Err(); err != nil {
 			return last, nil, err
 		}
 		if len(missing) == 0 {
@@ -139,8 +139,7 @@ func ResolvePath(t *store.Tx, from uint64, names []string) (last uint64, missing
 	return last, missing, nil
 }
 
-// ensurePath gives the folder that names lead to from another (0: the top), and creates what is
-// missing of it.
+// ensurePath returns the folder at a path and creates the missing ones.
 func (f *Folders) ensurePath(t *store.Tx, actor model.Actor, at time.Time, from uint64, names []string) (uint64, error) {
 	last, missing, err := ResolvePath(t, from, names)
 	for _, folder := range missing {
@@ -154,17 +153,18 @@ func (f *Folders) ensurePath(t *store.Tx, actor model.Actor, at time.Time, from 
 }
 
 func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, error) {
-	made, refused := draft.Check(folderExists(t, draft.ParentID))
-	if len(refused) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
-		refused.Add("name", model.MsgTaken("name"))
+	made, rejected := draft.Check(folderExists(t, draft.ParentID))
+	if len(rejected) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
+		rejected.Add("name", model.MsgTaken("name"))
 	}
-	if len(refused) == 0 && !fitsDepth(t, made.ParentID, 1) {
-		refused.Add("parent_id", model.MsgFolderTooDeep)
+	if len(rejected) == 0 && !fitsDepth(t, made.ParentID, 1) {
+		rejected.Add("parent_id", model.MsgFolderTooDeep)
 	}
-	return made, refused.Err()
+	return made, rejected.Err()
 }
 
-// fitsDepth reports whether folders of so many levels may lie in a folder (0: the top).
+// fitsDepth reports whether a folder tree of the given height may be put into parent (0:
+// the root).
 func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
 	for at := parent; at != 0; levels++ {
 		folder, err := t.Folder(at)
@@ -176,7 +176,7 @@ func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
 	return levels <= model.MaxFolderDepth
 }
 
-// folderHeight is how many levels a folder has, itself the first.
+// folderHeight returns the number of levels of a folder, including itself.
 func folderHeight(t *store.Tx, id uint64) (int, error) {
 	all, err := t.Folders()
 	if err != nil {
@@ -202,34 +202,34 @@ func folderExists(t *store.Tx, id model.IDInput) bool {
 	return id.Valid && id.Value > 0 && t.HasFolder(uint64(id.Value))
 }
 
-// Patch changes what was sent of a folder: its name, where it is. Invalid with every
-// wrong field at once, Stale when it is not what was expected.
+// Patch changes the name or parent of a folder. It returns Invalid with every invalid
+// field, or PreconditionFailed if match does not accept the current version.
 func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FolderPatch, match Match) (model.Folder, error) {
 	return patch(ctx, f.v, folderOps, actor, id, match, func(t *store.Tx, old model.Folder) (model.Folder, error) {
 		fits, err := canMoveTo(t, id, p.ParentID.Value)
 		if err != nil {
 			return old, err
 		}
-		now, refused := p.Check(old, fits)
+		now, rejected := p.Check(old, fits)
 		moved := now.ParentID != old.ParentID || model.Fold(now.Name) != model.Fold(old.Name)
-		if len(refused) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
-			refused.Add("name", model.MsgTaken("name"))
+		if len(rejected) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
+			rejected.Add("name", model.MsgTaken("name"))
 		}
-		if len(refused) == 0 && now.ParentID != old.ParentID {
+		if len(rejected) == 0 && now.ParentID != old.ParentID {
 			high, err := folderHeight(t, id)
 			if err != nil {
 				return old, err
 			}
 			if !fitsDepth(t, now.ParentID, high) {
-				refused.Add("parent_id", model.MsgFolderTooDeep)
+				rejected.Add("parent_id", model.MsgFolderTooDeep)
 			}
 		}
-		return now, refused.Err()
+		return now, rejected.Err()
 	})
 }
 
-// canMoveTo reports whether a folder may be put into another: one that is there,
-// and neither the folder itself nor beneath it.
+// canMoveTo reports whether a folder may be moved into parent: parent exists and is
+// neither the folder itself nor below it.
 func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 	if !folderExists(t, parent) {
 		return false, nil
@@ -246,8 +246,8 @@ func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 	return at == 0, nil
 }
 
-// Remove removes an empty folder for good; Conflict when a document or a folder is
-// in it. Documents in the trash that were in it come back into none.
+// Remove permanently deletes an empty folder. It returns Conflict if the folder contains
+// documents or folders. Trashed documents from it are restored into no folder.
 func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	var folder model.Folder
 	return f.v.Update(ctx, actor, func(t *store.Tx) (err error) {

@@ -12,8 +12,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// FolderView is a folder as people look at it: where it is, what is around it and how many
-// documents each has.
+// FolderView is a folder with its path, the folder tree, and the counts of documents.
 type FolderView struct {
 	Folder      model.Folder   // the zero one is the top, where documents of no folder lie
 	Breadcrumbs []model.Folder // from the top down to it, itself last
@@ -21,7 +20,7 @@ type FolderView struct {
 	Subfolders  []TreeNode     // the folders in it, by name
 }
 
-// TreeNode is a folder of a tree.
+// TreeNode is a folder in a tree.
 type TreeNode struct {
 	model.Folder
 	Count    uint64 // of documents in it, without those in its folders
@@ -29,8 +28,8 @@ type TreeNode struct {
 	Children []TreeNode
 }
 
-// View reads a folder (0: the top) with its surroundings: the branches on the way to
-// it are open, the others shut. NotFound when there is none.
+// View returns a folder (0: the root) with the tree in which the folders on its path are
+// expanded. It returns NotFound if the folder does not exist.
 func (f *Folders) View(ctx context.Context, id uint64) (s FolderView, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		all, err := t.Folders()
@@ -54,7 +53,7 @@ func (f *Folders) View(ctx context.Context, id uint64) (s FolderView, err error)
 	return s, err
 }
 
-// breadcrumbs gives the folders from the top down to one.
+// breadcrumbs returns the folders from the root down to folder.
 func breadcrumbs(all []model.Folder, folder model.Folder) (way []model.Folder) {
 	byID := map[uint64]model.Folder{}
 	for _, one := range all {
@@ -81,7 +80,7 @@ func treeNodes(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []m
 	return list
 }
 
-// FolderSort is what the documents of a folder are sorted by.
+// FolderSort is the sort order of the documents in a folder.
 type FolderSort string
 
 // The sorts of a folder.
@@ -91,11 +90,11 @@ const (
 	BySize FolderSort = "size"
 )
 
-// maxFilesInFolder is how many documents of a folder are looked at.
+// maxFilesInFolder is the maximum number of documents read from a folder.
 const maxFilesInFolder = 100_000
 
-// Documents gives the documents in a folder (0: in none, and with no abstract), sorted;
-// at most 100,000.
+// Documents returns the sorted documents in a folder, at most 100,000. Folder 0 contains
+// the documents in no folder and no abstract.
 func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []model.File, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = filesInFolder(t, id)
@@ -120,15 +119,16 @@ func filesInFolder(t *store.Tx, id uint64) ([]model.File, error) {
 	return page.Items, err
 }
 
-// FilePage is a part of the documents of a folder, and how many there are in all.
+// FilePage is a page of the documents in a folder.
 type FilePage struct {
 	Files  []model.File
 	Offset int // the first of them, from 0
 	Total  int
 }
 
-// FilePage gives at most so many documents of a sorted folder from one on; where there are
-// fewer, the last ones. The order of a large folder is remembered until it changes.
+// FilePage returns up to limit documents of a sorted folder, starting at from. If from
+// is past the end, it returns the last page. The sort order of a large folder is cached
+// until the folder changes.
 func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, down bool, from, limit int) (row FilePage, err error) {
 	order, err := f.sortedIDs(ctx, id, by)
 	if err != nil {
@@ -157,14 +157,14 @@ func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, down b
 	return row, err
 }
 
-// Neighbors is where a document stands in its folder by name, from 1, and what is before
-// and after it; Position 0: it is not there.
+// Neighbors is the position of a document in its folder by name, from 1, with the
+// previous and next documents. Position is 0 if the document is not in the folder.
 type Neighbors struct {
 	Position, Count int
 	Previous, Next  *model.File
 }
 
-// Neighbors finds a document that belongs to no abstract among those of its folder.
+// Neighbors returns the neighbors of a document that belongs to no abstract.
 func (f *Folders) Neighbors(ctx context.Context, file model.File) (a Neighbors, err error) {
 	order, err := f.sortedIDs(ctx, file.FolderID, ByName)
 	if err != nil {
@@ -194,7 +194,8 @@ func (f *Folders) Neighbors(ctx context.Context, file model.File) (a Neighbors, 
 	return a, err
 }
 
-// sortedIDs gives the numbers of the documents of a folder, sorted; nobody may change it.
+// sortedIDs returns the IDs of the documents in a folder, sorted by name, date, or size.
+// The caller must not modify them.
 func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
 	key := folderOrderKey{id, by}
 	turn := f.v.Store.FolderVersion(id)
@@ -212,10 +213,10 @@ func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]ui
 	return order, nil
 }
 
-// minCachedFiles is how many documents make it worth to remember their order.
+// minCachedFiles is the number of documents from which a sort order is cached.
 const minCachedFiles = 200
 
-// maxCachedOrders is how many orders of folders are remembered.
+// maxCachedOrders is the maximum number of cached sort orders.
 const maxCachedOrders = 32
 
 type folderOrderKey struct {
@@ -223,7 +224,7 @@ type folderOrderKey struct {
 	by     FolderSort
 }
 
-// folderOrderCache remember how folders are sorted, as long as they stay as they are.
+// folderOrderCache caches sort orders of folders by version of the folder.
 type folderOrderCache struct {
 	mu      sync.Mutex
 	entries map[folderOrderKey]folderOrder
@@ -272,8 +273,8 @@ func sortFiles(list []model.File, by FolderSort) {
 	}
 }
 
-// naturalKey sorts like a name that is read by people: without case, and numbers by
-// their value. Before each run of digits stands how many there are.
+// naturalKey returns a sort key that ignores case and compares numbers by value. It
+// writes the number of digits before each run of digits.
 func naturalKey(name string) string {
 	folded := model.Fold(name)
 	key := make([]byte, 0, len(folded)+8)
@@ -291,22 +292,22 @@ func naturalKey(name string) string {
 		for len(digits) > 1 && digits[0] == '0' {
 			digits = digits[1:]
 		}
-		// Among the characters it stands where digits do; a name has 255 bytes at most.
+		// The leading "0" sorts the run like a digit; a name has at most 255 bytes.
 		key = append(key, '0', byte(min(len(digits), 255)))
 		key = append(key, digits...)
 	}
 	return string(key)
 }
 
-// Descendant is a document somewhere beneath a folder, and the names on the way to it.
+// Descendant is a document below a folder, and the names of the folders that lead to it.
 type Descendant struct {
 	Path []string
 	File model.File
 }
 
-// Descendants gives the documents in a folder and in all beneath it, by name, at most so
-// many; Conflict where there are more.
-func (f *Folders) Descendants(ctx context.Context, id uint64, most int) (list []Descendant, err error) {
+// Descendants returns the documents in a folder and all its subfolders, sorted by name.
+// It returns Conflict if there are more than the maximum.
+func (f *Folders) Descendants(ctx context.Context, id uint64, limit int) (list []Descendant, err error) {
 	all, err := f.List(ctx)
 	if err != nil {
 		return nil, err
@@ -335,8 +336,8 @@ func (f *Folders) Descendants(ctx context.Context, id uint64, most int) (list []
 		for _, file := range files {
 			list = append(list, Descendant{names, file})
 		}
-		if len(list) > most {
-			return nil, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}
+		if len(list) > limit {
+			return nil, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", limit)}
 		}
 	}
 	return list, nil

@@ -16,16 +16,15 @@ import (
 	"deedkeep/app/txn"
 )
 
-// generationFile stands beside vault.db and holds a word that the database holds too,
-// a new one for each serve. A database that has another word is an older copy that
-// was put back: it does not know the documents filed since, and a sweep by its word
-// would remove them.
-//
-//	generation    one word a line: the one in force, and, while a serve begins, the next
+// GenerationFile contains a random token that is also stored in the database and
+// replaced at each start of the server. A database with a different token is an older
+// copy that was put back. It lacks the documents uploaded since, and a sweep would
+// delete their blobs. The file has one token per line: the current one and, while a
+// server starts, the next one.
 const GenerationFile = "generation"
 
-// advanceGeneration begins a new generation, and tells whether the database is the one
-// that was last used here. Without the file it is taken for that one.
+// advanceGeneration starts a new generation. It reports whether the database is the one
+// that was last used here; a missing file counts as yes.
 func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 	have, own, err := v.CheckGeneration(ctx)
 	if err != nil || !own {
@@ -49,7 +48,8 @@ func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 	return true, txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(next))
 }
 
-// lastUsed is the word of the database, and whether the file knows it.
+// CheckGeneration returns the token of the database and reports whether the file
+// contains it.
 func (v *Vault) CheckGeneration(ctx context.Context) (have string, own bool, err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
 	if err != nil {
@@ -62,7 +62,8 @@ func (v *Vault) CheckGeneration(ctx context.Context) (have string, own bool, err
 	return have, err == nil && slices.Contains(strings.Fields(string(known)), have), err
 }
 
-// begin is the start of a serve: what it finds decides whether anything is swept.
+// StartGeneration starts a new generation at the start of a server. It reports whether
+// unreferenced blobs may be swept.
 func (v *Vault) StartGeneration(ctx context.Context) (sweep bool) {
 	own, err := v.advanceGeneration(ctx)
 	if v.Reserve.Size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {

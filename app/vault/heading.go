@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// Heading is what people know an abstract by: title.Abstract.Heading, else the first
-// text among the fields of its template, else its opaque id, as addresses have it.
+// Heading returns the display name of an abstract: model.Abstract.Heading, else its
+// first custom field with text, else "Abstract" and its opaque ID.
 func (v *Vault) Heading(a model.Abstract, template model.Template) string {
 	if heading := a.Heading(); heading != "" {
 		return heading
@@ -23,7 +23,7 @@ func (v *Vault) Heading(a model.Abstract, template model.Template) string {
 	return "Abstract " + v.secrets.IDs("abstracts").Encode(a.ID)
 }
 
-// Headings are those of a list, in its order, with the template of each.
+// Headings returns the headings of abstracts, in the same order.
 func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headings []string, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		headings = make([]string, 0, len(list))
@@ -35,7 +35,8 @@ func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headi
 	return headings, err
 }
 
-// heading reads the template too, which is worth no refusal.
+// HeadingIn returns the heading of an abstract. If the template cannot be read, it
+// ignores custom fields.
 func (v *Vault) HeadingIn(t *store.Tx, a model.Abstract) string {
 	if a.Heading() != "" {
 		return v.Heading(a, model.Template{})
@@ -47,8 +48,8 @@ func (v *Vault) HeadingIn(t *store.Tx, a model.Abstract) string {
 	return v.Heading(a, template)
 }
 
-// place is what people know the place of a document by: the heading of its abstract
-// or the name of its folder; "" where it has neither.
+// Location returns the heading of the abstract or the name of the folder that contains a
+// document, or "".
 func (v *Vault) Location(t *store.Tx, file model.File) (string, error) {
 	switch {
 	case file.AbstractID != 0:
@@ -64,7 +65,8 @@ func (v *Vault) Location(t *store.Tx, file model.File) (string, error) {
 	return "", nil
 }
 
-// placed says where documents are. A place that cannot be read is worth no refusal.
+// WithLocations adds the locations to documents. A location that cannot be read is
+// empty.
 func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document) {
 	for _, f := range files {
 		d := Document{File: f}
@@ -76,7 +78,7 @@ func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document)
 	return list
 }
 
-// Document is a document, and where it is filed.
+// Document is a document with its location.
 type Document struct {
 	model.File
 	Location string // the heading of its abstract or the name of its folder; "" where it has neither

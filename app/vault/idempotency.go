@@ -10,23 +10,24 @@ import (
 	"deedkeep/app/store"
 )
 
-// Idempotency is how the answer to a request under an Idempotency-Key is kept, in the
-// transaction of what it made. Render makes the answer of it; it may run more than
-// once and must touch nothing. The zero value keeps nothing.
+// Idempotency stores the response to a request with an Idempotency-Key in the same
+// transaction as the change. Render may run more than once and must have no side
+// effects. The zero value stores nothing.
 type Idempotency[T any] struct {
-	KeyHash      [32]byte // of the key, the caller and the route
-	RequestHash  string   // hex SHA-256 of the content
+	KeyHash      [32]byte // of the key, the caller, and the route
+	RequestHash  string   // hex SHA-256 of the request body
 	Render       func(T) (status int, header map[string]string, body []byte, err error)
-	BeforeCommit func() error // may refuse, in the transaction; nil: no one does
+	BeforeCommit func() error // last check, inside the transaction; may be nil
 }
 
-// ErrAlreadyProcessed is in the chain of the Conflict of a verb whose slot has an answer
-// already: another request was faster, and its answer is the one to give.
+// ErrAlreadyProcessed is in the chain of a Conflict error if another request with the
+// same key has already stored its response. The caller returns that response.
 var ErrAlreadyProcessed = errors.New("an answer is kept already")
 
+// enabled reports whether a response is to be stored.
 func (k Idempotency[T]) enabled() bool { return k.Render != nil }
 
-// free refuses a slot that has an answer: what the request asks for is made.
+// CheckUnused returns Conflict if a response is already stored under the key.
 func (k Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
 	if !k.enabled() {
 		return nil
@@ -41,6 +42,7 @@ func (k Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
 	return err
 }
 
+// SaveResponse stores the rendered response.
 func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, made T) error {
 	if !k.enabled() {
 		return nil
@@ -52,8 +54,8 @@ func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, made T) error {
 	return t.PutStoredResponse(k.KeyHash, model.StoredResponse{RequestHash: k.RequestHash, Status: status, Header: header, Body: body, At: at})
 }
 
-// StoredResponse gives the answer that is kept in a slot; found is false when there is none,
-// or its time is over.
+// StoredResponse returns the response stored under a key. It reports false if there is
+// none or it has expired.
 func (v *Vault) StoredResponse(ctx context.Context, slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
 		r, found, err = v.storedResponse(t, slot)
@@ -70,8 +72,8 @@ func (v *Vault) storedResponse(t *store.Tx, slot [32]byte) (model.StoredResponse
 	return r, true, nil
 }
 
-// StoreLocation keeps in a slot where a request led to whose answer itself is kept nowhere,
-// as that of a secret which is shown once. Replay gives it back as its Location.
+// StoreLocation stores only the Location header of a response, for responses that
+// contain a secret that is shown once.
 func (v *Vault) StoreLocation(ctx context.Context, slot [32]byte, to string) error {
 	return v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		return t.PutStoredResponse(slot, model.StoredResponse{Header: map[string]string{"Location": to}, At: v.Now()})

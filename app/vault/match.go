@@ -7,16 +7,15 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Match is what a caller expects the record to be before it is changed: If-Match of
-// RFC 9110, section 13.1.1. It is judged in the transaction of the change. The zero
-// value expects nothing.
+// Match is the condition of an If-Match header (RFC 9110, section 13.1.1). It is checked
+// in the transaction of the change. The zero value accepts every version.
 type Match struct {
 	Given    bool
 	Any      bool     // that it is there is enough
 	Versions []uint64 // one of them
 }
 
-// check is Stale when the record has another version than expected.
+// check returns PreconditionFailed if the condition does not accept the version.
 func (m Match) check(version uint64) error {
 	if !m.Given || m.Any || slices.Contains(m.Versions, version) {
 		return nil

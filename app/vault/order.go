@@ -10,9 +10,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Orders are the verbs on orders.
+// Orders implements the operations on orders.
 type Orders struct{ v *Vault }
 
+// OrderOps reads and writes orders for the shared operations.
 var OrderOps = recordOps[model.Order]{
 	Name:              "order",
 	get:               (*store.Tx).Order,
@@ -26,7 +27,7 @@ var OrderOps = recordOps[model.Order]{
 	},
 }
 
-// Fields gives the custom fields of orders.
+// Fields returns the custom fields of orders.
 func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
 	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		fields, err = t.OrderFields()
@@ -35,17 +36,16 @@ func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
 	return fields, err
 }
 
-// Create makes an order; Invalid with every wrong field at once.
-func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep Idempotency[model.Order]) (model.Order, error) {
-	// The rules are applied before the turn of the one writer, which only looks
-	// whether they are still the same.
+// Create creates an order. It returns Invalid with every invalid field.
+func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, idempotency Idempotency[model.Order]) (model.Order, error) {
+	// Validate outside the single writer, which only checks that the rules are unchanged.
 	var judged validatedOrder
 	if err := o.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = o.validate(t, draft); return err }); err != nil {
 		return model.Order{}, err
 	}
 	var made model.Order
 	err := o.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if err := keep.CheckUnused(t, o.v); err != nil {
+		if err := idempotency.CheckUnused(t, o.v); err != nil {
 			return err
 		}
 		made, err = o.revalidate(t, draft, judged)
@@ -62,12 +62,12 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 		if err := o.v.AddEvent(t, at, actor, "order.created", txn.RecordRef("order", made.ID), map[string]string{"number": made.Number}); err != nil {
 			return err
 		}
-		return keep.SaveResponse(t, at, made)
+		return idempotency.SaveResponse(t, at, made)
 	})
 	return made, err
 }
 
-// Get reads an order; NotFound when there is none.
+// Get returns an order, or NotFound.
 func (o *Orders) Get(ctx context.Context, id uint64) (order model.Order, err error) {
 	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		order, err = t.Order(id)
@@ -76,13 +76,13 @@ func (o *Orders) Get(ctx context.Context, id uint64) (order model.Order, err err
 	return order, err
 }
 
-// List reads a page of orders.
+// List returns a page of orders.
 func (o *Orders) List(ctx context.Context, q Query) (Page[model.Order], error) {
 	return list(ctx, o.v, q, (*store.Tx).ListOrders)
 }
 
-// Patch changes what was sent of an order; Invalid with every wrong field at once,
-// Stale when it is not what was expected.
+// Patch changes the fields in p. It returns Invalid with every invalid field, or
+// PreconditionFailed if match does not accept the current version.
 func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch, match Match) (model.Order, error) {
 	return patch(ctx, o.v, OrderOps, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
 		fields, err := t.OrderFields()
@@ -93,15 +93,15 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 		if err != nil {
 			return old, err
 		}
-		now, refused := p.Check(old, statuses, fields, o.v.Settings.Rules)
+		now, rejected := p.Check(old, statuses, fields, o.v.Settings.Rules)
 		if model.Fold(now.Number) != model.Fold(old.Number) {
-			refused = o.checkUniqueNumber(t, now.Number, refused)
+			rejected = o.checkUniqueNumber(t, now.Number, rejected)
 		}
-		return now, refused.Err()
+		return now, rejected.Err()
 	})
 }
 
-// Trash moves an order into the trash.
+// Trash moves an order to the trash.
 func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	return trash(ctx, o.v, OrderOps, actor, id, match, "trashed", func(t *store.Tx, live model.Order, in model.Trashed) (map[string]string, error) {
 		live.Trashed = &in
@@ -109,10 +109,10 @@ func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match 
 	})
 }
 
-// Restore takes an order out of the trash; Invalid when its number must be unique
-// and was taken meanwhile. One that is live stays as it is.
-func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, keep Idempotency[model.Order]) (model.Order, error) {
-	return restore(ctx, o.v, OrderOps, actor, id, keep, func(t *store.Tx, in model.Order) error {
+// Restore restores an order from the trash. It returns Invalid if order numbers must be
+// unique and another order has its number. A live order is left unchanged.
+func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Order]) (model.Order, error) {
+	return restore(ctx, o.v, OrderOps, actor, id, idempotency, func(t *store.Tx, in model.Order) error {
 		return o.checkUniqueNumber(t, in.Number, nil).Err()
 	}, func(t *store.Tx, in model.Order, _ time.Time) (model.Order, map[string]string, error) {
 		in.Trashed = nil
@@ -120,7 +120,7 @@ func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, keep
 	})
 }
 
-// validatedOrder is a draft with what one state of the workspace says of it.
+// validatedOrder is a validated draft and the definitions it was validated with.
 type validatedOrder struct {
 	fields   []model.Field
 	statuses []string
@@ -128,6 +128,7 @@ type validatedOrder struct {
 	rejected errs.Fields
 }
 
+// validate validates a draft with the current definitions.
 func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (j validatedOrder, err error) {
 	if j.fields, err = t.OrderFields(); err != nil {
 		return j, err
@@ -143,17 +144,18 @@ func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (j validatedOrder
 	return j, j.rejected.Err()
 }
 
-// checkUniqueNumber adds the refusal of a number that another live order has, before all
-// others, where the settings want none twice.
-func (o *Orders) checkUniqueNumber(t *store.Tx, number string, refused errs.Fields) errs.Fields {
+// checkUniqueNumber prepends an error if the settings require unique order numbers and
+// another live order has this one.
+func (o *Orders) checkUniqueNumber(t *store.Tx, number string, rejected errs.Fields) errs.Fields {
 	if !o.v.Settings.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
-		return refused
+		return rejected
 	}
 	taken := errs.FieldError{Field: "order_number", Sentences: []string{model.MsgTaken("order_number")}}
-	return append(errs.Fields{taken}, refused...)
+	return append(errs.Fields{taken}, rejected...)
 }
 
-// revalidate gives the order if the judgement still holds, else judges anew.
+// revalidate returns the validated order, after a new validation if the definitions have
+// changed or the number must be unique.
 func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, j validatedOrder) (model.Order, error) {
 	fields, err := t.OrderFields()
 	if err != nil {
@@ -169,8 +171,8 @@ func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, j validatedOrde
 	return j.order, err
 }
 
-// sameList reports whether two reads of a list gave the same one: the store hands out
-// one copy of a list until it is written again.
+// sameList reports whether two reads of a list returned the same list: the store returns
+// the same slice until the list is written.
 func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

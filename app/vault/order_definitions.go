@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Statuses gives the statuses of orders; the first is given to new ones.
+// Statuses returns the statuses of orders. New orders get the first one.
 func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
 	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.OrderStatuses()
@@ -18,18 +18,18 @@ func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
 	return slices.Clone(list), err
 }
 
-// ImportFields puts other custom fields of orders in the place of those there are.
-// With dry nothing is written. It returns Invalid with every broken rule at once, and
-// Conflict with what orders would lose, with dry as a value.
+// ImportFields replaces the custom fields of orders. With dry, it writes nothing. It
+// returns Invalid with every broken rule. If orders would lose values, it returns
+// Conflict; with dry, it lists them in Conflicts instead.
 func (o *Orders) ImportFields(ctx context.Context, actor model.Actor, fields []model.Field, dry bool) (DefinitionResult, error) {
 	return o.EditFields(ctx, actor, fields, "", dry)
 }
 
-// EditFields is ImportFields as long as the fields are those that were seen
-// (title.Template.Mark of a template with them alone; "": whichever); else Stale.
+// EditFields is ImportFields with a precondition: it returns PreconditionFailed if the
+// fingerprint of the current fields is not seen. An empty seen accepts any fields.
 func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []model.Field, seen string, dry bool) (DefinitionResult, error) {
-	fields, refused := model.CheckOrderFields(fields)
-	if err := refused.Err(); err != nil {
+	fields, rejected := model.CheckOrderFields(fields)
+	if err := rejected.Err(); err != nil {
 		return DefinitionResult{}, err
 	}
 	return o.changeDefinitions(ctx, actor, dry, "order_fields.changed", func(old model.Template) (model.Template, []model.Change, error) {
@@ -40,15 +40,15 @@ func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []mod
 	}, func(t *store.Tx) error { return t.PutOrderFields(fields) })
 }
 
-// ImportStatuses is ImportFields for the statuses of orders.
+// ImportStatuses replaces the statuses of orders, with the rules of ImportFields.
 func (o *Orders) ImportStatuses(ctx context.Context, actor model.Actor, statuses []string, dry bool) (DefinitionResult, error) {
 	return o.EditStatuses(ctx, actor, statuses, "", dry)
 }
 
-// EditStatuses is EditFields for the statuses of orders.
+// EditStatuses replaces the statuses of orders, with the rules of EditFields.
 func (o *Orders) EditStatuses(ctx context.Context, actor model.Actor, statuses []string, seen string, dry bool) (DefinitionResult, error) {
-	statuses, refused := model.CheckStatuses(statuses)
-	if err := refused.Err(); err != nil {
+	statuses, rejected := model.CheckStatuses(statuses)
+	if err := rejected.Err(); err != nil {
 		return DefinitionResult{}, err
 	}
 	return o.changeDefinitions(ctx, actor, dry, "order_statuses.changed", func(old model.Template) (model.Template, []model.Change, error) {
@@ -59,6 +59,7 @@ func (o *Orders) EditStatuses(ctx context.Context, actor model.Actor, statuses [
 	}, func(t *store.Tx) error { return t.PutOrderStatuses(statuses) })
 }
 
+// checkFingerprint returns errStaleDefinitions if the fingerprint of now is not seen.
 func checkFingerprint(now model.Template, seen string) error {
 	if seen != "" && now.Fingerprint() != seen {
 		return errStaleDefinitions
@@ -66,7 +67,7 @@ func checkFingerprint(now model.Template, seen string) error {
 	return nil
 }
 
-// orderDefinitions are fields and statuses of orders as if they were a template's.
+// orderDefinitions returns the fields and statuses of orders as a template.
 func orderDefinitions(t *store.Tx) (d model.Template, err error) {
 	if d.Fields, err = t.OrderFields(); err != nil {
 		return d, err
@@ -75,7 +76,7 @@ func orderDefinitions(t *store.Tx) (d model.Template, err error) {
 	return d, err
 }
 
-// changeDefinitions is redefine for the definitions of orders.
+// changeDefinitions calls Vault.changeDefinitions for the definitions of orders.
 func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, kind string,
 	wish func(old model.Template) (model.Template, []model.Change, error), put func(*store.Tx) error) (DefinitionResult, error) {
 	return o.v.changeDefinitions(ctx, actor, dry, scanOrderImpact, func(t *store.Tx) (p definitionPlan, err error) {
@@ -93,7 +94,7 @@ func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry b
 		return p, nil
 	}, func(t *store.Tx, changed []DefinitionChange) error {
 		if len(changed) == 0 {
-			return nil // another has done the same meanwhile
+			return nil // a concurrent change did the same
 		}
 		return errors.Join(put(t), t.AddEvent(model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
 	})

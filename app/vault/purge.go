@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// purger ends what has had its time: records in the trash and kept answers.
+// Purger deletes expired records in the trash and expired stored responses.
 type Purger struct {
 	v *Vault
 
@@ -24,16 +24,17 @@ type Purger struct {
 }
 
 const (
-	// purgeInterval is how often it looks. What is due is refused to everybody before
-	// that, and each purge costs the sweep a walk over all documents.
+	// purgeInterval is the time between two runs. Expired records are inaccessible before
+	// that, and each run that deletes documents causes a sweep.
 	purgeInterval = 10 * time.Minute
-	// purgeBatchSize bounds the records of one commit. An abstract goes as a whole, with
-	// all its documents, so that none is ever seen in part.
+	// purgeBatchSize is the number of records after which a commit ends. An abstract is
+	// always purged together with all its documents.
 	purgeBatchSize = 64
-	// trashScanSize bounds the entries of the trash that one transaction reads.
+	// trashScanSize is the maximum number of trash entries read in one transaction.
 	trashScanSize = 256
 )
 
+// Run purges at intervals until ctx is done or the store is read-only.
 func (p *Purger) Run(ctx context.Context) {
 	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
@@ -49,7 +50,7 @@ func (p *Purger) Run(ctx context.Context) {
 	}
 }
 
-// runOnce purges what is due, unless the clock is in doubt.
+// runOnce purges expired records, unless the clock has jumped.
 func (p *Purger) runOnce(ctx context.Context) error {
 	defer p.v.Reserve.Fill(p.v.Log)
 	if p.holdsAfterClockJump(ctx) {
@@ -58,16 +59,15 @@ func (p *Purger) runOnce(ctx context.Context) error {
 	return p.v.Purge(ctx)
 }
 
-// purgeCounts is how much of the trash went, and how much stays.
+// purgeCounts counts purged and kept records.
 type purgeCounts struct{ records, files, kept int }
 
 func (p *purgeCounts) add(more purgeCounts) {
 	p.records, p.files, p.kept = p.records+more.records, p.files+more.files, p.kept+more.kept
 }
 
-// Purge removes permanently what has been in the trash for its time, and answers that
-// were kept for theirs. The bytes of documents go with the sweep that it asks for,
-// unless another record has them.
+// Purge permanently deletes expired records in the trash and expired stored responses. A
+// sweep that it requests deletes the blobs that no record refers to.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Every time is in microseconds: this is the first at which nothing is due yet.
 	due := purgeRun{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Settings.TrashPeriod)}
@@ -84,7 +84,7 @@ func (v *Vault) Purge(ctx context.Context) error {
 	return nil
 }
 
-// purgeRun is one way through the trash.
+// purgeRun is one pass over the trash.
 type purgeRun struct {
 	v           *Vault
 	actor       model.Actor
@@ -94,7 +94,7 @@ type purgeRun struct {
 	liftReason  string    // why the retention does not count; "" where it does
 }
 
-// mayPurge reports whether a record may go now.
+// mayPurge reports whether a record may be purged now.
 func (p *purgeRun) mayPurge(item Trashed) bool {
 	now := p.v.Now()
 	switch {
@@ -106,8 +106,8 @@ func (p *purgeRun) mayPurge(item Trashed) bool {
 	return p.manual || !now.Before(item.Until)
 }
 
-// run purges what may go. A damaged record stays, for a verification to name, and those
-// behind it need not wait.
+// run purges all records that may be purged. It skips damaged records and returns them
+// in the error, so that verification can report them.
 func (p *purgeRun) run(ctx context.Context) (gone purgeCounts, err error) {
 	var stuck error
 	for behind := (store.TrashEntry{}); ; {
@@ -132,8 +132,8 @@ func (p *purgeRun) run(ctx context.Context) (gone purgeCounts, err error) {
 	}
 }
 
-// nextEntries reads some entries: those that may go, the last one read (none at the end of the
-// trash), and how many stay.
+// nextEntries reads a batch of trash entries. It returns those that may be purged, the
+// last one read (zero at the end of the trash), and the number of kept ones.
 func (p *purgeRun) nextEntries(ctx context.Context, behind store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry, kept int, err error) {
 	err = p.v.Store.View(ctx, func(t *store.Tx) error {
 		entries, err := t.TrashedBefore(p.before, behind, trashScanSize)
@@ -159,8 +159,7 @@ func (p *purgeRun) nextEntries(ctx context.Context, behind store.TrashEntry) (li
 	return list, last, kept, err
 }
 
-// commit purges the first of a list, as many as one commit takes, and gives those that
-// are left.
+// commit purges the first entries of a list in one transaction and returns the rest.
 func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done purgeCounts, left []store.TrashEntry, stuck, err error) {
 	items := make([]Trashed, len(list))
 	err = p.v.UpdateFromReserve(ctx, p.actor, func(t *store.Tx) error {
@@ -213,8 +212,8 @@ func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done pu
 	return done, left, stuck, err
 }
 
-// reread reads an entry in the transaction that would purge it; without a noun when it was
-// restored since, or may no longer go.
+// reread reads an entry inside the transaction. It returns the zero Trashed if the
+// record was restored or may no longer be purged.
 func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	item, err := p.v.findInTrash(t, e.Type, e.ID)
 	switch {
@@ -226,8 +225,8 @@ func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	return Trashed{}, nil
 }
 
-// purge removes one entry of the trash. It reads before it writes: a damaged record
-// leaves everything as it is.
+// purge deletes the record of one entry. It reads before it writes, so that a damaged
+// record leaves everything unchanged.
 func (p *purgeRun) purge(t *store.Tx, item Trashed) (done purgeCounts, err error) {
 	at := p.v.Now()
 	var in AbstractWithFiles
@@ -263,17 +262,18 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (done purgeCounts, err error
 	return done, err
 }
 
-// addEvent logs a purge. By hand it names what went: no one can look it up afterward.
-func (p *purgeRun) addEvent(t *store.Tx, at time.Time, noun string, id uint64, name string, detail map[string]string) error {
+// addEvent writes the audit entry of a purge. A manual purge includes the name, because
+// it cannot be looked up afterward.
+func (p *purgeRun) addEvent(t *store.Tx, at time.Time, recordType string, id uint64, name string, detail map[string]string) error {
 	if p.manual {
 		named := map[string]string{"name": name}
 		maps.Copy(named, detail)
 		detail = named
 	}
-	return p.v.AddEvent(t, at, p.actor, noun+".purged", txn.RecordRef(noun, id), detail)
+	return p.v.AddEvent(t, at, p.actor, recordType+".purged", txn.RecordRef(recordType, id), detail)
 }
 
-// logLiftedRetention logs that the retention of a record does not count, where there is one.
+// logLiftedRetention writes an audit entry if a retention is overridden.
 func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) error {
 	if p.liftReason == "" || !at.Before(item.RetainedUntil) {
 		return nil
@@ -283,7 +283,7 @@ func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) e
 	})
 }
 
-// fileEventDetail is what the log says of a document besides its number.
+// fileEventDetail returns the details of a document in an audit entry.
 func fileEventDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {

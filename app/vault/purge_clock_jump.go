@@ -7,17 +7,18 @@ import (
 	"deedkeep/app/store"
 )
 
-// A clock that is set far ahead makes the time of everything in the trash be over at
-// once. So nothing is purged in the first day after a leap: who sets the clock right
-// in it has lost nothing. A vault that was not used for so long, or that came back
-// from an old backup, waits that day too.
 const (
+	// A clock set far ahead would make everything in the trash expire. Therefore nothing is
+	// purged on the first day after a jump of the clock, so that an administrator can
+	// correct it without losing data. The same delay applies to a vault that was not used
+	// for that long or was restored from an old backup.
 	minClockJump  = 7 * 24 * time.Hour
 	clockJumpHold = 24 * time.Hour
 )
 
-// holdsAfterClockJump reports whether the purge waits after a leap of the clock, and tells of a new
-// one. The time before is that of the last event, and then of the turn before.
+// holdsAfterClockJump reports whether the purge is on hold after a jump of the clock,
+// and logs a new jump. It compares the current time with the previous run, or with the
+// last audit entry.
 func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,8 +46,8 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	return !p.clockJumpedAt.IsZero() && now.Before(p.clockJumpedAt.Add(clockJumpHold))
 }
 
-// lastEventTime is the time of the last event; zero when it cannot be read, which a
-// verification tells.
+// lastEventTime returns the time of the last audit entry, or zero if it cannot be read;
+// verification reports that.
 func (v *Vault) lastEventTime(ctx context.Context) (at time.Time) {
 	_ = v.Store.View(ctx, func(t *store.Tx) error {
 		head, err := t.LastEvent()

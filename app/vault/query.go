@@ -2,19 +2,18 @@ package vault
 
 import "deedkeep/app/store"
 
-// What lists are asked with and answer is the store's, under names of the vault: the
-// voices speak to the vault alone. Which list takes which columns and sorts is said at
-// its verb.
+// Types of list queries and pages, declared in store and exported here because
+// transports must not import store.
 type (
-	// Query asks for a page of a list.
+	// Query selects a page of a list.
 	Query = store.Query
-	// Page is a page of a list, and how to go on from it.
+	// Page is a page of a list, with the positions of the next and previous pages.
 	Page[T any] = store.Page[T]
 	// Filter is one filter of a list.
 	Filter = store.Filter
 	// Column is a property by which lists are filtered.
 	Column = store.Column
-	// Sort is what a list is sorted by.
+	// Sort is the sort key of a list.
 	Sort = store.Sort
 )
 
@@ -47,6 +46,6 @@ const (
 	SortSequence = store.SortSequence // of events alone
 )
 
-// EventPosition is the position after an entry of the log, in a list by SortSequence; 0
-// is the beginning.
+// EventPosition returns the list position after an audit entry, for lists with
+// SortSequence; 0 is the start.
 func EventPosition(seq uint64) []byte { return store.LogPosition(seq) }

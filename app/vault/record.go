@@ -12,21 +12,21 @@ import (
 	"deedkeep/app/txn"
 )
 
-// recordOps is what the verbs that several nouns share must know of one.
+// recordOps reads and writes one type of record for the operations that all types share.
 type recordOps[T any] struct {
 	Name              string
-	get               func(*store.Tx, uint64) (T, error)                // NotFound for what is in the trash
-	getIncludingTrash func(*store.Tx, uint64) (T, error)                // in the trash too
-	version           func(T) uint64                                    // what If-Match is held against
-	trashed           func(T) *model.Trashed                            // nil of what is live
-	changes           func(old, now T) []model.Change                   // as callers see them
-	save              func(t *store.Tx, now T, at time.Time) (T, error) // writes it as its next version
+	get               func(*store.Tx, uint64) (T, error)                // NotFound for a trashed record
+	getIncludingTrash func(*store.Tx, uint64) (T, error)                // live or trashed
+	version           func(T) uint64                                    // checked against If-Match
+	trashed           func(T) *model.Trashed                            // nil for a live record
+	changes           func(old, now T) []model.Change                   // for the audit log
+	save              func(t *store.Tx, now T, at time.Time) (T, error) // writes the next version
 
-	// retainedUntil is until when the retention keeps it, zero for never; nil where none covers the noun.
+	// retainedUntil returns the end of the retention, zero for none; nil for types without retention.
 	retainedUntil func(v *Vault, t *store.Tx, in T) (time.Time, error)
 }
 
-// list reads a page of a noun.
+// list returns a page of records.
 func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Query) (Page[T], error)) (page Page[T], err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
 		page, err = read(t, q)
@@ -35,8 +35,8 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 	return page, err
 }
 
-// patch changes a live record to what judge makes of it. What stays the same is
-// not written: it keeps its version, and the log is silent.
+// patch replaces a live record with the result of judge. An unchanged record is not
+// written: it keeps its version and gets no audit entry.
 func patch[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, match Match,
 	judge func(t *store.Tx, old T) (T, error)) (T, error) {
 	var now T
@@ -70,8 +70,8 @@ func patch[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Act
 	return now, err
 }
 
-// trash moves a live record into the trash. Put writes it there, and tells the log
-// what the event should say besides.
+// trash moves a live record to the trash. The callback put writes the trashed record and
+// returns additional details for the audit log.
 func trash[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, match Match, event string,
 	put func(t *store.Tx, live T, in model.Trashed) (map[string]string, error)) error {
 	var live T
@@ -90,9 +90,10 @@ func trash[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Act
 	})
 }
 
-// restore takes a record out of the trash, when judge allows it; what is live stays
-// as it is. NotFound when its time in the trash is over, purged or not.
-func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, keep Idempotency[T],
+// restore restores a record from the trash if judge allows it. A live record is left
+// unchanged. It returns NotFound if the time to restore has passed, even if the record
+// is not purged yet.
+func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, idempotency Idempotency[T],
 	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
 	err := v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
@@ -102,15 +103,15 @@ func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.A
 		out = in
 		trashed := n.trashed(in)
 		switch {
-		case trashed == nil && !keep.enabled():
+		case trashed == nil && !idempotency.enabled():
 			return txn.ErrNoChange
 		case trashed == nil:
-			return keep.CheckUnused(t, v)
+			return idempotency.CheckUnused(t, v)
 		}
 		if over, err := n.expired(v, t, in); over || err != nil {
 			return cmp.Or(err, errs.RecordNotFound(n.Name, id))
 		}
-		if err := keep.CheckUnused(t, v); err != nil || judge == nil {
+		if err := idempotency.CheckUnused(t, v); err != nil || judge == nil {
 			return err
 		}
 		return judge(t, in)
@@ -125,7 +126,7 @@ func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.A
 				return err
 			}
 		}
-		return keep.SaveResponse(t, at, out)
+		return idempotency.SaveResponse(t, at, out)
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
@@ -133,7 +134,7 @@ func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.A
 	return out, err
 }
 
-// expired reports whether the time in the trash of a record has passed.
+// expired reports whether the time to restore a trashed record has passed.
 func (n recordOps[T]) expired(v *Vault, t *store.Tx, in T) (over bool, err error) {
 	var retained time.Time
 	if n.retainedUntil != nil {
@@ -144,7 +145,8 @@ func (n recordOps[T]) expired(v *Vault, t *store.Tx, in T) (over bool, err error
 	return v.trashExpired(*n.trashed(in), retained), nil
 }
 
-// nextUpdateTime is the time of a record's next version: it never stands still between two.
+// nextUpdateTime returns at, or the first time after last if at is not later: times of
+// change strictly increase from version to version.
 func nextUpdateTime(at, last time.Time) time.Time {
 	if at.After(last) {
 		return at

@@ -9,24 +9,24 @@ import (
 	"deedkeep/app/store"
 )
 
-// RecordName is what people know a record of the log by.
+// RecordName is the display name of a record in the audit log.
 type RecordName struct {
 	Text string
 	Live bool // it is there, and not in the trash
 }
 
-// Names reads what people know records by, such as "abstract:7"; those that are gone,
-// or of a noun that has no names, are not in the result.
+// Names returns the display names of records such as "abstract:7". It leaves out purged
+// records and types without names.
 func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordName, error) {
 	names := map[string]RecordName{}
 	err := v.Store.View(ctx, func(t *store.Tx) error {
 		for _, record := range records {
-			noun, number, _ := strings.Cut(record, ":")
+			recordType, number, _ := strings.Cut(record, ":")
 			id, err := strconv.ParseUint(number, 10, 64)
 			if _, known := names[record]; known || err != nil {
 				continue
 			}
-			if name, ok := v.recordName(t, noun, id); ok {
+			if name, ok := v.recordName(t, recordType, id); ok {
 				names[record] = name
 			}
 		}
@@ -35,11 +35,12 @@ func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordN
 	return names, err
 }
 
-// recordName is of one record; a damaged one has none, which is no failure of who asks.
-func (v *Vault) recordName(t *store.Tx, noun string, id uint64) (name RecordName, ok bool) {
+// recordName returns the display name of one record. It reports false for a damaged
+// record.
+func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name RecordName, ok bool) {
 	var in *model.Trashed
 	var err error
-	switch noun {
+	switch recordType {
 	case AbstractOps.Name:
 		var a model.Abstract
 		if a, err = t.AbstractIncludingTrash(id); err == nil {

@@ -9,21 +9,21 @@ import (
 	"deedkeep/app/store"
 )
 
-// Retention is how long what belongs to an abstract is kept, whatever the trash says
-// (config.example.yaml). Nothing of it is stored: it follows from the records and from
-// the settings in force, so that trash of any age is under it.
+// Retention is the minimum time for which abstracts and their documents are kept,
+// regardless of the trash period (config.example.yaml). It is computed from the records
+// and the current settings, so that it also applies to records already in the trash.
 type Retention struct {
-	Default   time.Duration            // 0: no longer than the trash keeps
-	Templates map[uint64]time.Duration // in the place of Keep, by the ID of the abstract's template
+	Default   time.Duration            // 0: no longer than the trash period
+	Templates map[uint64]time.Duration // overrides Default, by template ID
 }
 
 const (
 	year = 365 * 24 * time.Hour
-	// correctionPeriod is how long after its upload a document can be removed from its
-	// abstract without coming under the retention: it was uploaded by mistake.
+	// correctionPeriod is the time after its upload in which a document can be removed from
+	// its abstract without retention: it was uploaded by mistake.
 	correctionPeriod = 30 * 24 * time.Hour
-	// maxClockSkew is how much earlier than its upload a document may have been removed:
-	// clocks are set right by less. Beyond it neither time proves anything.
+	// maxClockSkew is how far the time of removal may precede the time of upload because the
+	// clock was corrected. Beyond it, neither time is reliable.
 	maxClockSkew = time.Hour
 )
 
@@ -34,7 +34,8 @@ func (r Retention) forTemplate(template uint64) time.Duration {
 	return r.Default
 }
 
-// longest is for documents whose abstract is gone, and with it the word of its template.
+// longest returns the longest retention. It applies to documents whose abstract, and
+// with it the template, is purged.
 func (r Retention) longest() time.Duration {
 	longest := r.Default
 	for _, keep := range r.Templates {
@@ -43,7 +44,8 @@ func (r Retention) longest() time.Duration {
 	return longest
 }
 
-// addRetention counts whole years by the calendar; the zero time is for none.
+// addRetention returns the end of a retention period, in calendar years for complete
+// years, or the zero time if keep is not positive.
 func addRetention(from time.Time, keep time.Duration) time.Time {
 	if keep <= 0 {
 		return time.Time{}
@@ -51,8 +53,9 @@ func addRetention(from time.Time, keep time.Duration) time.Time {
 	return from.AddDate(int(keep/year), 0, 0).Add(keep % year)
 }
 
-// abstractRetainedUntil is until when an abstract and its documents are kept; zero for none.
-// They go together, so the newest of them counts.
+// abstractRetainedUntil returns the end of the retention of an abstract and its
+// documents, or zero. The newest document determines it, because they are purged
+// together.
 func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time, error) {
 	keep, from := v.Settings.Retention.forTemplate(a.TemplateID), a.CreatedAt
 	if keep <= 0 || len(a.Files) == 0 {
@@ -60,7 +63,7 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 	}
 	newest := uint64(0)
 	for _, id := range a.Files {
-		newest = max(newest, id) // numbers are given in the order of uploads
+		newest = max(newest, id) // IDs increase in the order of uploads
 	}
 	f, err := t.FileIncludingTrash(newest)
 	if errs.KindOf(err) == errs.NotFound {
@@ -72,7 +75,7 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 	return addRetention(from, keep), err
 }
 
-// fileRetainedUntil is until when a document in the trash is kept; zero for none.
+// fileRetainedUntil returns the end of the retention of a trashed document, or zero.
 func (v *Vault) fileRetainedUntil(t *store.Tx, f model.File) (time.Time, error) {
 	id := f.AbstractID
 	if f.Trashed != nil && f.Trashed.With != "" {
@@ -97,8 +100,8 @@ func (v *Vault) fileRetainedUntil(t *store.Tx, f model.File) (time.Time, error) 
 	return addRetention(f.CreatedAt, keep), nil
 }
 
-// underRetention reports a document in the trash that the retention covers on its own: it
-// was on an abstract for longer than second thoughts take.
+// underRetention reports whether retention applies to a trashed document on its own: it
+// belonged to an abstract for longer than the correction period.
 func underRetention(f model.File) bool {
 	if f.AbstractID == 0 || f.Trashed == nil {
 		return f.Retained
@@ -107,7 +110,7 @@ func underRetention(f model.File) bool {
 	return f.Retained || age > correctionPeriod || age < -maxClockSkew
 }
 
-// trashedUntil is when a record's time in the trash is over.
+// trashedUntil returns when a trashed record expires.
 func (v *Vault) trashedUntil(in model.Trashed, retained time.Time) time.Time {
 	until := in.At.Add(v.Settings.TrashPeriod)
 	if retained.After(until) {
@@ -116,7 +119,7 @@ func (v *Vault) trashedUntil(in model.Trashed, retained time.Time) time.Time {
 	return until
 }
 
-// trashExpired reports whether a record's time in the trash has passed, to the microsecond.
+// trashExpired reports whether a trashed record has expired.
 func (v *Vault) trashExpired(in model.Trashed, retained time.Time) bool {
 	return !v.Now().Before(v.trashedUntil(in, retained))
 }

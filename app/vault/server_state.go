@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// servingFile tells whether the last server stopped by itself, and since when the clock
-// is in doubt (leap.go). One that cannot be read is as one that is not there.
-//
-//	serving.json  {"started_at":"…","stopped_at":"…","cut_at":"…","leapt_at":"…"}   cut_at: the last start after one that did not stop
+// ServerStateFile records whether the last server stopped cleanly and when the clock
+// last jumped. An unreadable file counts as missing. In its JSON, cut_at is the time of
+// the last start after an unclean stop.
 const ServerStateFile = "serving.json"
 
 type serverState struct {
@@ -23,8 +22,9 @@ type serverState struct {
 	ClockJumpedAt time.Time `json:"leapt_at,omitzero"`
 }
 
-// cutAt is since when it is known that a server did not stop by itself: the next one
-// has started, or, when none runs, its own start. Zero: never.
+// UncleanStopAt returns when an unclean stop was detected: the next start of a server
+// or, if none is running, the start of the server that did not stop cleanly. It is zero
+// if all stops were clean.
 func (v *Vault) UncleanStopAt() time.Time {
 	s := readServerState(v.Dir)
 	if !v.ServerStarted && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
@@ -44,7 +44,7 @@ func readServerState(dir string) (s serverState) {
 	return s
 }
 
-// noteStart is told when a server begins on the vault.
+// RecordServerStart records that a server has started.
 func (v *Vault) RecordServerStart() {
 	before, now := readServerState(v.Dir), v.Now()
 	s := serverState{StartedAt: now, UncleanStopAt: before.UncleanStopAt, ClockJumpedAt: before.ClockJumpedAt}
@@ -55,7 +55,7 @@ func (v *Vault) RecordServerStart() {
 	v.ServerStarted = true
 }
 
-// noteStop is told when the vault is closed in order.
+// RecordServerStop records a clean stop.
 func (v *Vault) RecordServerStop() {
 	if !v.ServerStarted {
 		return

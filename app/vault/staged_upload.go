@@ -18,10 +18,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// StagedUpload holds the documents of one request between their arrival and the commit of
-// their records. Bytes go to disk as they arrive and are inspected while the rest
-// of the request still comes. Who makes a tray must Discard it in the end; what
-// was filed from it stays.
+// StagedUpload holds the documents of one request from their arrival until their records
+// are committed. Bytes are written to disk as they arrive, and each document is
+// inspected while the next one arrives. The caller of Stage must call Discard when it is
+// done; committed documents are not affected.
 type StagedUpload struct {
 	v         *Vault
 	ctx       context.Context
@@ -29,19 +29,20 @@ type StagedUpload struct {
 	files     []*stagedFile
 	pending   sync.WaitGroup
 	closed    sync.Once
-	BatchItem *BatchItem // nil: what is filed stands behind what is there
+	BatchItem *BatchItem // nil: new documents are appended
 }
 
-// stagedFile is one document of a tray: refused, or staged with its report.
+// stagedFile is one document of an upload: rejected, or staged and inspected.
 type stagedFile struct {
 	filename  string
 	rejection string
 	staged    *blobstore.Staged
 	report    document.Report
-	err       error // our own fault, which ends the request
+	err       error // internal error, which fails the request
 }
 
-// Stage gives an empty tray, or Full when the disk has no room.
+// Stage returns an empty upload, or InsufficientStorage if the disk has too little free
+// space.
 func (f *Files) Stage(ctx context.Context) (*StagedUpload, error) {
 	if err := f.v.Ready(ctx); err != nil {
 		return nil, err
@@ -52,10 +53,9 @@ func (f *Files) Stage(ctx context.Context) (*StagedUpload, error) {
 	return &StagedUpload{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
 
-// Add reads one document to its end. A document that is refused is remembered with
-// its reason and is no error; an error means that the request cannot go on: r
-// broke off (as r said it), Full, or a failure of the disk. Nothing of the tray
-// can be filed then.
+// Add reads one document to its end. A rejected document is recorded with its reason and
+// does not cause an error. An error means that the upload cannot be committed: reading
+// from r failed (r's error), the disk is full, or writing failed.
 func (t *StagedUpload) Add(filename string, r io.Reader) error {
 	it := &stagedFile{filename: filename}
 	t.files = append(t.files, it)
@@ -76,8 +76,7 @@ func (t *StagedUpload) add(it *stagedFile, r io.Reader) error {
 	case !accepted:
 		return t.rejectByName(it, r)
 	}
-	// Once more for each: a request of many documents outlasts the room there was
-	// when it began.
+	// Check for each document: a long request may outlast the free space at its start.
 	if err := t.v.CheckSpace(); err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (t *StagedUpload) add(it *stagedFile, r io.Reader) error {
 	return nil
 }
 
-// adopt takes a document whose bytes lie in the vault's uploads already.
+// Adopt adds a document that a completed resumable upload has stored.
 func (t *StagedUpload) Adopt(filename string, x *blobstore.Partial) error {
 	staged, err := x.Adopt(t.ctx)
 	if err != nil {
@@ -106,7 +105,7 @@ func (t *StagedUpload) Adopt(filename string, x *blobstore.Partial) error {
 	t.files = append(t.files, it)
 	switch {
 	case staged.Size() > t.v.Settings.MaxFileSize:
-		it.rejection = document.ReasonTooLarge(t.v.Settings.MaxFileSize) // the settings have changed meanwhile
+		it.rejection = document.ReasonTooLarge(t.v.Settings.MaxFileSize) // the settings have changed since the upload started
 	case !accepted:
 		it.rejection = document.ReasonUnsupportedType
 	default:
@@ -116,9 +115,8 @@ func (t *StagedUpload) Adopt(filename string, x *blobstore.Partial) error {
 	return nil
 }
 
-// tooLarge makes a refusal of the one error of Stage that is the document's. A
-// document over the limit that then broke off is no refusal: nobody is there to
-// read it.
+// tooLarge rejects a document that exceeds the size limit and returns nil. For any other
+// error of Stage, and if the client disconnected, it returns the error.
 func (t *StagedUpload) tooLarge(it *stagedFile, err error) error {
 	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || t.ctx.Err() != nil {
 		return t.v.StorageError(err)
@@ -127,14 +125,14 @@ func (t *StagedUpload) tooLarge(it *stagedFile, err error) error {
 	return nil
 }
 
-// HasFiles reports whether any file part arrived, refused or not.
+// HasFiles reports whether any file part arrived, accepted or rejected.
 func (t *StagedUpload) HasFiles() bool { return len(t.files) > 0 }
 
-// Len is how many documents arrived, refused or not.
+// Len returns the number of documents that arrived, accepted or rejected.
 func (t *StagedUpload) Len() int { return len(t.files) }
 
-// rejectByName reads a document whose name is enough to refuse it: its length still
-// decides which of the reasons comes first.
+// rejectByName reads a document with an unsupported file extension and discards it. Its
+// size determines the reason: empty and too large take precedence.
 func (t *StagedUpload) rejectByName(it *stagedFile, r io.Reader) error {
 	n, err := io.Copy(io.Discard, r)
 	switch {
@@ -157,7 +155,7 @@ func (t *StagedUpload) inspect(it *stagedFile, ext string) {
 	}
 }
 
-// Discard forgets every document that was not filed.
+// Discard removes the staged bytes of documents that were not committed.
 func (t *StagedUpload) Discard() {
 	t.closed.Do(t.v.Activity.End)
 	t.cancel()
@@ -173,20 +171,20 @@ func (t *StagedUpload) Discard() {
 	}
 }
 
-// acceptedFiles is what of a tray is to be filed: bytes that are durable already, and the
-// reasons of what was refused, both in the order sent.
+// acceptedFiles holds the documents of an upload after inspection, in the order sent:
+// the accepted ones, whose bytes are committed, and the reasons for the rejected ones.
 type acceptedFiles struct {
 	v         *Vault
 	all       []*stagedFile // good or not, as sent
 	accepted  []*stagedFile
 	rejected  []model.RejectedFile
 	batchItem *BatchItem
-	limited   *acceptedFiles // of the good, where others were refused after their bytes were kept; else nil
+	limited   *acceptedFiles // of the good, where others were rejected after their bytes were kept; else nil
 	unpin     func()         // the sweep may look at the bytes again
 }
 
-// finish gives the bytes back to the sweep; when err says that no record names them,
-// it asks for one soon.
+// finish unpins the committed bytes and counts the documents. If some of the bytes have
+// no record, because err is not nil or an abstract was full, it requests a sweep.
 func (f *acceptedFiles) finish(err error) {
 	f.unpin()
 	if (err != nil || f.limited != nil) && len(f.accepted) > 0 {
@@ -195,7 +193,7 @@ func (f *acceptedFiles) finish(err error) {
 	f.count(err)
 }
 
-// count tells the counts what became of the documents.
+// count updates the upload counters.
 func (f *acceptedFiles) count(err error) {
 	filed := f
 	if f.limited != nil {
@@ -211,15 +209,16 @@ func (f *acceptedFiles) count(err error) {
 	}
 }
 
-// defaultMaxFilesPerAbstract is how many files an abstract may have, unless the settings say so.
+// defaultMaxFilesPerAbstract is the limit if the settings have none.
 const defaultMaxFilesPerAbstract = 2000
 
+// MaxFilesPerAbstract returns the maximum number of documents in an abstract.
 func (v *Vault) MaxFilesPerAbstract() int {
 	return cmp.Or(v.Settings.MaxFilesPerAbstract, defaultMaxFilesPerAbstract)
 }
 
-// limitTo is the filing of no more documents than an abstract takes that has some; the
-// others are refused.
+// limitTo returns the documents that fit into an abstract that already has the given
+// number of documents. The others are rejected.
 func (f *acceptedFiles) limitTo(has int) *acceptedFiles {
 	room := max(0, f.v.MaxFilesPerAbstract()-has)
 	if f.limited = nil; len(f.accepted) <= room {
@@ -241,8 +240,8 @@ func (f *acceptedFiles) limitTo(has int) *acceptedFiles {
 	return some
 }
 
-// accepted waits for the inspections and separates the accepted documents from the
-// rejected ones. Nothing is durable yet.
+// accepted waits for the inspections and separates accepted from rejected documents. It
+// commits nothing.
 func (t *StagedUpload) accepted() (*acceptedFiles, error) {
 	t.pending.Wait()
 	if err := t.ctx.Err(); err != nil {
@@ -266,7 +265,7 @@ func (t *StagedUpload) accepted() (*acceptedFiles, error) {
 	return f, nil
 }
 
-// commit waits for the inspections and makes every good document durable.
+// commit waits for the inspections and commits the bytes of every accepted document.
 func (t *StagedUpload) commit() (*acceptedFiles, error) {
 	defer t.closed.Do(t.v.Activity.End)
 	f, err := t.accepted()
@@ -288,8 +287,8 @@ func (t *StagedUpload) commit() (*acceptedFiles, error) {
 	return f, nil
 }
 
-// saveRecords writes the records of the good documents: file, event, task, each. It runs
-// inside a transaction, perhaps twice.
+// saveRecords writes the record, audit entry, and processing task of every accepted
+// document. It may run twice in one transaction attempt, so it must not change f.
 func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, place model.File) ([]model.File, error) {
 	list := make([]model.File, 0, len(f.accepted))
 	for _, it := range f.accepted {
@@ -310,8 +309,9 @@ func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor m
 	return list, nil
 }
 
-// disk names an error of the blob store: Full, or a failed sync, after which
-// nobody knows what the disk holds and the vault takes no more writes.
+// StorageError classifies an error of the blob store. A full disk becomes
+// InsufficientStorage. A failed fsync makes the vault read-only, because the contents of
+// the disk are unknown after it.
 func (v *Vault) StorageError(err error) error {
 	switch {
 	case errors.Is(err, blobstore.ErrDiskFull):

@@ -9,15 +9,15 @@ import (
 	"deedkeep/app/store"
 )
 
-// StatusCount is how many live records have a status.
+// StatusCount is the number of live records with a status.
 type StatusCount struct {
 	Status string // as the firm writes or wrote it; folded where that is not known; "" are those without one
 	Count  uint64
 	Open   bool // of orders: see title.OpenStatus
 }
 
-// orderStatuses are those of the workspace in their order, then what orders have
-// besides.
+// OrderStatuses returns the defined statuses of orders in their sequence, then other
+// statuses that orders have.
 func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
 	list := orderedCounts(t.ValueCounts(OrderOps.Name, store.ColumnStatus), names)
@@ -27,9 +27,9 @@ func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// Statuses gives the statuses of abstracts, and how many have each: those of the
-// templates in use, in the order of the first that has them, then what abstracts have
-// besides, written as a retired template writes it.
+// Statuses returns the statuses of abstracts with their counts: those of the templates
+// in use, in the sequence of the first template that has them, then other statuses that
+// abstracts have, spelled as in a retired template.
 func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		list, err = AbstractStatuses(t)
@@ -38,7 +38,7 @@ func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error
 	return list, err
 }
 
-// abstractStatuses is Abstracts.Statuses.
+// AbstractStatuses implements Abstracts.Statuses within a transaction.
 func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	templates, err := t.Templates()
 	var names []string
@@ -61,7 +61,8 @@ func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// orderedCounts puts the names before what nobody named, which goes in alphabetical order.
+// orderedCounts returns the counts of names in their sequence, followed by the remaining
+// counts in alphabetical order.
 func orderedCounts(tallies []store.ValueCount, names []string) (list []StatusCount) {
 	for _, name := range names {
 		c := StatusCount{Status: name}

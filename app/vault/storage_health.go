@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/errs"
 )
 
-// storageHealth counts the errors of the disk under the documents that end an upload and
-// leave the vault writable, such as a rename that fails.
+// storageHealth counts file system errors that end an upload but leave the vault
+// writable, such as a failed rename.
 type storageHealth struct {
 	mu          sync.Mutex
 	failures    int       // errors since the last document was stored
@@ -26,7 +26,7 @@ const (
 	storageRecovery    = time.Minute
 )
 
-// recordFailure counts an error of the file system; of others it takes no notice.
+// recordFailure counts err if it is a file system error.
 func (s *storageHealth) recordFailure(now time.Time, err error) {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -38,13 +38,14 @@ func (s *storageHealth) recordFailure(now time.Time, err error) {
 	s.failures, s.lastFailure, s.err = s.failures+1, now, err
 }
 
+// recordSuccess resets the count of failures.
 func (s *storageHealth) recordSuccess() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = 0
 }
 
-// problem is Closing while the disk keeps failing.
+// Err returns Unavailable while writes of documents keep failing.
 func (s *storageHealth) Err(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"deedkeep/app/txn"
 )
 
-// sweeper removes the bytes that no record names: at the start, when a crash may
-// have left some, then in regular turns, and soon after a request that failed
-// with its bytes already kept.
+// Sweeper deletes blobs that no record refers to. It runs at the start (after a crash),
+// at regular intervals, and soon after a request that failed with its blobs already
+// committed.
 type Sweeper struct {
 	*txn.DB
 	vault *Vault
 	holds atomic.Int64 // snapshots in progress, whose documents may not be removed
 }
 
-// Hold keeps all blobs until release is called, because a snapshot in progress may name
+// Hold keeps all blobs until release is called, because a backup in progress may need
 // them.
 func (s *Sweeper) Hold() (release func()) {
 	s.holds.Add(1)
@@ -32,10 +32,11 @@ func (s *Sweeper) Hold() (release func()) {
 	}
 }
 
-// sweepDelay gathers requests that fail close together, so that they cost one
-// walk over all documents and not one each.
+// sweepDelay combines failed requests that are close together into one sweep, because
+// each sweep reads the complete blob directory.
 const sweepDelay = time.Second
 
+// Run sweeps at intervals and on request until ctx is done.
 func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -57,15 +58,16 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Sweep removes bytes that no record names, and what was derived of them. Uploads go on meanwhile: what a keeper
-// has in hand is pinned until its record is committed. A vault that went read-only
-// sweeps nothing: its last commit failed, and nobody knows which records the disk
-// will show at the next start. It returns Closing then.
+// Sweep deletes blobs that no record refers to, and their previews. Uploads continue:
+// their blobs are pinned until the records are committed. It returns Unavailable if the
+// vault is read-only, because a failed commit leaves it unknown which records are on the
+// disk.
 func (s *Sweeper) Sweep(ctx context.Context) error {
 	_, err := s.SweepBlobs(ctx)
 	return err
 }
 
+// SweepBlobs is Sweep with the number and size of the deleted blobs.
 func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult, err error) {
 	orphans, err := s.orphans(ctx)
 	if err != nil {
@@ -80,8 +82,8 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		}
 		used, err := s.digestInUse(ctx, d)
 		if err == nil && !used {
-			// Before the bytes: after a crash in between they are still an orphan, and
-			// nobody's text stays behind for good.
+			// Before the blob: after a crash in between, the blob is still an orphan and
+			// the next sweep removes both.
 			err = s.vault.Previews.Remove(d.String())
 			s.vault.DamagedBlobs.remove(d)
 		}
@@ -97,8 +99,8 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 }
 
 func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
-	// Each time: a commit may fail while the sweep is on its way, and its pins
-	// are given back only after the store has said so.
+	// Check each time: a commit may fail during the sweep, and its pins are released
+	// only after the store has reported the failure.
 	if s.Store.Failure() != nil {
 		return false, txn.ReadOnlyError(s.Store.Failure())
 	}
@@ -112,8 +114,8 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used boo
 	return used, err
 }
 
-// orphans are the blobs that neither the index nor any record names. The index
-// alone is no proof: a flipped bit in it must not cost a document.
+// orphans returns the blobs that neither the index nor any record refers to. The index
+// alone does not suffice: a flipped bit in it must not cause the loss of a document.
 func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
 	found := map[blobstore.Digest]bool{}
 	err := s.vault.Blobs.Walk(ctx, func(e blobstore.Entry) error {
@@ -131,14 +133,14 @@ func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error
 
 const fileScanSize = 1000
 
-// removeReferenced takes what a record names out of the set. A record that cannot be
-// read, or is missing, might name any of them.
+// removeReferenced deletes blobs from found that a record refers to. It fails if a
+// record is unreadable or missing, because that record might refer to any of them.
 func (s *Sweeper) removeReferenced(ctx context.Context, found map[blobstore.Digest]bool) error {
-	walked, least := uint64(0), uint64(math.MaxUint64)
+	walked, expected := uint64(0), uint64(math.MaxUint64)
 	for from := uint64(1); ; {
 		var files []model.File
 		err := s.Store.View(ctx, func(t *store.Tx) (err error) {
-			least = min(least, t.Count(store.CountFileRecords))
+			expected = min(expected, t.Count(store.CountFileRecords))
 			files, err = t.ScanFiles(from, fileScanSize)
 			return err
 		})
@@ -157,8 +159,8 @@ func (s *Sweeper) removeReferenced(ctx context.Context, found map[blobstore.Dige
 			break
 		}
 	}
-	if walked < least {
-		return fmt.Errorf("%d records of files are there, %d should be: verify names what is wrong", walked, least)
+	if walked < expected {
+		return fmt.Errorf("%d records of files are there, %d should be: verify names what is wrong", walked, expected)
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Templates are the verbs on abstract templates.
+// Templates implements the operations on abstract templates.
 type Templates struct{ v *Vault }
 
-// List gives the templates that new abstracts may use, in order of their numbers.
+// List returns the templates that new abstracts may use, sorted by ID.
 func (s *Templates) List(ctx context.Context) (list []model.Template, err error) {
 	all, err := s.All(ctx)
 	for _, template := range all {
@@ -26,7 +26,7 @@ func (s *Templates) List(ctx context.Context) (list []model.Template, err error)
 	return list, err
 }
 
-// All gives every template, retired ones too, in order of their numbers.
+// All returns every template, including retired ones, sorted by ID.
 func (s *Templates) All(ctx context.Context) (list []model.Template, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Templates()
@@ -35,7 +35,7 @@ func (s *Templates) All(ctx context.Context) (list []model.Template, err error) 
 	return list, err
 }
 
-// Get gives a template by its number, a retired one too; NotFound when there is none.
+// Get returns a template, even if it is retired, or NotFound.
 func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		template, err = t.Template(id)
@@ -44,11 +44,11 @@ func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template
 	return template, err
 }
 
-// MaxAbstractCount is up to where Abstracts counts.
+// MaxAbstractCount is the limit up to which CountAbstracts counts.
 const MaxAbstractCount = 100_000
 
-// CountAbstracts gives how many abstracts of a template there are, those in the trash not
-// counted; MaxAbstractCount stands for more.
+// CountAbstracts returns the number of live abstracts with a template, at most
+// MaxAbstractCount.
 func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		n, err = t.CountAbstractsOfTemplate(id, MaxAbstractCount)
@@ -57,34 +57,36 @@ func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err e
 	return n, err
 }
 
-// DefinitionChange is what became of one template, or of a set of definitions (then Template
-// is the zero one).
+// DefinitionChange is the change of one template. For the definitions of orders,
+// Template is zero.
 type DefinitionChange struct {
 	Template model.Template
 	Created  bool // there was none before
 	Changes  []model.Change
 }
 
-// DefinitionResult is what a change of definitions did, or would do, and why it cannot be
-// done (Conflict).
+// DefinitionResult lists the changes of definitions, made or planned, and the conflicts
+// that prevent them.
 type DefinitionResult struct {
 	Changed   []DefinitionChange
 	Conflicts errs.Fields // what records would lose
 }
 
-// Import makes templates as the drafts say: each the one of its number, else the live
-// one of its name, else a new one; templates that no draft names stay. With dry
-// nothing is written. It returns Invalid with every broken rule at once (under
-// templates.INDEX), and Conflict with what records would lose, with dry as a value.
+// Import applies drafts to the templates: each to the template with its ID, else to the
+// live one with its name, else to a new one. Other templates are unchanged. With dry, it
+// writes nothing. It returns Invalid with every broken rule (under templates.INDEX). If
+// records would lose values, it returns Conflict; with dry, it lists them in Conflicts
+// instead.
 func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) { return planImport(list, drafts) })
 }
 
-// Create makes a template; Invalid with every broken rule at once (under templates.0).
+// Create creates a template. It returns Invalid with every broken rule (under
+// templates.0).
 func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (made model.Template, err error) {
 	done, err := s.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
-		made, refused := draft.Apply("templates.0", model.Template{})
-		return []model.Template{made}, refused.Err()
+		made, rejected := draft.Apply("templates.0", model.Template{})
+		return []model.Template{made}, rejected.Err()
 	})
 	for _, c := range done.Changed {
 		if c.Created {
@@ -94,8 +96,8 @@ func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.T
 	return made, err
 }
 
-// Edit is Import of one template by its number, as long as it is the one that was
-// seen (title.Template.Mark); Stale when it is not, NotFound when there is none.
+// Edit imports one template by its ID. It returns PreconditionFailed if the fingerprint
+// of the current template is not seen, NotFound if it does not exist.
 func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string, dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
 		at := slices.IndexFunc(list, func(t model.Template) bool { return t.ID == draft.ID })
@@ -109,11 +111,11 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 	})
 }
 
-// errStaleDefinitions is the refusal to change definitions that somebody else changed.
+// errStaleDefinitions is returned if another user has changed the definitions.
 var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed, Message: "This was changed by somebody else since it was read; read it again."}
 
-// SetDefault makes a template the default one; NotFound when there is none, Conflict
-// when it is retired.
+// SetDefault makes a template the default. It returns NotFound if the template does not
+// exist, Conflict if it is retired.
 func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
@@ -123,8 +125,9 @@ func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64
 	})
 }
 
-// Retire takes a template out of use for new abstracts; its abstracts stay. NotFound
-// when there is none, Conflict when it is the default one. An import brings it back.
+// Retire makes a template unavailable for new abstracts; existing ones keep it. It
+// returns NotFound if the template does not exist, Conflict if it is the default. Import
+// can reactivate it.
 func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
@@ -134,7 +137,7 @@ func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (m
 	})
 }
 
-// definitionPlan is a change of definitions, held against what is there.
+// definitionPlan is a change of definitions compared with the current ones.
 type definitionPlan struct {
 	changed []DefinitionChange
 	impacts []model.Impact
@@ -150,7 +153,7 @@ func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Templ
 	if err != nil {
 		return p, err
 	}
-	wanted, refused := model.CheckTemplates(list, wanted)
+	wanted, rejected := model.CheckTemplates(list, wanted)
 	for _, now := range wanted {
 		at := slices.IndexFunc(list, func(old model.Template) bool { return now.ID != 0 && old.ID == now.ID })
 		if at < 0 {
@@ -162,21 +165,21 @@ func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Templ
 			p.impacts = append(p.impacts, model.TemplateImpact(list[at], now)...)
 		}
 	}
-	return p, refused.Err()
+	return p, rejected.Err()
 }
 
-// errDefinitionsChanged is a change that another one overtook: it is planned anew.
+// errDefinitionsChanged means that a concurrent change requires a new plan.
 var errDefinitionsChanged = errors.New("the definitions changed meanwhile")
 
-// change is redefine for templates.
+// change calls Vault.changeDefinitions for templates.
 func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool, wish func([]model.Template) ([]model.Template, error)) (DefinitionResult, error) {
 	return s.v.changeDefinitions(ctx, actor, dry, scanAbstractImpact,
 		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, wish) },
 		func(t *store.Tx, changed []DefinitionChange) error { return s.save(t, actor, changed) })
 }
 
-// changeDefinitions plans, counts what records would lose, and puts, if neither the
-// definitions nor the records have moved against it.
+// changeDefinitions plans a change, counts the records that would lose values, and saves
+// the change. It starts over if the definitions have changed in the meantime.
 func (v *Vault) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Impact) *impactScan,
 	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []DefinitionChange) error) (DefinitionResult, error) {
 	for {
@@ -249,28 +252,28 @@ func (s *Templates) changeOne(ctx context.Context, actor model.Actor, id uint64,
 	return one, err
 }
 
-// planImport gives the templates that the drafts make of those there are.
+// planImport returns the templates that result from applying drafts.
 func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Template, error) {
-	var refused errs.Fields
+	var rejected errs.Fields
 	var wanted []model.Template
 	taken := map[uint64]int{}
 	for i, draft := range drafts {
 		path := fmt.Sprintf("templates.%d", i)
 		old, found := matchTemplate(list, draft)
 		if !found && draft.ID != 0 {
-			refused.Add(path+".id", fmt.Sprintf("There is no template %d; without an id a new one is made.", draft.ID))
+			rejected.Add(path+".id", fmt.Sprintf("There is no template %d; without an id a new one is made.", draft.ID))
 			continue
 		}
 		if first, double := taken[old.ID]; found && double {
-			refused.Add(path, fmt.Sprintf("This is template %d once more, which stands at place %d.", old.ID, first+1))
+			rejected.Add(path, fmt.Sprintf("This is template %d once more, which stands at place %d.", old.ID, first+1))
 			continue
 		}
 		taken[old.ID] = i
 		made, wrong := draft.Apply(path, old)
-		refused = append(refused, wrong...)
+		rejected = append(rejected, wrong...)
 		wanted = append(wanted, made)
 	}
-	return wanted, refused.Err()
+	return wanted, rejected.Err()
 }
 
 func matchTemplate(list []model.Template, draft model.TemplateDraft) (model.Template, bool) {

@@ -11,24 +11,22 @@ import (
 	"deedkeep/app/store"
 )
 
-// A change of definitions may take away what records have values for. Whether it
-// does is found by reading every record, in chunks of short views: nothing else waits
-// for it. What came meanwhile is in the log of events, which is read again inside the
-// write, and the records that it names are judged there.
-
 const (
 	impactScanSize  = 500 // records a view
 	recheckScanSize = 500 // events that the write itself looks through
 )
 
-// fieldUsage is what one record has of what definitions define.
+// fieldUsage holds the values of one record that its definitions describe.
 type fieldUsage struct {
 	id, templateID uint64
 	custom         model.Values
 	status         string
 }
 
-// impactScan judges one change of definitions against the records of one noun.
+// impactScan counts the records of one type that would lose values through a change of
+// definitions. It reads all records in short transactions that do not block writers.
+// Records changed in the meantime are found in the audit log and read again inside the
+// write transaction.
 type impactScan struct {
 	recordType string // "abstract" or "order"
 	impacts    []model.Impact
@@ -57,7 +55,7 @@ func scanOrderImpact(list []model.Impact) *impactScan {
 	}}
 }
 
-// scan counts what is hit, in views, up to a last few events.
+// scan counts the affected records, up to the last few audit entries.
 func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 	if len(l.impacts) == 0 {
 		return nil
@@ -92,8 +90,8 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 	return nil
 }
 
-// recheck judges, inside the write, what came since the survey. It is the check's
-// half and may run twice.
+// recheck reads the records changed since scan, inside the write transaction. It may run
+// twice and does not modify l.
 func (l *impactScan) recheck(t *store.Tx) error {
 	if len(l.impacts) == 0 || l.found() {
 		return errWouldLoseData(l.conflicts())
@@ -109,7 +107,7 @@ func (l *impactScan) recheck(t *store.Tx) error {
 	return errWouldLoseData(late.conflicts())
 }
 
-// catchUp judges the records that the next events name.
+// catchUp reads the records that the next audit entries refer to.
 func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
 	events, err := t.ScanEvents(l.lastEvent+1, recheckScanSize)
 	if err != nil {
@@ -118,9 +116,9 @@ func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
 	seen := map[uint64]bool{}
 	for _, e := range events {
 		l.lastEvent = e.Seq
-		noun, number, _ := strings.Cut(e.Record, ":")
+		recordType, number, _ := strings.Cut(e.Record, ":")
 		id, err := strconv.ParseUint(number, 10, 64)
-		if noun != l.recordType || err != nil || seen[id] {
+		if recordType != l.recordType || err != nil || seen[id] {
 			continue
 		}
 		seen[id] = true
@@ -128,7 +126,7 @@ func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if len(held) > 0 && held[0].id == id { // else it is gone for good
+		if len(held) > 0 && held[0].id == id { // otherwise it is purged
 			l.tally(held...)
 		}
 	}
@@ -149,8 +147,7 @@ func (l *impactScan) found() bool {
 	return slices.ContainsFunc(l.affected, func(n uint64) bool { return n > 0 })
 }
 
-// conflicts are the losses that hit records, a sentence each, under the field that goes
-// (after templates.NUMBER. where it is a template's).
+// conflicts returns one message for each removed field or status that records still use.
 func (l *impactScan) conflicts() errs.Fields {
 	var f errs.Fields
 	for i, loss := range l.impacts {
@@ -161,10 +158,10 @@ func (l *impactScan) conflicts() errs.Fields {
 	return f
 }
 
-// errWouldLoseData is Conflict with every refusal, nil when there is none.
-func errWouldLoseData(refused errs.Fields) error {
-	if len(refused) == 0 {
+// errWouldLoseData returns Conflict with all messages, or nil if there are none.
+func errWouldLoseData(rejected errs.Fields) error {
+	if len(rejected) == 0 {
 		return nil
 	}
-	return &errs.Error{Kind: errs.Conflict, Message: "Records would lose values.", Fields: refused}
+	return &errs.Error{Kind: errs.Conflict, Message: "Records would lose values.", Fields: rejected}
 }

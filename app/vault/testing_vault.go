@@ -9,10 +9,11 @@ import (
 	"deedkeep/app/store"
 )
 
-// SetEnforceRequired changes a rule of a vault that nobody else uses now.
+// SetEnforceRequired changes a rule. The vault must not be in use by other goroutines.
 func (v *Vault) SetEnforceRequired(required bool) { v.Settings.Rules.EnforceRequired = required }
 
-// StoredResponseIncludingExpired reads a slot, however old its answer is.
+// StoredResponseIncludingExpired returns the response stored under a key, even if it has
+// expired.
 func (v *Vault) StoredResponseIncludingExpired(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.Store.View(context.Background(), func(t *store.Tx) (err error) {
 		r, found, err = t.StoredResponse(slot)
@@ -21,5 +22,5 @@ func (v *Vault) StoredResponseIncludingExpired(slot [32]byte) (r model.StoredRes
 	return r, found, err
 }
 
-// RunPurgeOnce is one turn of the purger.
+// RunPurgeOnce runs the purger once.
 func (v *Vault) RunPurgeOnce(ctx context.Context) error { return v.Purger.runOnce(ctx) }

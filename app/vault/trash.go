@@ -11,10 +11,10 @@ import (
 	"deedkeep/app/store"
 )
 
-// Trash are the verbs on what was put into the trash.
+// Trash implements the operations on the trash.
 type Trash struct{ v *Vault }
 
-// Trashed is one record in the trash.
+// Trashed is a record in the trash.
 type Trashed struct {
 	Type          string // "abstract", "order", "file"
 	ID            uint64
@@ -26,15 +26,15 @@ type Trashed struct {
 	Abstract      *TrashedFrom
 }
 
-// TrashedFrom is the abstract that a document was on.
+// TrashedFrom is the abstract that a trashed document belonged to.
 type TrashedFrom struct {
 	ID      uint64
 	Heading string // "" when the abstract is permanently deleted
 	Live    bool   // not in the trash itself
 }
 
-// List reads a page of the trash. A document that went along with its abstract is
-// not in it: it comes back with that.
+// List returns a page of the trash. A document that was trashed with its abstract is not
+// listed separately.
 func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		entries, err := t.ListTrash(q)
@@ -57,8 +57,8 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 	return page, err
 }
 
-// readTrashEntry reads the record of an entry. When it is damaged, the item has what the entry
-// says.
+// readTrashEntry reads the record of a trash entry. If the record is damaged, the result
+// has only the data of the entry.
 func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
 	item = Trashed{Type: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.Settings.TrashPeriod)}
 	var in *model.Trashed
@@ -107,13 +107,13 @@ func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, err
 	return f.Trashed, err
 }
 
-// Period is how long what is in the trash stays there, where no retention covers it.
+// Period returns how long records stay in the trash, unless retention keeps them longer.
 func (s *Trash) Period() time.Duration { return s.v.Settings.TrashPeriod }
 
-// Retention is how long what belongs to an abstract stays there.
+// Retention returns the retention settings.
 func (s *Trash) Retention() Retention { return s.v.Settings.Retention }
 
-// Trashed reads a document that is in the trash; NotFound when there is none there.
+// Trashed returns a document in the trash, or NotFound.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.FileIncludingTrash(id)
@@ -125,25 +125,26 @@ func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err er
 	return file, err
 }
 
-// over. A document that went along with its abstract is not there on its own.
-func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed, err error) {
+// Find returns a record in the trash. It returns NotFound if the record is not in the
+// trash, has expired, or was trashed with its abstract.
+func (s *Trash) Find(ctx context.Context, recordType string, id uint64) (item Trashed, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		if item, err = s.v.findInTrash(t, noun, id); err != nil {
+		if item, err = s.v.findInTrash(t, recordType, id); err != nil {
 			return err
 		}
 		if !s.v.Now().Before(item.Until) {
-			return notInTrash(noun, id)
+			return notInTrash(recordType, id)
 		}
 		return nil
 	})
 	return item, err
 }
 
-// findInTrash reads one record that is in the trash on its own.
-func (v *Vault) findInTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
+// findInTrash reads a record that was trashed on its own, not with its abstract.
+func (v *Vault) findInTrash(t *store.Tx, recordType string, id uint64) (Trashed, error) {
 	var in *model.Trashed
 	var err error
-	switch noun {
+	switch recordType {
 	case AbstractOps.Name:
 		a, failed := t.AbstractIncludingTrash(id)
 		in, err = a.Trashed, failed
@@ -158,11 +159,11 @@ func (v *Vault) findInTrash(t *store.Tx, noun string, id uint64) (Trashed, error
 		return Trashed{}, err
 	}
 	if in == nil || in.With != "" {
-		return Trashed{}, notInTrash(noun, id)
+		return Trashed{}, notInTrash(recordType, id)
 	}
-	return v.readTrashEntry(t, store.TrashEntry{Type: noun, ID: id, At: in.At})
+	return v.readTrashEntry(t, store.TrashEntry{Type: recordType, ID: id, At: in.At})
 }
 
-func notInTrash(noun string, id uint64) error {
-	return errs.RecordNotFound(fmt.Sprintf("%s in the trash", noun), id)
+func notInTrash(recordType string, id uint64) error {
+	return errs.RecordNotFound(fmt.Sprintf("%s in the trash", recordType), id)
 }

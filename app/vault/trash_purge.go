@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Purged is what came of a purge by hand.
+// Purged is the result of a manual purge.
 type Purged struct {
 	Records    int   // documents among them
 	Files      int   // documents
@@ -23,11 +23,11 @@ type Purged struct {
 	Deferred   bool  // a backup under way needs bytes: they are freed when it ends
 }
 
-// Purge removes one record from the trash permanently, an abstract with its documents,
-// and frees the space before it returns. Only administrators and the operator may.
-// Conflict when the retention keeps the record, unless lift says why that does not
-// count. NotFound when it is not in the trash, or went there along with its abstract.
-func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id uint64, lift string) (Purged, error) {
+// Purge permanently deletes a record in the trash, an abstract with its documents, and
+// frees their disk space. The actor must be an administrator or the operator. It returns
+// Conflict if retention keeps the record, unless lift states a reason to override it,
+// and NotFound if the record is not in the trash or was trashed with its abstract.
+func (s *Trash) Purge(ctx context.Context, actor model.Actor, recordType string, id uint64, lift string) (Purged, error) {
 	lift, err := checkLiftReason(lift)
 	if err != nil {
 		return Purged{}, err
@@ -36,7 +36,7 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id ui
 	p.liftReason = lift
 	var item Trashed
 	err = s.v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
-		if item, err = s.v.findInTrash(t, noun, id); err != nil {
+		if item, err = s.v.findInTrash(t, recordType, id); err != nil {
 			return err
 		}
 		return p.checkAllowed(item)
@@ -44,18 +44,18 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id ui
 	if err != nil {
 		return Purged{}, err
 	}
-	done, _, stuck, err := p.commit(ctx, []store.TrashEntry{{Type: noun, ID: id, At: item.At}})
+	done, _, stuck, err := p.commit(ctx, []store.TrashEntry{{Type: recordType, ID: id, At: item.At}})
 	switch err = errors.Join(stuck, err); {
 	case err != nil:
 		return Purged{}, err
 	case done.records == 0:
-		return Purged{}, notInTrash(noun, id) // someone was faster
+		return Purged{}, notInTrash(recordType, id) // someone was faster
 	}
 	return s.freeSpace(ctx, done)
 }
 
-// Empty removes everything from the trash permanently that the retention does not keep,
-// and frees the space before it returns. Only administrators and the operator may.
+// Empty permanently deletes all records in the trash that retention does not keep, and
+// frees their disk space. The actor must be an administrator or the operator.
 func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	if err := s.v.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return Purged{}, err
@@ -68,7 +68,7 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 				detail[name] = strconv.Itoa(n)
 			}
 		}
-		// What was purged is logged, even if the caller has stopped waiting for it.
+		// Log the purge even if the caller has canceled the request.
 		err = errors.Join(err, s.v.UpdateFromReserve(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
 			return s.v.AddEvent(t, s.v.Now(), actor, "trash.emptied", "", detail)
 		}))
@@ -77,8 +77,7 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	return done, errors.Join(err, failed)
 }
 
-// Purgeable counts the entries of the trash that Empty would purge, and those that it
-// would leave.
+// Purgeable returns how many records Empty would delete and how many it would keep.
 func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	p := s.v.newManualPurge(ctx, model.SystemActor())
 	for behind := (store.TrashEntry{}); ; {
@@ -91,12 +90,12 @@ func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	}
 }
 
-// manual purges what is in the trash now.
+// newManualPurge returns a purge of all records that are in the trash now.
 func (v *Vault) newManualPurge(ctx context.Context, actor model.Actor) *purgeRun {
 	return &purgeRun{v: v, actor: actor, before: v.Now().Add(time.Microsecond), manual: true, clockJumped: v.Purger.holdsAfterClockJump(ctx)}
 }
 
-// checkAllowed is nil when a record may go.
+// checkAllowed returns Conflict if the record must not be purged.
 func (p *purgeRun) checkAllowed(item Trashed) error {
 	switch {
 	case p.mayPurge(item):
@@ -108,7 +107,7 @@ func (p *purgeRun) checkAllowed(item Trashed) error {
 	return &errs.Error{Kind: errs.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
 }
 
-// maxReasonLength is how long a reason may be, in characters.
+// maxReasonLength is the maximum length of a reason, in characters.
 const maxReasonLength = model.MaxLineLength
 
 func checkLiftReason(reason string) (string, error) {
@@ -122,8 +121,8 @@ func checkLiftReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// freeSpace gives the space of purged documents back. A backup under way may need their
-// bytes: the sweep after it frees them then.
+// freeSpace sweeps the blobs of purged documents. Blobs that a backup in progress needs
+// are swept after it.
 func (s *Trash) freeSpace(ctx context.Context, gone purgeCounts) (Purged, error) {
 	done := Purged{Records: gone.records, Files: gone.files, Kept: gone.kept}
 	if gone.files == 0 {

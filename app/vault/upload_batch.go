@@ -5,32 +5,30 @@ import (
 	"sync"
 )
 
-// Several documents of those that were chosen together arrive at the same time, and a
-// short one before a long one. Yet they were chosen in an order, such as 01 to 12, and
-// are read in it. What is known of that lives in this process alone: after a restart
-// in the middle the rest is filed behind.
-
-// maxBatches is how many are remembered; the oldest is forgotten first.
+// maxBatches is the maximum number of batches in memory; the oldest is dropped first.
 const maxBatches = 200
 
-// batches remember which documents of each batch are filed, by turn.
+// Batches records which documents of each batch were uploaded, by their position in it.
+// Documents selected together upload concurrently and finish in any order, but keep the
+// sequence in which they were selected. The state is in memory only: after a restart,
+// the rest of a batch is appended.
 type Batches struct {
 	mu    sync.Mutex
 	order []string
 	all   map[string]map[int]uint64
 }
 
-// turn is the place of one document among those that it was chosen with.
+// BatchItem is the position of a document in a batch.
 type BatchItem struct {
 	batches *Batches
 	batch   string
 	n       int
 }
 
-// NewBatchItem returns the turn with number n of a batch.
+// NewBatchItem returns position n of a batch.
 func NewBatchItem(in *Batches, batch string, n int) *BatchItem { return &BatchItem{in, batch, n} }
 
-// uploadedAfter are the documents of the batch that are filed already and belong behind it.
+// uploadedAfter returns the uploaded documents of the batch with a higher position.
 func (t *BatchItem) uploadedAfter() (files []uint64) {
 	t.batches.mu.Lock()
 	defer t.batches.mu.Unlock()
@@ -42,8 +40,8 @@ func (t *BatchItem) uploadedAfter() (files []uint64) {
 	return files
 }
 
-// recordUpload takes a document down; the last word about a turn counts, as a transaction may
-// run twice.
+// recordUpload records the ID of the uploaded document. It may be called again if a
+// transaction is retried; the last call wins.
 func (t *BatchItem) recordUpload(file uint64) {
 	b := t.batches
 	b.mu.Lock()
@@ -62,7 +60,7 @@ func (t *BatchItem) recordUpload(file uint64) {
 	b.all[t.batch][t.n] = file
 }
 
-// insertPosition is where documents that were filed just now stand among an abstract's.
+// insertPosition returns the index in present at which new documents are inserted.
 func (f *acceptedFiles) insertPosition(present []uint64, fresh uint64) int {
 	if f.batchItem == nil {
 		return len(present)

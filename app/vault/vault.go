@@ -83,7 +83,7 @@ type Vault struct {
 	}
 }
 
-// Options of New.
+// Options configures New.
 type Options struct {
 	Settings Settings
 	Secrets  *secret.Keys
@@ -106,13 +106,13 @@ func New(db *txn.DB, opts Options) *Vault {
 	return v
 }
 
-// uploadCounts are the counters of uploads since the vault was opened.
+// uploadCounts counts uploaded and rejected documents since the vault was opened.
 type uploadCounts struct {
 	Uploaded, UploadedBytes, Rejected atomic.Uint64
 }
 
-// checkLater has a document verified soon.
+// VerifySoon queues a blob for verification.
 func (v *Vault) VerifySoon(digest blobstore.Digest) { v.Scrub.Enqueue(digest) }
 
-// saveDamagedBlobs writes which documents are known to be damaged.
+// saveDamagedBlobs writes the set of damaged blobs to disk.
 func (v *Vault) saveDamagedBlobs() { v.Scrub.Save() }
