@@ -7,20 +7,21 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// The headers of the bodies below.
+// Content-Type headers of request bodies.
 const (
 	asJSON = "Content-Type: application/json"
 	asForm = "Content-Type: multipart/form-data; boundary=XX"
 	asURL  = "Content-Type: application/x-www-form-urlencoded"
 )
 
-// field, file and part are one part of a multipart body, by hand; parts is the body.
+// field, file, and part each return one part of a multipart body; parts returns the body.
 func field(name, value string) string {
 	return part(fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, name), value)
 }
 
 func file(name, filename string, content string) string {
-	return part(fmt.Sprintf("Content-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\nContent-Type: application/octet-stream", name, filename), content)
+	return part(fmt.Sprintf("Content-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\nContent-Type: application/octet-stream",
+		name, filename), content)
 }
 
 func part(head, content string) string { return "--XX\r\n" + head + "\r\n\r\n" + content + "\r\n" }
@@ -29,7 +30,7 @@ func parts(list ...string) string { return strings.Join(list, "") + "--XX--\r\n"
 
 func pdf(pages int) string { return string(vaulttest.PDF(pages, "secret testament")) }
 
-// chunked spells a body in chunks of so many bytes.
+// chunked encodes a body in chunks of size bytes.
 func chunked(body string, size int) string {
 	var b strings.Builder
 	for len(body) > 0 {

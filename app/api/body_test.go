@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// What is strict about JSON (API.md, below "Everywhere").
+// The server rejects malformed JSON, repeated keys, invalid UTF-8, and deep nesting.
 func TestStrictJSON(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	nested := func(n int) string {
 		return `{"order_number":"T","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
 	}
@@ -25,7 +25,8 @@ func TestStrictJSON(t *testing.T) {
 		{"trailing comma", `{"order_number":"T",}`, 400, ""},
 		{"comment", `{"order_number":"T"/**/}`, 400, ""},
 		{"single quotes", `{'order_number':'T'}`, 400, ""},
-		{"repeated key", `{"order_number":"T","order_number":"T"}`, 400, says(`The request body is not valid JSON: repeated key "order_number" at line 1, column 21.`)},
+		{"repeated key", `{"order_number":"T","order_number":"T"}`, 400,
+			messageBody(`The request body is not valid JSON: repeated key "order_number" at line 1, column 21.`)},
 		{"repeated key, escaped", `{"order_number":"T","order\u005fnumber":"T"}`, 400, ""},
 		{"repeated key inside", `{"order_number":"T","custom_fields":{"a":1,"a":1}}`, 400, ""},
 		{"repeated key in what is ignored", `{"order_number":"T","x":[{"a":1,"a":1}]}`, 400, ""},
@@ -51,7 +52,7 @@ func TestStrictJSON(t *testing.T) {
 		{"UTF-16", "\xff\xfe{\x00}\x00", 400, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := h.ask(t, order(c.body, c.status, c.want))
+			got := srv.do(t, order(c.body, c.status, c.want))
 			if c.status == 400 && !strings.Contains(string(got.body), " at line ") {
 				t.Errorf("%s does not say where", got.body)
 			}
@@ -61,7 +62,7 @@ func TestStrictJSON(t *testing.T) {
 
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	const (
 		onlyJSON = `{"message":"The Content-Type must be application/json."}`
 		notUTF8  = `{"message":"The charset must be UTF-8."}`
@@ -93,7 +94,8 @@ func TestMediaTypes(t *testing.T) {
 		{orders, "; charset=utf-8", "", 415, onlyJSON},
 		{abstracts, "", "", 201, ""},
 		{abstracts, "", "address=x", 415, ""},
-		{abstracts, "application/json", `{}`, 415, `{"message":"The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."}`},
+		{abstracts, "application/json", `{}`, 415,
+			`{"message":"The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."}`},
 		{abstracts, "APPLICATION/x-www-form-urlencoded; charset=UTF-8", "address=x", 201, ""},
 		{abstracts, "application/x-www-form-urlencoded; charset=latin1", "address=x", 415, notUTF8},
 		{abstracts, "multipart/form-data", body, 400, ""},
@@ -102,44 +104,45 @@ func TestMediaTypes(t *testing.T) {
 		{abstracts, `Multipart/Form-Data; Boundary="XX"`, body, 201, ""},
 		{upload, "multipart/form-data; charset=utf-8; boundary=XX", body, 201, ""},
 		{upload, "application/x-www-form-urlencoded", "files=x", 415, `{"message":"The Content-Type must be multipart/form-data."}`},
-		{upload, "", "", 422, invalid("files", "The files field is required.")},
+		{upload, "", "", 422, invalidField("files", "The files field is required.")},
 	} {
 		t.Run(c.path+" "+c.header, func(t *testing.T) {
-			r := row{as: "full", method: "POST", path: c.path, body: c.body, status: c.status, want: c.want}
+			r := call{as: "full", method: "POST", path: c.path, body: c.body, status: c.status, want: c.want}
 			if c.header != "" {
 				r.header = []string{"Content-Type: " + c.header}
 			}
-			h.ask(t, r)
+			srv.do(t, r)
 		})
 	}
-	h.ask(t, row{as: "full", method: "POST", path: orders, header: []string{asJSON, asJSON}, body: number, status: 415, want: onlyJSON})
-	h.ask(t, row{as: "full", method: "POST", path: orders, header: []string{asJSON, "Content-Encoding: gzip"}, body: number, status: 415})
-	h.ask(t, row{as: "full", method: "POST", path: orders, header: []string{asJSON, "Content-Encoding: Identity"}, body: number, status: 201, want: bareOrder})
+	srv.do(t, call{as: "full", method: "POST", path: orders, header: []string{asJSON, asJSON}, body: number, status: 415, want: onlyJSON})
+	srv.do(t, call{as: "full", method: "POST", path: orders, header: []string{asJSON, "Content-Encoding: gzip"}, body: number, status: 415})
+	srv.do(t, call{as: "full", method: "POST", path: orders, header: []string{asJSON, "Content-Encoding: Identity"}, body: number,
+		status: 201, want: bareOrder})
 }
 
-// Unknown query parameters are ignored, wherever.
+// An operation without query parameters ignores the query, even a malformed one.
 func TestQueryIsIgnored(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	r := order(`{"order_number":"T-1"}`, 201, bareOrder)
 	r.path += "?order_number=other&x=%zz&;"
-	h.ask(t, r)
+	srv.do(t, r)
 }
 
-// Each limit of a body, exactly at it and one above.
+// Bodies are accepted at each limit and rejected one byte or part above it.
 func TestBodyLimits(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) {
-		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Limits.Parts, s.api.Limits.RequestBody = 1000, 500, 5, 4000
+	srv := newTestServer(t, func(cfg *testConfig) {
+		cfg.api.Limits.JSON, cfg.api.Limits.FormFields, cfg.api.Limits.Parts, cfg.api.Limits.RequestBody = 1000, 500, 5, 4000
 	})
 	json := func(n int) string { return `{"order_number":"T-1"}` + strings.Repeat(" ", n-22) }
 	text := func(n int) string { return strings.Repeat("x", n) }
-	whole := func(n int) string {
+	form := func(n int) string {
 		body := parts(file("files", "a.txt", ""))
 		return parts(file("files", "a.txt", text(n-len(body))))
 	}
 	tooLarge := func(n string) string {
-		return says("The request body must not be larger than " + n + " bytes.")
+		return messageBody("The request body must not be larger than " + n + " bytes.")
 	}
 	five := []string{file("files", "1.txt", "x"), field("city", "x"), field("nobody", "x"), file("files", "", ""), field("city", "x")}
 	for _, c := range []struct {
@@ -151,22 +154,26 @@ func TestBodyLimits(t *testing.T) {
 		{"JSON above", "/v1/orders", asJSON, json(1001), 413, tooLarge("1000")},
 		{"urlencoded at its limit", "/v1/abstracts", asURL, "address=" + text(992), 201, ""},
 		{"urlencoded above", "/v1/abstracts", asURL, "address=" + text(993), 413, tooLarge("1000")},
-		{"fields at their limit", "/v1/abstracts", asForm, parts(field("address", text(200)), file("files", "a.txt", text(900)), field("nobody", text(300))), 201, ""},
-		{"fields above", "/v1/abstracts", asForm, parts(field("address", text(200)), field("city", text(301))), 413, says("The request body has more than 500 bytes of fields.")},
-		{"ignored parts count", "/v1/abstracts", asForm, parts(field("nobody", text(501))), 413, says("The request body has more than 500 bytes of fields.")},
+		{"fields at their limit", "/v1/abstracts", asForm,
+			parts(field("address", text(200)), file("files", "a.txt", text(900)), field("nobody", text(300))), 201, ""},
+		{"fields above", "/v1/abstracts", asForm, parts(field("address", text(200)), field("city", text(301))), 413,
+			messageBody("The request body has more than 500 bytes of fields.")},
+		{"ignored parts count", "/v1/abstracts", asForm, parts(field("nobody", text(501))), 413,
+			messageBody("The request body has more than 500 bytes of fields.")},
 		{"parts at their limit", "/v1/abstracts", asForm, parts(five...), 201, ""},
-		{"one part more", "/v1/abstracts", asForm, parts(append(five, field("city", "x"))...), 413, says("The request body has more than 5 parts.")},
-		{"form at its limit", "/v1/file-vault/upload", asForm, whole(4000), 201, ""},
-		{"form above", "/v1/file-vault/upload", asForm, whole(4001), 413, tooLarge("4000")},
+		{"one part more", "/v1/abstracts", asForm, parts(append(five, field("city", "x"))...), 413,
+			messageBody("The request body has more than 5 parts.")},
+		{"form at its limit", "/v1/file-vault/upload", asForm, form(4000), 201, ""},
+		{"form above", "/v1/file-vault/upload", asForm, form(4001), 413, tooLarge("4000")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := row{as: "full", method: "POST", path: c.path, header: []string{c.header}, body: c.body, status: c.status, want: c.want}
-			h.ask(t, r)
+			r := call{as: "full", method: "POST", path: c.path, header: []string{c.header}, body: c.body, status: c.status, want: c.want}
+			srv.do(t, r)
 			r.header, r.body = append(r.header, "Transfer-Encoding: chunked"), chunked(c.body, 300)
-			h.ask(t, r)
+			srv.do(t, r)
 		})
 	}
-	if n := h.count("tmp"); n != 0 {
-		t.Errorf("%d files in tmp", n)
+	if n := srv.countFiles("tmp"); n != 0 {
+		t.Errorf("files in tmp = %d, want 0", n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// errorCodes are the codes that openapi.yaml lists.
+// errorCodes returns the error codes that openapi.yaml lists.
 var errorCodes = sync.OnceValues(func() (map[string]bool, error) {
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
 	if err != nil {
@@ -26,7 +26,7 @@ var errorCodes = sync.OnceValues(func() (map[string]bool, error) {
 	return codes, nil
 })
 
-// The codes of openapi.yaml are those that the server gives, and none has two statuses.
+// openapi.yaml lists exactly the error codes that the server sends, each for one status.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	listed, err := errorCodes()

@@ -21,21 +21,21 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// door asks the control door of the house.
-func (h *house) door(t *testing.T, method, path, body string) (status int, text string) {
+// control sends a request to the handler of the control socket.
+func (srv *testServer) control(t *testing.T, method, path, body string) (status int, text string) {
 	t.Helper()
-	door := control.NewHandler(control.HandlerOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
+	handler := control.NewHandler(control.HandlerOptions{Vault: srv.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(control.OperatorHeader, "ann")
-	door.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
-// events lists the log, the newest first.
-func (h *house) events(t *testing.T, query string) []apitypes.Event {
+// listEvents returns the audit log, newest entry first.
+func (srv *testServer) listEvents(t *testing.T, query string) []apitypes.Event {
 	t.Helper()
-	status, text := h.door(t, http.MethodGet, "/control/events?limit=100&"+query, "")
+	status, text := srv.control(t, http.MethodGet, "/control/events?limit=100&"+query, "")
 	var got apitypes.Events
 	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
 		t.Fatalf("status %d: %s, %v", status, text, err)
@@ -43,20 +43,20 @@ func (h *house) events(t *testing.T, query string) []apitypes.Event {
 	return got.Data
 }
 
-// last is the number of the newest entry; the keys of a house are older than the house.
-func (h *house) last(t *testing.T) (seq int64) {
+// lastSeq returns the sequence number of the newest audit log entry.
+func (srv *testServer) lastSeq(t *testing.T) (seq int64) {
 	t.Helper()
-	for _, e := range h.events(t, "") {
+	for _, e := range srv.listEvents(t, "") {
 		seq = max(seq, e.Seq)
 	}
 	return seq
 }
 
-// Every verb leaves an event that says who and from where.
-func TestEveryVerbLeavesAnEvent(t *testing.T) {
+// Each change adds an audit log entry with the actor and the client address.
+func TestEveryChangeIsLogged(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	before := h.last(t)
+	srv := newTestServer(t)
+	before := srv.lastSeq(t)
 	id := func(r reply) string {
 		t.Helper()
 		var made struct{ Data struct{ ID string } }
@@ -65,16 +65,19 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 		}
 		return made.Data.ID
 	}
-	order := id(h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201}))
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON}, body: `{"name":"Box 9"}`, status: 201})
-	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
-	abstract := id(h.ask(t, abstract(201, "", file("files[]", "b.pdf", pdf(2)))))
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/files", route: "/v1/abstracts/{id}/files", header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(3))), status: 201})
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
-	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/file-vault/files/1/download", status: 302})
-	h.events(t, "") // writes what is gathered
+	order := id(srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON},
+		body: `{"order_number":"T-1"}`, status: 201}))
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON}, body: `{"name":"Box 9"}`,
+		status: 201})
+	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	abstract := id(srv.do(t, abstract(201, "", file("files[]", "b.pdf", pdf(2)))))
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/files", route: "/v1/abstracts/{id}/files",
+		header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(3))), status: 201})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
+	srv.do(t, call{as: "full", method: "HEAD", path: "/v1/file-vault/files/1/download", status: 302})
+	srv.listEvents(t, "") // flushes buffered events
 	const abstractPath, orderPath, filePath = "/v1/abstracts/{id}", "/v1/orders/{id}", "/v1/file-vault/files/"
-	for _, r := range []row{
+	for _, r := range []call{
 		{method: "PATCH", path: "/v1/abstracts/" + abstract, route: abstractPath, body: `{"county":"Kent"}`, status: 200},
 		{method: "DELETE", path: "/v1/abstracts/" + abstract + "/files/3", route: abstractPath + "/files/{n}", status: 204},
 		{method: "DELETE", path: "/v1/abstracts/" + abstract, route: abstractPath, status: 204},
@@ -87,7 +90,7 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 		{method: "POST", path: filePath + "1/restore", status: 200},
 		{method: "PATCH", path: "/v1/file-vault/folders/5", body: `{"name":"Box 10"}`, status: 200},
 		{method: "DELETE", path: "/v1/file-vault/folders/5", status: 204},
-		// What reads, is refused or changes nothing leaves none.
+		// Requests that read, fail, or change nothing add no entry.
 		{method: "GET", path: filePath + "1", status: 200},
 		{method: "POST", path: "/v1/orders", body: `{}`, status: 422},
 		{method: "PATCH", path: "/v1/orders/" + order, route: orderPath, body: `{"due_date":"2026-06-15"}`, status: 200},
@@ -96,11 +99,12 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 		if r.as = "full"; r.body != "" {
 			r.header = []string{asJSON}
 		}
-		h.ask(t, r)
+		srv.do(t, r)
 	}
 	want := []struct{ kind, record, abstract string }{
 		{"order.created", "order:" + order, ""}, {"folder.created", "folder:5", ""}, {"file.filed", "file:1", ""},
-		{"abstract.created", "abstract:" + abstract, ""}, {"file.filed", "file:2", "abstract:" + abstract}, {"file.filed", "file:3", "abstract:" + abstract},
+		{"abstract.created", "abstract:" + abstract, ""}, {"file.filed", "file:2", "abstract:" + abstract},
+		{"file.filed", "file:3", "abstract:" + abstract},
 		{"file.downloaded", "file:1", ""},
 		{"abstract.changed", "abstract:" + abstract, ""}, {"file.detached", "file:3", "abstract:" + abstract},
 		{"abstract.trashed", "abstract:" + abstract, ""}, {"abstract.restored", "abstract:" + abstract, ""},
@@ -108,7 +112,7 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 		{"file.changed", "file:1", ""}, {"file.trashed", "file:1", ""}, {"file.restored", "file:1", ""},
 		{"folder.changed", "folder:5", ""}, {"folder.removed", "folder:5", ""},
 	}
-	got := slices.DeleteFunc(h.events(t, ""), func(e apitypes.Event) bool { return e.Seq <= before })
+	got := slices.DeleteFunc(srv.listEvents(t, ""), func(e apitypes.Event) bool { return e.Seq <= before })
 	if len(got) != len(want) {
 		t.Fatalf("%d events, want %d: %+v", len(got), len(want), got)
 	}
@@ -117,63 +121,68 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 		if e.Kind != w.kind || *e.Record != w.record || e.Detail["abstract"] != w.abstract {
 			t.Errorf("%s of %s (%v), want %+v", e.Kind, *e.Record, e.Detail, w)
 		}
-		if a := e.Actor; a.Kind != "key" || a.ID == nil || *a.ID != 1 || a.Name == nil || *a.Name != "full" || a.Address == nil || *a.Address != "127.0.0.1" || e.RequestID == nil {
+		if a := e.Actor; a.Kind != "key" || a.ID == nil || *a.ID != 1 || a.Name == nil || *a.Name != "full" || a.Address == nil ||
+			*a.Address != "127.0.0.1" || e.RequestID == nil {
 			t.Errorf("%s: by %+v", e.Kind, a)
 		}
 	}
 
-	// A record is asked for as it is told.
-	if list := h.events(t, "record=abstract:"+abstract); len(list) != 4 || list[3].Kind != "abstract.created" {
+	// The filter accepts records in the form that entries use.
+	if list := srv.listEvents(t, "record=abstract:"+abstract); len(list) != 4 || list[3].Kind != "abstract.created" {
 		t.Errorf("%+v", list)
 	}
-	for _, nobody := range []string{"abstract:1", "abstract:", "abstract", "order:%20", "x"} {
-		h.ask(t, row{as: "events", method: "GET", path: "/v1/events?record=" + nobody, status: 422, want: invalid("record", "The selected record is invalid.")})
-		if status, text := h.door(t, http.MethodGet, "/control/events?limit=1&record="+nobody, ""); status != 422 {
-			t.Errorf("%s: %d %s", nobody, status, text)
+	for _, unknown := range []string{"abstract:1", "abstract:", "abstract", "order:%20", "x"} {
+		srv.do(t, call{as: "events", method: "GET", path: "/v1/events?record=" + unknown, status: 422,
+			want: invalidField("record", "The selected record is invalid.")})
+		if status, text := srv.control(t, http.MethodGet, "/control/events?limit=1&record="+unknown, ""); status != 422 {
+			t.Errorf("%s: %d %s", unknown, status, text)
 		}
 	}
-	if list := h.events(t, "actor=key:1&kind=file.filed"); len(list) != 3 {
+	if list := srv.listEvents(t, "actor=key:1&kind=file.filed"); len(list) != 3 {
 		t.Errorf("%+v", list)
 	}
 }
 
-// The verbs at the machine say who sits there.
-func TestTheOperatorIsInTheLog(t *testing.T) {
+// Changes through the control socket are logged with the name of the operator.
+func TestControlEventsNameOperator(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	srv := newTestServer(t)
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
 	for _, row := range []struct{ path, body, kind string }{
-		{"/control/keys", `{"name":"desk"}`, "key.created"}, {"/control/keys/2/revoke", "", "key.revoked"}, {"/control/keys/1/rotate", `{"overlap_seconds":0}`, "key.rotated"},
+		{"/control/keys", `{"name":"desk"}`, "key.created"}, {"/control/keys/2/revoke", "", "key.revoked"},
+		{"/control/keys/1/rotate", `{"overlap_seconds":0}`, "key.rotated"},
 	} {
-		if status, text := h.door(t, http.MethodPost, row.path, row.body); status != 200 {
+		if status, text := srv.control(t, http.MethodPost, row.path, row.body); status != 200 {
 			t.Fatalf("%s: %d %s", row.path, status, text)
 		}
-		e := h.events(t, "")[0]
+		e := srv.listEvents(t, "")[0]
 		if e.Kind != row.kind || e.Actor.Kind != "operator" || *e.Actor.Name != "ann" || e.Actor.Address != nil || e.RequestID == nil {
 			t.Errorf("%s: %+v", row.path, e)
 		}
 	}
 }
 
-// An entry on the wire, every member given and none.
+// Audit log entries have the expected JSON, with all optional members and with none.
 func TestEventShape(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 29, 4, 0, 1, 0, time.UTC)
-	h := open(t, func(s *setup) {
-		logged(t, s, model.Event{At: at, Actor: model.Actor{Kind: "user", ID: 3, Name: "Ann <x>", Address: "192.0.2.1", RequestID: "r-1"}, Kind: "file.changed", Record: "file:1",
+	srv := newTestServer(t, func(cfg *testConfig) {
+		withEvents(t, cfg, model.Event{At: at,
+			Actor: model.Actor{Kind: "user", ID: 3, Name: "Ann <x>", Address: "192.0.2.1", RequestID: "r-1"}, Kind: "file.changed", Record: "file:1",
 			Detail: map[string]string{"abstract": "abstract:7", "name": "abstract:7", "order": "order"},
-			Changes: []model.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)}, {Field: "abstract_id", From: nil, To: []byte("7")},
+			Changes: []model.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)},
+				{Field: "abstract_id", From: nil, To: []byte("7")},
 				{Field: "folder_id", From: []byte("7"), To: []byte("null")}}},
 			model.Event{At: at, Actor: model.SystemActor(), Kind: "abstract.purged", Record: "abstract:7"},
 			model.Event{At: at, Actor: model.SystemActor(), Kind: "vault.opened"})
 	})
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
-	abstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(7)
-	_, text := h.door(t, http.MethodGet, "/control/events/export?from=2", "")
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	abstract := "abstract:" + srv.vault.Secrets.IDs("abstracts").Encode(7)
+	_, text := srv.control(t, http.MethodGet, "/control/events/export?from=2", "")
 	var got []string
 	for line := range strings.Lines(text) {
 		if len(got) == 3 {
-			break // the keys of the house follow
+			break // entries about the keys of the server follow
 		}
 		line, _, _ = strings.Cut(strings.TrimPrefix(line, `{"event":`), `,"hash"`)
 		_, line, _ = strings.Cut(line, `,`)
@@ -184,7 +193,8 @@ func TestEventShape(t *testing.T) {
 	want := []string{
 		when + `"actor":{"kind":"user","id":3,"name":"Ann <x>","address":"192.0.2.1"},"kind":"file.changed","record":"file:1",` +
 			`"detail":{"abstract":"` + abstract + `","name":"abstract:7","order":"order"},` +
-			`"changes":[{"field":"filename","from":"a <b>.pdf","to":"b.pdf"},{"field":"abstract_id","from":null,"to":"` + strings.TrimPrefix(abstract, "abstract:") + `"},` +
+			`"changes":[{"field":"filename","from":"a <b>.pdf","to":"b.pdf"},{"field":"abstract_id","from":null,"to":"` +
+			strings.TrimPrefix(abstract, "abstract:") + `"},` +
 			`{"field":"folder_id","from":7,"to":null}],"request_id":"r-1"`,
 		when + system + `"kind":"abstract.purged","record":"` + abstract + `","detail":{},"changes":[],"request_id":null`,
 		when + system + `"kind":"vault.opened","record":null,"detail":{},"changes":[],"request_id":null`,
@@ -192,34 +202,36 @@ func TestEventShape(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if end := fmt.Sprintf("{\"end\":{\"entries\":%d}}\n", h.last(t)-1); !strings.HasSuffix(text, end) {
+	if end := fmt.Sprintf("{\"end\":{\"entries\":%d}}\n", srv.lastSeq(t)-1); !strings.HasSuffix(text, end) {
 		t.Errorf("the last line is not %s: %s", end, text)
 	}
 }
 
-func TestControlEventsRefused(t *testing.T) {
+func TestControlEventsRejected(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	srv := newTestServer(t)
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
 	for _, row := range []struct{ path, has string }{
-		{"/control/events", "The limit field must be between 1 and 10000."}, {"/control/events?limit=0", "limit"}, {"/control/events?limit=10001", "limit"},
+		{"/control/events", "The limit field must be between 1 and 10000."}, {"/control/events?limit=0", "limit"},
+		{"/control/events?limit=10001", "limit"},
 		{"/control/events?limit=1&from=2026-05-29", "The from must be a time."}, {"/control/events?limit=1&to=x", "The to must be a time."},
 		{"/control/events/export", "The from field must be an integer."}, {"/control/events/export?from=-1", "from"},
 	} {
-		if status, text := h.door(t, http.MethodGet, row.path, ""); status != 422 || !strings.Contains(text, row.has) {
+		if status, text := srv.control(t, http.MethodGet, row.path, ""); status != 422 || !strings.Contains(text, row.has) {
 			t.Errorf("%s: %d %s", row.path, status, text)
 		}
 	}
 }
 
-// logged puts events into the log of a house that is about to be opened.
-func logged(t *testing.T, s *setup, events ...model.Event) {
+// withEvents adds events to the audit log before the server opens the data directory.
+func withEvents(t *testing.T, cfg *testConfig, events ...model.Event) {
 	t.Helper()
-	ring, _, err := secret.LoadKeys(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Rand())
+	ring, _, err := secret.LoadKeys(filepath.Join(cfg.vault.Dir, "secret.key"), vaulttest.Rand())
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(t.Context(), filepath.Join(s.vault.Dir, "vault.db"), store.Options{Now: s.vault.Now, Fingerprint: ring.Fingerprint(), Workspace: s.workspace})
+	db, err := store.Open(t.Context(), filepath.Join(cfg.vault.Dir, "vault.db"),
+		store.Options{Now: cfg.vault.Now, Fingerprint: ring.Fingerprint(), Workspace: cfg.workspace})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// followed is a page of the log in sequence.
-func (h *house) followed(t *testing.T, path string) (page apitypes.Page[apitypes.Event], seqs []int64) {
+// eventsAfter reads a page of the audit log in sequence order.
+func (srv *testServer) eventsAfter(t *testing.T, path string) (page apitypes.Page[apitypes.Event], seqs []int64) {
 	t.Helper()
-	page = decode[apitypes.Page[apitypes.Event]](t, h.ask(t, row{as: "events", method: "GET", path: path, status: 200}))
+	page = decodeBody[apitypes.Page[apitypes.Event]](t, srv.do(t, call{as: "events", method: "GET", path: path, status: 200}))
 	for _, e := range page.Data {
 		seqs = append(seqs, e.Seq)
 	}
@@ -22,27 +22,27 @@ func (h *house) followed(t *testing.T, path string) (page apitypes.Page[apitypes
 	return page, seqs
 }
 
-// A client that polls sees each entry of the log once, in sequence, and its last cursor
-// never ends.
+// A polling client gets each audit log entry once, in sequence, and can always continue
+// from its last cursor.
 func TestEventsAfter(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	place := func(n int) {
 		for i := range n {
-			h.ask(t, order(fmt.Sprintf(`{"order_number":"T-%d"}`, i), 201, ""))
+			srv.do(t, order(fmt.Sprintf(`{"order_number":"T-%d"}`, i), 201, ""))
 		}
 	}
 	place(5)
-	last := h.last(t)
+	last := srv.lastSeq(t)
 	var all []int64
 	path := "/v1/events?after=0&per_page=3"
 	for {
-		page, seqs := h.followed(t, path)
+		page, seqs := srv.eventsAfter(t, path)
 		if all = append(all, seqs...); page.Links.Next == nil {
 			path = "/v1/events?after=0&per_page=3&cursor=" + *page.Meta.NextCursor
 			break
 		}
-		path = here(t, page.Links.Next)
+		path = localPath(t, page.Links.Next)
 	}
 	for i, seq := range all {
 		if seq != int64(i)+1 {
@@ -52,14 +52,14 @@ func TestEventsAfter(t *testing.T) {
 	if int64(len(all)) != last {
 		t.Errorf("%d entries, want %d", len(all), last)
 	}
-	page, seqs := h.followed(t, path)
+	page, seqs := srv.eventsAfter(t, path)
 	if len(seqs) > 0 || page.Links.Next != nil {
 		t.Errorf("at the end: %v, %+v", seqs, page.Links)
 	}
 	place(4)
 	alone := "/v1/events?cursor=" + *page.Meta.NextCursor
-	for _, more := range []string{here(t, h.next(t, path)), alone, fmt.Sprintf("/v1/events?after=%d", last)} {
-		_, seqs := h.followed(t, more)
+	for _, more := range []string{localPath(t, srv.nextLink(t, path)), alone, fmt.Sprintf("/v1/events?after=%d", last)} {
+		_, seqs := srv.eventsAfter(t, more)
 		if strings.Contains(more, "per_page=3") {
 			if !slices.Equal(seqs, []int64{last + 4}) {
 				t.Errorf("%s gives %v", more, seqs)
@@ -68,34 +68,36 @@ func TestEventsAfter(t *testing.T) {
 			t.Errorf("%s gives %v, want %v", more, seqs, want)
 		}
 	}
-	if page, seqs := h.followed(t, "/v1/events?after=999999"); len(seqs) > 0 || page.Links.Next != nil {
+	if page, seqs := srv.eventsAfter(t, "/v1/events?after=999999"); len(seqs) > 0 || page.Links.Next != nil {
 		t.Errorf("after an entry that is yet to come: %v", seqs)
 	}
-	if _, seqs := h.followed(t, "/v1/events?after=0&kind=order.created&created_to=2026-06-01&per_page=100"); len(seqs) != 9 || !slices.IsSorted(seqs) {
+	if _, seqs := srv.eventsAfter(t, "/v1/events?after=0&kind=order.created&created_to=2026-06-01&per_page=100"); len(seqs) != 9 ||
+		!slices.IsSorted(seqs) {
 		t.Errorf("of one kind: %v", seqs)
 	}
-	if _, seqs := h.followed(t, "/v1/events?after=0&created_from=2030-01-01"); len(seqs) > 0 {
+	if _, seqs := srv.eventsAfter(t, "/v1/events?after=0&created_from=2030-01-01"); len(seqs) > 0 {
 		t.Errorf("of another time: %v", seqs)
 	}
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/events?after=0", status: 403})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/events?after=0", status: 403})
 	for query, want := range map[string]string{
-		"after=x": invalid("after", "The after field must be an integer."), "after=-1": invalid("after", "The selected after is invalid."),
-		"after=99999999999999999999":                                 invalid("after", "The selected after is invalid."),
-		"after=0&sort=created_at":                                    invalid("sort", "The sort field cannot be combined with after."),
-		"after=0&cursor=x":                                           invalid("cursor", "The selected cursor is invalid."),
-		"sort=created_at&cursor=" + *page.Meta.NextCursor:            invalid("cursor", "The selected cursor is invalid."),
-		"after=0&kind=order.created&cursor=" + *page.Meta.NextCursor: invalid("cursor", "The selected cursor is invalid."),
+		"after=x":                    invalidField("after", "The after field must be an integer."),
+		"after=-1":                   invalidField("after", "The selected after is invalid."),
+		"after=99999999999999999999": invalidField("after", "The selected after is invalid."),
+		"after=0&sort=created_at":    invalidField("sort", "The sort field cannot be combined with after."),
+		"after=0&cursor=x":           invalidField("cursor", "The selected cursor is invalid."),
+		"sort=created_at&cursor=" + *page.Meta.NextCursor:            invalidField("cursor", "The selected cursor is invalid."),
+		"after=0&kind=order.created&cursor=" + *page.Meta.NextCursor: invalidField("cursor", "The selected cursor is invalid."),
 	} {
-		h.ask(t, row{as: "events", method: "GET", path: "/v1/events?" + query, status: 422, want: want})
+		srv.do(t, call{as: "events", method: "GET", path: "/v1/events?" + query, status: 422, want: want})
 	}
-	if got := h.ask(t, row{as: "events", method: "GET", path: "/v1/events?after=", status: 200}); !strings.Contains(string(got.body), fmt.Sprintf(`{"data":[{"seq":%d,`, last+4)) {
+	if got := srv.do(t, call{as: "events", method: "GET", path: "/v1/events?after=", status: 200}); !strings.Contains(string(got.body), fmt.Sprintf(`{"data":[{"seq":%d,`, last+4)) {
 		t.Errorf("without a number: %s", got.body)
 	}
 }
 
-// next is the link to the next page of a path.
-func (h *house) next(t *testing.T, path string) *string {
+// nextLink returns the link to the next page.
+func (srv *testServer) nextLink(t *testing.T, path string) *string {
 	t.Helper()
-	page, _ := h.followed(t, path)
+	page, _ := srv.eventsAfter(t, path)
 	return page.Links.Next
 }

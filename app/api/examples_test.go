@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An example of a request can be sent as it stands to a vault that is new.
-func TestExamplesOfRequestsWork(t *testing.T) {
+// Each request example of openapi.yaml works unchanged on a new server.
+func TestRequestExamples(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	for path, item := range description(t).Paths.Map() {
@@ -24,31 +24,31 @@ func TestExamplesOfRequestsWork(t *testing.T) {
 					ran++
 					t.Run(strings.Join([]string{method, path, media, name}, " "), func(t *testing.T) {
 						t.Parallel()
-						h := open(t)
-						h.example(t, method, path, media, example.Value.Value)
+						srv := newTestServer(t)
+						srv.sendExample(t, method, path, media, example.Value.Value)
 					})
 				}
 			}
 		}
 	}
 	if ran < 8 {
-		t.Errorf("there are %d examples", ran)
+		t.Errorf("examples = %d, want at least 8", ran)
 	}
 }
 
-// example sends one, of which the records that its path names are made first.
-func (h *house) example(t *testing.T, method, path, media string, value any) {
+// sendExample creates the records that the path refers to and sends the example.
+func (srv *testServer) sendExample(t *testing.T, method, path, media string, value any) {
 	t.Helper()
 	id := ""
 	switch {
 	case strings.HasPrefix(path, "/abstracts/{id}"):
-		id = h.id(t, abstract(201, "", file("files", "a.pdf", pdf(1))))
+		id = srv.createID(t, abstract(201, "", file("files", "a.pdf", pdf(1))))
 	case strings.HasPrefix(path, "/orders/{id}"):
-		id = h.id(t, order(`{"order_number":"T-1"}`, 201, ""))
+		id = srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
 	case strings.HasPrefix(path, "/file-vault/files/{n}"):
-		h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+		srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
 	}
-	r := row{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), status: 200}
+	r := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), status: 200}
 	if method == http.MethodPost && !strings.HasSuffix(path, "/restore") {
 		r.status = 201
 	}
@@ -76,7 +76,7 @@ func (h *house) example(t *testing.T, method, path, media string, value any) {
 		}
 		r.header, r.body = []string{asForm}, parts(list...)
 	default:
-		t.Fatalf("nobody knows how to send %s", media)
+		t.Fatalf("media type %s is not supported here", media)
 	}
-	h.ask(t, r)
+	srv.do(t, r)
 }

@@ -13,52 +13,58 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// upload is a row of POST /file-vault/upload.
-func upload(as string, status int, list ...string) row {
-	return row{as: as, method: "POST", path: "/v1/file-vault/upload", header: []string{asForm}, body: parts(list...), status: status}
+// upload returns a call of POST /file-vault/upload.
+func upload(as string, status int, list ...string) call {
+	return call{as: as, method: "POST", path: "/v1/file-vault/upload", header: []string{asForm}, body: parts(list...), status: status}
 }
 
 func storedPDF(id int, name, folder string, pages int) string {
 	size := len(pdf(pages))
-	return fmt.Sprintf(`{"id":%d,"filename":%q,"file_type":"pdf","mime_type":"application/pdf","page_count":%d,"file_size":%d,"file_size_human":"%d B","folder_id":%s,`+
-		`"is_processing":true,"download_url":"http://vault.test/v1/file-vault/files/%d/download","created_at":"2026-05-29T04:00:00.000000Z"}`, id, name, pages, size, size, folder, id)
+	return fmt.Sprintf(
+		`{"id":%d,"filename":%q,"file_type":"pdf","mime_type":"application/pdf","page_count":%d,"file_size":%d,"file_size_human":"%d B","folder_id":%s,`+
+			`"is_processing":true,"download_url":"http://vault.test/v1/file-vault/files/%d/download","created_at":"2026-05-29T04:00:00.000000Z"}`,
+		id, name, pages, size, size, folder, id)
 }
 
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	r := upload("full", 201, field("folder_id", " 2 "), file("files", "Canary deed.pdf", pdf(3)), file("files[]", "b.PDF", pdf(3)))
-	r.want = `{"success":true,"message":"Files uploaded successfully","files":[` + storedPDF(1, "Canary deed.pdf", "2", 3) + `,` + storedPDF(2, "b.PDF", "2", 3) + `],"errors":[]}`
-	h.ask(t, r)
-	if n := h.count("blobs"); n != 1 {
-		t.Errorf("%d blobs of the same bytes", n)
+	r.want = `{"success":true,"message":"Files uploaded successfully","files":[` + storedPDF(1, "Canary deed.pdf", "2", 3) + `,` +
+		storedPDF(2, "b.PDF", "2", 3) + `],"errors":[]}`
+	srv.do(t, r)
+	if n := srv.countFiles("blobs"); n != 1 {
+		t.Errorf("blobs = %d, want 1 for files with the same bytes", n)
 	}
-	r = upload("full", 201, file("files[7]", "c.pdf", pdf(3)), file("files", "empty.pdf", ""), file("files", "x.exe", "MZ"), field("folder_id", ""))
-	r.want = `{"success":true,"message":"Some files uploaded successfully, but 2 file(s) failed validation","files":[` + storedPDF(3, "c.pdf", "null", 3) + `],"errors":[` +
+	r = upload("full", 201, file("files[7]", "c.pdf", pdf(3)), file("files", "empty.pdf", ""), file("files", "x.exe", "MZ"),
+		field("folder_id", ""))
+	r.want = `{"success":true,"message":"Some files uploaded successfully, but 2 file(s) failed validation","files":[` +
+		storedPDF(3, "c.pdf", "null", 3) + `],"errors":[` +
 		`{"filename":"empty.pdf","error":"File is empty"},{"filename":"x.exe","error":"` + notSupported + `"}]}`
-	h.ask(t, r)
+	srv.do(t, r)
 	r = upload("full", 200, file("files", "empty.pdf", ""))
 	r.want = `{"success":false,"message":"No files were uploaded: 1 file(s) failed validation","files":[],"errors":[{"filename":"empty.pdf","error":"File is empty"}]}`
-	h.ask(t, r)
-	h.ask(t, row{as: "read", method: "GET", path: "/v1/file-vault/files/1", status: 200, want: `{"data":` + storedPDF(1, "Canary deed.pdf", "2", 3) + `}`})
+	srv.do(t, r)
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/files/1", status: 200,
+		want: `{"data":` + storedPDF(1, "Canary deed.pdf", "2", 3) + `}`})
 }
 
 const notSupported = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
 
-func TestUploadRefused(t *testing.T) {
+func TestUploadRejected(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	good := file("files", "a.pdf", pdf(1))
-	wrong := invalid("folder_id", "The selected folder id is invalid.")
-	notInteger := invalid("folder_id", "The folder id field must be an integer.")
-	required := invalid("files", "The files field is required.")
+	wrong := invalidField("folder_id", "The selected folder id is invalid.")
+	notInteger := invalidField("folder_id", "The folder id field must be an integer.")
+	required := invalidField("files", "The files field is required.")
 	for _, c := range []struct {
 		name, want string
 		list       []string
 	}{
 		{"no files", required, []string{field("folder_id", "1")}},
 		{"the empty file input of a browser", required, []string{file("files", "", "")}},
-		{"a file without a filename", invalid("files", "The files field must be a file."), []string{field("files", "text"), good}},
+		{"a file without a filename", invalidField("files", "The files field must be a file."), []string{field("files", "text"), good}},
 		{"unknown folder", wrong, []string{good, field("folder_id", "99")}},
 		{"folder 0", wrong, []string{field("folder_id", "0"), good}},
 		{"folder -1", wrong, []string{field("folder_id", "-1"), good}},
@@ -72,56 +78,57 @@ func TestUploadRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := upload("full", 422, c.list...)
 			r.want = c.want
-			h.ask(t, r)
+			srv.do(t, r)
 		})
 	}
-	h.nothingStored(t)
+	srv.checkNothingStored(t)
 }
 
-func (h *house) nothingStored(t testing.TB) {
+func (srv *testServer) checkNothingStored(t testing.TB) {
 	t.Helper()
-	if a, b := h.count("tmp"), h.count("blobs"); a != 0 || b != 0 {
-		t.Errorf("%d files in tmp and %d in blobs", a, b)
+	if a, b := srv.countFiles("tmp"), srv.countFiles("blobs"); a != 0 || b != 0 {
+		t.Errorf("files in tmp = %d, in blobs = %d, want 0 and 0", a, b)
 	}
 }
 
 func TestFileUnknown(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	srv := newTestServer(t)
+	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
 	for _, n := range []string{"2", "0", "-1", "01", "+1", "1.0", "x", "9999999999999999999999", "1%20", "%31x", "１"} {
 		for _, path := range []string{"/v1/file-vault/files/" + n, "/v1/file-vault/files/" + n + "/download"} {
-			h.ask(t, row{as: "full", method: "GET", path: path, status: 404, want: says("Not found.")})
+			srv.do(t, call{as: "full", method: "GET", path: path, status: 404, want: messageBody("Not found.")})
 		}
 	}
 }
 
 func TestDownloadRedirects(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, upload("full", 201, file("files", "Deed & plat ü.pdf", pdf(1))))
+	srv := newTestServer(t)
+	srv.do(t, upload("full", 201, file("files", "Deed & plat ü.pdf", pdf(1))))
 	for _, method := range []string{"GET", "HEAD"} {
-		got := h.ask(t, row{as: "read", method: method, path: "/v1/file-vault/files/1/download", status: 302, headers: map[string]string{"Cache-Control": "no-store"}})
+		got := srv.do(t, call{as: "read", method: method, path: "/v1/file-vault/files/1/download", status: 302,
+			headers: map[string]string{"Cache-Control": "no-store"}})
 		path, ok := strings.CutPrefix(got.Header.Get("Location"), "http://vault.test")
-		link, err := h.vault.Secrets.Links().Parse(path, "", h.clock.Now())
+		link, err := srv.vault.Secrets.Links().Parse(path, "", srv.clock.Now())
 		if !ok || err != nil || link.File != 1 || link.Filename != "Deed & plat ü.pdf" {
 			t.Errorf("%s: %+v, %v", got.Header.Get("Location"), link, err)
 		}
-		if live := link.Expires.Sub(h.clock.Now()); live != 5*time.Minute {
-			t.Errorf("the link lives %v", live)
+		if live := link.Expires.Sub(srv.clock.Now()); live != 5*time.Minute {
+			t.Errorf("lifetime of the link = %v, want 5m", live)
 		}
 		if len(got.body) != 0 {
-			t.Errorf("body %s", got.body)
+			t.Errorf("body = %s, want none", got.body)
 		}
 	}
 }
 
-// The table of API.md, "Files: what is accepted", at each limit and one above.
-func TestUploadJudgesFiles(t *testing.T) {
+// Files are checked for size, type, content, and pages, at each limit and one above it.
+func TestUploadValidatesFiles(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) { s.vault.Settings.FileSize = 1 << 20 })
+	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.FileSize = 1 << 20 })
 	big := func(n int) string { return "%PDF-1.7\n%toy pages=1\n" + strings.Repeat("x", n-22) }
-	for _, c := range []struct{ name, filename, content, refusal string }{
+	for _, c := range []struct{ name, filename, content, rejection string }{
 		{"empty", "a.pdf", "", "File is empty"},
 		{"empty of no kind", "a.exe", "", "File is empty"},
 		{"at the limit", "a.pdf", big(1 << 20), ""},
@@ -139,25 +146,25 @@ func TestUploadJudgesFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := upload("full", 201, file("files", c.filename, c.content))
-			if c.refusal != "" {
-				r.status, r.has = 200, []string{fmt.Sprintf(`"errors":[{"filename":%q,"error":%q}]`, c.filename, c.refusal)}
+			if c.rejection != "" {
+				r.status, r.has = 200, []string{fmt.Sprintf(`"errors":[{"filename":%q,"error":%q}]`, c.filename, c.rejection)}
 			}
-			h.ask(t, r)
+			srv.do(t, r)
 		})
 	}
-	if n := h.count("tmp"); n != 0 {
-		t.Errorf("%d files in tmp", n)
+	if n := srv.countFiles("tmp"); n != 0 {
+		t.Errorf("files in tmp = %d, want 0", n)
 	}
 }
 
 func TestUploadTooMany(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	var list []string
 	for i := range 102 {
 		content := pdf(1)
 		if i < 2 {
-			content = "" // refused ones count
+			content = "" // rejected files count too
 		}
 		list = append(list, file("files[]", fmt.Sprintf("%d.pdf", i), content))
 	}
@@ -167,35 +174,35 @@ func TestUploadTooMany(t *testing.T) {
 		`"errors":[{"filename":"0.pdf","error":"File is empty"},{"filename":"1.pdf","error":"File is empty"},` +
 			`{"filename":"100.pdf","error":"Too many files in one request"},{"filename":"101.pdf","error":"Too many files in one request"}]`,
 	}
-	got := decode[struct{ Files []struct{ Filename string } }](t, h.ask(t, r))
+	got := decodeBody[struct{ Files []struct{ Filename string } }](t, srv.do(t, r))
 	for i, f := range got.Files {
 		if f.Filename != fmt.Sprintf("%d.pdf", i+2) {
 			t.Fatalf("file %d is %s", i, f.Filename)
 		}
 	}
 	if len(got.Files) != 98 {
-		t.Errorf("%d files", len(got.Files))
+		t.Errorf("files = %d, want 98", len(got.Files))
 	}
 }
 
-// killedReader stands for document processes that the system kills.
+// killedReader simulates sandbox processes that the system kills.
 type killedReader struct{ vaulttest.Reader }
 
 func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, document.InspectLimits) (document.Report, error) {
 	return document.Report{}, fmt.Errorf("read frame: %w", sandbox.ErrKilled)
 }
 
-// A document that could not be checked because its processes were killed from outside
-// is not refused for good: the request is to be sent again, and left nothing.
-func TestUploadWhileReadersAreKilled(t *testing.T) {
+// If the sandbox process that checks a file is killed, the request fails with a 503 and
+// stores nothing, so that the client can retry.
+func TestUploadWhenSandboxIsKilled(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) { s.vault.Reader = killedReader{} })
+	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Reader = killedReader{} })
 	for _, path := range []string{"/v1/file-vault/upload", "/v1/abstracts"} {
 		r := upload("full", 503, file("files", "a.txt", "a"), file("files", "b.pdf", pdf(1)))
 		r.path, r.headers = path, map[string]string{"Retry-After": "10"}
-		r.want = says("The server couldn't check a document, and stored nothing. Try again in a moment.")
-		h.ask(t, r)
-		h.nothingStored(t)
+		r.want = messageBody("The server couldn't check a document, and stored nothing. Try again in a moment.")
+		srv.do(t, r)
+		srv.checkNothingStored(t)
 	}
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/abstracts", status: 200, has: []string{`"data":[]`}})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts", status: 200, has: []string{`"data":[]`}})
 }

@@ -27,7 +27,7 @@ import (
 	closed "deedkeep/app/vaulttest/description"
 )
 
-// contract finds operations of openapi.yaml; it is read once.
+// contract finds the operations of openapi.yaml. It parses the file only once.
 var contract = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := closed.LoadStrict("openapi.yaml")
 	if err != nil {
@@ -36,86 +36,87 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// setup is what a test may change before its house is opened.
-type setup struct {
+// testConfig is what a test can change before its server opens.
+type testConfig struct {
 	vault     instance.Options
 	api       api.Options
 	workspace model.Workspace
-	retired   []uint64          // templates
-	secret    io.Reader         // what the secret is made of
-	keys      map[string]string // of a house that was there before; nil: new ones
+	retired   []uint64          // IDs of templates to retire
+	secret    io.Reader         // source of randomness for the secret key
+	keys      map[string]string // API keys of a copied data directory; nil creates new ones
 }
 
-// house is a vault behind a real HTTP server, with keys of every sort.
-type house struct {
+// testServer is the API over a new data directory, on a real HTTP server, with keys of all kinds.
+type testServer struct {
 	testing.TB
 	vault  *instance.Instance
 	clock  *vaulttest.Clock
 	dir    string
-	keys   map[string]string // by what they may: full, read, events, metrics, revoked, expired, bad
+	keys   map[string]string // full, read, events, metrics, revoked, expired, other, bad
 	server *httptest.Server
 	router routers.Router
-	log    *lines
+	log    *logBuffer
 
-	mu   sync.Mutex
-	sent []string // what must not stand in the log
+	mu      sync.Mutex
+	secrets []string // texts that must not appear in the log
 }
 
-// open opens a house; at its end the vault is verified and the log is searched for
-// what must not stand there.
-func open(t testing.TB, changes ...func(*setup)) *house {
+// newTestServer starts a server. When the test ends, it checks that the log contains no
+// secrets.
+func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 	t.Helper()
-	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}}
-	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s := setup{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Rand()}
-	s.vault.Now, s.vault.Log = h.clock.Now, log
-	s.api = api.Options{
-		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1}, Memory: httpx.NewMemoryBudget(64<<20, 10*time.Second),
-		FailingKeys: 60, LinkTTL: 5 * time.Minute, Now: h.clock.Now, Log: log,
+	srv := &testServer{TB: t, clock: vaulttest.NewClock(), log: &logBuffer{}}
+	log := slog.New(slog.NewJSONHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cfg := testConfig{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Rand()}
+	cfg.vault.Now, cfg.vault.Log = srv.clock.Now, log
+	cfg.api = api.Options{
+		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20,
+			Stall: 30 * time.Second, MinRate: 1}, Memory: httpx.NewMemoryBudget(64<<20, 10*time.Second),
+		FailingKeys: 60, LinkTTL: 5 * time.Minute, Now: srv.clock.Now, Log: log,
 	}
 	for _, change := range changes {
-		change(&s)
+		change(&cfg)
 	}
-	h.dir = s.vault.Dir
-	h.furnish(s)
-	h.vault = vaulttest.Open(t, s.vault)
-	if h.keys = s.keys; h.keys == nil {
-		h.keys = map[string]string{}
-		h.makeKeys()
+	srv.dir = cfg.vault.Dir
+	srv.createDatabase(cfg)
+	srv.vault = vaulttest.Open(t, cfg.vault)
+	if srv.keys = cfg.keys; srv.keys == nil {
+		srv.keys = map[string]string{}
+		srv.createKeys()
 	}
-	s.api.Vault = h.vault
-	handler, err := api.New(s.api)
-	h.must(err)
-	h.router, err = contract()
-	h.must(err)
-	h.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Rand()))
-	h.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
-	h.server.Start()
+	cfg.api.Vault = srv.vault
+	handler, err := api.New(cfg.api)
+	srv.must(err)
+	srv.router, err = contract()
+	srv.must(err)
+	srv.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Rand()))
+	srv.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	srv.server.Start()
 	t.Cleanup(func() {
-		h.server.Close()
-		h.searchLog()
+		srv.server.Close()
+		srv.checkLog()
 	})
-	return h
+	return srv
 }
 
-func (h *house) must(err error) {
-	h.Helper()
+func (srv *testServer) must(err error) {
+	srv.Helper()
 	if err != nil {
-		h.Fatal(err)
+		srv.Fatal(err)
 	}
 }
 
-// furnish makes the database before the vault does, with the workspace of the test.
-func (h *house) furnish(s setup) {
-	h.Helper()
-	h.must(os.Chmod(h.dir, 0o700))
-	ring, _, err := secret.LoadKeys(filepath.Join(h.dir, "secret.key"), s.secret)
-	h.must(err)
-	db, err := store.Open(context.Background(), filepath.Join(h.dir, "vault.db"),
-		store.Options{Now: h.clock.Now, Fingerprint: ring.Fingerprint(), Workspace: s.workspace})
-	h.must(err)
-	h.must(db.Update(context.Background(), nil, func(t *store.Tx) error {
-		for _, id := range s.retired {
+// createDatabase creates the database with the workspace of the test.
+func (srv *testServer) createDatabase(cfg testConfig) {
+	srv.Helper()
+	srv.must(os.Chmod(srv.dir, 0o700))
+	ring, _, err := secret.LoadKeys(filepath.Join(srv.dir, "secret.key"), cfg.secret)
+	srv.must(err)
+	db, err := store.Open(context.Background(), filepath.Join(srv.dir, "vault.db"),
+		store.Options{Now: srv.clock.Now, Fingerprint: ring.Fingerprint(), Workspace: cfg.workspace})
+	srv.must(err)
+	srv.must(db.Update(context.Background(), nil, func(t *store.Tx) error {
+		for _, id := range cfg.retired {
 			template, err := t.Template(id)
 			if err != nil {
 				return err
@@ -127,13 +128,13 @@ func (h *house) furnish(s setup) {
 		}
 		return nil
 	}))
-	h.must(db.Close())
+	srv.must(db.Close())
 }
 
-func (h *house) makeKeys() {
-	h.Helper()
-	h.clock.Advance(-2 * time.Hour)
-	later := h.clock.Now().Add(time.Hour)
+func (srv *testServer) createKeys() {
+	srv.Helper()
+	srv.clock.Advance(-2 * time.Hour)
+	later := srv.clock.Now().Add(time.Hour)
 	actor := model.Actor{Kind: "operator"}
 	for _, k := range []struct {
 		sort, ability string
@@ -143,50 +144,51 @@ func (h *house) makeKeys() {
 		{sort: "metrics", ability: model.AbilityMetrics}, {sort: "revoked", ability: model.AbilityAPI},
 		{sort: "expired", ability: model.AbilityAPI, expires: &later}, {sort: "other", ability: model.AbilityAPI},
 	} {
-		text, key, err := h.vault.Keys.Create(context.Background(), actor, model.KeyDraft{Name: k.sort, Abilities: []string{k.ability}, ExpiresAt: k.expires})
-		h.must(err)
+		text, key, err := srv.vault.Keys.Create(context.Background(), actor,
+			model.KeyDraft{Name: k.sort, Abilities: []string{k.ability}, ExpiresAt: k.expires})
+		srv.must(err)
 		if k.sort == "revoked" {
-			_, err = h.vault.Keys.Revoke(context.Background(), actor, key.ID)
-			h.must(err)
+			_, err = srv.vault.Keys.Revoke(context.Background(), actor, key.ID)
+			srv.must(err)
 		}
-		h.keys[k.sort] = text
+		srv.keys[k.sort] = text
 	}
 	stranger, err := secret.NewAPIKey(strings.NewReader(strings.Repeat("stranger", 8)))
-	h.must(err)
-	h.keys["bad"] = stranger
-	h.clock.Advance(2 * time.Hour)
+	srv.must(err)
+	srv.keys["bad"] = stranger
+	srv.clock.Advance(2 * time.Hour)
 }
 
-// remember keeps what of a request must not be found in the log.
-func (h *house) remember(body string) {
+// keepOutOfLog records the lines of a request body, which must not appear in the log.
+func (srv *testServer) keepOutOfLog(body string) {
 	if len(body) > 64<<10 {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
 	for line := range strings.SplitSeq(body, "\n") {
-		if line = strings.TrimSpace(line); len(line) >= 12 && len(h.sent) < 2000 {
-			h.sent = append(h.sent, line)
+		if line = strings.TrimSpace(line); len(line) >= 12 && len(srv.secrets) < 2000 {
+			srv.secrets = append(srv.secrets, line)
 		}
 	}
 }
 
-func (h *house) searchLog() {
-	log := h.log.String()
+func (srv *testServer) checkLog() {
+	log := srv.log.String()
 	if !strings.Contains(log, `"msg":"request"`) {
-		h.Error("the log has no line of a request")
+		srv.Error("the log has no line for a request")
 	}
-	for _, s := range append([]string{"dk_live_", "/dl/", "Bearer "}, h.sent...) {
+	for _, s := range append([]string{"dk_live_", "/dl/", "Bearer "}, srv.secrets...) {
 		if strings.Contains(log, s) {
-			h.Errorf("the log holds %q", s)
+			srv.Errorf("the log contains %q", s)
 		}
 	}
 }
 
-// count gives the number of files under a folder of the data directory.
-func (h *house) count(folder string) (n int) {
-	h.Helper()
-	h.must(filepath.WalkDir(filepath.Join(h.dir, folder), func(_ string, d fs.DirEntry, err error) error {
+// countFiles returns the number of files under a folder of the data directory.
+func (srv *testServer) countFiles(folder string) (n int) {
+	srv.Helper()
+	srv.must(filepath.WalkDir(filepath.Join(srv.dir, folder), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			n++
 		}
@@ -195,19 +197,19 @@ func (h *house) count(folder string) (n int) {
 	return n
 }
 
-// lines is a log that many goroutines write.
-type lines struct {
+// logBuffer is a log that is safe for concurrent use.
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()

@@ -12,46 +12,46 @@ import (
 	"time"
 )
 
-const onceHeader = "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324"
+const idempotencyHeader = "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324"
 
-// onceMore asks a row with the key twice and expects the first answer again.
-func (h *house) onceMore(t *testing.T, first, again row) reply {
+// doTwice sends two calls with the same idempotency key and expects the same response.
+func (srv *testServer) doTwice(t *testing.T, first, again call) reply {
 	t.Helper()
-	first.header = append(first.header[:len(first.header):len(first.header)], onceHeader)
-	again.header = append(again.header[:len(again.header):len(again.header)], onceHeader)
-	got := h.ask(t, first)
+	first.header = append(first.header[:len(first.header):len(first.header)], idempotencyHeader)
+	again.header = append(again.header[:len(again.header):len(again.header)], idempotencyHeader)
+	got := srv.do(t, first)
 	if got.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("the first answer is replayed: %v", got.Header)
 	}
-	h.clock.Advance(time.Second)
+	srv.clock.Advance(time.Second)
 	again.status, again.want, again.has = first.status, "", nil
 	again.headers = map[string]string{"Idempotent-Replayed": "true", "ETag": got.Header.Get("ETag")}
-	if second := h.ask(t, again); string(second.body) != string(got.body) {
+	if second := srv.do(t, again); string(second.body) != string(got.body) {
 		t.Errorf("first %s\nthen %s", got.body, second.body)
 	}
 	return got
 }
 
-func (h *house) counts(t *testing.T, abstracts, orders, files int) {
+func (srv *testServer) checkCounts(t *testing.T, abstracts, orders, files int) {
 	t.Helper()
-	s, err := h.vault.Status(t.Context())
+	s, err := srv.vault.Status(t.Context())
 	if err != nil || int(s.Abstracts) != abstracts || int(s.Orders) != orders || int(s.Files) != files {
 		t.Errorf("%d abstracts, %d orders, %d files, %v; want %d, %d, %d", s.Abstracts, s.Orders, s.Files, err, abstracts, orders, files)
 	}
 }
 
-// Every POST of the description, once with the key and once more.
-func TestOnceEveryPOST(t *testing.T) {
+// Each POST operation of the description replays its response.
+func TestIdempotencyOfEveryPOST(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	made := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, ""))).Data.ID
-	placed := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-0"}`, 201, ""))).Data.ID
-	h.ask(t, upload("full", 201, file("files", "t.pdf", pdf(1))))
+	srv := newTestServer(t)
+	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, ""))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-0"}`, 201, ""))).Data.ID
+	srv.do(t, upload("full", 201, file("files", "t.pdf", pdf(1))))
 	for _, path := range []string{"/v1/abstracts/" + made, "/v1/orders/" + placed, "/v1/file-vault/files/1"} {
-		h.ask(t, row{as: "full", method: "DELETE", path: path, status: 204})
+		srv.do(t, call{as: "full", method: "DELETE", path: path, status: 204})
 	}
 	form := parts(field("city", "Salem"), file("files[]", "a.pdf", pdf(2)), file("files[]", "b.exe", "MZ"))
-	rows := map[string]row{
+	rows := map[string]call{
 		"/abstracts":                    {header: []string{asForm}, body: form, status: 201},
 		"/abstracts/{id}/restore":       {status: 200},
 		"/abstracts/{id}/files":         {header: []string{asForm}, body: form, status: 201},
@@ -61,10 +61,11 @@ func TestOnceEveryPOST(t *testing.T) {
 		"/file-vault/upload":            {header: []string{asForm}, body: form, status: 201},
 		"/file-vault/files/{n}/restore": {status: 200},
 	}
-	order := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore", "/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore"}
+	order := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
+		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore"}
 	for path, item := range description(t).Paths.Map() {
 		if path == "/uploads" {
-			continue // it takes no such key: beginning stores nothing
+			continue // it has no idempotency key: starting an upload stores nothing
 		}
 		if _, ok := rows[path]; item.Post != nil && !ok {
 			t.Errorf("POST %s is missing here", path)
@@ -77,28 +78,28 @@ func TestOnceEveryPOST(t *testing.T) {
 			id = placed
 		}
 		r.as, r.method, r.path = "full", "POST", "/v1"+strings.NewReplacer("{id}", id, "{n}", "1").Replace(path)
-		h.onceMore(t, r, r)
+		srv.doTwice(t, r, r)
 	}
-	h.counts(t, 2, 2, 4)
-	// All files refused: nothing is stored but the answer.
+	srv.checkCounts(t, 2, 2, 4)
+	// If all files are rejected, only the response is stored.
 	r := upload("full", 200, file("files", "x.exe", "MZ"))
 	r.header = append(r.header, "Idempotency-Key: another")
-	h.ask(t, r)
+	srv.do(t, r)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
-	h.ask(t, r)
-	h.counts(t, 2, 2, 4)
+	srv.do(t, r)
+	srv.checkCounts(t, 2, 2, 4)
 }
 
-// The same parts in other words are the same request; others are not.
-func TestOnceComparesContent(t *testing.T) {
+// A request with the same content in another encoding is the same request.
+func TestIdempotencyComparesContent(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	other := invalid("idempotency_key", "The idempotency key was used with another request.")
+	srv := newTestServer(t)
+	other := invalidField("idempotency_key", "The idempotency key was used with another request.")
 	first := abstract(201, "", field("city", "Salem"), field("nobody", "x"), file("files[]", "a.pdf", pdf(2)))
 	again := first
 	again.header = []string{`Content-Type: Multipart/Form-Data; boundary="Y Y"`, "Transfer-Encoding: chunked"}
 	again.body = chunked("preamble\r\n"+strings.ReplaceAll(first.body, "--XX", "--Y Y"), 7)
-	h.onceMore(t, first, again)
+	srv.doTwice(t, first, again)
 	for name, body := range map[string]string{
 		"another value":     parts(field("city", "Lynn"), field("nobody", "x"), file("files[]", "a.pdf", pdf(2))),
 		"another filename":  parts(field("city", "Salem"), field("nobody", "x"), file("files[]", "b.pdf", pdf(2))),
@@ -111,61 +112,67 @@ func TestOnceComparesContent(t *testing.T) {
 		"moved":             parts(field("city", "Sale"), field("nobody", "mx"), file("files[]", "a.pdf", pdf(2))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, onceHeader}, body: body, status: 422, want: other})
+			srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, idempotencyHeader}, body: body,
+				status: 422, want: other})
 		})
 	}
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL, onceHeader}, body: "city=Salem", status: 422, want: other})
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{onceHeader}, status: 422, want: other})
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, onceHeader}, body: parts(field("city", "x"))[:40], status: 400})
-	h.counts(t, 1, 0, 1)
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL, idempotencyHeader}, body: "city=Salem",
+		status: 422, want: other})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{idempotencyHeader}, status: 422, want: other})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, idempotencyHeader},
+		body: parts(field("city", "x"))[:40], status: 400})
+	srv.checkCounts(t, 1, 0, 1)
 
-	pairs := row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL, "Idempotency-Key: pairs"}, body: "city=Sa%6Cem&a=+", status: 201}
-	h.ask(t, pairs)
+	pairs := call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL, "Idempotency-Key: pairs"},
+		body: "city=Sa%6Cem&a=+", status: 201}
+	srv.do(t, pairs)
 	pairs.body, pairs.headers = "city=Salem&a=%20", map[string]string{"Idempotent-Replayed": "true"}
-	h.ask(t, pairs)
+	srv.do(t, pairs)
 	pairs.body, pairs.headers, pairs.status, pairs.want = "a=+&city=Salem", nil, 422, other
-	h.ask(t, pairs)
+	srv.do(t, pairs)
 
 	json := order(`{"order_number":"T-1"}`, 201, "")
-	h.onceMore(t, json, json)
-	json.header, json.status, json.want = append(json.header, onceHeader), 422, other
+	srv.doTwice(t, json, json)
+	json.header, json.status, json.want = append(json.header, idempotencyHeader), 422, other
 	for _, body := range []string{`{"order_number":"T-2"}`, `{ "order_number":"T-1"}`, ``, `{`} {
 		json.body = body
-		h.ask(t, json)
+		srv.do(t, json)
 	}
-	h.counts(t, 2, 1, 1)
+	srv.checkCounts(t, 2, 1, 1)
 }
 
-// A key is of one API key, method and path, and of a day.
-func TestOnceSlots(t *testing.T) {
+// An idempotency key is scoped to the API key, method, and path, and expires after a day.
+func TestIdempotencyKeyScope(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	r := order(`{"order_number":"T-1"}`, 201, "")
-	h.onceMore(t, r, r)
-	r.header = append(r.header, onceHeader)
+	srv.doTwice(t, r, r)
+	r.header = append(r.header, idempotencyHeader)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
 	r.path, r.route = "/api/v1//orders/", "/v1/orders" // the same path
-	h.ask(t, r)
+	srv.do(t, r)
 	r.path, r.headers = "/v1/orders", map[string]string{"Idempotent-Replayed": ""}
 	r.as = "other"
-	h.ask(t, r)
+	srv.do(t, r)
 	r.as = "full"
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON, onceHeader}, body: `{"name":"x"}`, status: 201, headers: r.headers})
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/orders", header: []string{onceHeader}, status: 200, headers: r.headers}) // looked at on a POST alone
-	h.clock.Advance(24*time.Hour - 2*time.Second)
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON, idempotencyHeader},
+		body: `{"name":"x"}`, status: 201, headers: r.headers})
+	// only POST uses the key
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/orders", header: []string{idempotencyHeader}, status: 200, headers: r.headers})
+	srv.clock.Advance(24*time.Hour - 2*time.Second)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
-	h.ask(t, r)
-	h.clock.Advance(2 * time.Second)
+	srv.do(t, r)
+	srv.clock.Advance(2 * time.Second)
 	r.headers = map[string]string{"Idempotent-Replayed": ""}
-	h.ask(t, r)
-	h.counts(t, 0, 3, 0)
+	srv.do(t, r)
+	srv.checkCounts(t, 0, 3, 0)
 }
 
-// What is no key, and where it is looked at.
-func TestOnceRefused(t *testing.T) {
+// Malformed idempotency keys are rejected, after authentication.
+func TestIdempotencyKeyRejected(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	say := func(sentence string) string { return invalid("idempotency_key", sentence) }
+	srv := newTestServer(t)
+	say := func(sentence string) string { return invalidField("idempotency_key", sentence) }
 	for _, c := range []struct{ header, want string }{
 		{"Idempotency-Key:", say("The idempotency key field is required.")},
 		{"Idempotency-Key:  \t", say("The idempotency key field is required.")},
@@ -174,80 +181,86 @@ func TestOnceRefused(t *testing.T) {
 		{"Idempotency-Key: ü", say("The idempotency key field contains invalid characters.")},
 		{"Idempotency-Key: a\r\nIdempotency-Key: a", say("The idempotency key field contains invalid characters.")},
 	} {
-		h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, c.header}, body: `{"order_number":"T"}`, status: 422, want: c.want})
+		srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, c.header}, body: `{"order_number":"T"}`,
+			status: 422, want: c.want})
 	}
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Idempotency-Key: " + strings.Repeat("~", 255)}, body: `{"order_number":"T"}`, status: 201})
-	h.ask(t, row{method: "POST", path: "/v1/orders", header: []string{"Idempotency-Key:"}, status: 401})
-	h.ask(t, row{as: "read", method: "POST", path: "/v1/orders", header: []string{"Idempotency-Key:"}, status: 403})
-	// A refusal keeps nothing: the same key may be used for what was meant.
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders",
+		header: []string{asJSON, "Idempotency-Key: " + strings.Repeat("~", 255)}, body: `{"order_number":"T"}`, status: 201})
+	srv.do(t, call{method: "POST", path: "/v1/orders", header: []string{"Idempotency-Key:"}, status: 401})
+	srv.do(t, call{as: "read", method: "POST", path: "/v1/orders", header: []string{"Idempotency-Key:"}, status: 403})
+	// Errors are not stored, so a corrected request may use the same key.
 	for _, c := range []struct {
 		body   string
 		status int
 	}{{`{}`, 422}, {`{`, 400}, {`{"order_number":"T-1"}`, 201}} {
-		h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, onceHeader}, body: c.body, status: c.status, headers: map[string]string{"Idempotent-Replayed": ""}})
+		srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, idempotencyHeader}, body: c.body,
+			status: c.status, headers: map[string]string{"Idempotent-Replayed": ""}})
 	}
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{"Content-Type: text/plain", onceHeader}, body: "x", status: 415})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts",
+		header: []string{"Content-Type: text/plain", idempotencyHeader}, body: "x", status: 415})
 }
 
-// While a request runs its key is taken, known to this process alone.
-func TestOnceRunning(t *testing.T) {
+// While a request is running, others with its key get a 409.
+func TestIdempotencyWhileRunning(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	body := parts(file("files", "a.pdf", pdf(1)))
-	conn := h.dial(t)
+	conn := srv.dial(t)
 	defer conn.Close()
-	slow := row{as: "full", method: "POST", path: "/v1/file-vault/upload", header: []string{asForm, onceHeader, fmt.Sprintf("Content-Length: %d", len(body)), "Expect: 100-continue"}, status: 201}
-	if _, err := io.WriteString(conn, h.text(slow)); err != nil {
+	slow := call{as: "full", method: "POST", path: "/v1/file-vault/upload",
+		header: []string{asForm, idempotencyHeader, fmt.Sprintf("Content-Length: %d", len(body)), "Expect: 100-continue"}, status: 201}
+	if _, err := io.WriteString(conn, srv.requestText(slow)); err != nil {
 		t.Fatal(err)
 	}
-	from := bufio.NewReader(conn)
-	if line, err := from.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // it reads the body
+	reader := bufio.NewReader(conn)
+	if line, err := reader.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // it wants the body
 		t.Fatalf("%q, %v", line, err)
 	}
-	if _, err := from.ReadString('\n'); err != nil {
+	if _, err := reader.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	quick := upload("full", 409, file("files", "a.pdf", pdf(1)))
-	quick.header = append(quick.header, onceHeader)
-	quick.want, quick.headers = says("A request with this idempotency key is still running."), map[string]string{"Retry-After": "1"}
-	h.ask(t, quick)
+	quick.header = append(quick.header, idempotencyHeader)
+	quick.want, quick.headers = messageBody("A request with this idempotency key is still running."), map[string]string{"Retry-After": "1"}
+	srv.do(t, quick)
 	if _, err := io.WriteString(conn, body); err != nil {
 		t.Fatal(err)
 	}
-	h.hear(t, slow, from)
+	srv.readReply(t, slow, reader)
 	quick.status, quick.want, quick.headers = 201, "", map[string]string{"Idempotent-Replayed": "true"}
-	h.ask(t, quick)
-	h.counts(t, 0, 0, 1)
+	srv.do(t, quick)
+	srv.checkCounts(t, 0, 0, 1)
 }
 
-// Of many at once one is done; the others are told to wait, or get its answer.
-func TestOnceOfMany(t *testing.T) {
+// Of concurrent requests with one key, one runs; the others get a 409 or its response.
+func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	var wait sync.WaitGroup
 	bodies := make(chan string, 20)
 	for range cap(bodies) {
 		wait.Go(func() {
-			request, err := http.NewRequest(http.MethodPost, h.server.URL+"/v1/orders", strings.NewReader(`{"order_number":"T-1"}`))
+			request, err := http.NewRequest(http.MethodPost, srv.server.URL+"/v1/orders", strings.NewReader(`{"order_number":"T-1"}`))
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			for name, value := range map[string]string{"Authorization": "Bearer " + h.keys["full"], "Content-Type": "application/json", "Idempotency-Key": "many"} {
+			for name, value := range map[string]string{"Authorization": "Bearer " + srv.keys["full"], "Content-Type": "application/json",
+				"Idempotency-Key": "many"} {
 				request.Header.Set(name, value)
 			}
 			for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
-				answer, err := http.DefaultClient.Do(request.Clone(t.Context()))
+				response, err := http.DefaultClient.Do(request.Clone(t.Context()))
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				body, err := io.ReadAll(answer.Body)
-				answer.Body.Close()
-				if request.Body, _ = request.GetBody(); err != nil || answer.StatusCode == http.StatusConflict {
+				body, err := io.ReadAll(response.Body)
+				response.Body.Close()
+				if request.Body, _ = request.GetBody(); err != nil || response.StatusCode == http.StatusConflict {
 					continue
 				}
-				bodies <- fmt.Sprint(answer.StatusCode, string(body))
+				bodies <- fmt.Sprint(response.StatusCode, string(body))
 				return
 			}
 		})
@@ -262,103 +275,102 @@ func TestOnceOfMany(t *testing.T) {
 			t.Errorf("%s, and %s", first, again)
 		}
 	}
-	h.counts(t, 0, 1, 0)
+	srv.checkCounts(t, 0, 1, 0)
 }
 
-// A connection that is cut while the answer goes out: the retry makes no second
-// record, of JSON as of a form.
-func TestOnceAfterACut(t *testing.T) {
+// A retry after a lost response creates no second record, with JSON and with a form.
+func TestIdempotencyAfterDisconnect(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	for _, r := range []row{order(`{"order_number":"T-1"}`, 201, ""), abstract(201, "", field("city", "Salem"), file("files", "a.pdf", pdf(1)))} {
-		r.header = append(r.header, onceHeader)
-		conn := h.dial(t)
-		if _, err := io.WriteString(conn, h.text(r)); err != nil {
+	srv := newTestServer(t)
+	for _, r := range []call{order(`{"order_number":"T-1"}`, 201, ""),
+		abstract(201, "", field("city", "Salem"), file("files", "a.pdf", pdf(1)))} {
+		r.header = append(r.header, idempotencyHeader)
+		conn := srv.dial(t)
+		if _, err := io.WriteString(conn, srv.requestText(r)); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Close(); err != nil { // nobody hears it
+		if err := conn.Close(); err != nil { // before the response arrives
 			t.Fatal(err)
 		}
-		got := h.untilDone(t, r)
+		got := srv.retryUntilDone(t, r)
 		if got.StatusCode != 201 {
 			t.Errorf("%d %s", got.StatusCode, got.body)
 		}
-		h.onceAgain(t, r, got)
+		srv.checkReplayed(t, r, got)
 	}
-	h.counts(t, 1, 1, 1)
+	srv.checkCounts(t, 1, 1, 1)
 }
 
-// untilDone asks again while an earlier request runs, for a while.
-func (h *house) untilDone(t *testing.T, r row) reply {
+// retryUntilDone retries while an earlier request is running, for up to 10 seconds.
+func (srv *testServer) retryUntilDone(t *testing.T, r call) reply {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); ; {
-		if got := h.retry(t, r); got.StatusCode != http.StatusConflict || time.Now().After(until) {
+		if got := srv.doOnce(t, r); got.StatusCode != http.StatusConflict || time.Now().After(until) {
 			return got
 		}
 	}
 }
 
-// retry asks a row whose status may be 409.
-func (h *house) retry(t *testing.T, r row) reply {
+// doOnce sends a call without checking its response.
+func (srv *testServer) doOnce(t *testing.T, r call) reply {
 	t.Helper()
-	conn := h.dial(t)
+	conn := srv.dial(t)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, h.text(r)); err != nil {
+	if _, err := io.WriteString(conn, srv.requestText(r)); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reply{answer, body}
+	return reply{response, body}
 }
 
-func (h *house) onceAgain(t *testing.T, r row, first reply) {
+func (srv *testServer) checkReplayed(t *testing.T, r call, first reply) {
 	t.Helper()
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
-	if again := h.ask(t, r); string(again.body) != string(first.body) {
+	if again := srv.do(t, r); string(again.body) != string(first.body) {
 		t.Errorf("first %s\nthen %s", first.body, again.body)
 	}
 }
 
-// A body that broke off was no request: the same key does it.
-func TestOnceAfterABrokenBody(t *testing.T) {
+// A request with a truncated body does not use up its idempotency key.
+func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	r := abstract(201, "", file("files", "a.pdf", pdf(1)))
-	r.header = append(r.header, onceHeader)
-	conn := h.dial(t)
-	text := h.text(r)
+	r.header = append(r.header, idempotencyHeader)
+	conn := srv.dial(t)
+	text := srv.requestText(r)
 	if _, err := io.WriteString(conn, text[:len(text)-20]); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got := h.untilDone(t, r)
+	got := srv.retryUntilDone(t, r)
 	if got.StatusCode != 201 || got.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}
-	h.counts(t, 1, 0, 1)
+	srv.checkCounts(t, 1, 0, 1)
 }
 
-// What was kept outlives the process, however it ended: the directory as it stands
-// is opened by another.
-func TestOnceAfterARestart(t *testing.T) {
+// Stored responses survive a crash: another server opens a copy of the data directory.
+func TestIdempotencyAfterRestart(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	r := abstract(201, "", field("city", "Salem"), file("files", "a.pdf", pdf(1)))
-	r.header = append(r.header, onceHeader)
-	first := h.ask(t, r)
-	again := open(t, func(s *setup) {
-		h.must(os.CopyFS(s.vault.Dir, os.DirFS(h.dir)))
-		s.keys = h.keys
+	r.header = append(r.header, idempotencyHeader)
+	first := srv.do(t, r)
+	again := newTestServer(t, func(cfg *testConfig) {
+		srv.must(os.CopyFS(cfg.vault.Dir, os.DirFS(srv.dir)))
+		cfg.keys = srv.keys
 	})
-	again.onceAgain(t, r, first)
-	again.counts(t, 1, 0, 1)
+	again.checkReplayed(t, r, first)
+	again.checkCounts(t, 1, 0, 1)
 }

@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// What a request sends and the server ignores is named on the response, whatever its
-// status; the body stays as it is.
+// X-Ignored-Fields names the inputs that the server ignored, whatever the status. The body
+// does not change.
 func TestIgnoredFieldsAreNamed(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	made := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, "", file("files", "a.pdf", pdf(1))))).Data.ID
-	placed := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-0"}`, 201, ""))).Data.ID
+	srv := newTestServer(t)
+	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, "", file("files", "a.pdf", pdf(1))))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-0"}`, 201, ""))).Data.ID
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -37,29 +37,40 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 		{"nothing", "POST", "/orders", asJSON, `{"order_number":"T-1","custom_fields":{}}`, 201, ""},
 		{"members", "POST", "/orders", asJSON, `{"order_number":"T-1","dueDate":"2026-06-15","Custom_fields":{}}`, 201, "Custom_fields,dueDate"},
 		{"members of a refusal", "POST", "/orders", asJSON, `{"orderNumber":"T-1"}`, 422, "orderNumber"},
-		{"keys without a definition", "POST", "/orders", asJSON, `{"order_number":"T-1","custom_fields":{"nope":1,"rush":"Rush","a b":2}}`, 201, "custom_fields.a%20b,custom_fields.nope"},
+		{"keys without a definition", "POST", "/orders", asJSON,
+			`{"order_number":"T-1","custom_fields":{"nope":1,"rush":"Rush","a b":2}}`, 201, "custom_fields.a%20b,custom_fields.nope"},
 		{"keys without a definition, of a refusal", "POST", "/orders", asJSON, `{"custom_fields":{"nope":1}}`, 422, "custom_fields.nope"},
 		{"twenty", "POST", "/orders", asJSON, many(20), 201, twenty},
 		{"more than twenty", "POST", "/orders", asJSON, many(27), 201, twenty + ",+7"},
 		{"with keys above twenty", "POST", "/orders", asJSON, many(20)[:len(many(20))-1] + `,"custom_fields":{"nope":1}}`, 201, twenty + ",+1"},
-		{"a line break in a name", "POST", "/orders", asJSON, `{"order_number":"T-1","a\r\nSet-Cookie: b":1,"c,d":1,"+7":1,"":1}`, 201, "%2B7,a%0D%0ASet-Cookie%3A%20b,c%2Cd,+1"},
+		{"a line break in a name", "POST", "/orders", asJSON, `{"order_number":"T-1","a\r\nSet-Cookie: b":1,"c,d":1,"+7":1,"":1}`, 201,
+			"%2B7,a%0D%0ASet-Cookie%3A%20b,c%2Cd,+1"},
 		{"a long name", "POST", "/orders", asJSON, `{"order_number":"T-1","` + long + `":1}`, 201, cut},
-		{"long names, of which ten fit", "POST", "/orders", asJSON, strings.ReplaceAll(many(20), "x", long), 201, strings.Repeat(cut+",", 10) + "+10"},
+		{"long names, of which ten fit", "POST", "/orders", asJSON, strings.ReplaceAll(many(20), "x", long), 201,
+			strings.Repeat(cut+",", 10) + "+10"},
 		{"a body that is no object", "POST", "/orders", asJSON, `["dueDate"]`, 422, ""},
-		{"parts", "POST", "/abstracts", asForm, parts(file("file", "a.pdf", pdf(1)), file("document", "b.pdf", pdf(1)), field("dueDate", "x"), field("dueDate", "y"), field("city", "Salem")), 201, "file,document,dueDate"},
+		{"parts", "POST", "/abstracts", asForm,
+			parts(file("file", "a.pdf", pdf(1)), file("document", "b.pdf", pdf(1)), field("dueDate", "x"), field("dueDate", "y"),
+				field("city", "Salem")), 201, "file,document,dueDate"},
 		{"parts of a refusal", "POST", "/abstracts", asForm, parts(field("template_id", "x"), file("file", "a.pdf", pdf(1))), 422, "file"},
-		{"keys of a form", "POST", "/abstracts", asForm, parts(field("custom_fields[file_number]", "A-1")), 201, "custom_fields%5Bfile_number%5D"},
-		{"keys in the JSON of a form", "POST", "/abstracts", asForm, parts(field("custom_fields", `{"file_number":"A-1","fileNumber":"A-1"}`)), 201, "custom_fields.fileNumber"},
+		{"keys of a form", "POST", "/abstracts", asForm, parts(field("custom_fields[file_number]", "A-1")), 201,
+			"custom_fields%5Bfile_number%5D"},
+		{"keys in the JSON of a form", "POST", "/abstracts", asForm,
+			parts(field("custom_fields", `{"file_number":"A-1","fileNumber":"A-1"}`)), 201, "custom_fields.fileNumber"},
 		{"pairs", "POST", "/abstracts", asURL, "city=Salem&taxMap=1&taxMap=2&=x", 201, "taxMap,+1"},
 		{"parts of an upload", "POST", "/file-vault/upload", asForm, parts(file("files", "c.pdf", pdf(1)), field("folder", "1")), 201, "folder"},
 		{"parts of an upload without documents", "POST", "/file-vault/upload", asForm, parts(file("document", "c.pdf", pdf(1))), 422, "document"},
-		{"fields of more documents", "POST", "/abstracts/" + made + "/files", asForm, parts(file("files", "d.pdf", pdf(1)), field("city", "Lynn")), 201, "city"},
+		{"fields of more documents", "POST", "/abstracts/" + made + "/files", asForm,
+			parts(file("files", "d.pdf", pdf(1)), field("city", "Lynn")), 201, "city"},
 		{"members of a folder", "POST", "/file-vault/folders", asJSON, `{"name":"Deeds","parent":1}`, 201, "parent"},
-		{"members of a change", "PATCH", "/abstracts/" + made, asJSON, `{"city":"Salem","id":"x","updated_at":"x","custom_fields":{"nope":1}}`, 200, "id,updated_at,custom_fields.nope"},
-		{"members of a change of an order", "PATCH", "/orders/" + placed, asJSON, `{"city":"Salem","number":"x","status":"active"}`, 200, "number"},
+		{"members of a change", "PATCH", "/abstracts/" + made, asJSON,
+			`{"city":"Salem","id":"x","updated_at":"x","custom_fields":{"nope":1}}`, 200, "id,updated_at,custom_fields.nope"},
+		{"members of a change of an order", "PATCH", "/orders/" + placed, asJSON, `{"city":"Salem","number":"x","status":"active"}`,
+			200, "number"},
 		{"members of a restore", "POST", "/orders/" + placed + "/restore", asJSON, `{"why":1}`, 200, "why"},
 		{"members of a change of a document", "PATCH", "/file-vault/files/1", asJSON, `{"name":"z.pdf"}`, 200, "name"},
-		{"parameters of a list", "GET", "/orders?countyy=Essex&county=Essex&per_page=5&sort=created_at&cursor=&q=&state=&page=2", "", "", 200, "countyy,page"},
+		{"parameters of a list", "GET", "/orders?countyy=Essex&county=Essex&per_page=5&sort=created_at&cursor=&q=&state=&page=2", "",
+			"", 200, "countyy,page"},
 		{"parameters of a list, refused", "GET", "/orders?per_page=0&countyy=%ff", "", "", 422, "countyy"},
 		{"parameters of a search", "GET", "/search?kind=order&limit=5", "", "", 422, "limit"},
 		{"parameters that are refused", "GET", "/search?q=elm&folder_id=5", "", "", 422, ""},
@@ -71,14 +82,15 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 		{"a query that cannot be read", "GET", "/orders/" + placed + "?%zz=1", "", "", 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := row{as: "full", method: c.method, path: "/v1" + c.path, body: c.body, status: c.status, headers: map[string]string{apitypes.IgnoredFields: c.want}}
+			r := call{as: "full", method: c.method, path: "/v1" + c.path, body: c.body, status: c.status,
+				headers: map[string]string{apitypes.IgnoredFields: c.want}}
 			if c.media != "" {
 				r.header = []string{c.media}
 			}
 			if strings.Contains(c.path, "%zz") {
 				r.route = "/v1/orders/" + placed
 			}
-			got := h.ask(t, r)
+			got := srv.do(t, r)
 			if values := got.Header.Values(apitypes.IgnoredFields); c.want == "" && len(values) > 0 || len(values) > 1 {
 				t.Errorf("the header is %q", values)
 			}
@@ -87,21 +99,21 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 			}
 		})
 	}
-	h.ask(t, row{as: "bad", method: "GET", path: "/v1/orders?x=1", status: 401, headers: map[string]string{apitypes.IgnoredFields: ""}})
+	srv.do(t, call{as: "bad", method: "GET", path: "/v1/orders?x=1", status: 401, headers: map[string]string{apitypes.IgnoredFields: ""}})
 }
 
-// A repeated request gets the header of the first response.
+// A replayed response has the X-Ignored-Fields of the original.
 func TestIgnoredFieldsAreReplayed(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	named := map[string]string{apitypes.IgnoredFields: "dueDate,custom_fields.nope"}
 	first := order(`{"order_number":"T-1","dueDate":"x","custom_fields":{"nope":1}}`, 201, "")
 	first.headers = named
-	if again := h.onceMore(t, first, first); again.Header.Get(apitypes.IgnoredFields) != named[apitypes.IgnoredFields] {
+	if again := srv.doTwice(t, first, first); again.Header.Get(apitypes.IgnoredFields) != named[apitypes.IgnoredFields] {
 		t.Errorf("the first response names %q", again.Header.Get(apitypes.IgnoredFields))
 	}
-	first.header = append(first.header, onceHeader)
-	if got := h.ask(t, first); got.Header.Get("Idempotent-Replayed") != "true" {
+	first.header = append(first.header, idempotencyHeader)
+	if got := srv.do(t, first); got.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("headers %v", got.Header)
 	}
 }

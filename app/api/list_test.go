@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// listPage is a page as callers decode it.
+// listPage is a page of a list as clients decode it.
 type listPage struct {
 	Data []struct {
 		ID          json.RawMessage
@@ -27,12 +27,12 @@ type listPage struct {
 	}
 }
 
-func list(path string) row { return row{as: "read", method: "GET", path: path, status: 200} }
+func getList(path string) call { return call{as: "read", method: "GET", path: path, status: 200} }
 
-// page reads one page, numbers its orders' or files' names.
-func (h *house) page(t testing.TB, path string) (listPage, []string) {
+// getPage returns a page and the names of its records.
+func (srv *testServer) getPage(t testing.TB, path string) (listPage, []string) {
 	t.Helper()
-	got := decode[listPage](t, h.ask(t, list(path)))
+	got := decodeBody[listPage](t, srv.do(t, getList(path)))
 	names := []string{}
 	for _, d := range got.Data {
 		names = append(names, d.OrderNumber+d.Filename+d.City+d.Heading)
@@ -40,94 +40,109 @@ func (h *house) page(t testing.TB, path string) (listPage, []string) {
 	return got, names
 }
 
-func (h *house) names(t testing.TB, path string, want ...string) {
+func (srv *testServer) checkNames(t testing.TB, path string, want ...string) {
 	t.Helper()
-	if _, got := h.page(t, path); !slices.Equal(got, want) {
-		t.Errorf("%s gives %q, want %q", path, got, want)
+	if _, got := srv.getPage(t, path); !slices.Equal(got, want) {
+		t.Errorf("names at %s = %q, want %q", path, got, want)
 	}
 }
 
-// here is a link as a path, after a look at whether it is the own address.
-func here(t testing.TB, link *string) string {
+// localPath returns the path of a link and checks its origin.
+func localPath(t testing.TB, link *string) string {
 	t.Helper()
 	if link == nil {
-		t.Fatal("there is no link")
+		t.Fatal("link = nil, want one")
 	}
 	path, ok := strings.CutPrefix(*link, "http://vault.test")
 	if !ok {
-		t.Errorf("link %s", *link)
+		t.Errorf("link = %s, want origin http://vault.test", *link)
 	}
 	return path
 }
 
 func TestListShape(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	const none = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`
 	for _, path := range []string{"/v1/orders", "/v1/abstracts", "/v1/file-vault/files", "/v1/trash"} {
-		r := list(path)
+		r := getList(path)
 		r.want = none
-		h.ask(t, r)
+		srv.do(t, r)
 		r.path, r.want = path+"?per_page=%20100%20&nobody=1&sort=&status=&county=%20", strings.Replace(none, "25", "100", 1)
-		h.ask(t, r)
+		srv.do(t, r)
 		r.method, r.want = "HEAD", ""
-		h.ask(t, r)
+		srv.do(t, r)
 	}
-	h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))
-	r := list("/v1/orders")
+	srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))
+	r := getList("/v1/orders")
 	r.want = `{"data":[` + bareOrder[len(`{"data":`):len(bareOrder)-1] + `]` + none[len(`{"data":[]`):]
-	h.ask(t, r)
-	h.ask(t, abstract(201, "", file("files", "a.pdf", pdf(3))))
-	r = list("/v1/abstracts")
-	r.has = []string{`{"data":[{"id":"ID","template_id":1,`, `"files":[` + storedPDF(1, "a.pdf", "null", 3) + `],"created_at"`, `}],"links":{"next":null,`}
-	h.ask(t, r)
-	r = list("/v1/file-vault/files")
+	srv.do(t, r)
+	srv.do(t, abstract(201, "", file("files", "a.pdf", pdf(3))))
+	r = getList("/v1/abstracts")
+	r.has = []string{`{"data":[{"id":"ID","template_id":1,`, `"files":[` + storedPDF(1, "a.pdf", "null", 3) + `],"created_at"`,
+		`}],"links":{"next":null,`}
+	srv.do(t, r)
+	r = getList("/v1/file-vault/files")
 	r.want = `{"data":[` + storedPDF(1, "a.pdf", "null", 3) + `]` + none[len(`{"data":[]`):]
-	h.ask(t, r)
+	srv.do(t, r)
 }
 
-// Every parameter in every wrong form, and all refusals at once.
-func TestListRefused(t *testing.T) {
+// Invalid parameters are rejected, all of them in one response.
+func TestListRejected(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	between := "The per page field must be between 1 and 100."
 	notADate := "The created from field must be a date or a date-time."
 	for _, c := range []struct{ query, field, sentence string }{
-		{"orders?per_page=0", "per_page", between}, {"orders?per_page=101", "per_page", between}, {"orders?per_page=-1", "per_page", between}, {"orders?per_page=99999999999999999999", "per_page", between},
+		{"orders?per_page=0", "per_page", between}, {"orders?per_page=101", "per_page", between},
+		{"orders?per_page=-1", "per_page", between}, {"orders?per_page=99999999999999999999", "per_page", between},
 		{"orders?per_page=1&per_page=0", "per_page", between},
-		{"orders?per_page=x", "per_page", "The per page field must be an integer."}, {"orders?per_page=1.0", "per_page", "The per page field must be an integer."},
-		{"orders?sort=id", "sort", "The selected sort is invalid."}, {"orders?sort=--created_at", "sort", "The selected sort is invalid."}, {"orders?sort=-", "sort", "The selected sort is invalid."},
-		{"orders?sort=Created_at", "sort", "The selected sort is invalid."}, {"abstracts?sort=due_date", "sort", "The selected sort is invalid."}, {"file-vault/files?sort=order_number", "sort", "The selected sort is invalid."},
+		{"orders?per_page=x", "per_page", "The per page field must be an integer."},
+		{"orders?per_page=1.0", "per_page", "The per page field must be an integer."},
+		{"orders?sort=id", "sort", "The selected sort is invalid."},
+		{"orders?sort=--created_at", "sort", "The selected sort is invalid."}, {"orders?sort=-", "sort", "The selected sort is invalid."},
+		{"orders?sort=Created_at", "sort", "The selected sort is invalid."},
+		{"abstracts?sort=due_date", "sort", "The selected sort is invalid."},
+		{"file-vault/files?sort=order_number", "sort", "The selected sort is invalid."},
 		{"trash?sort=created_at", "sort", "The selected sort is invalid."},
-		{"orders?status=a%00b", "status", "The status field contains invalid characters."}, {"orders?county=%ff", "county", "The county field contains invalid characters."},
+		{"orders?status=a%00b", "status", "The status field contains invalid characters."},
+		{"orders?county=%ff", "county", "The county field contains invalid characters."},
 		{"orders?order_number=" + strings.Repeat("n", 256), "order_number", "The order number field must not be greater than 255 characters."},
 		{"abstracts?state=" + strings.Repeat("n", 2001), "state", "The state field must not be greater than 2000 characters."},
-		{"abstracts?template_id=x", "template_id", "The template id field must be an integer."}, {"abstracts?template_id=null", "template_id", "The template id field must be an integer."},
-		{"abstracts?template_id=0", "template_id", "The selected template id is invalid."}, {"file-vault/files?folder_id=-1", "folder_id", "The selected folder id is invalid."},
-		{"file-vault/files?folder_id=NULL", "folder_id", "The folder id field must be an integer."}, {"file-vault/files?abstract_id=7", "abstract_id", "The selected abstract id is invalid."},
+		{"abstracts?template_id=x", "template_id", "The template id field must be an integer."},
+		{"abstracts?template_id=null", "template_id", "The template id field must be an integer."},
+		{"abstracts?template_id=0", "template_id", "The selected template id is invalid."},
+		{"file-vault/files?folder_id=-1", "folder_id", "The selected folder id is invalid."},
+		{"file-vault/files?folder_id=NULL", "folder_id", "The folder id field must be an integer."},
+		{"file-vault/files?abstract_id=7", "abstract_id", "The selected abstract id is invalid."},
 		{"file-vault/files?abstract_id=null", "abstract_id", "The selected abstract id is invalid."},
 		{"file-vault/files?is_processing=yes", "is_processing", "The is processing field must be true or false."},
 		{"trash?kind=folder", "kind", "The selected kind is invalid."},
-		{"orders?created_from=2026-02-30", "created_from", notADate}, {"orders?created_from=yesterday", "created_from", notADate}, {"orders?created_from=2026-5-1", "created_from", notADate},
-		{"orders?created_from=2026-05-29T04:00:00", "created_from", notADate}, {"orders?created_from=0000-01-01", "created_from", notADate}, {"orders?created_from=12026-01-01", "created_from", notADate},
+		{"orders?created_from=2026-02-30", "created_from", notADate}, {"orders?created_from=yesterday", "created_from", notADate},
+		{"orders?created_from=2026-5-1", "created_from", notADate},
+		{"orders?created_from=2026-05-29T04:00:00", "created_from", notADate},
+		{"orders?created_from=0000-01-01", "created_from", notADate}, {"orders?created_from=12026-01-01", "created_from", notADate},
 		{"orders?created_from=2026-05-29T04:00:00,5Z", "created_from", notADate},
 		{"orders?created_to=1", "created_to", "The created to field must be a date or a date-time."},
-		{"orders?cursor=x", "cursor", "The selected cursor is invalid."}, {"orders?cursor=%00", "cursor", "The selected cursor is invalid."}, {"orders?cursor=" + strings.Repeat("A", 9000), "cursor", "The selected cursor is invalid."},
+		{"orders?cursor=x", "cursor", "The selected cursor is invalid."},
+		{"orders?cursor=%00", "cursor", "The selected cursor is invalid."},
+		{"orders?cursor=" + strings.Repeat("A", 9000), "cursor", "The selected cursor is invalid."},
 	} {
-		r := list("/v1/" + c.query)
-		r.status, r.want = 422, invalid(c.field, c.sentence)
-		h.ask(t, r)
+		r := getList("/v1/" + c.query)
+		r.status, r.want = 422, invalidField(c.field, c.sentence)
+		srv.do(t, r)
 	}
-	r := list("/v1/file-vault/files?per_page=0&sort=x&folder_id=x&is_processing=2&created_to=x&cursor=x")
-	r.status, r.has = 422, []string{`{"message":"The folder id field must be an integer. (and 4 more errors)","errors":{"folder_id":["`, `"is_processing":["`, `"created_to":["`, `"per_page":["`, `"sort":["`}
-	h.ask(t, r)
-	r = list("/v1/orders?status=%zz")
+	r := getList("/v1/file-vault/files?per_page=0&sort=x&folder_id=x&is_processing=2&created_to=x&cursor=x")
+	r.status, r.has = 422, []string{`{"message":"The folder id field must be an integer. (and 4 more errors)","errors":{"folder_id":["`,
+		`"is_processing":["`, `"created_to":["`, `"per_page":["`, `"sort":["`}
+	srv.do(t, r)
+	r = getList("/v1/orders?status=%zz")
 	r.status, r.has = 400, nil
-	h.ask(t, r)
+	srv.do(t, r)
 }
 
-// furnishLists makes orders and files of which filters take some.
-func (h *house) furnishLists(t *testing.T) (abstract string) {
+// createListRecords creates orders and an abstract that differ in the filtered fields.
+func (srv *testServer) createListRecords(t *testing.T) (abstract string) {
 	t.Helper()
 	for i, body := range []string{
 		`{"order_number":"B-2","county":"Essex","state":"MA","due_date":"2026-07-01"}`,
@@ -136,26 +151,26 @@ func (h *house) furnishLists(t *testing.T) (abstract string) {
 		`{"order_number":"B-2","county":"Suffolk","state":"MA"}`,
 	} {
 		if i == 2 {
-			h.clock.Advance(20 * time.Hour) // past midnight
+			srv.clock.Advance(20 * time.Hour) // past midnight
 		}
-		h.ask(t, order(body, 201, ""))
-		h.clock.Advance(time.Second)
+		srv.do(t, order(body, 201, ""))
+		srv.clock.Advance(time.Second)
 	}
-	return decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstractRow())).Data.ID
+	return decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractRow())).Data.ID
 }
 
-func abstractRow() row {
+func abstractRow() call {
 	return abstract(201, "", field("template_id", "2"), field("county", "Essex"), field("city", "Salem"), file("files", "of.pdf", pdf(1)))
 }
 
 func TestListFilters(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	id := h.furnishLists(t)
-	h.ask(t, abstract(201, "", field("city", "Lynn")))
-	h.ask(t, upload("full", 201, field("folder_id", "2"), file("files", "in.pdf", pdf(1))))
-	h.ask(t, upload("full", 201, file("files", "no.pdf", pdf(1))))
-	stranger := h.vault.Secrets.IDs("abstracts").Encode(999)
+	srv := newTestServer(t)
+	id := srv.createListRecords(t)
+	srv.do(t, abstract(201, "", field("city", "Lynn")))
+	srv.do(t, upload("full", 201, field("folder_id", "2"), file("files", "in.pdf", pdf(1))))
+	srv.do(t, upload("full", 201, file("files", "no.pdf", pdf(1))))
+	stranger := srv.vault.Secrets.IDs("abstracts").Encode(999)
 	for _, c := range []struct {
 		query string
 		want  []string
@@ -193,78 +208,83 @@ func TestListFilters(t *testing.T) {
 		{"file-vault/files?is_processing=TRUE", []string{"no.pdf", "in.pdf", "of.pdf"}},
 		{"file-vault/files?is_processing=0", []string{}},
 	} {
-		h.names(t, "/v1/"+c.query, c.want...)
+		srv.checkNames(t, "/v1/"+c.query, c.want...)
 	}
 }
 
-// Both ways through a list by its links, which keep the query.
+// The links lead forward and backward through a list and keep the query.
 func TestListLinks(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.furnishLists(t)
+	srv := newTestServer(t)
+	srv.createListRecords(t)
 	const query = "?per_page=1&county=Essex+%26+Co&county=essex&x=%C3%BC&sort=created_at"
-	r := list("/api/v1//orders/" + query)
+	r := getList("/api/v1//orders/" + query)
 	r.route = "/v1/orders" + query
-	first := decode[listPage](t, h.ask(t, r))
+	first := decodeBody[listPage](t, srv.do(t, r))
 	if len(first.Data) != 1 || first.Links.Prev != nil || first.Meta.PrevCursor != nil {
 		t.Fatalf("%+v", first)
 	}
-	next := here(t, first.Links.Next)
-	if want := "/v1/orders?per_page=1&county=Essex+%26+Co&county=essex&x=%C3%BC&sort=created_at&cursor=" + *first.Meta.NextCursor; next != want {
+	next := localPath(t, first.Links.Next)
+	if want := "/v1/orders?per_page=1&county=Essex+%26+Co&county=essex&x=%C3%BC&sort=created_at&cursor=" +
+		*first.Meta.NextCursor; next != want {
 		t.Errorf("next is %s, want %s", next, want)
 	}
-	second, names := h.page(t, next)
+	second, names := srv.getPage(t, next)
 	if !slices.Equal(names, []string{"a-1"}) || second.Links.Next != nil || strings.Count(*second.Links.Prev, "cursor=") != 1 {
 		t.Errorf("%q, %+v", names, second)
 	}
-	again, names := h.page(t, here(t, second.Links.Prev))
+	again, names := srv.getPage(t, localPath(t, second.Links.Prev))
 	if !slices.Equal(names, []string{"B-2"}) || again.Links.Prev != nil || again.Links.Next == nil {
 		t.Errorf("%q, %+v", names, again)
 	}
-	// A page may be of another size than the one before it.
-	h.names(t, strings.Replace(next, "per_page=1", "per_page=50", 1), "a-1")
+	// The page size may change from page to page.
+	srv.checkNames(t, strings.Replace(next, "per_page=1", "per_page=50", 1), "a-1")
 
-	own := open(t, func(s *setup) { s.api.PublicURL = "https://vault.example" })
-	own.furnishLists(t)
-	if page, _ := own.page(t, "/v1/orders?per_page=1"); !strings.HasPrefix(*page.Links.Next, "https://vault.example/v1/orders?per_page=1&cursor=") {
+	own := newTestServer(t, func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" })
+	own.createListRecords(t)
+	if page, _ := own.getPage(t, "/v1/orders?per_page=1"); !strings.HasPrefix(*page.Links.Next, "https://vault.example/v1/orders?per_page=1&cursor=") {
 		t.Errorf("next is %s", *page.Links.Next)
 	}
 }
 
-// A cursor is of its own list: noun, filters and sort, in this installation.
+// A cursor is valid only for the same record type, filters, sort order, and server.
 func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.furnishLists(t)
-	h.ask(t, abstractRow())
-	page, _ := h.page(t, "/v1/orders?per_page=1&county=essex&sort=created_at&created_from=2026-05-29")
+	srv := newTestServer(t)
+	srv.createListRecords(t)
+	srv.do(t, abstractRow())
+	page, _ := srv.getPage(t, "/v1/orders?per_page=1&county=essex&sort=created_at&created_from=2026-05-29")
 	cursor := *page.Meta.NextCursor
 	const same = "/v1/orders?county=%20ESSEX&sort=created_at&created_from=2026-05-29T00:00:00Z&status=&cursor="
-	h.names(t, same+cursor, "a-1")
-	refused := invalid("cursor", "The selected cursor is invalid.")
+	srv.checkNames(t, same+cursor, "a-1")
+	rejected := invalidField("cursor", "The selected cursor is invalid.")
 	for _, other := range []string{
-		"/v1/orders?sort=created_at&created_from=2026-05-29&cursor=", "/v1/orders?county=essex&created_from=2026-05-29&cursor=", "/v1/orders?county=essex&sort=-created_at&created_from=2026-05-29&cursor=",
-		"/v1/orders?county=essex&sort=created_at&cursor=", "/v1/orders?state=essex&sort=created_at&created_from=2026-05-29&cursor=", "/v1/orders?county=essex&sort=created_at&created_to=2026-05-29&cursor=",
-		"/v1/orders?county=essex&sort=due_date&created_from=2026-05-29&cursor=", "/v1/abstracts?county=essex&sort=created_at&created_from=2026-05-29&cursor=", "/v1/orders?county=essex&state=ma&sort=created_at&created_from=2026-05-29&cursor=",
+		"/v1/orders?sort=created_at&created_from=2026-05-29&cursor=", "/v1/orders?county=essex&created_from=2026-05-29&cursor=",
+		"/v1/orders?county=essex&sort=-created_at&created_from=2026-05-29&cursor=",
+		"/v1/orders?county=essex&sort=created_at&cursor=", "/v1/orders?state=essex&sort=created_at&created_from=2026-05-29&cursor=",
+		"/v1/orders?county=essex&sort=created_at&created_to=2026-05-29&cursor=",
+		"/v1/orders?county=essex&sort=due_date&created_from=2026-05-29&cursor=",
+		"/v1/abstracts?county=essex&sort=created_at&created_from=2026-05-29&cursor=",
+		"/v1/orders?county=essex&state=ma&sort=created_at&created_from=2026-05-29&cursor=",
 	} {
-		r := list(other + cursor)
-		r.status, r.want = 422, refused
-		h.ask(t, r)
+		r := getList(other + cursor)
+		r.status, r.want = 422, rejected
+		srv.do(t, r)
 	}
 	for i := range cursor {
 		changed := []byte(cursor)
-		changed[i] = "AB"[b2i(changed[i] == 'A')]
-		r := list(same + string(changed))
-		r.status, r.want = 422, refused
-		h.ask(t, r)
+		changed[i] = "AB"[boolToInt(changed[i] == 'A')]
+		r := getList(same + string(changed))
+		r.status, r.want = 422, rejected
+		srv.do(t, r)
 	}
-	elsewhere := open(t, func(s *setup) { s.secret = rand.NewChaCha8([32]byte{9}) })
-	r := list(same + cursor)
-	r.status, r.want = 422, refused
-	elsewhere.ask(t, r)
+	otherServer := newTestServer(t, func(cfg *testConfig) { cfg.secret = rand.NewChaCha8([32]byte{9}) })
+	r := getList(same + cursor)
+	r.status, r.want = 422, rejected
+	otherServer.do(t, r)
 }
 
-func b2i(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}

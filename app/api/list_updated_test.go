@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Lists by the last change, and within bounds of it.
+// Lists can be sorted and filtered by the time of the last change.
 func TestListByUpdate(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	ids := map[string]string{}
 	for _, n := range []string{"A", "B", "C", "D"} {
-		ids[n] = h.id(t, order(`{"order_number":"`+n+`","county":"Essex"}`, 201, ""))
-		h.clock.Advance(time.Hour)
+		ids[n] = srv.createID(t, order(`{"order_number":"`+n+`","county":"Essex"}`, 201, ""))
+		srv.clock.Advance(time.Hour)
 	}
-	salem := h.id(t, abstract(201, "", field("city", "Salem"), field("county", "Essex")))
-	h.clock.Advance(time.Hour)
-	h.ask(t, abstract(201, "", field("city", "Lynn")))
-	h.clock.Advance(24 * time.Hour)
-	h.ask(t, patch("/v1/orders/"+ids["B"], `{"state":"NH"}`, 200, ""))
-	h.ask(t, patch("/v1/abstracts/"+salem, `{"tax_map":"1"}`, 200, ""))
-	h.clock.Advance(time.Hour)
-	h.ask(t, patch("/v1/orders/"+ids["A"], `{"state":"MA"}`, 200, ""))
+	salem := srv.createID(t, abstract(201, "", field("city", "Salem"), field("county", "Essex")))
+	srv.clock.Advance(time.Hour)
+	srv.do(t, abstract(201, "", field("city", "Lynn")))
+	srv.clock.Advance(24 * time.Hour)
+	srv.do(t, patch("/v1/orders/"+ids["B"], `{"state":"NH"}`, 200, ""))
+	srv.do(t, patch("/v1/abstracts/"+salem, `{"tax_map":"1"}`, 200, ""))
+	srv.clock.Advance(time.Hour)
+	srv.do(t, patch("/v1/orders/"+ids["A"], `{"state":"MA"}`, 200, ""))
 	for _, c := range []struct {
 		query string
 		want  []string
@@ -40,46 +40,47 @@ func TestListByUpdate(t *testing.T) {
 		{"abstracts?sort=updated_at", []string{"Lynn", "Salem"}},
 		{"abstracts?updated_from=2026-05-30&county=essex", []string{"Salem"}},
 	} {
-		h.names(t, "/v1/"+c.query, c.want...)
+		srv.checkNames(t, "/v1/"+c.query, c.want...)
 	}
 	for query, want := range map[string]string{
-		"orders?updated_from=x":                invalid("updated_from", "The updated from field must be a date or a date-time."),
-		"abstracts?updated_to=2026-02-30":      invalid("updated_to", "The updated to field must be a date or a date-time."),
-		"orders?q=elm&updated_from=2026-05-30": invalid("updated_from", "The updated from field cannot be combined with q."),
-		"file-vault/files?sort=updated_at":     invalid("sort", "The selected sort is invalid."),
-		"orders?sort=updated_at&cursor=" + h.cursor(t, "/v1/orders?sort=updated_at&per_page=1&updated_from=2026-05-01"): invalid("cursor", "The selected cursor is invalid."),
+		"orders?updated_from=x":                invalidField("updated_from", "The updated from field must be a date or a date-time."),
+		"abstracts?updated_to=2026-02-30":      invalidField("updated_to", "The updated to field must be a date or a date-time."),
+		"orders?q=elm&updated_from=2026-05-30": invalidField("updated_from", "The updated from field cannot be combined with q."),
+		"file-vault/files?sort=updated_at":     invalidField("sort", "The selected sort is invalid."),
+		"orders?sort=updated_at&cursor=" + srv.nextCursor(t,
+			"/v1/orders?sort=updated_at&per_page=1&updated_from=2026-05-01"): invalidField("cursor", "The selected cursor is invalid."),
 	} {
-		r := list("/v1/" + query)
+		r := getList("/v1/" + query)
 		r.status, r.want = 422, want
-		h.ask(t, r)
+		srv.do(t, r)
 	}
 }
 
-// cursor is that of the next page.
-func (h *house) cursor(t *testing.T, path string) string {
+// nextCursor returns the cursor of the next page.
+func (srv *testServer) nextCursor(t *testing.T, path string) string {
 	t.Helper()
-	page, _ := h.page(t, path)
+	page, _ := srv.getPage(t, path)
 	if page.Meta.NextCursor == nil {
 		t.Fatal("there is no next page")
 	}
 	return *page.Meta.NextCursor
 }
 
-// A client that follows a list by the last change sees the last state of every record, whatever
-// changes between the pages.
+// A client that reads a list by last change sees the latest state of each record, even if
+// records change between pages.
 func TestListByUpdateWhileRecordsChange(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	var ids []string
 	for i := range 30 {
-		ids = append(ids, h.id(t, order(fmt.Sprintf(`{"order_number":"%02d","city":"0"}`, i), 201, "")))
-		h.clock.Advance(time.Second)
+		ids = append(ids, srv.createID(t, order(fmt.Sprintf(`{"order_number":"%02d","city":"0"}`, i), 201, "")))
+		srv.clock.Advance(time.Second)
 	}
 	seen := map[string]string{}
 	var again int
 	path := "/v1/orders?sort=updated_at&per_page=4"
 	for changes := 1; path != ""; changes++ {
-		page := decode[listPage](t, h.ask(t, list(path)))
+		page := decodeBody[listPage](t, srv.do(t, getList(path)))
 		for _, d := range page.Data {
 			if _, twice := seen[d.OrderNumber]; twice {
 				again++
@@ -87,12 +88,12 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 			seen[d.OrderNumber] = d.City
 		}
 		if path = ""; page.Links.Next != nil {
-			path = here(t, page.Links.Next)
+			path = localPath(t, page.Links.Next)
 		}
-		if changes <= 5 { // one that was seen and one that was not
+		if changes <= 5 { // one already seen and one not yet seen
 			for _, i := range []int{changes, 29 - changes} {
-				h.ask(t, patch("/v1/orders/"+ids[i], fmt.Sprintf(`{"city":"%d"}`, changes), 200, ""))
-				h.clock.Advance(time.Second)
+				srv.do(t, patch("/v1/orders/"+ids[i], fmt.Sprintf(`{"city":"%d"}`, changes), 200, ""))
+				srv.clock.Advance(time.Second)
 			}
 		}
 	}

@@ -6,21 +6,21 @@ import (
 	"testing"
 )
 
-// Nobody crosses a line: every operation of the description that takes a key,
-// under every sort of credential. An operation that is missing here fails.
+// Each operation of the description that needs a key is tried with each kind of
+// credential. The test fails if an operation is missing here.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) { s.api.FailingKeys = 0 })
-	// What an operation takes away, no other one needs.
-	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
-	with := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, "", file("files", "c.pdf", pdf(1))))).Data.ID
-	other := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, ""))).Data.ID
-	placed := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
-	dropped := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
-	h.settle(t)
-	arriving := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
-	canceled := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
-	requests := map[string]row{
+	srv := newTestServer(t, func(cfg *testConfig) { cfg.api.FailingKeys = 0 })
+	// Operations that delete records use records that no other operation needs.
+	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
+	with := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, "", file("files", "c.pdf", pdf(1))))).Data.ID
+	other := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, ""))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	dropped := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	srv.waitForIndex(t)
+	arriving := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
+	canceled := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
+	requests := map[string]call{
 		"GET /abstracts":                     {status: 200},
 		"PATCH /abstracts/{id}":              {status: 200, header: []string{asJSON}, body: `{"city":"Salem"}`},
 		"DELETE /abstracts/{id}":             {status: 204, path: "/abstracts/" + other},
@@ -40,10 +40,10 @@ func TestMatrix(t *testing.T) {
 		"DELETE /file-vault/folders/{n}":     {status: 204, path: "/file-vault/folders/4"},
 		"GET /search":                        {status: 200, path: "/search?q=T-1"},
 		"GET /trash":                         {status: 200},
-		"POST /uploads":                      {status: 201, header: []string{tus, length(20), meta("filename", "a.pdf")}},
+		"POST /uploads":                      {status: 201, header: []string{tus, uploadLength(20), uploadMetadata("filename", "a.pdf")}},
 		"GET /uploads/{id}":                  {status: 200, path: arriving},
 		"HEAD /uploads/{id}":                 {status: 200, path: arriving, header: []string{tus}},
-		"PATCH /uploads/{id}":                {status: 204, path: arriving, header: []string{tus, asChunk, offset(0), "Content-Length: 0"}},
+		"PATCH /uploads/{id}":                {status: 204, path: arriving, header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 0"}},
 		"DELETE /uploads/{id}":               {status: 204, path: canceled, header: []string{tus}},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},
@@ -66,7 +66,7 @@ func TestMatrix(t *testing.T) {
 		}
 		for method, operation := range item.Operations() {
 			if operation.Security != nil && len(*operation.Security) == 0 {
-				continue // open to everybody
+				continue // needs no key
 			}
 			r, ok := requests[method+" "+path]
 			if !ok {
@@ -78,10 +78,10 @@ func TestMatrix(t *testing.T) {
 				r.path = strings.NewReplacer("{id}", with, "{n}", "1").Replace(path)
 			}
 			r.method, r.path = method, "/v1"+r.path
-			h.cross(t, r)
+			srv.checkCredentials(t, r)
 			if method == http.MethodGet {
 				r.method = http.MethodHead
-				h.cross(t, r)
+				srv.checkCredentials(t, r)
 			}
 		}
 	}
@@ -95,8 +95,8 @@ const (
 	forbidden       = `{"message":"This API key is not authorized for the Developer API."}`
 )
 
-// cross asks one operation under every sort of credential; the one that works comes last.
-func (h *house) cross(t *testing.T, r row) {
+// checkCredentials tries an operation with each kind of credential, the valid one last.
+func (srv *testServer) checkCredentials(t *testing.T, r call) {
 	reads := r.method == http.MethodGet || r.method == http.MethodHead
 	own := strings.HasPrefix(r.path, "/v1/uploads/")
 	good, log := r.status, r.path == "/v1/events"
@@ -115,19 +115,20 @@ func (h *house) cross(t *testing.T, r row) {
 		if r.method == http.MethodHead {
 			r.want = ""
 		}
-		t.Run(r.name, func(t *testing.T) { h.ask(t, r) })
+		t.Run(r.name, func(t *testing.T) { srv.do(t, r) })
 	}
 }
 
-// What is not there is still behind the key.
+// Unknown routes need a key too.
 func TestMatrixOfUnknownRoutes(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	for _, target := range []struct{ method, path string }{{"GET", "/v1/nowhere"}, {"DELETE", "/v1/orders"}, {"GET", "/v1"}, {"PUT", "/v1/abstracts/x"}, {"GET", "/v1/abstracts/../orders"}} {
+	srv := newTestServer(t)
+	for _, target := range []struct{ method, path string }{{"GET", "/v1/nowhere"}, {"DELETE", "/v1/orders"}, {"GET", "/v1"},
+		{"PUT", "/v1/abstracts/x"}, {"GET", "/v1/abstracts/../orders"}} {
 		for as, status := range map[string]int{"": 401, "bad": 401, "revoked": 401, "expired": 401, "events": 403, "metrics": 403} {
-			h.ask(t, row{as: as, method: target.method, path: target.path, status: status})
+			srv.do(t, call{as: as, method: target.method, path: target.path, status: status})
 		}
 	}
-	h.ask(t, row{as: "read", method: "DELETE", path: "/v1/orders", status: 403})
-	h.ask(t, row{as: "read", method: "GET", path: "/v1/nowhere", status: 404, want: says("Not found.")})
+	srv.do(t, call{as: "read", method: "DELETE", path: "/v1/orders", status: 403})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/nowhere", status: 404, want: messageBody("Not found.")})
 }

@@ -10,8 +10,7 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// What decoding takes is what it is charged with, at most: everything that is allocated
-// counts, whether it is kept or not.
+// DecodedCost is an upper bound of the memory that decoding a body allocates.
 func TestDecodedCost(t *testing.T) {
 	const members, slack = 20_000, 32 << 10 // large allocations are rounded up
 	repeat := func(text string) string { return strings.Repeat(text, members-1) }
@@ -49,7 +48,7 @@ func TestDecodedCost(t *testing.T) {
 			}
 			runtime.ReadMemStats(&after)
 			if took, cost := int64(after.TotalAlloc-before.TotalAlloc), httpx.DecodedCost(raw); took > cost+slack {
-				t.Errorf("%d bytes were allocated, charged are %d", took, cost)
+				t.Errorf("allocated = %d bytes, want at most DecodedCost() = %d", took, cost)
 			}
 		})
 	}

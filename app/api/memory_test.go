@@ -13,21 +13,21 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// tight leaves room for one large body at a time.
-func tight(wait time.Duration) func(*setup) {
-	return func(s *setup) {
-		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Memory = 1<<20, 1<<20, httpx.NewMemoryBudget(2<<20, wait)
+// smallBudget sets a memory budget for one large body at a time.
+func smallBudget(wait time.Duration) func(*testConfig) {
+	return func(cfg *testConfig) {
+		cfg.api.Limits.JSON, cfg.api.Limits.FormFields, cfg.api.Memory = 1<<20, 1<<20, httpx.NewMemoryBudget(2<<20, wait)
 	}
 }
 
 const tooBusy = `{"message":"Too many large requests at once; try again in a moment."}`
 
-// large is an order of so many bytes, most of them blanks.
-func large(number string, size int) row {
+// largeOrder returns a call that creates an order, padded with size spaces.
+func largeOrder(number string, size int) call {
 	return order(fmt.Sprintf(`{"order_number":%q%s}`, number, strings.Repeat(" ", size)), 201, "")
 }
 
-// acquireDecoded takes all memory for decoding, until release is called.
+// acquireDecoded reserves all memory for decoding until release is called.
 func acquireDecoded(t *testing.T, budget *httpx.MemoryBudget) (release func()) {
 	t.Helper()
 	r := budget.Reserve("other", nil)
@@ -37,82 +37,85 @@ func acquireDecoded(t *testing.T, budget *httpx.MemoryBudget) (release func()) {
 	return r.Release
 }
 
-// begin sends the head of a request and waits until its body is asked for.
-func (h *house) begin(t *testing.T, r row) (net.Conn, *bufio.Reader, string) {
+// sendHead sends the head of a request and waits for 100 Continue.
+func (srv *testServer) sendHead(t *testing.T, r call) (net.Conn, *bufio.Reader, string) {
 	t.Helper()
-	conn := h.dial(t)
+	conn := srv.dial(t)
 	r.header = append(r.header, "Expect: 100-continue")
-	head, body, _ := strings.Cut(h.text(r), "\r\n\r\n")
+	head, body, _ := strings.Cut(srv.requestText(r), "\r\n\r\n")
 	if _, err := io.WriteString(conn, head+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	from := bufio.NewReader(conn)
+	reader := bufio.NewReader(conn)
 	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
-		if line, err := from.ReadString('\n'); err != nil || line != want {
+		if line, err := reader.ReadString('\n'); err != nil || line != want {
 			t.Fatalf("%q, %v", line, err)
 		}
 	}
-	return conn, from, body
+	return conn, reader, body
 }
 
-// fills waits until the bodies of a room's requests hold these numbers of bytes.
-func fills(t *testing.T, room *httpx.MemoryBudget, small, large int64) {
+// waitForMemory waits until at least these numbers of bytes of the budget are in use.
+func waitForMemory(t *testing.T, budget *httpx.MemoryBudget, small, large int64) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		hasSmall, hasLarge := room.InUse()
+		hasSmall, hasLarge := budget.InUse()
 		if hasSmall >= small && hasLarge >= large {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d and %d bytes are held, want %d and %d", hasSmall, hasLarge, small, large)
+			t.Fatalf("memory in use = %d and %d bytes, want at least %d and %d", hasSmall, hasLarge, small, large)
 		}
 	}
 }
 
-// While one large body holds a key's half of the room, another of that key gets a 503,
-// of whatever media type it is. Small ones are taken, and those of another key.
-func TestRoomForBodies(t *testing.T) {
+// While one large body uses the share of its key, another large body with that key gets a
+// 503, whatever its media type. Small bodies and those of other keys are accepted.
+func TestMemoryBudgetForBodies(t *testing.T) {
 	t.Parallel()
-	var room *httpx.MemoryBudget
-	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Memory })
-	first := large("T-1", 1<<19)
+	var budget *httpx.MemoryBudget
+	srv := newTestServer(t, smallBudget(10*time.Millisecond), func(cfg *testConfig) { budget = cfg.api.Memory })
+	first := largeOrder("T-1", 1<<19)
 	first.body += strings.Repeat(" ", 1<<20-len(first.body))
-	conn, from, body := h.begin(t, first)
+	conn, reader, body := srv.sendHead(t, first)
 	defer conn.Close()
-	say(t, conn, body[:len(body)-1])
-	fills(t, room, 0, 1<<19)
-	for name, r := range map[string]row{
-		"JSON":    large("T-2", 1<<19+1<<18),
-		"chunked": {as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: chunked(large("T-2", 70<<10).body, 8000)},
-		"pairs":   {as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "x=" + strings.Repeat("y", 1<<20-2)},
-		"fields":  abstract(0, "", field("custom_fields", strings.Repeat(" ", 65<<10)), file("files", "a.pdf", pdf(1))),
-		"patch":   {as: "full", method: "PATCH", path: "/v1/file-vault/folders/1", header: []string{asJSON}, body: large("", 1<<20-100).body},
+	writeText(t, conn, body[:len(body)-1])
+	waitForMemory(t, budget, 0, 1<<19)
+	for name, r := range map[string]call{
+		"JSON": largeOrder("T-2", 1<<19+1<<18),
+		"chunked": {as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
+			body: chunked(largeOrder("T-2", 70<<10).body, 8000)},
+		"pairs":  {as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "x=" + strings.Repeat("y", 1<<20-2)},
+		"fields": abstract(0, "", field("custom_fields", strings.Repeat(" ", 65<<10)), file("files", "a.pdf", pdf(1))),
+		"patch": {as: "full", method: "PATCH", path: "/v1/file-vault/folders/1", header: []string{asJSON},
+			body: largeOrder("", 1<<20-100).body},
 	} {
 		r.status, r.want, r.headers = 503, tooBusy, map[string]string{"Retry-After": "10"}
-		t.Run(name, func(t *testing.T) { h.ask(t, r) })
+		t.Run(name, func(t *testing.T) { srv.do(t, r) })
 	}
-	others := large("T-2", 1<<19+1<<18)
+	others := largeOrder("T-2", 1<<19+1<<18)
 	others.as = "other"
-	h.ask(t, others)
-	h.ask(t, order(`{"order_number":"T-3"}`, 201, ""))
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: chunked(`{"order_number":"T-3"}`, 3), status: 201})
-	h.ask(t, abstract(201, "", field("city", "Salem"), file("files", "a.pdf", strings.Repeat(pdf(1), 50_000)))) // a file takes none
-	say(t, conn, body[len(body)-1:])
-	h.hear(t, first, from)
-	h.ask(t, large("T-4", 1<<19+1<<18)) // it is given back
-	h.ask(t, abstract(422, "", field("custom_fields", strings.Repeat("x", 1<<20-100))))
-	h.ask(t, large("T-5", 1<<19+1<<18))
+	srv.do(t, others)
+	srv.do(t, order(`{"order_number":"T-3"}`, 201, ""))
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
+		body: chunked(`{"order_number":"T-3"}`, 3), status: 201})
+	srv.do(t, abstract(201, "", field("city", "Salem"), file("files", "a.pdf", strings.Repeat(pdf(1), 50_000)))) // files need no memory
+	writeText(t, conn, body[len(body)-1:])
+	srv.readReply(t, first, reader)
+	srv.do(t, largeOrder("T-4", 1<<19+1<<18)) // the memory was released
+	srv.do(t, abstract(422, "", field("custom_fields", strings.Repeat("x", 1<<20-100))))
+	srv.do(t, largeOrder("T-5", 1<<19+1<<18))
 }
 
-// A key whose bodies stop in the middle holds no more than its half, however often it
-// comes again: another key's request finds memory immediately.
-func TestRoomOfOneKey(t *testing.T) {
+// Stalled bodies of one key never use more than half of the budget: a request with
+// another key gets memory immediately.
+func TestMemoryBudgetPerKey(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name           string
 		connections    int
 		declared, sent int
-		small, large   int64 // what they hold then, at least
+		small, large   int64 // minimum bytes in use then
 		probe          int
 	}{
 		{"small bodies", 150, 64_000, 60_000, 4<<20 - 64_000, 0, 60_000},
@@ -121,37 +124,37 @@ func TestRoomOfOneKey(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			room := httpx.NewMemoryBudget(64<<20, time.Minute)
-			h := open(t, func(s *setup) { s.api.Memory = room })
+			budget := httpx.NewMemoryBudget(64<<20, time.Minute)
+			srv := newTestServer(t, func(cfg *testConfig) { cfg.api.Memory = budget })
 			stalled := order(strings.Repeat(" ", row.declared), 0, "")
-			half := h.text(stalled)[:len(h.text(stalled))-row.declared+row.sent]
-			probe := large("T-1", row.probe)
+			half := srv.requestText(stalled)[:len(srv.requestText(stalled))-row.declared+row.sent]
+			probe := largeOrder("T-1", row.probe)
 			probe.as = "other"
 			for range 2 {
 				var all sync.WaitGroup
 				for range row.connections {
-					conn := h.dial(t)
+					conn := srv.dial(t)
 					defer conn.Close()
-					all.Go(func() { _, _ = io.WriteString(conn, half) }) // those that wait take not all of it
+					all.Go(func() { _, _ = io.WriteString(conn, half) }) // the server stops reading from those that wait
 				}
-				fills(t, room, row.small, row.large)
-				h.ask(t, probe)
-				h.server.CloseClientConnections()
+				waitForMemory(t, budget, row.small, row.large)
+				srv.do(t, probe)
+				srv.server.CloseClientConnections()
 				all.Wait()
 			}
 		})
 	}
 }
 
-// What decoding makes of bodies has its own part of the room: those of many members wait
-// for it, of whatever media type they are, and get a 503. Ordinary ones don't.
-func TestRoomForDecoding(t *testing.T) {
+// Decoding has its own part of the budget. Bodies with many members wait for it and get a
+// 503, whatever their media type. Ordinary bodies don't.
+func TestMemoryBudgetForDecoding(t *testing.T) {
 	t.Parallel()
-	var room *httpx.MemoryBudget
-	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Memory })
-	release := acquireDecoded(t, room)
+	var budget *httpx.MemoryBudget
+	srv := newTestServer(t, smallBudget(10*time.Millisecond), func(cfg *testConfig) { budget = cfg.api.Memory })
+	release := acquireDecoded(t, budget)
 	members := `{"x":[` + strings.Repeat("0,", 1000) + "0]}"
-	for name, r := range map[string]row{
+	for name, r := range map[string]call{
 		"JSON":   order(members, 422, ""),
 		"pairs":  {as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: strings.Repeat("x=&", 1000), status: 201},
 		"fields": abstract(201, "", field("custom_fields", members)),
@@ -160,61 +163,65 @@ func TestRoomForDecoding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			busy := r
 			busy.status, busy.want, busy.headers = 503, tooBusy, map[string]string{"Retry-After": "10"}
-			h.ask(t, busy)
+			srv.do(t, busy)
 			release()
-			h.ask(t, r)
-			release = acquireDecoded(t, room)
+			srv.do(t, r)
+			release = acquireDecoded(t, budget)
 		})
 	}
-	h.ask(t, order(`{"order_number":"T-1","custom_fields":{"product":"Two Owner","rush":"Standard"}}`, 201, ""))
-	h.ask(t, abstract(201, "", field("city", "Salem")))
+	srv.do(t, order(`{"order_number":"T-1","custom_fields":{"product":"Two Owner","rush":"Standard"}}`, 201, ""))
+	srv.do(t, abstract(201, "", field("city", "Salem")))
 	release()
 }
 
-// A body that holds memory may stall for less time than another.
+// A body with reserved memory times out sooner.
 func TestStallInMemory(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) { s.api.Limits.Stall, s.api.Limits.StallInMemory = time.Minute, 50*time.Millisecond })
-	for name, r := range map[string]row{
-		"JSON":    {path: "/v1/orders", header: []string{asJSON, "Content-Length: 9000"}, body: strings.Repeat(" ", 5000)},
-		"chunked": {path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n"},
-		"fields":  {path: "/v1/abstracts", header: []string{asForm, "Content-Length: 900000"}, body: strings.TrimSuffix(parts(field("custom_fields", strings.Repeat(" ", 80<<10))), "\r\n--XX--\r\n")},
+	srv := newTestServer(t, func(cfg *testConfig) {
+		cfg.api.Limits.Stall, cfg.api.Limits.StallInMemory = time.Minute, 50*time.Millisecond
+	})
+	for name, r := range map[string]call{
+		"JSON": {path: "/v1/orders", header: []string{asJSON, "Content-Length: 9000"}, body: strings.Repeat(" ", 5000)},
+		"chunked": {path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
+			body: "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n"},
+		"fields": {path: "/v1/abstracts", header: []string{asForm, "Content-Length: 900000"},
+			body: strings.TrimSuffix(parts(field("custom_fields", strings.Repeat(" ", 80<<10))), "\r\n--XX--\r\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r.as, r.method, r.status, r.want = "full", "POST", 408, tooSlow
-			conn := h.dial(t)
+			conn := srv.dial(t)
 			defer conn.Close()
-			say(t, conn, h.text(r))
-			h.hear(t, r, bufio.NewReader(conn))
+			writeText(t, conn, srv.requestText(r))
+			srv.readReply(t, r, bufio.NewReader(conn))
 		})
 	}
 }
 
-// Large bodies that find no room wait for their turn.
-func TestRoomIsWaitedFor(t *testing.T) {
+// Large bodies wait until memory is available.
+func TestMemoryBudgetIsAwaited(t *testing.T) {
 	t.Parallel()
-	h := open(t, tight(20*time.Second))
-	conn, from, body := h.begin(t, large("T-1", 1<<20-100))
+	srv := newTestServer(t, smallBudget(20*time.Second))
+	conn, reader, body := srv.sendHead(t, largeOrder("T-1", 1<<20-100))
 	defer conn.Close()
 	var wait sync.WaitGroup
 	for i := range 6 {
-		wait.Go(func() { h.ask(t, large(fmt.Sprintf("T-%d", i+2), 1<<19+1<<18)) })
+		wait.Go(func() { srv.do(t, largeOrder(fmt.Sprintf("T-%d", i+2), 1<<19+1<<18)) })
 	}
 	if _, err := io.WriteString(conn, body); err != nil {
 		t.Fatal(err)
 	}
-	h.hear(t, large("T-1", 0), from)
+	srv.readReply(t, largeOrder("T-1", 0), reader)
 	wait.Wait()
-	h.counts(t, 0, 7, 0)
+	srv.checkCounts(t, 0, 7, 0)
 }
 
-// Who leaves while waiting takes nothing along, and a body that is cut gives back.
-func TestRoomIsGivenBack(t *testing.T) {
+// Clients that disconnect while waiting or sending release their memory.
+func TestMemoryBudgetIsReleased(t *testing.T) {
 	t.Parallel()
-	h := open(t, tight(5*time.Second))
+	srv := newTestServer(t, smallBudget(5*time.Second))
 	for range 5 {
-		conn, _, body := h.begin(t, large("T-1", 1<<20-100))
+		conn, _, body := srv.sendHead(t, largeOrder("T-1", 1<<20-100))
 		if _, err := io.WriteString(conn, body[:1000]); err != nil {
 			t.Fatal(err)
 		}
@@ -222,9 +229,9 @@ func TestRoomIsGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.ask(t, large("T-2", 1<<20-100))
-	for range 10 { // more than the room for small ones
-		h.ask(t, large("T-3", 60<<10))
-		h.ask(t, abstract(201, "", field("custom_fields", strings.Repeat(" ", 60<<10))))
+	srv.do(t, largeOrder("T-2", 1<<20-100))
+	for range 10 { // more than the budget for small bodies in total
+		srv.do(t, largeOrder("T-3", 60<<10))
+		srv.do(t, abstract(201, "", field("custom_fields", strings.Repeat(" ", 60<<10))))
 	}
 }

@@ -9,20 +9,24 @@ import (
 
 func TestRequestID(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	for _, kept := range []string{"a", "A-b_c.9", strings.Repeat("x", 128)} {
-		h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: " + kept}, status: 200, headers: map[string]string{"X-Request-Id": kept}})
-		h.ask(t, row{method: "GET", path: "/v1/nowhere", header: []string{"X-Request-Id: " + kept}, status: 401, headers: map[string]string{"X-Request-Id": kept}})
+		srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: " + kept}, status: 200,
+			headers: map[string]string{"X-Request-Id": kept}})
+		srv.do(t, call{method: "GET", path: "/v1/nowhere", header: []string{"X-Request-Id: " + kept}, status: 401,
+			headers: map[string]string{"X-Request-Id": kept}})
 	}
 	seen := map[string]bool{}
 	for _, replaced := range []string{"", "two words", strings.Repeat("x", 129), "é", "a/b", `a"b`} {
-		id := h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: " + replaced}, status: 200}).Header.Get("X-Request-Id")
+		id := srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: " + replaced},
+			status: 200}).Header.Get("X-Request-Id")
 		if id == replaced || seen[id] {
 			t.Errorf("%q became %q", replaced, id)
 		}
 		seen[id] = true
 	}
-	two := h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: one", "X-Request-Id: two"}, status: 200})
+	two := srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields",
+		header: []string{"X-Request-Id: one", "X-Request-Id: two"}, status: 200})
 	if id := two.Header.Get("X-Request-Id"); id == "one" || id == "two" {
 		t.Errorf("of two ids %s was kept", id)
 	}
@@ -30,13 +34,14 @@ func TestRequestID(t *testing.T) {
 
 func TestLogLine(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, upload("full", 201, file("files", "Canary of the heirs.pdf", pdf(1))))
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1?secret-of-the-query=1", header: []string{"X-Request-Id: r-17"}, status: 200})
-	log := h.log.String()
-	for _, never := range []string{"Canary", "secret-of-the-query", "heirs"} {
-		if strings.Contains(log, never) {
-			t.Errorf("the log holds %s", never)
+	srv := newTestServer(t)
+	srv.do(t, upload("full", 201, file("files", "Canary of the heirs.pdf", pdf(1))))
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1?secret-of-the-query=1",
+		header: []string{"X-Request-Id: r-17"}, status: 200})
+	log := srv.log.String()
+	for _, secret := range []string{"Canary", "secret-of-the-query", "heirs"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("the log contains %s", secret)
 		}
 	}
 	at := slices.IndexFunc(strings.Split(log, "\n"), func(line string) bool { return strings.Contains(line, "r-17") })
@@ -47,7 +52,8 @@ func TestLogLine(t *testing.T) {
 	if err := json.Unmarshal([]byte(strings.Split(log, "\n")[at]), &line); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"method": "GET", "route": "/v1/file-vault/files/:n", "status": 200.0, "key": 1.0, "address": "127.0.0.1", "request_id": "r-17"} {
+	for name, want := range map[string]any{"method": "GET", "route": "/v1/file-vault/files/:n", "status": 200.0, "key": 1.0,
+		"address": "127.0.0.1", "request_id": "r-17"} {
 		if line[name] != want {
 			t.Errorf("%s is %v, want %v", name, line[name], want)
 		}
@@ -56,21 +62,21 @@ func TestLogLine(t *testing.T) {
 
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	off, on := open(t), open(t, func(s *setup) { s.api.Origins = []string{"https://desk.test"} })
+	off, on := newTestServer(t), newTestServer(t, func(cfg *testConfig) { cfg.api.Origins = []string{"https://desk.test"} })
 	preflight := []string{"Origin: https://desk.test", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization"}
 	for _, method := range []string{"GET", "OPTIONS"} {
-		r := row{as: "full", method: method, path: "/v1/order-fields", header: preflight, status: 200}
+		r := call{as: "full", method: method, path: "/v1/order-fields", header: preflight, status: 200}
 		if method == "OPTIONS" {
 			r.as, r.status = "", 204
 		}
-		got := off.ask(t, r)
+		got := off.do(t, r)
 		for name := range got.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s without a setting", name)
 			}
 		}
 		r.headers = map[string]string{"Access-Control-Allow-Origin": "https://desk.test"}
-		got = on.ask(t, r)
+		got = on.do(t, r)
 		if got.Header.Get("Access-Control-Allow-Credentials") != "" || !slices.Contains(got.Header.Values("Vary"), "Origin") {
 			t.Errorf("headers %v", got.Header)
 		}
@@ -89,36 +95,40 @@ func TestCORS(t *testing.T) {
 		}
 		for _, other := range []string{"https://evil.test", "https://desk.test.evil.test", "null", "https://DESK.test:444"} {
 			r.header, r.headers = []string{"Origin: " + other}, map[string]string{"Access-Control-Allow-Origin": ""}
-			if got := on.ask(t, r); !slices.Contains(got.Header.Values("Vary"), "Origin") {
+			if got := on.do(t, r); !slices.Contains(got.Header.Values("Vary"), "Origin") {
 				t.Errorf("Vary %v", got.Header.Values("Vary"))
 			}
 		}
 	}
-	// A browser shall be able to read why it was refused.
-	on.ask(t, row{method: "GET", path: "/v1/order-fields", header: preflight[:1], status: 401, headers: map[string]string{"Access-Control-Allow-Origin": "https://desk.test"}})
+	// Browsers can read error responses.
+	on.do(t, call{method: "GET", path: "/v1/order-fields", header: preflight[:1], status: 401,
+		headers: map[string]string{"Access-Control-Allow-Origin": "https://desk.test"}})
 }
 
 func TestGzip(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	for _, c := range []struct{ accept, encoding string }{
-		{"gzip", "gzip"}, {"GZIP, br", "gzip"}, {"br;q=1, gzip;q=0.1", "gzip"}, {"*", "gzip"}, {"gzip;q=0", ""}, {"*;q=0", ""}, {"gzip;q=0, *", ""}, {"identity", ""}, {"", ""}, {"xgzip", ""},
+		{"gzip", "gzip"}, {"GZIP, br", "gzip"}, {"br;q=1, gzip;q=0.1", "gzip"}, {"*", "gzip"}, {"gzip;q=0", ""}, {"*;q=0", ""},
+		{"gzip;q=0, *", ""}, {"identity", ""}, {"", ""}, {"xgzip", ""},
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			h.ask(t, row{as: "full", method: method, path: "/v1/abstract-templates", header: []string{"Accept-Encoding: " + c.accept}, status: 200,
+			srv.do(t, call{as: "full", method: method, path: "/v1/abstract-templates", header: []string{"Accept-Encoding: " + c.accept}, status: 200,
 				headers: map[string]string{"Content-Encoding": c.encoding, "Vary": "Accept-Encoding"}})
 		}
 	}
-	plain := h.ask(t, row{as: "full", method: "GET", path: "/v1/abstract-templates", status: 200})
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/abstract-templates", header: []string{"Accept-Encoding: gzip"}, status: 200, want: string(plain.body)})
-	h.ask(t, row{method: "GET", path: "/v1/abstract-templates", header: []string{"Accept-Encoding: gzip"}, status: 401, want: unauthenticated})
+	plain := srv.do(t, call{as: "full", method: "GET", path: "/v1/abstract-templates", status: 200})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstract-templates", header: []string{"Accept-Encoding: gzip"}, status: 200,
+		want: string(plain.body)})
+	srv.do(t, call{method: "GET", path: "/v1/abstract-templates", header: []string{"Accept-Encoding: gzip"}, status: 401,
+		want: unauthenticated})
 }
 
-// Accept is never looked at.
+// The Accept header is ignored.
 func TestAccept(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	for _, accept := range []string{"text/html", "application/xml;q=1", "nonsense", "application/json"} {
-		h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"Accept: " + accept}, status: 200})
+		srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"Accept: " + accept}, status: 200})
 	}
 }

@@ -37,8 +37,8 @@ func TestDescriptionIsValid(t *testing.T) {
 	}
 }
 
-// A validating client accepts fields of later versions: no object is closed.
-func TestDescriptionLeavesRoomForFields(t *testing.T) {
+// Clients that validate responses accept new fields: no schema forbids additional properties.
+func TestDescriptionHasRoomForNewFields(t *testing.T) {
 	text, err := os.ReadFile("openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -50,19 +50,19 @@ func TestDescriptionLeavesRoomForFields(t *testing.T) {
 	}
 }
 
-// Every answer carries the request id, every refusal one of the two failure
-// bodies, and every JSON object of ours names all its fields as required: else a
-// response checked against the description could lose a field unseen.
+// All responses have a request ID, all errors have one of the two failure bodies, and all
+// schemas require all their fields, so that validation detects a missing field.
 func TestDescriptionIsStrict(t *testing.T) {
 	doc := description(t)
 	for name, ref := range doc.Components.Schemas {
 		s := ref.Value
-		draft := strings.HasSuffix(name, "Draft") || strings.HasSuffix(name, "Form") || strings.HasSuffix(name, "Patch") || name == "AbstractFields" || name == "CustomFields" || name == "EventDetail"
+		draft := strings.HasSuffix(name, "Draft") || strings.HasSuffix(name, "Form") || strings.HasSuffix(name, "Patch") ||
+			name == "AbstractFields" || name == "CustomFields" || name == "EventDetail"
 		if draft || !s.Type.Is("object") {
 			continue
 		}
 		required := len(s.Properties)
-		if name == "ListMeta" { // SearchMeta says what it has with q
+		if name == "ListMeta" { // SearchMeta adds a field with q
 			required--
 		}
 		if len(s.Required) != required {
@@ -71,17 +71,17 @@ func TestDescriptionIsStrict(t *testing.T) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			for status, answer := range op.Responses.Map() {
-				if answer.Value.Headers["X-Request-Id"] == nil {
+			for status, response := range op.Responses.Map() {
+				if response.Value.Headers["X-Request-Id"] == nil {
 					t.Errorf("%s %s %s has no X-Request-Id", method, path, status)
 				}
-				if page := strings.HasPrefix(path, "/dl/"); !page && (answer.Value.Headers["X-Error-Code"] != nil) != (status[0] >= '4') {
+				if page := strings.HasPrefix(path, "/dl/"); !page && (response.Value.Headers["X-Error-Code"] != nil) != (status[0] >= '4') {
 					t.Errorf("%s %s %s: X-Error-Code must be there from 400 on", method, path, status)
 				}
-				if v1 := len(item.Servers) == 0; v1 && status[0] < '4' && answer.Value.Headers["X-Ignored-Fields"] == nil {
+				if v1 := len(item.Servers) == 0; v1 && status[0] < '4' && response.Value.Headers["X-Ignored-Fields"] == nil {
 					t.Errorf("%s %s %s has no X-Ignored-Fields", method, path, status)
 				}
-				media := answer.Value.Content["application/json"]
+				media := response.Value.Content["application/json"]
 				if media == nil || status[0] < '4' {
 					continue
 				}
@@ -158,20 +158,29 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 	}
 }
 
-// The description and package wire name the same fields, or one of them lies.
-func TestDescriptionNamesTheWire(t *testing.T) {
+// The schemas have the same fields as the types of package apitypes.
+func TestDescriptionMatchesAPITypes(t *testing.T) {
 	doc := description(t)
 	for name, shape := range map[string]any{
-		"Abstract": apitypes.Abstract{}, "AbstractBody": apitypes.AbstractBody{}, "AbstractCreated": apitypes.AbstractCreated{}, "AbstractTemplates": apitypes.AbstractTemplates{},
-		"Template": apitypes.Template{}, "Field": apitypes.Field{}, "File": apitypes.File{}, "FileBody": apitypes.FileBody{}, "FileFailure": apitypes.FileFailure{}, "Upload": apitypes.Upload{}, "UploadBody": apitypes.UploadBody{},
-		"Uploaded": apitypes.Uploaded{}, "UploadRefused": apitypes.Uploaded{}, "Folder": apitypes.Folder{}, "Folders": apitypes.Folders{}, "FolderCreated": apitypes.FolderCreated{},
-		"Order": apitypes.Order{}, "OrderBody": apitypes.OrderBody{}, "OrderFields": apitypes.OrderFields{}, "FolderBody": apitypes.FolderBody{}, "AbstractPage": apitypes.Page[apitypes.Abstract]{}, "OrderPage": apitypes.Page[apitypes.Order]{},
-		"FilePage": apitypes.Page[apitypes.File]{}, "TrashPage": apitypes.Page[apitypes.Trashed]{}, "EventPage": apitypes.Page[apitypes.Event]{}, "Links": apitypes.Links{}, "Meta": struct {
+		"Abstract": apitypes.Abstract{}, "AbstractBody": apitypes.AbstractBody{}, "AbstractCreated": apitypes.AbstractCreated{},
+		"AbstractTemplates": apitypes.AbstractTemplates{},
+		"Template":          apitypes.Template{}, "Field": apitypes.Field{}, "File": apitypes.File{}, "FileBody": apitypes.FileBody{},
+		"FileFailure": apitypes.FileFailure{}, "Upload": apitypes.Upload{}, "UploadBody": apitypes.UploadBody{},
+		"Uploaded": apitypes.Uploaded{}, "UploadRefused": apitypes.Uploaded{}, "Folder": apitypes.Folder{},
+		"Folders": apitypes.Folders{}, "FolderCreated": apitypes.FolderCreated{},
+		"Order": apitypes.Order{}, "OrderBody": apitypes.OrderBody{}, "OrderFields": apitypes.OrderFields{},
+		"FolderBody": apitypes.FolderBody{}, "AbstractPage": apitypes.Page[apitypes.Abstract]{}, "OrderPage": apitypes.Page[apitypes.Order]{},
+		"FilePage": apitypes.Page[apitypes.File]{}, "TrashPage": apitypes.Page[apitypes.Trashed]{},
+		"EventPage": apitypes.Page[apitypes.Event]{}, "Links": apitypes.Links{}, "Meta": struct {
 			PerPage    int     `json:"per_page"`
 			NextCursor *string `json:"next_cursor"`
 			PrevCursor *string `json:"prev_cursor"`
 		}{}, "ListMeta": apitypes.Meta{}, "SearchMeta": apitypes.Meta{}, "Index": apitypes.Index{},
-		"SearchPage": apitypes.Page[apitypes.Hit]{}, "FoundAbstract": apitypes.Hit{}, "FoundOrder": apitypes.Hit{}, "FoundFile": apitypes.Hit{}, "FiledWith": apitypes.HitAbstract{}, "Trashed": apitypes.Trashed{}, "TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{}, "OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{}, "ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
+		"SearchPage": apitypes.Page[apitypes.Hit]{}, "FoundAbstract": apitypes.Hit{}, "FoundOrder": apitypes.Hit{},
+		"FoundFile": apitypes.Hit{}, "FiledWith": apitypes.HitAbstract{}, "Trashed": apitypes.Trashed{},
+		"TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{},
+		"OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{},
+		"ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
 	} {
 		s := doc.Components.Schemas[name]
 		if s == nil {
@@ -183,9 +192,10 @@ func TestDescriptionNamesTheWire(t *testing.T) {
 			key, option, _ := strings.Cut(field.Tag.Get("json"), ",")
 			want = append(want, key)
 			if field.Type == reflect.TypeFor[json.RawMessage]() {
-				continue // as it was stored
+				continue // stored JSON of any type
 			}
-			if pointer := field.Type.Kind() == reflect.Pointer && option == ""; s.Value.Properties[key] != nil && pointer != nullable(s.Value.Properties[key].Value) {
+			if pointer := field.Type.Kind() == reflect.Pointer && option == ""; s.Value.Properties[key] != nil &&
+				pointer != nullable(s.Value.Properties[key].Value) {
 				t.Errorf("%s.%s: the wire and the description disagree on null", name, key)
 			}
 		}
@@ -200,14 +210,14 @@ func TestDescriptionNamesTheWire(t *testing.T) {
 	}
 }
 
-// nullable says whether a schema takes null.
+// nullable reports whether a schema accepts null.
 func nullable(s *openapi3.Schema) bool {
 	return s.Type.Includes("null") || slices.ContainsFunc(s.AnyOf, func(one *openapi3.SchemaRef) bool { return one.Value.Type.Is("null") })
 }
 
-// An answer with a field too many, a field too few, or without its headers is
-// refused when it is held against the description.
-func TestDescriptionJudgesAnswers(t *testing.T) {
+// Validation against the description rejects responses with an extra field, a missing
+// field, or missing headers.
+func TestDescriptionValidatesResponses(t *testing.T) {
 	router, err := gorillamux.NewRouter(description(t))
 	if err != nil {
 		t.Fatal(err)
@@ -252,12 +262,17 @@ func TestDescriptionJudgesAnswers(t *testing.T) {
 		{"found with a number for an abstract's id", "GET", "/v1/search", 200, id, strings.Replace(found, `"Zz9aB31x"`, `1`, 1), false},
 		{"found with a string for a document's id", "GET", "/v1/search", 200, id, strings.Replace(found, `77`, `"Zz9aB31x"`, 1), false},
 		{"found of another kind", "GET", "/v1/search", 200, id, strings.Replace(found, `"order"`, `"folder"`, 1), false},
-		{"found, not told how the index is", "GET", "/v1/search", 200, id, strings.Replace(found, `,"index":{"complete":true,"behind":0,"texts":0}`, ``, 1), false},
+		{"found, not told how the index is", "GET", "/v1/search", 200, id,
+			strings.Replace(found, `,"index":{"complete":true,"behind":0,"texts":0}`, ``, 1), false},
 		{"found, not told of texts", "GET", "/v1/search", 200, id, strings.Replace(found, `,"texts":0`, ``, 1), false},
-		{"upload refused", "POST", "/v1/file-vault/upload", 200, id, `{"success":false,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, true},
-		{"upload refused with success", "POST", "/v1/file-vault/upload", 200, id, `{"success":true,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, false},
-		{"download", "GET", "/v1/file-vault/files/7/download", 302, http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}, "Cache-Control": {"no-store"}}, ``, true},
-		{"download that is kept", "GET", "/v1/file-vault/files/7/download", 302, http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}}, ``, false},
+		{"upload refused", "POST", "/v1/file-vault/upload", 200, id,
+			`{"success":false,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, true},
+		{"upload refused with success", "POST", "/v1/file-vault/upload", 200, id,
+			`{"success":true,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, false},
+		{"download", "GET", "/v1/file-vault/files/7/download", 302,
+			http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}, "Cache-Control": {"no-store"}}, ``, true},
+		{"download that is kept", "GET", "/v1/file-vault/files/7/download", 302,
+			http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}}, ``, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			req := httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody)
@@ -265,13 +280,13 @@ func TestDescriptionJudgesAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer := &openapi3filter.ResponseValidationInput{
+			input := &openapi3filter.ResponseValidationInput{
 				RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
 				Status:                 row.status, Header: row.header,
 				Options: &openapi3filter.Options{IncludeResponseStatus: true},
 			}
-			if err := openapi3filter.ValidateResponse(t.Context(), answer.SetBodyBytes([]byte(row.body))); (err == nil) != row.good {
-				t.Errorf("err = %v", err)
+			if err := openapi3filter.ValidateResponse(t.Context(), input.SetBodyBytes([]byte(row.body))); (err == nil) != row.good {
+				t.Errorf("ValidateResponse() = %v, want success %t", err, row.good)
 			}
 		})
 	}

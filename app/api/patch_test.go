@@ -9,126 +9,137 @@ import (
 	"time"
 )
 
-func patch(path, body string, status int, want string) row {
-	return row{as: "full", method: "PATCH", path: path, header: []string{asJSON}, body: body, status: status, want: want}
+func patch(path, body string, status int, want string) call {
+	return call{as: "full", method: "PATCH", path: path, header: []string{asJSON}, body: body, status: status, want: want}
 }
 
-func remove(path string, status int) row {
-	return row{as: "full", method: "DELETE", path: path, status: status}
+func remove(path string, status int) call {
+	return call{as: "full", method: "DELETE", path: path, status: status}
 }
 
-func restore(path string, status int) row {
-	return row{as: "full", method: "POST", path: path + "/restore", status: status}
+func restore(path string, status int) call {
+	return call{as: "full", method: "POST", path: path + "/restore", status: status}
 }
 
-// id makes a record and gives its id.
-func (h *house) id(t testing.TB, r row) string {
+// createID creates a record and returns its ID.
+func (srv *testServer) createID(t testing.TB, r call) string {
 	t.Helper()
-	return decode[struct{ Data struct{ ID string } }](t, h.ask(t, r)).Data.ID
+	return decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, r)).Data.ID
 }
 
 func TestPatchOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	path := "/v1/orders/" + h.id(t, order(`{"order_number":"T-1","city":"Salem","custom_fields":{"rush":"Rush","client":"C"}}`, 201, ""))
+	srv := newTestServer(t)
+	path := "/v1/orders/" + srv.createID(t,
+		order(`{"order_number":"T-1","city":"Salem","custom_fields":{"rush":"Rush","client":"C"}}`, 201, ""))
 	text := func(number, status, due, city, custom, updated string) string {
-		return `{"data":{"id":"ID","order_number":"` + number + `","status":"` + status + `","due_date":` + due + `,"address":null,"city":` + city + `,"county":null,"state":null,` +
+		return `{"data":{"id":"ID","order_number":"` + number + `","status":"` + status + `","due_date":` + due +
+			`,"address":null,"city":` + city + `,"county":null,"state":null,` +
 			`"custom_fields":` + custom + `,"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:` + updated + `Z"}}`
 	}
 	all := `{"client":"C","rush":"Rush"}`
-	h.clock.Advance(time.Second)
-	h.ask(t, patch(path, `{}`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
-	h.ask(t, patch(path, `[1]`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
-	h.ask(t, row{as: "full", method: "PATCH", path: path, status: 200, want: text("T-1", "active", "null", `"Salem"`, all, "00.000000")})
-	h.ask(t, patch(path, `{"city":" Salem ","id":"x","zip":1,"created_at":null}`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
-	h.ask(t, patch(path, `{"city":null,"due_date":"2026-07-01","custom_fields":{"rush":null,"notes":"n","nobody":"x"}}`, 200, text("T-1", "active", `"2026-07-01"`, "null", `{"client":"C","notes":"n"}`, "01.000000")))
-	h.ask(t, patch(path, `{"status":"completed","order_number":" T-2 ","due_date":""}`, 200, text("T-2", "completed", "null", "null", `{"client":"C","notes":"n"}`, "01.000001")))
-	h.ask(t, patch(path, `{"custom_fields":null}`, 200, text("T-2", "completed", "null", "null", `{}`, "01.000002")))
-	h.ask(t, row{as: "read", method: "GET", path: path, status: 200, want: text("T-2", "completed", "null", "null", `{}`, "01.000002")})
+	srv.clock.Advance(time.Second)
+	srv.do(t, patch(path, `{}`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
+	srv.do(t, patch(path, `[1]`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
+	srv.do(t, call{as: "full", method: "PATCH", path: path, status: 200, want: text("T-1", "active", "null", `"Salem"`, all, "00.000000")})
+	srv.do(t, patch(path, `{"city":" Salem ","id":"x","zip":1,"created_at":null}`, 200,
+		text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
+	srv.do(t, patch(path, `{"city":null,"due_date":"2026-07-01","custom_fields":{"rush":null,"notes":"n","nobody":"x"}}`, 200,
+		text("T-1", "active", `"2026-07-01"`, "null", `{"client":"C","notes":"n"}`, "01.000000")))
+	srv.do(t, patch(path, `{"status":"completed","order_number":" T-2 ","due_date":""}`, 200,
+		text("T-2", "completed", "null", "null", `{"client":"C","notes":"n"}`, "01.000001")))
+	srv.do(t, patch(path, `{"custom_fields":null}`, 200, text("T-2", "completed", "null", "null", `{}`, "01.000002")))
+	srv.do(t, call{as: "read", method: "GET", path: path, status: 200, want: text("T-2", "completed", "null", "null", `{}`, "01.000002")})
 	for _, c := range []struct{ body, want string }{
-		{`{"order_number":null}`, invalid("order_number", "The order number field is required.")},
-		{`{"order_number":7}`, invalid("order_number", "The order number field must be a string.")},
-		{`{"status":null}`, invalid("status", "The status field is required.")},
-		{`{"status":"Completed"}`, invalid("status", "The selected status is invalid.")},
-		{`{"due_date":"x","city":[],"custom_fields":{"rush":"?"}}`, `{"message":"The due date field must match the format Y-m-d. (and 2 more errors)","errors":{"due_date":["The due date field must match the format Y-m-d."],` +
-			`"city":["The city field must be a string."],"custom_fields.rush":["The selected rush is invalid."]}}`},
-		{`{"custom_fields":"x"}`, invalid("custom_fields", "The custom fields field must be an array.")},
+		{`{"order_number":null}`, invalidField("order_number", "The order number field is required.")},
+		{`{"order_number":7}`, invalidField("order_number", "The order number field must be a string.")},
+		{`{"status":null}`, invalidField("status", "The status field is required.")},
+		{`{"status":"Completed"}`, invalidField("status", "The selected status is invalid.")},
+		{`{"due_date":"x","city":[],"custom_fields":{"rush":"?"}}`,
+			`{"message":"The due date field must match the format Y-m-d. (and 2 more errors)","errors":{"due_date":["The due date field must match the format Y-m-d."],` +
+				`"city":["The city field must be a string."],"custom_fields.rush":["The selected rush is invalid."]}}`},
+		{`{"custom_fields":"x"}`, invalidField("custom_fields", "The custom fields field must be an array.")},
 	} {
-		h.ask(t, patch(path, c.body, 422, c.want))
+		srv.do(t, patch(path, c.body, 422, c.want))
 	}
-	h.ask(t, patch(path, `{`, 400, ""))
-	h.ask(t, patch(path, `{"a":1,"a":2}`, 400, ""))
-	r := patch(path, `{}`, 415, says("The Content-Type must be application/json."))
+	srv.do(t, patch(path, `{`, 400, ""))
+	srv.do(t, patch(path, `{"a":1,"a":2}`, 400, ""))
+	r := patch(path, `{}`, 415, messageBody("The Content-Type must be application/json."))
 	r.header = []string{"Content-Type: text/json"}
-	h.ask(t, r)
+	srv.do(t, r)
 }
 
 func TestPatchAbstract(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	path := "/v1/abstracts/" + h.id(t, abstract(201, "", field("county", "Essex"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
-	r := patch(path, `{"status":"Complete","tax_map":"7-1","county":"","custom_fields":{"search_type":"30 Year"},"files":[2,"1"],"template_id":1}`, 200, "")
+	srv := newTestServer(t)
+	path := "/v1/abstracts/" + srv.createID(t,
+		abstract(201, "", field("county", "Essex"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
+	r := patch(path,
+		`{"status":"Complete","tax_map":"7-1","county":"","custom_fields":{"search_type":"30 Year"},"files":[2,"1"],"template_id":1}`, 200, "")
 	r.has = []string{`"status":"Complete"`, `"tax_map":"7-1"`, `"county":null`, `"custom_fields":{"search_type":"30 Year"}`}
-	body := string(h.ask(t, r).body)
+	body := string(srv.do(t, r).body)
 	if a, b := strings.Index(body, `"a.pdf"`), strings.Index(body, `"b.pdf"`); b < 0 || b > a {
-		t.Errorf("order of %s", body)
+		t.Errorf("files are out of order: %s", body)
 	}
 	for _, c := range []struct{ body, want string }{
-		{`{"status":"Nowhere"}`, invalid("status", "The selected status is invalid.")},
-		{`{"files":{}}`, invalid("files", "The files field must be an array.")},
-		{`{"files":null}`, invalid("files", "The files field must be an array.")},
-		{`{"files":[1]}`, invalid("files", "The selected files is invalid.")},
-		{`{"files":[1,1]}`, invalid("files", "The selected files is invalid.")},
-		{`{"files":[1,2,3]}`, invalid("files", "The selected files is invalid.")},
-		{`{"files":[1,-2]}`, invalid("files", "The selected files is invalid.")},
-		{`{"template_id":2}`, invalid("template_id", "The template id field cannot be changed.")},
+		{`{"status":"Nowhere"}`, invalidField("status", "The selected status is invalid.")},
+		{`{"files":{}}`, invalidField("files", "The files field must be an array.")},
+		{`{"files":null}`, invalidField("files", "The files field must be an array.")},
+		{`{"files":[1]}`, invalidField("files", "The selected files is invalid.")},
+		{`{"files":[1,1]}`, invalidField("files", "The selected files is invalid.")},
+		{`{"files":[1,2,3]}`, invalidField("files", "The selected files is invalid.")},
+		{`{"files":[1,-2]}`, invalidField("files", "The selected files is invalid.")},
+		{`{"template_id":2}`, invalidField("template_id", "The template id field cannot be changed.")},
 	} {
-		h.ask(t, patch(path, c.body, 422, c.want))
+		srv.do(t, patch(path, c.body, 422, c.want))
 	}
 }
 
 func TestPatchFileAndFolder(t *testing.T) {
 	t.Parallel()
-	h := open(t, withoutFolders)
-	h.ask(t, folder(`{"name":"a"}`, 201, ""))
-	h.ask(t, folder(`{"name":"b","parent_id":1}`, 201, ""))
-	h.ask(t, upload("full", 201, field("folder_id", "1"), file("files", "a.pdf", pdf(1))))
-	h.ask(t, abstract(201, "", file("files", "of.pdf", pdf(1))))
+	srv := newTestServer(t, withoutFolders)
+	srv.do(t, folder(`{"name":"a"}`, 201, ""))
+	srv.do(t, folder(`{"name":"b","parent_id":1}`, 201, ""))
+	srv.do(t, upload("full", 201, field("folder_id", "1"), file("files", "a.pdf", pdf(1))))
+	srv.do(t, abstract(201, "", file("files", "of.pdf", pdf(1))))
 	const one = "/v1/file-vault/files/1"
-	h.ask(t, patch(one, `{"filename":"../x/Deed\u202e 1903.PDF","folder_id":"2"}`, 200, `{"data":`+strings.Replace(storedPDF(1, "Deed 1903.PDF", "2", 1), `"PDF"`, `"pdf"`, 1)+`}`))
-	h.ask(t, patch(one, `{"folder_id":null}`, 200, `{"data":`+storedPDF(1, "Deed 1903.PDF", "null", 1)+`}`))
+	srv.do(t, patch(one, `{"filename":"../x/Deed\u202e 1903.PDF","folder_id":"2"}`, 200,
+		`{"data":`+strings.Replace(storedPDF(1, "Deed 1903.PDF", "2", 1), `"PDF"`, `"pdf"`, 1)+`}`))
+	srv.do(t, patch(one, `{"folder_id":null}`, 200, `{"data":`+storedPDF(1, "Deed 1903.PDF", "null", 1)+`}`))
 	for _, c := range []struct{ path, body, want string }{
-		{one, `{"filename":"deed.txt"}`, invalid("filename", "The filename must keep its .pdf extension.")},
-		{one, `{"filename":" "}`, invalid("filename", "The filename field is required.")},
-		{one, `{"filename":null}`, invalid("filename", "The filename field is required.")},
-		{one, `{"filename":1}`, invalid("filename", "The filename field must be a string.")},
-		{one, `{"folder_id":99}`, invalid("folder_id", "The selected folder id is invalid.")},
-		{one, `{"folder_id":"x"}`, invalid("folder_id", "The folder id field must be an integer.")},
-		{"/v1/file-vault/folders/1", `{"name":""}`, invalid("name", "The name field is required.")},
-		{"/v1/file-vault/folders/1", `{"parent_id":2}`, invalid("parent_id", "The selected parent id is invalid.")},
-		{"/v1/file-vault/folders/1", `{"parent_id":1}`, invalid("parent_id", "The selected parent id is invalid.")},
+		{one, `{"filename":"deed.txt"}`, invalidField("filename", "The filename must keep its .pdf extension.")},
+		{one, `{"filename":" "}`, invalidField("filename", "The filename field is required.")},
+		{one, `{"filename":null}`, invalidField("filename", "The filename field is required.")},
+		{one, `{"filename":1}`, invalidField("filename", "The filename field must be a string.")},
+		{one, `{"folder_id":99}`, invalidField("folder_id", "The selected folder id is invalid.")},
+		{one, `{"folder_id":"x"}`, invalidField("folder_id", "The folder id field must be an integer.")},
+		{"/v1/file-vault/folders/1", `{"name":""}`, invalidField("name", "The name field is required.")},
+		{"/v1/file-vault/folders/1", `{"parent_id":2}`, invalidField("parent_id", "The selected parent id is invalid.")},
+		{"/v1/file-vault/folders/1", `{"parent_id":1}`, invalidField("parent_id", "The selected parent id is invalid.")},
 	} {
-		h.ask(t, patch(c.path, c.body, 422, c.want))
+		srv.do(t, patch(c.path, c.body, 422, c.want))
 	}
-	h.ask(t, patch("/v1/file-vault/folders/2", `{"name":" A ","parent_id":null}`, 422, invalid("name", "The name has already been taken.")))
-	h.ask(t, patch("/v1/file-vault/folders/2", `{"name":" C ","parent_id":null}`, 200, `{"data":{"id":2,"name":"C","parent_id":null}}`))
-	h.ask(t, row{as: "read", method: "GET", path: "/v1/file-vault/folders/2", status: 200, want: `{"data":{"id":2,"name":"C","parent_id":null}}`})
+	srv.do(t, patch("/v1/file-vault/folders/2", `{"name":" A ","parent_id":null}`, 422,
+		invalidField("name", "The name has already been taken.")))
+	srv.do(t, patch("/v1/file-vault/folders/2", `{"name":" C ","parent_id":null}`, 200, `{"data":{"id":2,"name":"C","parent_id":null}}`))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/folders/2", status: 200,
+		want: `{"data":{"id":2,"name":"C","parent_id":null}}`})
 	r := patch("/v1/file-vault/files/2", `{"folder_id":1}`, 422, "")
-	h.ask(t, r)
+	srv.do(t, r)
 }
 
-// The tag of a record moves with its version and with nothing else, and reveals
-// nothing; If-Match holds a change to it.
+// The ETag of a record changes with its version only. A change with another If-Match is
+// rejected.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	order1 := "/v1/orders/" + h.id(t, order(`{"order_number":"T-1"}`, 201, ""))
-	order2 := "/v1/orders/" + h.id(t, order(`{"order_number":"T-1"}`, 201, ""))
-	abstract1 := "/v1/abstracts/" + h.id(t, abstract(201, ""))
+	srv := newTestServer(t)
+	order1 := "/v1/orders/" + srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
+	order2 := "/v1/orders/" + srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
+	abstract1 := "/v1/abstracts/" + srv.createID(t, abstract(201, ""))
 	tag := func(path string) string {
 		t.Helper()
-		got := h.ask(t, row{as: "read", method: "GET", path: path, header: []string{"If-None-Match: *", `If-Match: "x"`}, status: 200})
-		if head := h.ask(t, row{as: "read", method: "HEAD", path: path, status: 200}); head.Header.Get("ETag") != got.Header.Get("ETag") {
+		got := srv.do(t, call{as: "read", method: "GET", path: path, header: []string{"If-None-Match: *", `If-Match: "x"`}, status: 200})
+		if head := srv.do(t, call{as: "read", method: "HEAD", path: path, status: 200}); head.Header.Get("ETag") != got.Header.Get("ETag") {
 			t.Errorf("HEAD has %q", head.Header.Get("ETag"))
 		}
 		return got.Header.Get("ETag")
@@ -137,8 +148,8 @@ func TestIfMatch(t *testing.T) {
 	if others := []string{tag(order2), tag(abstract1)}; slices.Contains(others, first) || others[0] == others[1] {
 		t.Errorf("tags %s, %q", first, others)
 	}
-	if h.ask(t, row{as: "full", method: "GET", path: order1, header: []string{"If-None-Match: " + first}, status: 200}); tag(order1) != first {
-		t.Error("the tag moved")
+	if srv.do(t, call{as: "full", method: "GET", path: order1, header: []string{"If-None-Match: " + first}, status: 200}); tag(order1) != first {
+		t.Error("the ETag changed without a change of the record")
 	}
 	const stale = "The record has changed since it was read; read it again."
 	send := func(method string, status int, match ...string) reply {
@@ -149,16 +160,17 @@ func TestIfMatch(t *testing.T) {
 			r.header = append(r.header, "If-Match: "+m)
 		}
 		if status == 412 {
-			r.want = says(stale)
+			r.want = messageBody(stale)
 		}
-		return h.ask(t, r)
+		return srv.do(t, r)
 	}
 	second := send("PATCH", 200, first).Header.Get("ETag")
 	if second == first || second != tag(order1) {
 		t.Errorf("after a change %q, before it %q", second, first)
 	}
 	for _, bad := range [][]string{
-		{first}, {tag(order2)}, {tag(abstract1)}, {"W/" + second}, {strings.Trim(second, `"`)}, {`""`}, {""}, {`"`}, {second + second}, {second + " x"}, {"*, " + second}, {`"*"`}, {second, "*"},
+		{first}, {tag(order2)}, {tag(abstract1)}, {"W/" + second}, {strings.Trim(second, `"`)}, {`""`}, {""}, {`"`}, {second + second},
+		{second + " x"}, {"*, " + second}, {`"*"`}, {second, "*"},
 		{`"x", W/` + second}, {"'" + strings.Trim(second, `"`) + "'"}, {`"` + strings.Repeat("A", 22) + `"`}, {`"1"`},
 	} {
 		for _, method := range []string{"PATCH", "DELETE"} {
@@ -172,37 +184,38 @@ func TestIfMatch(t *testing.T) {
 	send("DELETE", 204, tag(order1))
 	send("PATCH", 404, "*")
 	send("PATCH", 404, fourth)
-	h.ask(t, row{as: "full", method: "POST", path: order1 + "/restore", status: 200})
+	srv.do(t, call{as: "full", method: "POST", path: order1 + "/restore", status: 200})
 
-	// The list of files is of an abstract's version; what is made of them is not.
+	// Adding or removing a file changes the version of an abstract; processing a file does not.
 	before := tag(abstract1)
-	h.ask(t, row{as: "full", method: "POST", path: abstract1 + "/files", header: []string{asForm}, body: parts(file("files", "a.txt", "Know all men")), status: 201})
+	srv.do(t, call{as: "full", method: "POST", path: abstract1 + "/files", header: []string{asForm},
+		body: parts(file("files", "a.txt", "Know all men")), status: 201})
 	after := tag(abstract1)
 	processed := func(path string) string {
-		return tag(path) + fmt.Sprint(strings.Contains(string(h.ask(t, list(path)).body), `"is_processing":true`))
+		return tag(path) + fmt.Sprint(strings.Contains(string(srv.do(t, getList(path)).body), `"is_processing":true`))
 	}
 	if state := processed("/v1/file-vault/files/1"); before == after || state != tag("/v1/file-vault/files/1")+"true" {
 		t.Errorf("%s, then %s; %s", before, after, state)
 	}
-	h.ask(t, row{as: "full", method: "DELETE", path: abstract1 + "/files/1", status: 204})
+	srv.do(t, call{as: "full", method: "DELETE", path: abstract1 + "/files/1", status: 204})
 	if gone := tag(abstract1); gone == after || gone == before {
 		t.Errorf("%s, then %s, then %s", before, after, gone)
 	}
 }
 
-// Two clients change the same abstract: the second is told, and loses nothing.
-func TestTwoEditors(t *testing.T) {
+// Of concurrent changes with the same If-Match, one succeeds; the others get a 412.
+func TestConcurrentPatches(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	path := "/v1/abstracts/" + h.id(t, abstract(201, "", field("city", "Salem")))
-	read := h.ask(t, row{as: "full", method: "GET", path: path, status: 200}).Header.Get("ETag")
+	srv := newTestServer(t)
+	path := "/v1/abstracts/" + srv.createID(t, abstract(201, "", field("city", "Salem")))
+	read := srv.do(t, call{as: "full", method: "GET", path: path, status: 200}).Header.Get("ETag")
 	var wait sync.WaitGroup
 	statuses := make(chan int, 8)
 	for i := range cap(statuses) {
 		wait.Go(func() {
 			r := patch(path, fmt.Sprintf(`{"address":"%d Elm Street"}`, i), 0, "")
 			r.header = append(r.header, "If-Match: "+read)
-			statuses <- h.retry(t, r).StatusCode
+			statuses <- srv.doOnce(t, r).StatusCode
 		})
 	}
 	wait.Wait()
@@ -212,119 +225,122 @@ func TestTwoEditors(t *testing.T) {
 		done[status]++
 	}
 	if done[200] != 1 || done[412] != 7 {
-		t.Errorf("statuses %v", done)
+		t.Errorf("statuses = %v, want one 200 and seven 412", done)
 	}
-	now := h.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"city":"Salem"`, ` Elm Street"`}}).Header.Get("ETag")
+	now := srv.do(t, call{as: "full", method: "GET", path: path, status: 200,
+		has: []string{`"city":"Salem"`, ` Elm Street"`}}).Header.Get("ETag")
 	r := patch(path, `{"city":"Lynn"}`, 200, "")
 	r.header, r.has = append(r.header, "If-Match: "+now), []string{`"city":"Lynn"`, ` Elm Street"`}
-	h.ask(t, r)
+	srv.do(t, r)
 }
 
-// Into the trash and out again, each noun: a 404 and in no list meanwhile, and then
-// what it was.
+// A record in the trash gets a 404 and is in no list. Restoring it brings it back unchanged.
 func TestTrash(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	abstract1 := h.id(t, abstract(201, "", field("address", "12 Elm"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2))))
-	order1 := h.id(t, order(`{"order_number":"T-1"}`, 201, ""))
-	h.ask(t, upload("full", 201, field("folder_id", "1"), file("files", "c.pdf", pdf(3))))
+	srv := newTestServer(t)
+	abstract1 := srv.createID(t, abstract(201, "", field("address", "12 Elm"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2))))
+	order1 := srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
+	srv.do(t, upload("full", 201, field("folder_id", "1"), file("files", "c.pdf", pdf(3))))
 	for _, c := range []struct{ path, kind, id, heading, list string }{
 		{"/v1/abstracts/" + abstract1, "abstract", `"` + abstract1 + `"`, "12 Elm", "/v1/abstracts"},
 		{"/v1/orders/" + order1, "order", `"` + order1 + `"`, "T-1", "/v1/orders"},
 		{"/v1/file-vault/files/3", "file", "3", "c.pdf", "/v1/file-vault/files?folder_id=1"},
 	} {
-		before := h.ask(t, row{as: "read", method: "GET", path: c.path, status: 200})
-		h.ask(t, restore(c.path, 200)) // what is not in it stays as it is
-		got := h.ask(t, remove(c.path, 204))
+		before := srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
+		srv.do(t, restore(c.path, 200)) // restoring a record that is not in the trash does nothing
+		got := srv.do(t, remove(c.path, 204))
 		if len(got.body) != 0 || got.Header.Get("Content-Type") != "" || got.Header.Get("Content-Length") != "" {
 			t.Errorf("a 204 with %v %s", got.Header, got.body)
 		}
-		h.ask(t, row{as: "full", method: "GET", path: c.path, status: 404, want: says("Not found.")})
-		h.ask(t, remove(c.path, 404))
-		h.ask(t, patch(c.path, `{}`, 404, ""))
-		h.names(t, c.list)
-		trashed := list("/v1/trash?kind=" + strings.ToUpper(c.kind))
-		got = h.ask(t, trashed)
-		if want := `{"data":[{"kind":"` + c.kind + `","id":` + c.id + `,"heading":"` + c.heading + `","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":1,"name":"full","address":"127.0.0.1"},` +
+		srv.do(t, call{as: "full", method: "GET", path: c.path, status: 404, want: messageBody("Not found.")})
+		srv.do(t, remove(c.path, 404))
+		srv.do(t, patch(c.path, `{}`, 404, ""))
+		srv.checkNames(t, c.list)
+		trashed := getList("/v1/trash?kind=" + strings.ToUpper(c.kind))
+		got = srv.do(t, trashed)
+		if want := `{"data":[{"kind":"` + c.kind + `","id":` + c.id + `,"heading":"` + c.heading +
+			`","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":1,"name":"full","address":"127.0.0.1"},` +
 			`"restorable_until":"2026-06-28T04:00:00.000000Z","retained_until":null,"abstract_id":null}],"links"`; !strings.HasPrefix(string(got.body), want) {
 			t.Errorf("%s, want %s", got.body, want)
 		}
 		r := restore(c.path, 200)
-		if again := h.ask(t, r); string(again.body) != string(before.body) || again.Header.Get("ETag") == "" {
+		if again := srv.do(t, r); string(again.body) != string(before.body) || again.Header.Get("ETag") == "" {
 			t.Errorf("restored %s\nwas %s", again.body, before.body)
 		}
-		h.names(t, "/v1/trash")
-		h.ask(t, row{as: "read", method: "GET", path: c.path, status: 200})
+		srv.checkNames(t, "/v1/trash")
+		srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
 	}
-	h.ask(t, remove("/v1/abstracts/"+abstract1, 204))
+	srv.do(t, remove("/v1/abstracts/"+abstract1, 204))
 	for _, path := range []string{"/v1/file-vault/files/1", "/v1/file-vault/files/1/download", "/v1/file-vault/files/2"} {
-		h.ask(t, row{as: "full", method: "GET", path: path, status: 404})
+		srv.do(t, call{as: "full", method: "GET", path: path, status: 404})
 	}
 	r := restore("/v1/file-vault/files/1", 409) // its abstract is in the trash
-	h.ask(t, r)
-	h.ask(t, restore("/v1/abstracts/"+abstract1, 200))
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
-	h.ask(t, remove("/v1/orders/"+order1, 204))
-	h.clock.Advance(30 * 24 * time.Hour)
-	h.ask(t, restore("/v1/orders/"+order1, 404))
+	srv.do(t, r)
+	srv.do(t, restore("/v1/abstracts/"+abstract1, 200))
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
+	srv.do(t, remove("/v1/orders/"+order1, 204))
+	srv.clock.Advance(30 * 24 * time.Hour)
+	srv.do(t, restore("/v1/orders/"+order1, 404))
 }
 
 func TestDetach(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	path := "/v1/abstracts/" + h.id(t, abstract(201, "", file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2)), file("files", "c.pdf", pdf(3))))
-	other := "/v1/abstracts/" + h.id(t, abstract(201, ""))
+	srv := newTestServer(t)
+	path := "/v1/abstracts/" + srv.createID(t,
+		abstract(201, "", file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2)), file("files", "c.pdf", pdf(3))))
+	other := "/v1/abstracts/" + srv.createID(t, abstract(201, ""))
 	for _, wrong := range []string{other + "/files/2", path + "/files/99", path + "/files/0", path + "/files/x", "/v1/abstracts/x/files/2"} {
-		h.ask(t, remove(wrong, 404))
+		srv.do(t, remove(wrong, 404))
 	}
 	tag := func(n string) string {
-		return h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/" + n, status: 200}).Header.Get("ETag")
+		return srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/" + n, status: 200}).Header.Get("ETag")
 	}
 	r := remove(path+"/files/2", 412)
 	r.header = []string{"If-Match: " + tag("1")}
-	h.ask(t, r)
+	srv.do(t, r)
 	r.status, r.header = 204, []string{"If-Match: " + tag("2")}
-	h.ask(t, r)
-	h.ask(t, remove(path+"/files/2", 404))
-	h.names(t, "/v1/file-vault/files", "c.pdf", "a.pdf")
-	h.names(t, "/v1/trash", "b.pdf")
-	h.ask(t, restore("/v1/file-vault/files/2", 200))
-	body := string(h.ask(t, row{as: "full", method: "GET", path: path, status: 200}).body)
+	srv.do(t, r)
+	srv.do(t, remove(path+"/files/2", 404))
+	srv.checkNames(t, "/v1/file-vault/files", "c.pdf", "a.pdf")
+	srv.checkNames(t, "/v1/trash", "b.pdf")
+	srv.do(t, restore("/v1/file-vault/files/2", 200))
+	body := string(srv.do(t, call{as: "full", method: "GET", path: path, status: 200}).body)
 	if a, b, c := strings.Index(body, "a.pdf"), strings.Index(body, "b.pdf"), strings.Index(body, "c.pdf"); a > b || b > c || a < 0 {
-		t.Errorf("order of %s", body)
+		t.Errorf("files are out of order: %s", body)
 	}
 }
 
 func TestFolderRemoved(t *testing.T) {
 	t.Parallel()
-	h := open(t, withoutFolders)
-	h.ask(t, folder(`{"name":"a"}`, 201, ""))
-	h.ask(t, folder(`{"name":"b","parent_id":1}`, 201, ""))
-	h.ask(t, upload("full", 201, field("folder_id", "2"), file("files", "a.pdf", pdf(1))))
-	h.ask(t, remove("/v1/file-vault/folders/1", 409))
-	h.ask(t, remove("/v1/file-vault/folders/2", 409))
-	h.ask(t, remove("/v1/file-vault/files/1", 204))
+	srv := newTestServer(t, withoutFolders)
+	srv.do(t, folder(`{"name":"a"}`, 201, ""))
+	srv.do(t, folder(`{"name":"b","parent_id":1}`, 201, ""))
+	srv.do(t, upload("full", 201, field("folder_id", "2"), file("files", "a.pdf", pdf(1))))
+	srv.do(t, remove("/v1/file-vault/folders/1", 409))
+	srv.do(t, remove("/v1/file-vault/folders/2", 409))
+	srv.do(t, remove("/v1/file-vault/files/1", 204))
 	r := remove("/v1/file-vault/folders/2", 412)
 	r.header = []string{`If-Match: "x"`}
-	h.ask(t, r)
-	h.ask(t, remove("/v1/file-vault/folders/2", 204))
-	h.ask(t, remove("/v1/file-vault/folders/2", 404))
-	h.ask(t, remove("/v1/file-vault/folders/1", 204))
-	h.ask(t, row{as: "read", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/file-vault/files/1/restore", status: 200, has: []string{`"folder_id":null`}})
+	srv.do(t, r)
+	srv.do(t, remove("/v1/file-vault/folders/2", 204))
+	srv.do(t, remove("/v1/file-vault/folders/2", 404))
+	srv.do(t, remove("/v1/file-vault/folders/1", 204))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/files/1/restore", status: 200, has: []string{`"folder_id":null`}})
 }
 
-// Restoring needs no body, and takes none but an object.
+// Restoring accepts an empty body or a JSON object.
 func TestRestoreBodies(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	path := "/v1/orders/" + h.id(t, order(`{"order_number":"T-1"}`, 201, "")) + "/restore"
+	srv := newTestServer(t)
+	path := "/v1/orders/" + srv.createID(t, order(`{"order_number":"T-1"}`, 201, "")) + "/restore"
 	for _, c := range []struct {
 		header, body string
 		status       int
-	}{{asJSON, "", 200}, {asJSON, `{"order_number":7}`, 200}, {asJSON, `{`, 400}, {"Content-Type: text/plain", "", 415}, {"X: y", "text", 415}} {
-		h.ask(t, row{as: "full", method: "POST", path: path, header: []string{c.header}, body: c.body, status: c.status})
+	}{{asJSON, "", 200}, {asJSON, `{"order_number":7}`, 200}, {asJSON, `{`, 400}, {"Content-Type: text/plain", "", 415},
+		{"X: y", "text", 415}} {
+		srv.do(t, call{as: "full", method: "POST", path: path, header: []string{c.header}, body: c.body, status: c.status})
 	}
-	h.ask(t, restore("/v1/orders/x", 404))
-	h.ask(t, restore("/v1/orders/"+h.vault.Secrets.IDs("orders").Encode(99), 404))
+	srv.do(t, restore("/v1/orders/x", 404))
+	srv.do(t, restore("/v1/orders/"+srv.vault.Secrets.IDs("orders").Encode(99), 404))
 }

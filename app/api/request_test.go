@@ -21,55 +21,55 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// row is a request as it goes over the wire, and what is expected of the answer.
-type row struct {
+// call is a request and the expected response.
+type call struct {
 	name         string
-	as           string // whose key; "" for none, or a whole header line
-	method, path string // of /v1/… as written
+	as           string // name of the key, a header line, or "" for none
+	method, path string // path as sent, not normalized
 	header       []string
 	body         string
-	route        string // the path of the description, where path is another spelling
+	route        string // path of the operation in openapi.yaml, if it differs from path
 	status       int
-	want         string   // the body, with ids as ID and request ids left out
+	want         string   // the body, with opaque IDs replaced by ID
 	has          []string // fragments of the body
 	headers      map[string]string
-	media        string // of the body; "": JSON
+	media        string // media type of the body; "" means JSON
 }
 
-// reply is an answer with its body decoded.
+// reply is a response with its decompressed body.
 type reply struct {
 	*http.Response
 	body []byte
 }
 
-// run asks every row in a subtest of its own.
-func (h *house) run(t *testing.T, rows []row) {
+// runCalls runs each call in a subtest.
+func (srv *testServer) runCalls(t *testing.T, rows []call) {
 	t.Helper()
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			t.Helper()
-			h.ask(t, r)
+			srv.do(t, r)
 		})
 	}
 }
 
-// ask sends a row over a connection of its own and holds the answer against the
-// row, the rules of every answer, and the description.
-func (h *house) ask(t testing.TB, r row) reply {
+// do sends a call over a new connection and checks the response against the call, the rules
+// for all responses, and the OpenAPI description.
+func (srv *testServer) do(t testing.TB, r call) reply {
 	t.Helper()
-	h.remember(r.body)
-	conn := h.dial(t)
+	srv.keepOutOfLog(r.body)
+	conn := srv.dial(t)
 	defer conn.Close()
 	go func() {
-		// A server that has heard enough may close; what it said is what counts.
-		_, _ = io.WriteString(conn, h.text(r))
+		// The server may close the connection early; only its response matters.
+		_, _ = io.WriteString(conn, srv.requestText(r))
 	}()
-	return h.hear(t, r, bufio.NewReader(conn))
+	return srv.readReply(t, r, bufio.NewReader(conn))
 }
 
-func (h *house) dial(t testing.TB) net.Conn {
+func (srv *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	conn, err := net.Dial("tcp", srv.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func (h *house) dial(t testing.TB) net.Conn {
 	return conn
 }
 
-// text is the request as bytes.
-func (h *house) text(r row) string {
+// requestText returns the request as sent.
+func (srv *testServer) requestText(r call) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", r.method, r.path)
 	has := func(name string) bool {
@@ -92,7 +92,7 @@ func (h *house) text(r row) string {
 	if !has("connection") {
 		b.WriteString("Connection: close\r\n")
 	}
-	if key := h.keys[r.as]; key != "" {
+	if key := srv.keys[r.as]; key != "" {
 		b.WriteString("Authorization: Bearer " + key + "\r\n")
 	} else if r.as != "" {
 		b.WriteString(r.as + "\r\n")
@@ -106,10 +106,10 @@ func (h *house) text(r row) string {
 	return b.String() + "\r\n" + r.body
 }
 
-// hear reads one answer and judges it.
-func (h *house) hear(t testing.TB, r row, from *bufio.Reader) reply {
+// readReply reads one response and checks it.
+func (srv *testServer) readReply(t testing.TB, r call, reader *bufio.Reader) reply {
 	t.Helper()
-	response, err := http.ReadResponse(from, &http.Request{Method: r.method})
+	response, err := http.ReadResponse(reader, &http.Request{Method: r.method})
 	if err != nil {
 		t.Fatalf("%s %s: %v", r.method, r.path, err)
 	}
@@ -128,29 +128,29 @@ func (h *house) hear(t testing.TB, r row, from *bufio.Reader) reply {
 		}
 	}
 	got := reply{response, body}
-	h.every(t, r, got)
-	h.described(t, r, got)
-	r.judge(t, got)
+	srv.checkHeaders(t, r, got)
+	srv.checkDescribed(t, r, got)
+	r.check(t, got)
 	return got
 }
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// every is what API.md says of every answer.
-func (h *house) every(t testing.TB, r row, got reply) {
+// checkHeaders checks the rules for all responses: request ID, media type, error code, HEAD.
+func (srv *testServer) checkHeaders(t testing.TB, r call, got reply) {
 	t.Helper()
 	if id := got.Header.Get("X-Request-Id"); !requestIDs.MatchString(id) {
-		t.Errorf("X-Request-Id is %q", id)
+		t.Errorf("X-Request-Id = %q, want a match of %s", id, requestIDs)
 	}
 	media := cmp.Or(r.media, "application/json")
 	if len(got.body) > 0 && got.Header.Get("Content-Type") != media {
-		t.Errorf("Content-Type is %q", got.Header.Get("Content-Type"))
+		t.Errorf("Content-Type = %q, want %q", got.Header.Get("Content-Type"), media)
 	}
 	if len(got.body) > 0 && r.media == "" && !json.Valid(got.body) {
-		t.Errorf("the body is no JSON: %s", got.body)
+		t.Errorf("body = %s, want valid JSON", got.body)
 	}
 	if got.StatusCode >= 500 && got.StatusCode != r.status {
-		t.Errorf("status %d: %s\n%s", got.StatusCode, got.body, h.log)
+		t.Errorf("status %d: %s\n%s", got.StatusCode, got.body, srv.log)
 	}
 	codes, err := errorCodes()
 	if err != nil {
@@ -164,9 +164,9 @@ func (h *house) every(t testing.TB, r row, got reply) {
 	}
 }
 
-// described holds the answer against openapi.yaml. What has no route there must be
-// a refusal of the one shape.
-func (h *house) described(t testing.TB, r row, got reply) {
+// checkDescribed validates the response against openapi.yaml. A response of an unknown route
+// must be an error with a message.
+func (srv *testServer) checkDescribed(t testing.TB, r call, got reply) {
 	t.Helper()
 	path := r.route
 	if path == "" {
@@ -178,76 +178,76 @@ func (h *house) described(t testing.TB, r row, got reply) {
 	}
 	request, err := http.NewRequest(method, "http://vault.test"+path, http.NoBody)
 	if err == nil {
-		if route, params, err := h.router.FindRoute(request); err == nil {
-			answer := &openapi3filter.ResponseValidationInput{
+		if route, params, err := srv.router.FindRoute(request); err == nil {
+			input := &openapi3filter.ResponseValidationInput{
 				RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, PathParams: params, Route: route},
 				Status:                 got.StatusCode, Header: got.Header,
 				Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: r.method == http.MethodHead},
 			}
-			if err := openapi3filter.ValidateResponse(t.Context(), answer.SetBodyBytes(got.body)); err != nil {
-				t.Errorf("against the description: %v\n%s", err, got.body)
+			if err := openapi3filter.ValidateResponse(t.Context(), input.SetBodyBytes(got.body)); err != nil {
+				t.Errorf("validate against openapi.yaml: %v\n%s", err, got.body)
 			}
 			return
 		}
 	}
-	undescribed(t, r, got)
+	checkUndescribed(t, r, got)
 }
 
-func undescribed(t testing.TB, r row, got reply) {
+func checkUndescribed(t testing.TB, r call, got reply) {
 	t.Helper()
 	if r.method == http.MethodOptions && got.StatusCode == http.StatusNoContent {
 		return
 	}
 	if got.StatusCode < 400 {
-		t.Errorf("an answer that nothing describes: %d %s", got.StatusCode, got.body)
+		t.Errorf("status = %d for an operation that is not described, want at least 400: %s", got.StatusCode, got.body)
 	}
 	if r.method == http.MethodHead {
 		return
 	}
 	var members map[string]any
 	if err := json.Unmarshal(got.body, &members); err != nil {
-		t.Errorf("%s: %v", got.body, err)
+		t.Errorf("decode body %s: %v", got.body, err)
 	}
 	if message, _ := members["message"].(string); len(members) != 1 || message == "" {
-		t.Errorf("no failure body: %s", got.body)
+		t.Errorf("body = %s, want an object with only a message", got.body)
 	}
 }
 
 var opaqueIDs = regexp.MustCompile(`"id":"[0-9A-Za-z]{8,}"`)
 
-func (r row) judge(t testing.TB, got reply) {
+func (r call) check(t testing.TB, got reply) {
 	t.Helper()
 	if got.StatusCode != r.status {
-		t.Errorf("status %d, want %d: %s", got.StatusCode, r.status, got.body)
+		t.Errorf("status = %d, want %d: %s", got.StatusCode, r.status, got.body)
 	}
 	text := opaqueIDs.ReplaceAllString(string(got.body), `"id":"ID"`)
 	if r.want != "" && text != r.want {
-		t.Errorf("body\n%s, want\n%s", text, r.want)
+		t.Errorf("body =\n%s\nwant\n%s", text, r.want)
 	}
 	for _, fragment := range r.has {
 		if !strings.Contains(text, fragment) {
-			t.Errorf("body %s lacks %s", text, fragment)
+			t.Errorf("body = %s, want it to contain %s", text, fragment)
 		}
 	}
 	for name, value := range r.headers {
 		if got.Header.Get(name) != value {
-			t.Errorf("%s is %q, want %q", name, got.Header.Get(name), value)
+			t.Errorf("header %s = %q, want %q", name, got.Header.Get(name), value)
 		}
 	}
 }
 
-// decode reads the body of an answer.
-func decode[T any](t testing.TB, got reply) (v T) {
+// decodeBody decodes the JSON body of a response.
+func decodeBody[T any](t testing.TB, got reply) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(got.body, &v); err != nil {
-		t.Fatalf("%s: %v", got.body, err)
+		t.Fatalf("decode body %s: %v", got.body, err)
 	}
 	return v
 }
 
-// says is the body of a refusal; invalid of a 422 about one field.
-func says(message string) string { return fmt.Sprintf(`{"message":%q}`, message) }
+// messageBody returns the body of an error; invalidField that of a 422 about one field.
+func messageBody(message string) string { return fmt.Sprintf(`{"message":%q}`, message) }
 
-func invalid(field, sentence string) string {
+func invalidField(field, sentence string) string {
 	return fmt.Sprintf(`{"message":%q,"errors":{%q:[%q]}}`, sentence, field, sentence)
 }

@@ -9,61 +9,60 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// searched are the addresses that answer to a q.
-var searched = []string{"/v1/search", "/v1/orders", "/v1/abstracts", "/v1/file-vault/files"}
+// searchPaths are the paths that accept q.
+var searchPaths = []string{"/v1/search", "/v1/orders", "/v1/abstracts", "/v1/file-vault/files"}
 
-// tells holds what every search says of the index against what it should.
-func (h *house) tells(t *testing.T, want string) {
+// checkIndexState checks the state of the search index that each search reports.
+func (srv *testServer) checkIndexState(t *testing.T, want string) {
 	t.Helper()
-	for _, path := range searched {
-		r := list(path + "?q=elm")
+	for _, path := range searchPaths {
+		r := getList(path + "?q=elm")
 		r.has = []string{`"prev_cursor":null,"index":` + want + `}}`}
-		h.ask(t, r)
+		srv.do(t, r)
 	}
 }
 
-const lacksNothing = `{"complete":true,"behind":0,"texts":0}`
+const indexComplete = `{"complete":true,"behind":0,"texts":0}`
 
-// An empty answer is told from one that the index knows too little for; lists that are no
-// search are as they are at the hosted service.
-func TestSearchTellsWhatItLacks(t *testing.T) {
+// A search reports whether the index is complete. Lists without q don't.
+func TestSearchReportsIndexState(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, order(`{"order_number":"E-1"}`, 201, ""))
-	h.settle(t)
-	h.tells(t, lacksNothing)
-	h.ask(t, order(`{"order_number":"E-2","address":"1 Elm St"}`, 201, ""))
-	h.tells(t, `{"complete":false,"behind":1,"texts":0}`)
-	h.finds(t, "q=elm")
-	h.settle(t)
-	h.tells(t, lacksNothing)
-	h.finds(t, "q=elm", "order E-2")
-	for _, path := range append(searched[1:], "/v1/orders?q=", "/v1/orders?q=%20") {
-		if got := h.ask(t, list(path)); strings.Contains(string(got.body), `"index"`) {
+	srv := newTestServer(t)
+	srv.do(t, order(`{"order_number":"E-1"}`, 201, ""))
+	srv.waitForIndex(t)
+	srv.checkIndexState(t, indexComplete)
+	srv.do(t, order(`{"order_number":"E-2","address":"1 Elm St"}`, 201, ""))
+	srv.checkIndexState(t, `{"complete":false,"behind":1,"texts":0}`)
+	srv.checkSearch(t, "q=elm")
+	srv.waitForIndex(t)
+	srv.checkIndexState(t, indexComplete)
+	srv.checkSearch(t, "q=elm", "order E-2")
+	for _, path := range append(searchPaths[1:], "/v1/orders?q=", "/v1/orders?q=%20") {
+		if got := srv.do(t, getList(path)); strings.Contains(string(got.body), `"index"`) {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}
 }
 
-// After a restore documents are found by name alone until their texts are made again.
-func TestSearchTellsOfTexts(t *testing.T) {
+// After a restore, files are found only by name until their text is extracted again.
+func TestSearchReportsMissingTexts(t *testing.T) {
 	t.Parallel()
-	before := open(t)
-	before.vault.Start(1 << 40)
-	before.ask(t, upload("full", 201, file("files", "a.txt", "elm"), file("files", "b.txt", "oak")))
-	before.read(t)
-	before.tells(t, lacksNothing)
-	h := open(t, func(s *setup) {
-		before.must(vaulttest.CopyRecords(s.vault.Dir, before.dir))
-		s.keys = before.keys
+	firstServer := newTestServer(t)
+	firstServer.vault.Start(1 << 40)
+	firstServer.do(t, upload("full", 201, file("files", "a.txt", "elm"), file("files", "b.txt", "oak")))
+	firstServer.waitForText(t)
+	firstServer.checkIndexState(t, indexComplete)
+	srv := newTestServer(t, func(cfg *testConfig) {
+		firstServer.must(vaulttest.CopyRecords(cfg.vault.Dir, firstServer.dir))
+		cfg.keys = firstServer.keys
 	})
-	h.settle(t)
-	h.tells(t, `{"complete":false,"behind":0,"texts":2}`)
-	h.finds(t, "q=elm")
-	h.vault.Start(1 << 40)
+	srv.waitForIndex(t)
+	srv.checkIndexState(t, `{"complete":false,"behind":0,"texts":2}`)
+	srv.checkSearch(t, "q=elm")
+	srv.vault.Start(1 << 40)
 	seen := map[string]bool{}
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		got, names := h.found(t, "q=elm")
+		got, names := srv.search(t, "q=elm")
 		index := got.Meta.Index
 		seen[fmt.Sprint(index.Complete, len(names))] = true
 		if index.Complete && index.Texts == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// hits is an answer of /search as callers decode it.
+// hits is a response of /search as clients decode it.
 type hits struct {
 	Data []struct {
 		Kind, Heading string
@@ -35,10 +35,10 @@ type hits struct {
 	}
 }
 
-// found are what a search finds, as "order T-1".
-func (h *house) found(t testing.TB, query string) (got hits, names []string) {
+// search returns the hits of a search and their names, such as "order T-1".
+func (srv *testServer) search(t testing.TB, query string) (got hits, names []string) {
 	t.Helper()
-	got = decode[hits](t, h.ask(t, list("/v1/search?"+query)))
+	got = decodeBody[hits](t, srv.do(t, getList("/v1/search?"+query)))
 	names = []string{}
 	for _, hit := range got.Data {
 		names = append(names, hit.Kind+" "+hit.Heading)
@@ -46,53 +46,57 @@ func (h *house) found(t testing.TB, query string) (got hits, names []string) {
 	return got, names
 }
 
-func (h *house) finds(t testing.TB, query string, want ...string) {
+func (srv *testServer) checkSearch(t testing.TB, query string, want ...string) {
 	t.Helper()
-	if _, got := h.found(t, query); !slices.Equal(got, want) {
-		t.Errorf("%s finds %q, want %q", query, got, want)
+	if _, got := srv.search(t, query); !slices.Equal(got, want) {
+		t.Errorf("search %s = %q, want %q", query, got, want)
 	}
 }
 
-// furnishSearch makes what the filters of a search tell apart.
-func (h *house) furnishSearch(t *testing.T) (abstractID string) {
+// createSearchRecords creates records that differ in the filtered fields.
+func (srv *testServer) createSearchRecords(t *testing.T) (abstractID string) {
 	t.Helper()
-	h.ask(t, order(`{"order_number":"T-77","county":"Essex","state":"MA","custom_fields":{"notes":"Quitclaim <script>alert(1)</script>"}}`, 201, ""))
-	h.clock.Advance(time.Second)
-	h.ask(t, order(`{"order_number":"T-77-B","county":"Suffolk","state":"MA"}`, 201, ""))
-	h.clock.Advance(24 * time.Hour)
-	abstractID = h.id(t, abstract(201, "", field("template_id", "2"), field("county", "Essex"), field("state", "NH"), field("tax_map", "T-77"),
+	srv.do(t, order(
+		`{"order_number":"T-77","county":"Essex","state":"MA","custom_fields":{"notes":"Quitclaim <script>alert(1)</script>"}}`, 201, ""))
+	srv.clock.Advance(time.Second)
+	srv.do(t, order(`{"order_number":"T-77-B","county":"Suffolk","state":"MA"}`, 201, ""))
+	srv.clock.Advance(24 * time.Hour)
+	abstractID = srv.createID(t, abstract(201, "", field("template_id", "2"), field("county", "Essex"), field("state", "NH"),
+		field("tax_map", "T-77"),
 		file("files", "T-77 deed.txt", "Know all men by these presents\nthat <b>Quitclaim</b> & covenants")))
-	h.settle(t)
+	srv.waitForIndex(t)
 	return abstractID
 }
 
 func TestSearchShape(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.furnishSearch(t) // with a document in processing
+	srv := newTestServer(t)
+	srv.createSearchRecords(t) // one file is still in processing
 	const none = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`
-	r := list("/v1/search?q=nobodyhasthis&nobody=1&sort=&cursor=&kind=&county=%20")
+	r := getList("/v1/search?q=nobodyhasthis&nobody=1&sort=&cursor=&kind=&county=%20")
 	r.want = none
-	h.ask(t, r)
+	srv.do(t, r)
 	r.method, r.want = "HEAD", ""
-	h.ask(t, r)
-	r = list("/v1/search?q=T-77&kind=order&county=essex")
-	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"abstract":null,"match":"exact","score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`}
-	h.ask(t, r)
-	got, _ := h.found(t, "q=T-77&kind=order&county=essex")
+	srv.do(t, r)
+	r = getList("/v1/search?q=T-77&kind=order&county=essex")
+	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`,
+		`,"page":null,"abstract":null,"match":"exact","score":`,
+		`}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`}
+	srv.do(t, r)
+	got, _ := srv.search(t, "q=T-77&kind=order&county=essex")
 	var id string
-	h.must(json.Unmarshal(got.Data[0].ID, &id))
-	h.ask(t, row{as: "read", method: "GET", path: "/v1/orders/" + id, status: 200, has: []string{`"order_number":"T-77"`}})
+	srv.must(json.Unmarshal(got.Data[0].ID, &id))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + id, status: 200, has: []string{`"order_number":"T-77"`}})
 }
 
-// A program can tell what is called so from what has the words, and both from a guess.
+// Hits distinguish exact matches of names, matches of words, and similar words.
 func TestSearchMatch(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, order(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
-	h.ask(t, order(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
-	h.ask(t, upload("full", 201, file("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
-	h.settle(t)
+	srv := newTestServer(t)
+	srv.do(t, order(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
+	srv.do(t, order(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
+	srv.do(t, upload("full", 201, file("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
+	srv.waitForIndex(t)
 	const first, second, deed = "12-3-045", "12-3-0451", "Deed Bk 1022 Pg 311.txt"
 	for query, want := range map[string][]string{
 		"12-3-045":                 {"exact " + first, "words " + second},
@@ -114,7 +118,7 @@ func TestSearchMatch(t *testing.T) {
 		"book+0451+quirk+":         {"similar " + second},
 	} {
 		got := []string{}
-		for _, hit := range decode[hits](t, h.ask(t, list("/v1/search?q="+query))).Data {
+		for _, hit := range decodeBody[hits](t, srv.do(t, getList("/v1/search?q="+query))).Data {
 			got = append(got, hit.Match+" "+hit.Heading)
 		}
 		if !slices.Equal(got, want) {
@@ -123,12 +127,13 @@ func TestSearchMatch(t *testing.T) {
 	}
 }
 
-// Who reads the description alone knows the language of a search, and its refusals.
+// The description documents the query language and the errors of a search.
 func TestSearchIsDescribed(t *testing.T) {
 	t.Parallel()
 	doc := description(t)
 	text := doc.Components.Parameters["Text"].Value.Description
-	for _, has := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page", "typing error", "1,000"} {
+	for _, has := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page",
+		"typing error", "1,000"} {
 		if !strings.Contains(text, has) {
 			t.Errorf("q is described without %q:\n%s", has, text)
 		}
@@ -150,60 +155,69 @@ func TestSearchIsDescribed(t *testing.T) {
 	}
 }
 
-// What a search says that cannot be answered now.
+// Messages of searches that fail temporarily.
 const (
 	noIndex = "The search index is being made; try again soon."
 	tooLong = "The search took too long; look for something rarer, or narrow it."
 )
 
-func TestSearchRefused(t *testing.T) {
+func TestSearchRejected(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.settle(t)
-	missing, short := invalid("q", "The q field is required."), invalid("q", "The q field must have at least two letters or digits.")
+	srv := newTestServer(t)
+	srv.waitForIndex(t)
+	missing, short := invalidField("q", "The q field is required."), invalidField("q", "The q field must have at least two letters or digits.")
 	for _, c := range []struct{ query, want string }{
 		{"search", missing}, {"search?q=", missing}, {"search?q=%20%09", missing}, {"search?q=elm&q=", missing},
-		{"search?q=a%00b", invalid("q", "The q field contains invalid characters.")}, {"search?q=%ff%fe", invalid("q", "The q field contains invalid characters.")},
-		{"search?q=" + strings.Repeat("%C3%BC", 501), invalid("q", "The q field must not be greater than 500 characters.")},
+		{"search?q=a%00b", invalidField("q", "The q field contains invalid characters.")},
+		{"search?q=%ff%fe", invalidField("q", "The q field contains invalid characters.")},
+		{"search?q=" + strings.Repeat("%C3%BC", 501), invalidField("q", "The q field must not be greater than 500 characters.")},
 		{"search?q=x", short}, {"orders?q=x", short}, {"search?q=%22-%22+.", short},
-		{"search?q=" + strings.Repeat("a+", 40), invalid("q", "The q field has too much to look for; fewer words will do.")},
-		{"search?q=elm&kind=folder", invalid("kind", "The selected kind is invalid.")},
-		{"search?q=elm&per_page=0", invalid("per_page", "The per page field must be between 1 and 100.")}, {"search?q=elm&per_page=101", invalid("per_page", "The per page field must be between 1 and 100.")},
-		{"search?q=elm&template_id=x", invalid("template_id", "The template id field must be an integer.")}, {"search?q=elm&template_id=0", invalid("template_id", "The selected template id is invalid.")},
-		{"search?q=elm&county=%00", invalid("county", "The county field contains invalid characters.")}, {"search?q=elm&state=" + strings.Repeat("x", 2001), invalid("state", "The state field must not be greater than 2000 characters.")},
-		{"search?q=elm&status=%00", invalid("status", "The status field contains invalid characters.")},
-		{"search?q=elm&created_from=1", invalid("created_from", "The created from field must be a date or a date-time.")}, {"search?q=elm&created_to=2026-02-30", invalid("created_to", "The created to field must be a date or a date-time.")},
-		{"search?q=elm&cursor=x", invalid("cursor", "The selected cursor is invalid.")},
-		{"search?kind=x", `{"message":"The q field is required. (and 1 more error)","errors":{"q":["The q field is required."],"kind":["The selected kind is invalid."]}}`},
-		{"orders?q=elm&sort=created_at", invalid("sort", "The sort field cannot be combined with q.")},
-		{"orders?q=elm&order_number=T", invalid("order_number", "The order number field cannot be combined with q.")},
-		{"abstracts?q=elm&sort=-created_at", invalid("sort", "The sort field cannot be combined with q.")},
-		{"search?q=elm&sort=-created_at", invalid("sort", "The sort field cannot be combined with q.")},
-		{"search?q=elm&folder_id=1", invalid("folder_id", "The folder id field cannot be combined with q.")},
-		{"search?q=elm&abstract_id=x", invalid("abstract_id", "The abstract id field cannot be combined with q.")},
-		{"search?q=elm&order_number=1", invalid("order_number", "The order number field cannot be combined with q.")},
-		{"search?q=elm&is_processing=true", invalid("is_processing", "The is processing field cannot be combined with q.")},
-		{"file-vault/files?q=elm&folder_id=1", invalid("folder_id", "The folder id field cannot be combined with q.")},
-		{"file-vault/files?q=elm&is_processing=true", invalid("is_processing", "The is processing field cannot be combined with q.")},
-		{"orders?q=a%00", invalid("q", "The q field contains invalid characters.")},
+		{"search?q=" + strings.Repeat("a+", 40), invalidField("q", "The q field has too much to look for; fewer words will do.")},
+		{"search?q=elm&kind=folder", invalidField("kind", "The selected kind is invalid.")},
+		{"search?q=elm&per_page=0", invalidField("per_page", "The per page field must be between 1 and 100.")},
+		{"search?q=elm&per_page=101", invalidField("per_page", "The per page field must be between 1 and 100.")},
+		{"search?q=elm&template_id=x", invalidField("template_id", "The template id field must be an integer.")},
+		{"search?q=elm&template_id=0", invalidField("template_id", "The selected template id is invalid.")},
+		{"search?q=elm&county=%00", invalidField("county", "The county field contains invalid characters.")},
+		{"search?q=elm&state=" + strings.Repeat("x", 2001), invalidField("state", "The state field must not be greater than 2000 characters.")},
+		{"search?q=elm&status=%00", invalidField("status", "The status field contains invalid characters.")},
+		{"search?q=elm&created_from=1", invalidField("created_from", "The created from field must be a date or a date-time.")},
+		{"search?q=elm&created_to=2026-02-30", invalidField("created_to", "The created to field must be a date or a date-time.")},
+		{"search?q=elm&cursor=x", invalidField("cursor", "The selected cursor is invalid.")},
+		{"search?kind=x",
+			`{"message":"The q field is required. (and 1 more error)","errors":{"q":["The q field is required."],"kind":["The selected kind is invalid."]}}`},
+		{"orders?q=elm&sort=created_at", invalidField("sort", "The sort field cannot be combined with q.")},
+		{"orders?q=elm&order_number=T", invalidField("order_number", "The order number field cannot be combined with q.")},
+		{"abstracts?q=elm&sort=-created_at", invalidField("sort", "The sort field cannot be combined with q.")},
+		{"search?q=elm&sort=-created_at", invalidField("sort", "The sort field cannot be combined with q.")},
+		{"search?q=elm&folder_id=1", invalidField("folder_id", "The folder id field cannot be combined with q.")},
+		{"search?q=elm&abstract_id=x", invalidField("abstract_id", "The abstract id field cannot be combined with q.")},
+		{"search?q=elm&order_number=1", invalidField("order_number", "The order number field cannot be combined with q.")},
+		{"search?q=elm&is_processing=true", invalidField("is_processing", "The is processing field cannot be combined with q.")},
+		{"file-vault/files?q=elm&folder_id=1", invalidField("folder_id", "The folder id field cannot be combined with q.")},
+		{"file-vault/files?q=elm&is_processing=true", invalidField("is_processing", "The is processing field cannot be combined with q.")},
+		{"orders?q=a%00", invalidField("q", "The q field contains invalid characters.")},
 	} {
-		r := list("/v1/" + c.query)
+		r := getList("/v1/" + c.query)
 		r.status, r.want = 422, c.want
-		h.ask(t, r)
+		srv.do(t, r)
 	}
-	r := list("/v1/file-vault/files?q=elm&folder_id=x&abstract_id=7")
-	r.status, r.has = 422, []string{`"folder_id":["The folder id field cannot be combined with q."`, `"abstract_id":["The abstract id field cannot be combined with q."`}
-	h.ask(t, r)
-	h.ask(t, row{as: "events", method: "GET", path: "/v1/search?q=elm", status: 403, want: says("This API key is not authorized for the Developer API.")})
-	h.ask(t, row{method: "GET", path: "/v1/search?q=elm", status: 401, want: says("Unauthenticated.")})
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/search?q=elm", status: 405, headers: map[string]string{"Allow": "GET, HEAD, OPTIONS"}})
-	h.ask(t, row{method: "OPTIONS", path: "/v1/search", status: 204, headers: map[string]string{"Allow": "GET, HEAD, OPTIONS"}})
+	r := getList("/v1/file-vault/files?q=elm&folder_id=x&abstract_id=7")
+	r.status, r.has = 422, []string{`"folder_id":["The folder id field cannot be combined with q."`,
+		`"abstract_id":["The abstract id field cannot be combined with q."`}
+	srv.do(t, r)
+	srv.do(t, call{as: "events", method: "GET", path: "/v1/search?q=elm", status: 403,
+		want: messageBody("This API key is not authorized for the Developer API.")})
+	srv.do(t, call{method: "GET", path: "/v1/search?q=elm", status: 401, want: messageBody("Unauthenticated.")})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/search?q=elm", status: 405,
+		headers: map[string]string{"Allow": "GET, HEAD, OPTIONS"}})
+	srv.do(t, call{method: "OPTIONS", path: "/v1/search", status: 204, headers: map[string]string{"Allow": "GET, HEAD, OPTIONS"}})
 }
 
 func TestSearchFilters(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.furnishSearch(t)
+	srv := newTestServer(t)
+	srv.createSearchRecords(t)
 	const one, two, three = "order T-77", "order T-77-B", "abstract T-77"
 	for query, want := range map[string][]string{
 		"kind=order":                                               {one, two},
@@ -218,62 +232,65 @@ func TestSearchFilters(t *testing.T) {
 		"kind=order&template_id=2":                                 {},
 		"kind=order&created_from=2026-06-01&created_to=2026-05-01": {},
 	} {
-		h.finds(t, "q=T-77&"+query, want...)
+		srv.checkSearch(t, "q=T-77&"+query, want...)
 	}
-	for query, want := range map[string][]string{"": {three}, "&template_id=2&state=nh&county=Essex": {three}, "&template_id=1": {}, "&created_from=2026-05-30": {three}} {
-		_, got := h.found(t, "q=T-77&kind=abstract"+query)
+	for query, want := range map[string][]string{"": {three}, "&template_id=2&state=nh&county=Essex": {three}, "&template_id=1": {},
+		"&created_from=2026-05-30": {three}} {
+		_, got := srv.search(t, "q=T-77&kind=abstract"+query)
 		if len(got) != len(want) {
 			t.Errorf("%s: %q", query, got)
 		}
 	}
 }
 
-// Lists of whole records, in their own shape.
+// A list with q returns complete records, in the same form as without q.
 func TestSearchLists(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	id := h.furnishSearch(t)
-	h.names(t, "/v1/orders?q=T-77", "T-77", "T-77-B")
-	h.names(t, "/v1/orders?q=T-77&county=suffolk&state=MA&status=active&created_from=2026-05-29", "T-77-B")
-	h.names(t, "/v1/orders?q=T-77&created_to=2026-05-28")
-	h.names(t, "/v1/orders?q=nobodyhasthis")
-	r := list("/v1/abstracts?q=t77&template_id=2&county=essex")
-	r.has = []string{`{"data":[{"id":"ID","template_id":2,`, `"files":[{"id":1,"filename":"T-77 deed.txt",`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25`}
-	got := decode[listPage](t, h.ask(t, r))
+	srv := newTestServer(t)
+	id := srv.createSearchRecords(t)
+	srv.checkNames(t, "/v1/orders?q=T-77", "T-77", "T-77-B")
+	srv.checkNames(t, "/v1/orders?q=T-77&county=suffolk&state=MA&status=active&created_from=2026-05-29", "T-77-B")
+	srv.checkNames(t, "/v1/orders?q=T-77&created_to=2026-05-28")
+	srv.checkNames(t, "/v1/orders?q=nobodyhasthis")
+	r := getList("/v1/abstracts?q=t77&template_id=2&county=essex")
+	r.has = []string{`{"data":[{"id":"ID","template_id":2,`, `"files":[{"id":1,"filename":"T-77 deed.txt",`,
+		`}],"links":{"next":null,"prev":null},"meta":{"per_page":25`}
+	got := decodeBody[listPage](t, srv.do(t, r))
 	if string(got.Data[0].ID) != `"`+id+`"` {
 		t.Errorf("%s, want %s", got.Data[0].ID, id)
 	}
 	r.method, r.has = "HEAD", nil
-	h.ask(t, r)
-	h.names(t, "/v1/abstracts?q=t77&template_id=1")
+	srv.do(t, r)
+	srv.checkNames(t, "/v1/abstracts?q=t77&template_id=1")
 }
 
-// A walk by cursors sees everything once, there and back, and its cursors are of their
-// search alone.
+// The cursors of a search lead through all hits once, forward and backward, and are valid
+// only for that search.
 func TestSearchWalk(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	var want []string
 	for i := range 7 {
 		want = append(want, fmt.Sprintf("WX-%d", i))
-		h.ask(t, order(fmt.Sprintf(`{"order_number":"WX-%d","county":"Essex"}`, i), 201, ""))
+		srv.do(t, order(fmt.Sprintf(`{"order_number":"WX-%d","county":"Essex"}`, i), 201, ""))
 	}
-	h.settle(t)
-	for _, path := range []string{"/v1/search?q=WX-&per_page=3", "/v1/orders?q=WX-&per_page=3", "/v1/search?q=WX-&kind=order&county=essex&per_page=1"} {
+	srv.waitForIndex(t)
+	for _, path := range []string{"/v1/search?q=WX-&per_page=3", "/v1/orders?q=WX-&per_page=3",
+		"/v1/search?q=WX-&kind=order&county=essex&per_page=1"} {
 		var seen, back []string
 		at, last := path, ""
 		for at != "" {
-			page, names := h.page(t, at)
+			page, names := srv.getPage(t, at)
 			seen, last, at = append(seen, names...), at, ""
 			if page.Links.Next != nil {
-				at = here(t, page.Links.Next)
+				at = localPath(t, page.Links.Next)
 			}
 		}
 		for at = last; at != ""; {
-			page, names := h.page(t, at)
+			page, names := srv.getPage(t, at)
 			back, at = append(names, back...), ""
 			if page.Links.Prev != nil {
-				at = here(t, page.Links.Prev)
+				at = localPath(t, page.Links.Prev)
 			}
 		}
 		if !slices.Equal(seen, back) {
@@ -284,42 +301,43 @@ func TestSearchWalk(t *testing.T) {
 			t.Errorf("%s: %q", path, seen)
 		}
 	}
-	page, _ := h.page(t, "/v1/orders?q=WX-&per_page=3")
+	page, _ := srv.getPage(t, "/v1/orders?q=WX-&per_page=3")
 	cursor := *page.Meta.NextCursor
-	h.ask(t, list("/v1/orders?q=WX-&per_page=2&cursor="+cursor))
-	for _, other := range []string{"orders?q=WX-1", "orders?q=WX-&county=essex", "search?q=WX-", "orders?county=essex", "orders?sort=created_at", "abstracts?q=WX-", "orders?q=WX-&created_from=2026-05-01"} {
-		r := list("/v1/" + other + "&cursor=" + cursor)
-		r.status, r.want = 422, invalid("cursor", "The selected cursor is invalid.")
-		h.ask(t, r)
+	srv.do(t, getList("/v1/orders?q=WX-&per_page=2&cursor="+cursor))
+	for _, other := range []string{"orders?q=WX-1", "orders?q=WX-&county=essex", "search?q=WX-", "orders?county=essex",
+		"orders?sort=created_at", "abstracts?q=WX-", "orders?q=WX-&created_from=2026-05-01"} {
+		r := getList("/v1/" + other + "&cursor=" + cursor)
+		r.status, r.want = 422, invalidField("cursor", "The selected cursor is invalid.")
+		srv.do(t, r)
 	}
 }
 
-// What goes to the trash is not found from the answer on, whatever the index knows.
+// A deleted record is not found, even before the index is updated.
 func TestSearchWithoutTrash(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.furnishSearch(t)
-	got, _ := h.found(t, "q=T-77&kind=order&county=essex")
+	srv := newTestServer(t)
+	srv.createSearchRecords(t)
+	got, _ := srv.search(t, "q=T-77&kind=order&county=essex")
 	var id string
-	h.must(json.Unmarshal(got.Data[0].ID, &id))
-	h.ask(t, row{as: "full", method: "DELETE", path: "/v1/orders/" + id, status: 204})
-	h.finds(t, "q=T-77&kind=order", "order T-77-B")
-	h.names(t, "/v1/orders?q=T-77", "T-77-B")
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/orders/" + id + "/restore", status: 200})
-	h.settle(t)
-	h.finds(t, "q=T-77&kind=order", "order T-77", "order T-77-B")
+	srv.must(json.Unmarshal(got.Data[0].ID, &id))
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/orders/" + id, status: 204})
+	srv.checkSearch(t, "q=T-77&kind=order", "order T-77-B")
+	srv.checkNames(t, "/v1/orders?q=T-77", "T-77-B")
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders/" + id + "/restore", status: 200})
+	srv.waitForIndex(t)
+	srv.checkSearch(t, "q=T-77&kind=order", "order T-77", "order T-77-B")
 }
 
-// Nothing of a record or of a question becomes markup, and no question is in the log.
+// Records and queries are escaped in snippets, and queries are not logged.
 func TestSearchEscapes(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.ask(t, order(`{"order_number":"<script>alert(7)</script>","address":"<img src=x onerror=alert(8)>"}`, 201, ""))
-	h.settle(t)
+	srv := newTestServer(t)
+	srv.do(t, order(`{"order_number":"<script>alert(7)</script>","address":"<img src=x onerror=alert(8)>"}`, 201, ""))
+	srv.waitForIndex(t)
 	for _, q := range []string{"<script>alert(7)", "<script>alert(7)</script>", "</mark><script>"} {
-		h.remember(q)
-		r := h.ask(t, list("/v1/search?q="+url.QueryEscape(q)))
-		for _, hit := range decode[hits](t, r).Data {
+		srv.keepOutOfLog(q)
+		r := srv.do(t, getList("/v1/search?q="+url.QueryEscape(q)))
+		for _, hit := range decodeBody[hits](t, r).Data {
 			if hit.Heading != "<script>alert(7)</script>" || hit.Snippet == nil {
 				t.Fatalf("%+v", hit)
 			}
@@ -331,38 +349,38 @@ func TestSearchEscapes(t *testing.T) {
 	}
 }
 
-// settle sees to it that everything can be found: its documents have their text, and the
-// index knows of all.
-func (h *house) settle(t testing.TB) {
+// waitForIndex waits until the index contains all changes.
+func (srv *testServer) waitForIndex(t testing.TB) {
 	t.Helper()
-	_, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
-	h.must(err)
+	_, err := srv.vault.Search.Await(t.Context(), func(uint64, uint64) {})
+	srv.must(err)
 }
 
-// read waits until the text of every document is made, and the index knows of it.
-func (h *house) read(t testing.TB) {
+// waitForText waits until the text of all files is extracted and indexed.
+func (srv *testServer) waitForText(t testing.TB) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
-		if page, _ := h.page(t, "/v1/file-vault/files?is_processing=true"); len(page.Data) == 0 {
+		if page, _ := srv.getPage(t, "/v1/file-vault/files?is_processing=true"); len(page.Data) == 0 {
 			break
 		}
 		if time.Now().After(end) {
 			t.Fatal("documents are not processed")
 		}
 	}
-	h.settle(t)
+	srv.waitForIndex(t)
 }
 
-// What stands in documents is found on its page, by words, phrases and numbers, with a
-// typing error where nothing else is found.
+// The text of files is found by words, phrases, and numbers, and with a typing error if
+// there are no other hits.
 func TestSearchText(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.vault.Start(1 << 40)
-	id := h.id(t, abstract(201, "", field("county", "Essex"), field("custom_fields", `{"file_number":"A-2026-17"}`),
-		file("files", "deed.txt", "Know all men by these presents that <script>alert(9)</script> Ebenezer Nightingale of Salem, recorded in Bk 1022 Pg 311")))
-	h.ask(t, upload("full", 201, file("files", "note.txt", "the presents by men are all known to Nightingales")))
-	h.read(t)
+	srv := newTestServer(t)
+	srv.vault.Start(1 << 40)
+	id := srv.createID(t, abstract(201, "", field("county", "Essex"), field("custom_fields", `{"file_number":"A-2026-17"}`),
+		file("files", "deed.txt",
+			"Know all men by these presents that <script>alert(9)</script> Ebenezer Nightingale of Salem, recorded in Bk 1022 Pg 311")))
+	srv.do(t, upload("full", 201, file("files", "note.txt", "the presents by men are all known to Nightingales")))
+	srv.waitForText(t)
 	for query, want := range map[string][]string{
 		"nightingale":                        {"file deed.txt", "file note.txt"},
 		"NIGHTINGALE,+ebenezer":              {"file deed.txt"},
@@ -380,69 +398,71 @@ func TestSearchText(t *testing.T) {
 		"%3Cscript%3Ealert(9)":               {"file deed.txt"},
 		"ebenezer+essex&kind=abstract":       {},
 	} {
-		_, got := h.found(t, "q="+query)
+		_, got := srv.search(t, "q="+query)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%s finds %q, want %q", query, got, want)
+			t.Errorf("search %s = %q, want %q", query, got, want)
 		}
 	}
-	r := list("/v1/search?q=%22script+alert%22+nightingale+")
-	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`, `&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`, `"page":1,"abstract":{"id":"ID","heading":"A-2026-17"},"match":"words",`}
-	h.ask(t, r)
-	r = list("/v1/search?q=note.txt")
+	r := getList("/v1/search?q=%22script+alert%22+nightingale+")
+	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`,
+		`&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`,
+		`"page":1,"abstract":{"id":"ID","heading":"A-2026-17"},"match":"words",`}
+	srv.do(t, r)
+	r = getList("/v1/search?q=note.txt")
 	r.has = []string{`"heading":"note.txt","snippet":"<mark>note.txt</mark>","page":null,"abstract":null,"match":"words"`}
-	h.ask(t, r)
-	r = list("/v1/file-vault/files?q=nightingale&per_page=1")
+	srv.do(t, r)
+	r = getList("/v1/file-vault/files?q=nightingale&per_page=1")
 	r.has = []string{`{"data":[{"id":`, `"cursor=`[1:]}
-	h.ask(t, r)
-	hit, _ := h.found(t, "q=ebenezer")
+	srv.do(t, r)
+	hit, _ := srv.search(t, "q=ebenezer")
 	if of := hit.Data[0].Abstract; of == nil || of.ID != id {
 		t.Errorf("filed with %+v, want %s", of, id)
 	}
-	got, _ := h.page(t, "/v1/file-vault/files?q=ebenezer")
+	got, _ := srv.getPage(t, "/v1/file-vault/files?q=ebenezer")
 	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
 		t.Errorf("%+v", got)
 	}
-	// With its abstract the document goes out of sight, before the index hears of it.
-	h.ask(t, row{as: "full", method: "DELETE", path: "/v1/abstracts/" + id, status: 204})
-	h.finds(t, "q=ebenezer")
-	h.names(t, "/v1/file-vault/files?q=ebenezer")
+	// Deleting the abstract hides its files, even before the index is updated.
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + id, status: 204})
+	srv.checkSearch(t, "q=ebenezer")
+	srv.checkNames(t, "/v1/file-vault/files?q=ebenezer")
 }
 
-// A record that changed is judged as it is, while the index knows it as it was.
-func TestSearchBehindAChange(t *testing.T) {
+// Filters apply to the current state of a record, even before the index is updated.
+func TestSearchBeforeIndexUpdate(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	id := h.id(t, order(`{"order_number":"L-100","county":"Essex"}`, 201, ""))
-	h.settle(t)
-	h.ask(t, row{as: "full", method: "PATCH", path: "/v1/orders/" + id, header: []string{asJSON}, body: `{"county":"Suffolk","status":"completed"}`, status: 200})
-	h.finds(t, "q=L-100&county=essex")
-	h.finds(t, "q=L-100&status=active")
-	h.names(t, "/v1/orders?q=L-100&county=essex")
-	h.finds(t, "q=L-100", "order L-100")
-	h.settle(t)
-	h.finds(t, "q=L-100&county=suffolk&status=completed", "order L-100")
+	srv := newTestServer(t)
+	id := srv.createID(t, order(`{"order_number":"L-100","county":"Essex"}`, 201, ""))
+	srv.waitForIndex(t)
+	srv.do(t, call{as: "full", method: "PATCH", path: "/v1/orders/" + id, header: []string{asJSON},
+		body: `{"county":"Suffolk","status":"completed"}`, status: 200})
+	srv.checkSearch(t, "q=L-100&county=essex")
+	srv.checkSearch(t, "q=L-100&status=active")
+	srv.checkNames(t, "/v1/orders?q=L-100&county=essex")
+	srv.checkSearch(t, "q=L-100", "order L-100")
+	srv.waitForIndex(t)
+	srv.checkSearch(t, "q=L-100&county=suffolk&status=completed", "order L-100")
 }
 
-// While there is no index, and when a search takes too long, callers are told to come
-// back.
+// A search gets a 503 while there is no index, and when it takes too long.
 func TestSearchUnavailable(t *testing.T) {
 	t.Parallel()
-	busy := func(h *house, message string) {
+	busy := func(srv *testServer, message string) {
 		t.Helper()
 		for _, path := range []string{"/v1/search?q=elm", "/v1/orders?q=elm", "/v1/abstracts?q=elm", "/v1/file-vault/files?q=elm"} {
-			r := list(path)
-			r.status, r.want, r.headers = 503, says(message), map[string]string{"Retry-After": "10"}
-			h.ask(t, r)
+			r := getList(path)
+			r.status, r.want, r.headers = 503, messageBody(message), map[string]string{"Retry-After": "10"}
+			srv.do(t, r)
 			r.method, r.want = "HEAD", ""
-			h.ask(t, r)
+			srv.do(t, r)
 		}
-		h.ask(t, list("/v1/orders"))
+		srv.do(t, getList("/v1/orders"))
 	}
-	h := open(t)
-	busy(h, noIndex)
-	late := open(t, func(s *setup) { s.vault.Settings.Search.Deadline = 1 })
-	late.ask(t, order(`{"order_number":"elm"}`, 201, ""))
-	late.settle(t)
-	busy(late, tooLong)
+	srv := newTestServer(t)
+	busy(srv, noIndex)
+	slowServer := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.Search.Deadline = 1 })
+	slowServer.do(t, order(`{"order_number":"elm"}`, 201, ""))
+	slowServer.waitForIndex(t)
+	busy(slowServer, tooLong)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// shapes are the objects that clients rely on: they have exactly these fields, in this sequence.
-var shapes = map[string]string{
+// objectKeys are the exact fields, in order, of the objects that clients rely on.
+var objectKeys = map[string]string{
 	"Abstract": "id template_id status address city county state tax_map custom_fields files created_at updated_at",
 	"File":     "id filename file_type mime_type page_count file_size file_size_human folder_id is_processing download_url created_at",
 	"Order":    "id order_number status due_date address city county state custom_fields created_at updated_at",
@@ -21,29 +21,29 @@ var shapes = map[string]string{
 	"Field":    "key label type required options",
 }
 
-// These objects keep exactly their fields in every response that carries them. An
-// operation whose response has one, by the description, and that has no row fails.
+// Responses contain these objects with exactly their fields. The test fails if an operation
+// whose response contains one, according to the description, is missing here.
 func TestObjectsKeepTheirFields(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	filled := []string{field("county", "Essex"), field("custom_fields", `{"file_number":"A-1"}`), file("files", "a.pdf", pdf(1))}
-	made := h.id(t, abstract(201, "", filled...))
-	gone := h.id(t, abstract(201, "", filled...))
-	placed := h.id(t, order(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
-	dropped := h.id(t, order(`{"order_number":"T-2"}`, 201, ""))
-	h.ask(t, upload("full", 201, file("files", "b.pdf", pdf(1)), file("files", "c.pdf", pdf(2))))
+	made := srv.createID(t, abstract(201, "", filled...))
+	gone := srv.createID(t, abstract(201, "", filled...))
+	placed := srv.createID(t, order(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
+	dropped := srv.createID(t, order(`{"order_number":"T-2"}`, 201, ""))
+	srv.do(t, upload("full", 201, file("files", "b.pdf", pdf(1)), file("files", "c.pdf", pdf(2))))
 	for _, path := range []string{"/abstracts/" + gone, "/orders/" + dropped, "/file-vault/files/4"} {
-		h.ask(t, row{as: "full", method: "DELETE", path: "/v1" + path, status: 204})
+		srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path, status: 204})
 	}
-	begun := h.begun(t, "full", len(pdf(5)), meta("filename", "f.pdf"))
-	h.ask(t, chunk(begun, 0, pdf(5), 204))
+	begun := srv.beginUpload(t, "full", len(pdf(5)), uploadMetadata("filename", "f.pdf"))
+	srv.do(t, chunk(begun, 0, pdf(5), 204))
 	const in = "data.Abstract data.files.*.File"
 	const listed = "data.*.Abstract data.*.files.*.File"
 	rows := map[string]struct {
 		path, media, body string
 		status            int
-		has               string // where in the body which object is; * is every item of an array
-		never             string // the object that the description allows and the server has not yet
+		has               string // paths and names of the objects in the body; * is all items of an array
+		never             string // object that the description allows but this response lacks
 	}{
 		"GET /abstract-templates":            {status: 200, has: "templates.*.Template templates.*.custom_fields.*.Field"},
 		"GET /abstract-templates/{n}":        {status: 200, has: "template.custom_fields.*.Field"},
@@ -71,7 +71,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		"POST /uploads":                      {never: "File"},
 		"POST /file-vault/files/{n}/restore": {path: "/file-vault/files/4/restore", status: 200, has: "data.File"},
 	}
-	for operation, kinds := range carriers(t) {
+	for operation, kinds := range operationsWithObjects(t) {
 		r, ok := rows[operation]
 		for _, kind := range kinds {
 			if ok && r.never == kind {
@@ -94,40 +94,41 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		if r.path != "" {
 			path = r.path
 		}
-		asked := row{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), body: r.body, status: r.status}
+		asked := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), body: r.body,
+			status: r.status}
 		if r.media != "" {
 			asked.header = []string{r.media}
 		}
-		body := h.ask(t, asked).body
+		body := srv.do(t, asked).body
 		for _, place := range strings.Fields(r.has) {
 			dot := strings.LastIndexByte(place, '.')
-			kind, found := place[dot+1:], keysAt(t, body, strings.Split(place[:dot], "."))
+			kind, found := place[dot+1:], objectKeysAt(t, body, strings.Split(place[:dot], "."))
 			if len(found) == 0 {
 				t.Errorf("%s: no %s at %s: %s", operation, kind, place[:dot], body)
 			}
 			for _, keys := range found {
-				if got := strings.Join(keys, " "); got != shapes[kind] {
-					t.Errorf("%s: the %s at %s has\n%s, want\n%s", operation, kind, place[:dot], got, shapes[kind])
+				if got := strings.Join(keys, " "); got != objectKeys[kind] {
+					t.Errorf("%s: the %s at %s has\n%s, want\n%s", operation, kind, place[:dot], got, objectKeys[kind])
 				}
 			}
 		}
 	}
 }
 
-// carriers are the operations of the description whose response has some of the shapes,
-// and which.
-func carriers(t *testing.T) map[string][]string {
+// operationsWithObjects returns the objects in the responses of each operation of the
+// description.
+func operationsWithObjects(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	for path, item := range description(t).Paths.Map() {
 		for method, op := range item.Operations() {
-			for status, answer := range op.Responses.Map() {
-				media := answer.Value.Content["application/json"]
+			for status, response := range op.Responses.Map() {
+				media := response.Value.Content["application/json"]
 				if status[0] != '2' || media == nil {
 					continue
 				}
 				kinds := map[string]bool{}
-				within(media.Schema, kinds, map[string]bool{})
+				collectObjects(media.Schema, kinds, map[string]bool{})
 				for kind := range kinds {
 					out[method+" "+path] = append(out[method+" "+path], kind)
 				}
@@ -137,8 +138,8 @@ func carriers(t *testing.T) map[string][]string {
 	return out
 }
 
-// within notes the shapes that a schema leads to.
-func within(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
+// collectObjects adds the objects that a schema refers to.
+func collectObjects(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 	if s == nil || s.Value == nil {
 		return
 	}
@@ -147,7 +148,7 @@ func within(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 			return
 		}
 		seen[name] = true
-		if shapes[name] != "" {
+		if objectKeys[name] != "" {
 			kinds[name] = true
 		}
 	}
@@ -156,12 +157,12 @@ func within(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 		next = append(next, p)
 	}
 	for _, one := range append(next, s.Value.Items) {
-		within(one, kinds, seen)
+		collectObjects(one, kinds, seen)
 	}
 }
 
-// keysAt gives the keys of the objects at a place, in the sequence of the text.
-func keysAt(t *testing.T, raw []byte, place []string) (found [][]string) {
+// objectKeysAt returns the keys, in order, of the objects at a path.
+func objectKeysAt(t *testing.T, raw []byte, place []string) (found [][]string) {
 	t.Helper()
 	keys, values, err := entries(raw)
 	if err != nil {
@@ -172,13 +173,13 @@ func keysAt(t *testing.T, raw []byte, place []string) (found [][]string) {
 	}
 	for i, value := range values {
 		if place[0] == "*" || keys != nil && keys[i] == place[0] {
-			found = append(found, keysAt(t, value, place[1:])...)
+			found = append(found, objectKeysAt(t, value, place[1:])...)
 		}
 	}
 	return found
 }
 
-// entries reads an object or an array of JSON; the keys of an array are nil.
+// entries parses a JSON object or array. keys is nil for an array.
 func entries(raw []byte) (keys []string, values []json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	open, err := d.Token()
@@ -186,7 +187,7 @@ func entries(raw []byte) (keys []string, values []json.RawMessage, err error) {
 		return nil, nil, err
 	}
 	if open != json.Delim('{') && open != json.Delim('[') {
-		return nil, nil, fmt.Errorf("%v is no object and no array", open)
+		return nil, nil, fmt.Errorf("%v is not an object or array", open)
 	}
 	for d.More() {
 		if open == json.Delim('{') {

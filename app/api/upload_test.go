@@ -19,8 +19,8 @@ const (
 	asChunk = "Content-Type: application/offset+octet-stream"
 )
 
-// meta is Upload-Metadata of names and values.
-func meta(pairs ...string) string {
+// uploadMetadata returns the Upload-Metadata header with names and values.
+func uploadMetadata(pairs ...string) string {
 	var list []string
 	for i := 0; i < len(pairs); i += 2 {
 		list = append(list, pairs[i]+" "+base64.StdEncoding.EncodeToString([]byte(pairs[i+1])))
@@ -28,13 +28,13 @@ func meta(pairs ...string) string {
 	return "Upload-Metadata: " + strings.Join(list, ",")
 }
 
-func length(n int) string { return "Upload-Length: " + strconv.Itoa(n) }
-func offset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
+func uploadLength(n int) string { return "Upload-Length: " + strconv.Itoa(n) }
+func uploadOffset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
 
-// begun begins an upload and gives the path of it.
-func (h *house) begun(t *testing.T, as string, size int, metadata string) string {
+// beginUpload starts an upload and returns its path.
+func (srv *testServer) beginUpload(t *testing.T, as string, size int, metadata string) string {
 	t.Helper()
-	got := h.ask(t, row{as: as, method: "POST", path: "/v1/uploads", header: []string{tus, length(size), metadata}, status: 201})
+	got := srv.do(t, call{as: as, method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(size), metadata}, status: 201})
 	path, ok := strings.CutPrefix(got.Header.Get("Location"), "http://vault.test")
 	if !ok {
 		t.Fatalf("Location is %q", got.Header.Get("Location"))
@@ -42,9 +42,10 @@ func (h *house) begun(t *testing.T, as string, size int, metadata string) string
 	return path
 }
 
-// chunk is a PATCH of the bytes from at on.
-func chunk(path string, at int, bytes string, status int) row {
-	return row{as: "full", method: "PATCH", path: path, header: []string{tus, asChunk, offset(at), "Content-Length: " + strconv.Itoa(len(bytes))}, body: bytes, status: status}
+// chunk returns a call that writes bytes at an offset.
+func chunk(path string, at int, bytes string, status int) call {
+	return call{as: "full", method: "PATCH", path: path,
+		header: []string{tus, asChunk, uploadOffset(at), "Content-Length: " + strconv.Itoa(len(bytes))}, body: bytes, status: status}
 }
 
 type uploaded struct {
@@ -59,36 +60,40 @@ type uploaded struct {
 	}
 }
 
-// A document arrives in two requests, with an abstract, in a folder, and in none.
+// A file is uploaded in two requests, to an abstract, to a folder, and to neither.
 func TestResumableUpload(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	id := h.id(t, abstract(201, ""))
+	srv := newTestServer(t)
+	id := srv.createID(t, abstract(201, ""))
 	body := pdf(2) + strings.Repeat("deed ", 1000)
 	for _, c := range []struct {
 		name   string
 		meta   string
 		folder string
 	}{
-		{"with an abstract", meta("filename", `C:\scans\Déed.pdf`, "abstract_id", id), "null"},
-		{"in a folder", meta("filename", "Déed.pdf", "folder_id", "1"), "1"},
-		{"in none", meta("filename", "Déed.pdf"), "null"},
+		{"with an abstract", uploadMetadata("filename", `C:\scans\Déed.pdf`, "abstract_id", id), "null"},
+		{"in a folder", uploadMetadata("filename", "Déed.pdf", "folder_id", "1"), "1"},
+		{"in none", uploadMetadata("filename", "Déed.pdf"), "null"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := h.begun(t, "full", len(body), c.meta)
+			path := srv.beginUpload(t, "full", len(body), c.meta)
 			told := map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "100", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"}
-			h.ask(t, chunk(path, 0, body[:100], 204)).same(t, told)
-			told["Upload-Length"], told["Cache-Control"], told["Upload-Metadata"] = strconv.Itoa(len(body)), "no-store", strings.TrimPrefix(c.meta, "Upload-Metadata: ")
-			h.ask(t, row{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200}).same(t, told)
-			h.ask(t, row{as: "full", method: "GET", path: "/api" + path, route: path, status: 200, want: fmt.Sprintf(`{"data":{"offset":100,"length":%d,"file":null,"error":null}}`, len(body))})
-			h.ask(t, chunk(path, 0, body[:100], 409))
-			h.ask(t, chunk(path, 100, body[100:], 204)).same(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
-			got := decode[uploaded](t, h.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"Déed.pdf"`, `"is_processing":true`, `"page_count":2`, `"folder_id":` + c.folder, `"error":null`}}))
+			srv.do(t, chunk(path, 0, body[:100], 204)).checkHeaders(t, told)
+			told["Upload-Length"], told["Cache-Control"], told["Upload-Metadata"] = strconv.Itoa(len(body)), "no-store",
+				strings.TrimPrefix(c.meta, "Upload-Metadata: ")
+			srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200}).checkHeaders(t, told)
+			srv.do(t, call{as: "full", method: "GET", path: "/api" + path, route: path, status: 200,
+				want: fmt.Sprintf(`{"data":{"offset":100,"length":%d,"file":null,"error":null}}`, len(body))})
+			srv.do(t, chunk(path, 0, body[:100], 409))
+			srv.do(t, chunk(path, 100, body[100:], 204)).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+			got := decodeBody[uploaded](t, srv.do(t,
+				call{as: "full", method: "GET", path: path, status: 200,
+					has: []string{`"filename":"Déed.pdf"`, `"is_processing":true`, `"page_count":2`, `"folder_id":` + c.folder, `"error":null`}}))
 			if got.Data.Offset != int64(len(body)) || got.Data.File == nil {
 				t.Fatalf("got %+v", got.Data)
 			}
-			_, file, err := h.vault.Files.Open(t.Context(), uint64(got.Data.File.ID))
-			h.must(err)
+			_, file, err := srv.vault.Files.Open(t.Context(), uint64(got.Data.File.ID))
+			srv.must(err)
 			defer file.Close() //nolint:errcheck // only read from
 			stored := make([]byte, len(body)+1)
 			if n, _ := file.Read(stored); string(stored[:n]) != body {
@@ -96,10 +101,10 @@ func TestResumableUpload(t *testing.T) {
 			}
 		})
 	}
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/abstracts/" + id, status: 200, has: []string{`"filename":"Déed.pdf"`}})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts/" + id, status: 200, has: []string{`"filename":"Déed.pdf"`}})
 }
 
-func (r reply) same(t *testing.T, want map[string]string) {
+func (r reply) checkHeaders(t *testing.T, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
 		if got := r.Header.Get(name); got != value {
@@ -108,152 +113,171 @@ func (r reply) same(t *testing.T, want map[string]string) {
 	}
 }
 
-// What is refused, with its sentence, in the order of checks that all of /v1 has.
-func TestResumableUploadRefuses(t *testing.T) {
+// Invalid requests are rejected with the status and message of all of /v1.
+func TestResumableUploadRejected(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	trashed := h.id(t, abstract(201, ""))
-	h.ask(t, row{as: "full", method: "DELETE", path: "/v1/abstracts/" + trashed, status: 204})
-	good := meta("filename", "a.pdf")
-	path := h.begun(t, "full", 10, good)
-	begin := func(name string, status int, want string, header ...string) row {
-		return row{name: name, as: "full", method: "POST", path: "/v1/uploads", header: header, status: status, want: want}
+	srv := newTestServer(t)
+	trashed := srv.createID(t, abstract(201, ""))
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + trashed, status: 204})
+	good := uploadMetadata("filename", "a.pdf")
+	path := srv.beginUpload(t, "full", 10, good)
+	begin := func(name string, status int, want string, header ...string) call {
+		return call{name: name, as: "full", method: "POST", path: "/v1/uploads", header: header, status: status, want: want}
 	}
-	file := func(sentence string) string { return invalid("file", sentence) }
-	patch := func(name string, status int, want string, header ...string) row {
-		return row{name: name, as: "full", method: "PATCH", path: path, header: header, status: status, want: want}
+	file := func(sentence string) string { return invalidField("file", sentence) }
+	patch := func(name string, status int, want string, header ...string) call {
+		return call{name: name, as: "full", method: "PATCH", path: path, header: header, status: status, want: want}
 	}
-	other := func(method string) row {
-		return row{name: method + " of another key", as: "other", method: method, path: path, header: []string{tus, asChunk, offset(0)}, status: 404}
+	other := func(method string) call {
+		return call{name: method + " of another key", as: "other", method: method, path: path,
+			header: []string{tus, asChunk, uploadOffset(0)}, status: 404}
 	}
-	h.run(t, []row{
-		begin("no version", 412, "", length(10), good),
-		begin("another version", 412, "", "Tus-Resumable: 0.2.2", length(10), good),
+	srv.runCalls(t, []call{
+		begin("no version", 412, "", uploadLength(10), good),
+		begin("another version", 412, "", "Tus-Resumable: 0.2.2", uploadLength(10), good),
 		begin("no length", 400, "", tus, good),
 		begin("a length below zero", 400, "", tus, "Upload-Length: -1", good),
 		begin("a length to come", 400, "", tus, "Upload-Defer-Length: 1", good),
-		begin("metadata that are none", 400, "", tus, length(10), "Upload-Metadata: filename %"),
-		begin("too large", 413, says(document.ReasonTooLarge(100<<20)), tus, length(100<<20+1), good),
-		begin("no metadata", 422, invalid("filename", "The filename field is required."), tus, length(10)),
-		begin("no filename", 422, invalid("filename", "The filename field is required."), tus, length(10), meta("filename", " ")),
-		begin("another kind", 422, file(document.ReasonUnsupportedType), tus, length(10), meta("filename", "a.exe")),
-		begin("nothing", 422, file(document.ReasonEmpty), tus, length(0), good),
-		begin("no such folder", 422, invalid("folder_id", "The selected folder id is invalid."), tus, length(10), meta("filename", "a.pdf", "folder_id", "99")),
-		begin("a folder that is no number", 422, invalid("folder_id", "The folder id field must be an integer."), tus, length(10), meta("filename", "a.pdf", "folder_id", "x")),
-		begin("no such abstract", 422, invalid("abstract_id", "The selected abstract id is invalid."), tus, length(10), meta("filename", "a.pdf", "abstract_id", "00000000000")),
-		begin("an abstract in the trash", 422, invalid("abstract_id", "The selected abstract id is invalid."), tus, length(10), meta("filename", "a.pdf", "abstract_id", trashed)),
-		begin("both", 422, "", tus, length(10), meta("filename", "a.pdf", "abstract_id", trashed, "folder_id", "1")),
-		patch("no version", 412, "", asChunk, offset(0)),
-		patch("another type", 415, "", tus, offset(0), asJSON),
-		patch("no type", 415, "", tus, offset(0)),
+		begin("metadata that are none", 400, "", tus, uploadLength(10), "Upload-Metadata: filename %"),
+		begin("too large", 413, messageBody(document.ReasonTooLarge(100<<20)), tus, uploadLength(100<<20+1), good),
+		begin("no metadata", 422, invalidField("filename", "The filename field is required."), tus, uploadLength(10)),
+		begin("no filename", 422, invalidField("filename", "The filename field is required."), tus, uploadLength(10),
+			uploadMetadata("filename", " ")),
+		begin("another kind", 422, file(document.ReasonUnsupportedType), tus, uploadLength(10), uploadMetadata("filename", "a.exe")),
+		begin("nothing", 422, file(document.ReasonEmpty), tus, uploadLength(0), good),
+		begin("no such folder", 422, invalidField("folder_id", "The selected folder id is invalid."), tus, uploadLength(10),
+			uploadMetadata("filename", "a.pdf", "folder_id", "99")),
+		begin("a folder that is no number", 422, invalidField("folder_id", "The folder id field must be an integer."), tus,
+			uploadLength(10), uploadMetadata("filename", "a.pdf", "folder_id", "x")),
+		begin("no such abstract", 422, invalidField("abstract_id", "The selected abstract id is invalid."), tus, uploadLength(10),
+			uploadMetadata("filename", "a.pdf", "abstract_id", "00000000000")),
+		begin("an abstract in the trash", 422, invalidField("abstract_id", "The selected abstract id is invalid."), tus,
+			uploadLength(10), uploadMetadata("filename", "a.pdf", "abstract_id", trashed)),
+		begin("both", 422, "", tus, uploadLength(10), uploadMetadata("filename", "a.pdf", "abstract_id", trashed, "folder_id", "1")),
+		patch("no version", 412, "", asChunk, uploadOffset(0)),
+		patch("another type", 415, "", tus, uploadOffset(0), asJSON),
+		patch("no type", 415, "", tus, uploadOffset(0)),
 		patch("no offset", 400, "", tus, asChunk),
-		patch("another offset", 409, says("The upload resumes at byte 0."), tus, asChunk, offset(5)),
+		patch("another offset", 409, messageBody("The upload resumes at byte 0."), tus, asChunk, uploadOffset(5)),
 		{name: "no upload", as: "full", method: "PATCH", path: "/v1/uploads/x", header: []string{tus}, status: 404},
 		{name: "POST to an upload", as: "full", method: "POST", path: path, header: []string{tus}, status: 405},
 		{name: "GET of all", as: "full", method: "GET", path: "/v1/uploads", status: 405},
 		other("GET"), other("HEAD"), other("PATCH"), other("DELETE"),
-		{name: "HEAD of another version", as: "full", method: "HEAD", path: path, header: []string{"Tus-Resumable: 2.0.0"}, status: 412, headers: map[string]string{"Tus-Version": "1.0.0"}},
+		{name: "HEAD of another version", as: "full", method: "HEAD", path: path, header: []string{"Tus-Resumable: 2.0.0"}, status: 412,
+			headers: map[string]string{"Tus-Version": "1.0.0"}},
 		{name: "HEAD without a version", as: "full", method: "HEAD", path: path, status: 200},
-		{name: "no key", method: "POST", path: "/v1/uploads", header: []string{tus, length(10), good}, status: 401, headers: map[string]string{"Tus-Resumable": "1.0.0"}},
-		{name: "a key that reads", as: "read", method: "POST", path: "/v1/uploads", header: []string{tus, length(10), good}, status: 403},
-		{name: "what the server supports", method: "OPTIONS", path: "/v1/uploads", status: 204, headers: map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600", "Allow": "POST, OPTIONS"}},
-		{name: "names without a meaning", as: "full", method: "POST", path: "/v1/uploads", header: []string{tus, length(10), meta("filename", "b.pdf", "filetype", "application/pdf")}, status: 201, headers: map[string]string{"X-Ignored-Fields": "filetype"}},
+		{name: "no key", method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(10), good}, status: 401,
+			headers: map[string]string{"Tus-Resumable": "1.0.0"}},
+		{name: "a key that reads", as: "read", method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(10), good}, status: 403},
+		{name: "what the server supports", method: "OPTIONS", path: "/v1/uploads", status: 204,
+			headers: map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration",
+				"Tus-Max-Size": "104857600", "Allow": "POST, OPTIONS"}},
+		{name: "names without a meaning", as: "full", method: "POST", path: "/v1/uploads",
+			header: []string{tus, uploadLength(10), uploadMetadata("filename", "b.pdf", "filetype", "application/pdf")}, status: 201,
+			headers: map[string]string{"X-Ignored-Fields": "filetype"}},
 	})
-	h.ask(t, chunk(path, 0, "more than ten", 413))
-	h.ask(t, chunk(path, 0, "ten bytes.", 204))
-	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, document.ReasonMismatch("pdf"))})
+	srv.do(t, chunk(path, 0, "more than ten", 413))
+	srv.do(t, chunk(path, 0, "ten bytes.", 204))
+	srv.do(t, call{as: "full", method: "GET", path: path, status: 200,
+		want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, document.ReasonMismatch("pdf"))})
 }
 
-// What was canceled is gone; a client that can send neither PATCH nor DELETE sends POST.
+// A canceled or expired upload is gone. POST with an override header works as PATCH.
 func TestResumableUploadEnds(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	srv := newTestServer(t)
 	body := pdf(1)
-	path := h.begun(t, "full", len(body), meta("filename", "a.pdf"))
-	if got := h.probe(t, row{as: "full", method: "POST", path: path, header: []string{tus, "X-HTTP-Method-Override: PATCH", asChunk, offset(0)}, body: body[:10]}); got != http.StatusNoContent {
+	path := srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
+	if got := srv.status(t, call{as: "full", method: "POST", path: path, header: []string{tus, "X-HTTP-Method-Override: PATCH", asChunk, uploadOffset(0)}, body: body[:10]}); got != http.StatusNoContent {
 		t.Errorf("POST in the place of PATCH: status %d, want 204", got)
 	}
-	h.ask(t, row{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
-	h.ask(t, row{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 404})
-	if n := h.count("uploads"); n != 0 {
-		t.Errorf("%d files are left of a cancelled upload", n)
+	srv.do(t, call{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
+	srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 404})
+	if n := srv.countFiles("uploads"); n != 0 {
+		t.Errorf("%d files are left of a canceled upload", n)
 	}
 
-	path = h.begun(t, "full", len(body), meta("filename", "a.pdf"))
-	h.ask(t, chunk(path, 0, body, 204))
-	h.ask(t, chunk(path, 0, body, 204)) // the answer was lost
-	file := decode[uploaded](t, h.ask(t, row{as: "full", method: "GET", path: path, status: 200})).Data.File
-	h.ask(t, row{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
-	h.ask(t, row{as: "full", method: "DELETE", path: fmt.Sprintf("/v1/file-vault/files/%d", file.ID), status: 204})
-	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"file":null,"error":"The document was deleted."`}})
-	h.clock.Advance(24*time.Hour - time.Second)
-	h.ask(t, row{as: "full", method: "GET", path: path, status: 200})
-	h.clock.Advance(2 * time.Second)
-	h.ask(t, row{as: "full", method: "GET", path: path, status: 404})
+	path = srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
+	srv.do(t, chunk(path, 0, body, 204))
+	srv.do(t, chunk(path, 0, body, 204)) // as if the response was lost
+	file := decodeBody[uploaded](t, srv.do(t, call{as: "full", method: "GET", path: path, status: 200})).Data.File
+	srv.do(t, call{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
+	srv.do(t, call{as: "full", method: "DELETE", path: fmt.Sprintf("/v1/file-vault/files/%d", file.ID), status: 204})
+	srv.do(t, call{as: "full", method: "GET", path: path, status: 200, has: []string{`"file":null,"error":"The document was deleted."`}})
+	srv.clock.Advance(24*time.Hour - time.Second)
+	srv.do(t, call{as: "full", method: "GET", path: path, status: 200})
+	srv.clock.Advance(2 * time.Second)
+	srv.do(t, call{as: "full", method: "GET", path: path, status: 404})
 }
 
 // A key's open uploads are limited in number and in bytes. Those of other keys don't
 // count.
 func TestResumableUploadsOfAKeyAreLimited(t *testing.T) {
 	t.Parallel()
-	h := open(t, func(s *setup) { s.vault.Settings.Uploads.PerUser, s.vault.Settings.Uploads.BytesPerUser = 3, 1000 })
-	begin := func(as string, size, status int) row {
-		return row{as: as, method: "POST", path: "/v1/uploads", header: []string{tus, length(size), meta("filename", "a.pdf")}, status: status}
-	}
-	h.run(t, []row{
-		begin("full", 600, 201), begin("full", 600, 409), begin("full", 200, 201), begin("full", 200, 201), begin("full", 1, 409), begin("other", 600, 201),
+	srv := newTestServer(t, func(cfg *testConfig) {
+		cfg.vault.Settings.Uploads.PerUser, cfg.vault.Settings.Uploads.BytesPerUser = 3, 1000
 	})
-	h.clock.Advance(10 * time.Minute) // those that stood still make room
-	h.run(t, []row{begin("full", 900, 201), begin("full", 200, 409)})
-	if n := h.count("uploads"); n != 2*2 {
+	begin := func(as string, size, status int) call {
+		return call{as: as, method: "POST", path: "/v1/uploads",
+			header: []string{tus, uploadLength(size), uploadMetadata("filename", "a.pdf")}, status: status}
+	}
+	srv.runCalls(t, []call{
+		begin("full", 600, 201), begin("full", 600, 409), begin("full", 200, 201), begin("full", 200, 201), begin("full", 1, 409),
+		begin("other", 600, 201),
+	})
+	srv.clock.Advance(10 * time.Minute) // stalled uploads no longer count
+	srv.runCalls(t, []call{begin("full", 900, 201), begin("full", 200, 409)})
+	if n := srv.countFiles("uploads"); n != 2*2 {
 		t.Errorf("%d files lie in uploads, want two for each of two", n)
 	}
 }
 
-// A body that stalls, or trickles, is a 408, and what arrived is kept.
+// A stalled body gets a 408, and the bytes that arrived are kept.
 func TestResumableUploadStalls(t *testing.T) {
 	t.Parallel()
-	h := open(t, impatient)
+	srv := newTestServer(t, withShortStall)
 	body := pdf(1)
-	path := h.begun(t, "full", len(body), meta("filename", "a.pdf"))
-	conn := h.dial(t)
+	path := srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
+	conn := srv.dial(t)
 	defer conn.Close()
-	r := row{as: "full", method: "PATCH", path: path, header: []string{tus, asChunk, offset(0), "Content-Length: " + strconv.Itoa(len(body))}, status: 408, want: tooSlow}
-	say(t, conn, h.text(r)+body[:10])
-	h.hear(t, r, bufio.NewReader(conn))
-	h.ask(t, row{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200, headers: map[string]string{"Upload-Offset": "10"}})
-	h.ask(t, chunk(path, 10, body[10:], 204))
-	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
+	r := call{as: "full", method: "PATCH", path: path,
+		header: []string{tus, asChunk, uploadOffset(0), "Content-Length: " + strconv.Itoa(len(body))}, status: 408, want: tooSlow}
+	writeText(t, conn, srv.requestText(r)+body[:10])
+	srv.readReply(t, r, bufio.NewReader(conn))
+	srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200,
+		headers: map[string]string{"Upload-Offset": "10"}})
+	srv.do(t, chunk(path, 10, body[10:], 204))
+	srv.do(t, call{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
 }
 
-// Two requests at the same time: the second one gets a 423. A server that stops
-// ends what arrives.
+// A concurrent second request gets a 423. Pausing uploads interrupts the first one.
 func TestResumableUploadIsBusy(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	path := h.begun(t, "full", 100, meta("filename", "a.pdf"))
-	conn := h.dial(t)
+	srv := newTestServer(t)
+	path := srv.beginUpload(t, "full", 100, uploadMetadata("filename", "a.pdf"))
+	conn := srv.dial(t)
 	defer conn.Close()
-	r := row{as: "full", method: "PATCH", path: path, header: []string{tus, asChunk, offset(0), "Content-Length: 100"}, status: 503}
-	say(t, conn, h.text(r)+"ten bytes.")
+	r := call{as: "full", method: "PATCH", path: path, header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 100"}, status: 503}
+	writeText(t, conn, srv.requestText(r)+"ten bytes.")
 	for end := time.Now().Add(20 * time.Second); ; {
-		if got := h.probe(t, chunk(path, 7, "", 0)); got == http.StatusLocked {
+		if got := srv.status(t, chunk(path, 7, "", 0)); got == http.StatusLocked {
 			break
 		} else if got != http.StatusConflict || time.Now().After(end) {
 			t.Fatalf("status %d while another request sends", got)
 		}
 	}
-	h.vault.Uploads.Pause()
-	h.hear(t, r, bufio.NewReader(conn))
-	h.ask(t, row{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200, headers: map[string]string{"Upload-Offset": "10"}})
+	srv.vault.Uploads.Pause()
+	srv.readReply(t, r, bufio.NewReader(conn))
+	srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200,
+		headers: map[string]string{"Upload-Offset": "10"}})
 }
 
-// probe gives the status of a row, whatever it is.
-func (h *house) probe(t *testing.T, r row) int {
+// status sends a call and returns the status of the response.
+func (srv *testServer) status(t *testing.T, r call) int {
 	t.Helper()
-	conn := h.dial(t)
+	conn := srv.dial(t)
 	defer conn.Close()
-	say(t, conn, h.text(r))
+	writeText(t, conn, srv.requestText(r))
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
 		t.Fatal(err)
@@ -262,19 +286,19 @@ func (h *house) probe(t *testing.T, r row) int {
 	return response.StatusCode
 }
 
-// An acknowledged offset outlives the process, however it ended: another process
-// opens the directory as it is.
+// An acknowledged offset survives a crash: another server opens a copy of the data directory.
 func TestResumableUploadAfterARestart(t *testing.T) {
 	t.Parallel()
-	first := open(t)
+	first := newTestServer(t)
 	body := pdf(2)
-	path := first.begun(t, "full", len(body), meta("filename", "a.pdf"))
-	first.ask(t, chunk(path, 0, body[:30], 204))
-	second := open(t, func(s *setup) {
-		first.must(os.CopyFS(s.vault.Dir, os.DirFS(first.dir)))
-		s.keys = first.keys
+	path := first.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
+	first.do(t, chunk(path, 0, body[:30], 204))
+	second := newTestServer(t, func(cfg *testConfig) {
+		first.must(os.CopyFS(cfg.vault.Dir, os.DirFS(first.dir)))
+		cfg.keys = first.keys
 	})
-	second.ask(t, row{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200, headers: map[string]string{"Upload-Offset": "30"}})
-	second.ask(t, chunk(path, 30, body[30:], 204))
-	second.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
+	second.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200,
+		headers: map[string]string{"Upload-Offset": "30"}})
+	second.do(t, chunk(path, 30, body[30:], 204))
+	second.do(t, call{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
 }
