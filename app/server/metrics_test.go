@@ -30,7 +30,7 @@ func get200(t *testing.T, r *running, path string, lines ...string) string {
 	return body
 }
 
-// Routes are told as patterns, whatever answered, and nothing of who asked for what.
+// Metrics name routes by pattern and contain nothing about clients and records.
 func TestMetricsTellRoutes(t *testing.T) {
 	opts := options(t, func(c *config.Config) { c.Metrics.Loopback = true })
 	opts.Sandbox = func() sandbox.Stats { return sandbox.Stats{Started: 3} }
@@ -91,7 +91,7 @@ func withKey(t *testing.T, r *running, ability string) (model.Key, string, error
 	return key, text, err
 }
 
-// What callers send makes no series: however many paths and methods they think of.
+// Unknown paths and methods don't create new series.
 func TestMetricsAreBounded(t *testing.T) {
 	opts := options(t, nil)
 	series := func(handler http.Handler) int {
@@ -151,7 +151,7 @@ func TestMetricsCostLittle(t *testing.T) {
 	t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
 }
 
-// Where others come in through a proxy, or under a name, nobody reads them without a key.
+// Requests through a proxy or for a host name need a key to read the metrics.
 func TestMetricsNeedAKeyBehindAProxy(t *testing.T) {
 	for _, row := range []struct {
 		name string

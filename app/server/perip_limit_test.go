@@ -91,7 +91,7 @@ func crowded(t *testing.T, most, connections int, address bool) (*limitedListene
 	}
 }
 
-// ask sends one request and reads its answer.
+// ask sends one request and reads the response.
 func ask(conn net.Conn, request string) error {
 	if _, err := io.WriteString(conn, request); err != nil {
 		return err
@@ -105,7 +105,7 @@ func ask(conn net.Conn, request string) error {
 
 const short = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// closed says whether the server has closed a connection; one that is open stays so.
+// closed reports whether the server has closed a connection. It doesn't close one that is open.
 func isClosed(t *testing.T, conn net.Conn, now bool) bool {
 	t.Helper()
 	patience := 50 * time.Millisecond
@@ -132,7 +132,7 @@ func (l *limitedListener) accepted(t *testing.T, n int) {
 	}
 }
 
-// waits returns once a connection waits for a slot.
+// waits returns when a connection waits for a slot.
 func (l *limitedListener) waits(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -188,7 +188,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// endless begins a request whose body does not come.
+// endless starts a request and never sends its body.
 func endless(t *testing.T, conn net.Conn) net.Conn {
 	t.Helper()
 	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"); err != nil {
@@ -309,7 +309,7 @@ func TestCrowdMakesWay(t *testing.T) {
 	}
 }
 
-// A connection that was closed is counted no more, whatever is told of it later.
+// A closed connection no longer counts, even if its state is reported again.
 func TestCrowdForgetsTheClosed(t *testing.T) {
 	l := limitedTCP(t, 4)
 	defer l.Close()

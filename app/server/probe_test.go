@@ -24,7 +24,7 @@ import (
 	"deedkeep/app/doctor"
 )
 
-// What stands in front of a service, and what the doctor says of it.
+// The doctor reports what proxies between the public address and the server do.
 func TestProbeThroughProxies(t *testing.T) {
 	const size = 1 << 20
 	r := serve(t, func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
@@ -106,7 +106,7 @@ func TestProbeThroughProxies(t *testing.T) {
 	}
 }
 
-// look gives the doctor's findings about what stands in front.
+// look returns the doctor's diagnoses of the proxy.
 func look(t *testing.T, r *running, through string, transport http.RoundTripper) map[string]apitypes.Diagnosis {
 	t.Helper()
 	c := config.Default()
@@ -138,7 +138,7 @@ func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis
 	return found
 }
 
-// A path of the door is for one body, and for nobody who has not got it.
+// A path from the control socket accepts one body, and no other path is accepted.
 func TestProbePaths(t *testing.T) {
 	r := serve(t, nil)
 	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
@@ -175,8 +175,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// The doctor tries public_url on its own: with 2 MB, within a bounded time, and it says
-// which setting of the proxy is wrong.
+// The doctor tests public_url automatically, with 2 MB and a time limit, and names the wrong
+// setting of the proxy.
 func TestDoctorTriesPublicURL(t *testing.T) {
 	var proxy atomic.Pointer[http.Handler]
 	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { (*proxy.Load()).ServeHTTP(w, req) }))

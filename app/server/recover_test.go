@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A panic is told to the administrator, and to the caller only by the cut connection.
+// A panic is logged, and the client sees only a closed connection.
 func TestPanicIsLogged(t *testing.T) {
 	for name, cause := range map[string]any{"an error": errors.New("broken"), "a word": "broken"} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// running is a server on a free port and on the door of a short directory.
+// running is a server on a free port, with its control socket in a short directory.
 type running struct {
 	address, key string
 	answering    server.Addresses
@@ -95,7 +95,7 @@ func serveWith(t *testing.T, opts server.Options) *running {
 	return r
 }
 
-// stopped waits for the end and gives its error; the second time none.
+// stopped waits until the server has stopped and returns its error, or nil on the second call.
 func (r *running) stopped(t *testing.T) error {
 	t.Helper()
 	select {
@@ -123,7 +123,7 @@ func (r *running) dial(t *testing.T) net.Conn {
 	return conn
 }
 
-// raw sends bytes as they are and reads one answer.
+// raw sends bytes unchanged and reads one response.
 func (r *running) raw(t *testing.T, method, request string) (*http.Response, string) {
 	t.Helper()
 	conn := r.dial(t)
@@ -261,7 +261,7 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// recorder is a writer with a ReadFrom, as net/http's own has one.
+// recorder is a ResponseWriter with ReadFrom, like that of net/http.
 type recorder struct {
 	header http.Header
 	status int
@@ -297,8 +297,8 @@ func request(t *testing.T, target string) *http.Request {
 	return r
 }
 
-// The kernel sends a document itself only while nobody wraps net/http's writer, nor
-// the connection below it.
+// The kernel can send a document with sendfile only if neither the ResponseWriter of
+// net/http nor the connection is wrapped.
 func TestDownloadIsSentByTheKernel(t *testing.T) {
 	r := serve(t, nil)
 	content := append(vaulttest.PDF(1, "kernel"), bytes.Repeat([]byte("x"), 200_000)...)
@@ -341,7 +341,7 @@ func TestDownloadIsSentByTheKernel(t *testing.T) {
 	}
 }
 
-// Idle connections up to the limit keep no request waiting: the oldest one makes way.
+// Idle connections up to the limit don't delay a request: the oldest one is closed.
 func TestConnectionLimit(t *testing.T) {
 	const most = 7
 	r := serve(t, func(c *config.Config) { c.Limits.Connections, c.Limits.TrustedConnections = most+1, most })
@@ -434,8 +434,8 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// An upload that is under way when the server is told to stop is finished, nobody
-// new is let in meanwhile, and the door answers to the end.
+// An upload in progress when the server is asked to stop completes, new requests are
+// rejected in the meantime, and the control socket works until the end.
 func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 	r := serve(t, nil)
 	content := vaulttest.PDF(3, "in flight")
@@ -509,7 +509,7 @@ func TestAddressInUse(t *testing.T) {
 	}
 }
 
-// A thousand keys from the command line's side, while programs use the vault.
+// A thousand keys are created through the control socket while API clients use the vault.
 func TestKeysUnderLoad(t *testing.T) {
 	r := serve(t, nil)
 	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))

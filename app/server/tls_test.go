@@ -28,8 +28,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// ownCertificate makes one as a firm would bring it, and gives its path (it holds its
-// key too) and whom to trust for it.
+// ownCertificate creates a certificate like one that a firm supplies. It returns the path of
+// the file, which also contains the key, and the roots that trust it.
 func ownCertificate(t *testing.T, dir string, now func() time.Time) (path string, roots *x509.CertPool) {
 	t.Helper()
 	if _, err := certificate.Open(certificate.Options{
@@ -40,7 +40,7 @@ func ownCertificate(t *testing.T, dir string, now func() time.Time) (path string
 	return filepath.Join(dir, certificate.CertAndKeyFile), trust(t, dir)
 }
 
-// trust reads the public half of a certificate that was made in dir.
+// trust returns roots with the self-signed certificate in dir.
 func trust(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	public, err := os.ReadFile(filepath.Join(dir, certificate.CertFile))
@@ -56,7 +56,7 @@ func trust(t *testing.T, dir string) *x509.CertPool {
 
 func selfSigned(c *config.Config) { c.TLS.SelfSigned = true }
 
-// transport trusts roots alone, and offers HTTP/2.
+// transport returns a transport that trusts only roots and offers HTTP/2.
 func transport(t *testing.T, roots *x509.CertPool) *http.Transport {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
@@ -250,7 +250,7 @@ func TestPlainOnTheSamePort(t *testing.T) {
 	}
 }
 
-// A program that sends a document in the clear reads why it is not taken.
+// An API client that sends a document over plain HTTP gets the reason why it is rejected.
 func TestPlainUploadReadsTheAnswer(t *testing.T) {
 	r := serve(t, selfSigned)
 	_, err := client.New("http://"+r.address, r.key, nil).CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "1", Address: strings.Repeat("x", 500_000)})
@@ -330,7 +330,7 @@ func (d dribble) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Under TLS an upload is paced as without.
+// The minimum rate of uploads applies to TLS too.
 func TestStalledUnderTLS(t *testing.T) {
 	r := serve(t, func(c *config.Config) {
 		selfSigned(c)

@@ -69,7 +69,7 @@ func TestTrashRoundTrip(t *testing.T) {
 	}
 }
 
-// signed asks for a signed link and does not follow it.
+// signed requests a signed link and doesn't follow it.
 func signed(t *testing.T, r *running, download string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, download, http.NoBody)

@@ -33,7 +33,7 @@ func (t tellingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// waitFor polls for what nobody tells.
+// waitFor polls a condition that has no notification.
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
 	end := time.Now().Add(10 * time.Second)
