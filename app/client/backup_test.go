@@ -33,9 +33,9 @@ func TestCreateBackup(t *testing.T) {
 		!reflect.DeepEqual(got, []apitypes.Progress{{Done: 1, Total: 3, Unit: "bytes"}}) {
 		t.Errorf("asked %s of %s, progress %v", asked, path, got)
 	}
-	var refused *client.Error
-	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil); !errors.As(err, &refused) ||
-		refused.Status != 507 || refused.Message != "The disk is full." || refused.RequestID != "req-1" {
+	var failure *client.Error
+	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil); !errors.As(err, &failure) ||
+		failure.Status != 507 || failure.Message != "The disk is full." || failure.RequestID != "req-1" {
 		t.Errorf("err = %v", err)
 	}
 	for _, cut := range []string{"", one, made[:40]} {

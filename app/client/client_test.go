@@ -40,13 +40,13 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
-// seen is what a test server was asked.
+// seen records the requests to a test server.
 type seen struct {
 	request *http.Request
 	body    string
 }
 
-// serve answers everything with one status and body, and keeps what was asked.
+// serve responds to every request with one status and body, and records the requests.
 func serve(t *testing.T, status int, body string) (*httptest.Server, *seen) {
 	t.Helper()
 	got := &seen{}
@@ -159,7 +159,7 @@ func TestWithoutKeyOrOperator(t *testing.T) {
 	}
 }
 
-func TestDoor(t *testing.T) {
+func TestControlSocket(t *testing.T) {
 	srv, got := serve(t, 200, statusJSON)
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
 		if address != "deedkeep:80" {
@@ -167,9 +167,9 @@ func TestDoor(t *testing.T) {
 		}
 		return (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())
 	}
-	door := &http.Transport{DialContext: dial}
-	defer door.CloseIdleConnections()
-	if _, err := client.New(client.ControlBaseURL, "", door).Status(t.Context()); err != nil {
+	socketTransport := &http.Transport{DialContext: dial}
+	defer socketTransport.CloseIdleConnections()
+	if _, err := client.New(client.ControlBaseURL, "", socketTransport).Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got.request.Host != "deedkeep" || got.request.RequestURI != "/control/status" {
@@ -214,12 +214,12 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// answers is a transport that makes its answers itself.
+// answers is a transport that returns prepared responses.
 type answers func(*http.Request) *http.Response
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
 
-// tracked notes whether it was closed.
+// tracked records whether it was closed.
 type tracked struct {
 	io.Reader
 	closed bool
@@ -241,8 +241,8 @@ func TestBodiesAreClosedAndBounded(t *testing.T) {
 		{"a page", 200, strings.NewReader(`<html>`), true},
 		{"empty", 204, strings.NewReader(``), true},
 		{"endless", 200, endless{}, true},
-		{"refused", 404, strings.NewReader(`{"message":"Not found."}`), true},
-		{"refused without end", 500, endless{}, true},
+		{"error", 404, strings.NewReader(`{"message":"Not found."}`), true},
+		{"endless error", 500, endless{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			body := &tracked{Reader: row.body}

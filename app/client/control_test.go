@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/client"
 )
 
-func TestVerbs(t *testing.T) {
+func TestControlCalls(t *testing.T) {
 	const abstract, order, file, folder = `{"data":` + abstractJSON + `}`, `{"data":` + orderJSON + `}`, `{"data":` + fileJSON + `}`,
 		`{"data":` + folderJSON + `}`
 	change := client.Patch{"city": nil}
@@ -96,7 +96,7 @@ func TestEmptyIDs(t *testing.T) {
 	}
 }
 
-func TestCallTellsOfTheAnswer(t *testing.T) {
+func TestCallOptionsReceiveHeaders(t *testing.T) {
 	c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: 201, Header: http.Header{"Etag": {`"tag"`}, "Idempotent-Replayed": {"true"}},
 			Body: io.NopCloser(strings.NewReader(`{"data":` + orderJSON + `}`)), Request: r}
@@ -108,8 +108,7 @@ func TestCallTellsOfTheAnswer(t *testing.T) {
 	}
 }
 
-// A list is read to its end, each page where the one before it says, an empty one
-// too; it stops where the reader does, and an error is the last thing it gives.
+// A list is read to its end, including empty pages. It stops when the reader stops, and an error ends the iteration.
 func TestLists(t *testing.T) {
 	var asked []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,10 +129,10 @@ func TestLists(t *testing.T) {
 	defer srv.Close()
 	c := client.New(srv.URL, key, nil)
 	list := client.List{Filters: map[string]string{"county": "St. Clair"}, Sort: "-due_date", PerPage: 2}
-	n, refused := drain(c.Orders(t.Context(), list))
+	n, failure := drain(c.Orders(t.Context(), list))
 	var e *client.Error
-	if n != 3 || !errors.As(refused, &e) || e.Status != http.StatusUnprocessableEntity {
-		t.Errorf("%d orders, %v", n, refused)
+	if n != 3 || !errors.As(failure, &e) || e.Status != http.StatusUnprocessableEntity {
+		t.Errorf("%d orders, %v", n, failure)
 	}
 	const all = "county=St.+Clair"
 	want := []string{"/v1/orders?" + all + "&per_page=2&sort=-due_date", "/v1/orders?" + all + "&cursor=c%261&per_page=2&sort=-due_date",

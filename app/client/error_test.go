@@ -14,20 +14,20 @@ import (
 	"deedkeep/app/client"
 )
 
-func refuse(t testing.TB, status int, header http.Header, body io.Reader) *client.Error {
+func readError(t testing.TB, status int, header http.Header, body io.Reader) *client.Error {
 	t.Helper()
 	c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(body), Request: r}
 	}))
 	_, err := c.Folders(t.Context())
-	var refused *client.Error
-	if !errors.As(err, &refused) {
+	var failure *client.Error
+	if !errors.As(err, &failure) {
 		t.Fatalf("status %d is %v", status, err)
 	}
-	return refused
+	return failure
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrorResponses(t *testing.T) {
 	id := http.Header{"X-Request-Id": {"req-1"}}
 	for _, row := range []struct {
 		name   string
@@ -60,7 +60,7 @@ func TestRefusals(t *testing.T) {
 			"301 Moved Permanently to https://elsewhere.test/"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := refuse(t, row.status, row.header, strings.NewReader(row.body))
+			got := readError(t, row.status, row.header, strings.NewReader(row.body))
 			if !reflect.DeepEqual(*got, row.want) {
 				t.Errorf("got %+v, want %+v", *got, row.want)
 			}
@@ -71,20 +71,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRefusalCutOnTheWire(t *testing.T) {
-	got := refuse(t, 413, http.Header{}, io.MultiReader(strings.NewReader(`{"message":`), broken{}))
+func TestTruncatedErrorResponse(t *testing.T) {
+	got := readError(t, 413, http.Header{}, io.MultiReader(strings.NewReader(`{"message":`), broken{}))
 	if got.Status != 413 || got.Message != "413 Request Entity Too Large" {
 		t.Errorf("got %+v", *got)
 	}
 }
 
-func FuzzRefusal(f *testing.F) {
+func FuzzErrorResponse(f *testing.F) {
 	for _, s := range []string{`{"message":"m","errors":{"a":["b"]}}`, `{"message":1}`, `[`, ``, "\x00",
 		`{"message":"m","errors":{"a":[null]}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got := refuse(t, 422, http.Header{}, bytes.NewReader(body))
+		got := readError(t, 422, http.Header{}, bytes.NewReader(body))
 		if got.Status != 422 || got.Message == "" {
 			t.Fatalf("got %+v", *got)
 		}

@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// saying answers everything with a text, and tells what was asked.
+// saying responds to every request with a text and records the requests.
 func saying(t *testing.T, text string) (*client.Client, *string) {
 	t.Helper()
 	var asked string
@@ -34,7 +34,7 @@ func eventLine(seq int) string {
 		"\n", seq, seq)
 }
 
-func TestEachEvent(t *testing.T) {
+func TestExportEvents(t *testing.T) {
 	t.Parallel()
 	const damage, end = `{"damaged":{"kind":"event","subject":"2","problem":"broken"}}` + "\n", `{"end":{"entries":2}}` + "\n"
 	for _, row := range []struct {
@@ -84,7 +84,7 @@ func TestVerifyEvents(t *testing.T) {
 	}
 	c, _ = saying(t, `{"error":"the disk"}`)
 	_, err = c.VerifyEvents(t.Context(), func(apitypes.Progress) {})
-	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 500 || refused.RequestID != "r-9" {
+	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Status != 500 || failure.RequestID != "r-9" {
 		t.Errorf("%v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func TestVerifyEvents(t *testing.T) {
 	}
 }
 
-func TestEventsAsksForWhatIsChosen(t *testing.T) {
+func TestEventsSendsFilters(t *testing.T) {
 	t.Parallel()
 	c, asked := saying(t, `{"data":[]}`)
 	at := apitypes.At(time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC))

@@ -19,9 +19,9 @@ func ExampleClient_CreateOrder() {
 
 	vault := client.New(srv.URL+"/v1", "dk_live_…", http.DefaultTransport)
 	_, err := vault.CreateOrder(context.Background(), client.OrderDraft{OrderNumber: "T-2026-0417", DueDate: "15 June"})
-	var refused *client.Error
-	if errors.As(err, &refused) {
-		fmt.Println(refused.Status, refused.Errors.Of("due_date"))
+	var failure *client.Error
+	if errors.As(err, &failure) {
+		fmt.Println(failure.Status, failure.Errors.Of("due_date"))
 	}
 	// Output: 422 [The due date field must match the format Y-m-d.]
 }

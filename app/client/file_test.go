@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// link answers /dl/ with bytes and keeps the credentials that came with it.
+// link responds to /dl/ with bytes and records the credentials of the request.
 func link(got *http.Header) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		*got = r.Header.Clone()
@@ -23,7 +23,7 @@ func link(got *http.Header) http.HandlerFunc {
 	}
 }
 
-func TestDownloadKeepsTheKeyAtHome(t *testing.T) {
+func TestDownloadSendsTheKeyOnlyToTheServer(t *testing.T) {
 	var away, home http.Header
 	other := httptest.NewServer(link(&away))
 	defer other.Close()
@@ -88,16 +88,16 @@ func TestDownloadKeepsTheKeyAtHome(t *testing.T) {
 	}
 }
 
-func TestDownloadRefused(t *testing.T) {
+func TestDownloadError(t *testing.T) {
 	srv, _ := serve(t, 404, `{"message":"Not found."}`)
 	_, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
-	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Status != 404 || refused.Message != "Not found." || refused.RequestID != "req-1" {
+	var failure *client.Error
+	if !errors.As(err, &failure) || failure.Status != 404 || failure.Message != "Not found." || failure.RequestID != "req-1" {
 		t.Fatalf("err = %v", err)
 	}
 }
 
-func TestDownloadCut(t *testing.T) {
+func TestTruncatedDownload(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/") {
 			http.Redirect(w, r, "/dl/77", http.StatusFound)
@@ -117,7 +117,7 @@ func TestDownloadCut(t *testing.T) {
 	}
 }
 
-// A signed link opens a document: an error that ends in a log must not hold it.
+// A signed link grants access to a document, so errors, which may be logged, must not contain it.
 func TestDownloadErrorHidesTheLink(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()

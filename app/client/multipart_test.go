@@ -14,8 +14,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// parts answers with body and tells each part as name|disposition's exact
-// file name|content.
+// parts responds with body and records each part as name|file name in the disposition|content.
 func parts(t *testing.T, status int, body string) (*httptest.Server, *[]string) {
 	t.Helper()
 	var got []string
@@ -90,7 +89,7 @@ func TestForms(t *testing.T) {
 			done, err := c.Upload(ctx, ptr(int64(4)), []client.Upload{{Filename: "Deed.pdf", Reader: strings.NewReader("three")}})
 			return fmt.Sprint(done.Success, done.Files[0].ID), err
 		}, 201, doneJSON, []string{"POST /v1/file-vault/upload", "folder_id|-|4", "files|Deed.pdf|three"}, "true 77"},
-		{"upload, all refused", func(ctx context.Context, c *client.Client) (string, error) {
+		{"upload, all rejected", func(ctx context.Context, c *client.Client) (string, error) {
 			done, err := c.Upload(ctx, nil, []client.Upload{{Filename: "Deed.pdf", Reader: strings.NewReader("")}})
 			return fmt.Sprint(done.Success, done.Errors), err
 		}, 200, `{"success":false,"message":"m","files":[],"errors":[{"filename":"Deed.pdf","error":"File is empty"}]}`,
@@ -112,7 +111,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func TestFilenamesArrive(t *testing.T) {
+func TestFilenamesRoundTrip(t *testing.T) {
 	for _, row := range []struct{ name, sent, plain, want string }{
 		{"plain", "Deed (copy) 1.pdf", `filename="Deed (copy) 1.pdf"`, "Deed (copy) 1.pdf"},
 		{"quote", `12" plat.pdf`, `filename="12%22 plat.pdf"; filename*=UTF-8''12%22%20plat.pdf`, `12" plat.pdf`},
@@ -148,8 +147,7 @@ func TestFilenamesArrive(t *testing.T) {
 	}
 }
 
-// The server has the first byte of a document before its last one exists: it
-// was streamed.
+// The server receives the first byte of a document before the last one exists, so the upload is streamed.
 func TestUploadIsStreamed(t *testing.T) {
 	first := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -182,7 +180,7 @@ func TestUploadIsStreamed(t *testing.T) {
 	}
 }
 
-// waits ends when its channel is closed.
+// waits is a reader that ends when its channel is closed.
 type waits struct{ until chan struct{} }
 
 func (w waits) Read([]byte) (int, error) { <-w.until; return 0, io.EOF }
@@ -203,7 +201,7 @@ func TestUnreadableUploadIsNamed(t *testing.T) {
 	}
 }
 
-func TestUnspeakableCustomFields(t *testing.T) {
+func TestCustomFieldsThatCannotBeEncoded(t *testing.T) {
 	c := client.New("http://vault.test", key, nil)
 	if _, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"a": func() {}}}); err == nil {
 		t.Error("an abstract with a function was sent")

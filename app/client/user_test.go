@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// Each verb on users is one request to the door.
+// Each call on users is one request to the control socket.
 func TestUsers(t *testing.T) {
 	var asked, body string
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -37,14 +37,14 @@ func TestVerify(t *testing.T) {
 		t.Errorf("progress %v", got)
 	}
 
-	var refused *client.Error
-	if _, err := stream(strings.NewReader(one+`{"error":"Server error."}`+"\n")).Verify(t.Context(), nil); !errors.As(err, &refused) ||
-		refused.Status != 500 || refused.Message != "Server error." || refused.RequestID != "req-1" {
+	var failure *client.Error
+	if _, err := stream(strings.NewReader(one+`{"error":"Server error."}`+"\n")).Verify(t.Context(), nil); !errors.As(err, &failure) ||
+		failure.Status != 500 || failure.Message != "Server error." || failure.RequestID != "req-1" {
 		t.Errorf("err = %v", err)
 	}
 }
 
-func TestVerifyCut(t *testing.T) {
+func TestTruncatedVerify(t *testing.T) {
 	const one = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n"
 	for _, row := range []struct {
 		name string
@@ -79,18 +79,18 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-func TestVerifyRefused(t *testing.T) {
+func TestVerifyError(t *testing.T) {
 	srv, _ := serve(t, 503, `{"message":"The server is stopping."}`)
-	var refused *client.Error
-	if _, err := client.New(srv.URL, "", nil).Verify(t.Context(), nil); !errors.As(err, &refused) || refused.Status != 503 {
+	var failure *client.Error
+	if _, err := client.New(srv.URL, "", nil).Verify(t.Context(), nil); !errors.As(err, &failure) || failure.Status != 503 {
 		t.Fatalf("err = %v", err)
 	}
 }
 
-// A verification can take an hour; whoever gives up is not held.
+// A verification can take an hour, so Verify must return when its context is canceled.
 func TestVerifyCanceled(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The server sees the caller leave only once the request is read.
+		// The server notices a closed connection only after it has read the request.
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, `{"progress":{"done":1,"total":3,"unit":"records"}}`+"\n")
 		if err := http.NewResponseController(w).Flush(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// loadFile loads text as the settings file of a fresh data directory; problems name it config.yaml.
+// loadFile loads text as the settings file of a new data directory. Its path in problems is config.yaml.
 func loadFile(t *testing.T, text string, src Source) (Config, string) {
 	t.Helper()
 	src.DataDir = t.TempDir()
@@ -34,7 +34,7 @@ func TestDefaultIsValid(t *testing.T) {
 	}
 }
 
-func TestNothingSetIsDefault(t *testing.T) {
+func TestLoadWithoutSourcesReturnsDefault(t *testing.T) {
 	t.Chdir(t.TempDir())
 	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_FUZZ_SEED=1", "DEEDKEEP_SAMPLES=/s",
 		"DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
@@ -47,7 +47,7 @@ func TestNothingSetIsDefault(t *testing.T) {
 	}
 }
 
-// The example says for every key what Default says, and nothing else.
+// The example has the default value of every key and no other keys.
 func TestExampleIsDefault(t *testing.T) {
 	entries, problems, err := readFile("../../config.example.yaml", allKeys())
 	if err != nil || len(problems) != 0 {
@@ -67,7 +67,7 @@ func TestExampleIsDefault(t *testing.T) {
 	}
 }
 
-func TestEveryKeyOfTheExampleIsExplained(t *testing.T) {
+func TestExampleExplainsEveryKey(t *testing.T) {
 	text, err := os.ReadFile("../../config.example.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestEveryKeyOfTheExampleIsExplained(t *testing.T) {
 	}
 }
 
-// every sets each key to something else than its default.
+// every sets each key to a value other than its default.
 const every = `data: /srv/deedkeep
 listen: "[::1]:0"
 public_url: https://vault.example.com
@@ -161,7 +161,7 @@ func everyConfig() Config {
 	}
 }
 
-// Every key can be set in the file, in the environment and by a flag, alone.
+// Each key can be set separately in the file, the environment, and by a flag.
 func TestEveryKeyInEverySource(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "every.yaml")
 	if err := os.WriteFile(file, []byte(every), 0o600); err != nil {
@@ -202,7 +202,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	}
 }
 
-// A passphrase comes from any source, and is never shown.
+// A passphrase can come from any source and is never shown.
 func TestPassphrase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c, err := Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery"}})
@@ -233,7 +233,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-func TestShowTellsTheSource(t *testing.T) {
+func TestShowReturnsTheSource(t *testing.T) {
 	env := []string{"DEEDKEEP_TRUSTED_PROXIES=127.0.0.1, 10.0.0.0/8"}
 	config, problems := loadFile(t, "\nlimits:\n  file_size: 5 MiB\n", Source{Env: env, Flags: map[string]any{"log.level": "warn"}})
 	if problems != "" {
@@ -300,7 +300,7 @@ func TestEnvironmentNamesAreDistinct(t *testing.T) {
 	}
 }
 
-func TestWhereTheFileIsLookedFor(t *testing.T) {
+func TestSettingsFileLocations(t *testing.T) {
 	root := t.TempDir()
 	t.Chdir(root)
 	put := func(path, listen string) {

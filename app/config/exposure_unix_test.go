@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Files with secrets that others can read are found; a file without a secret is not, nor
-// is a secret that no file holds.
+// Exposures lists only files that contain secrets and that other users can read.
 func TestExposures(t *testing.T) {
 	t.Parallel()
 	group := groupReaders // of root's own file a group may be how the service reads it

@@ -96,7 +96,7 @@ func TestFileFailures(t *testing.T) {
 	}
 }
 
-// checkDataLine finds the file by its default place, since a flag would beat what it says.
+// checkDataLine puts the file in the default location, because a flag would override the setting in the file.
 func checkDataLine(t *testing.T, text, want string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -120,7 +120,7 @@ func checkDataLine(t *testing.T, text, want string) {
 	}
 }
 
-func TestFilesThatAreFine(t *testing.T) {
+func TestValidFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "comments": "# nothing\n", "document mark": "---\nlisten: :8080\n", "byte order mark": "\ufefflisten: :8080\n",
 		"Windows line ends": "listen: :8080\r\nlimits:\r\n  parts: 500\r\n", "section of comments": "limits:\n  # parts: 5\nlisten: :8080\n",
@@ -178,7 +178,7 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 	}
 }
 
-// Every number has bounds; each bound is accepted and what lies beyond it is not.
+// Every number has bounds. Each bound is valid, and the next value beyond it is not.
 func TestBounds(t *testing.T) {
 	spans := allBounds()
 	var config Config
@@ -259,7 +259,7 @@ func withText(key, text string) Config {
 	return config
 }
 
-func TestValidateByHand(t *testing.T) {
+func TestValidateWithoutLoad(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(*Config)
 		want   string

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What Files names is what Load reads.
-func TestFilesOfASource(t *testing.T) {
+// Files returns the path that Load reads.
+func TestSourceFiles(t *testing.T) {
 	dir := t.TempDir()
 	data, beside, own := filepath.Join(dir, "data"), filepath.Join(dir, "bin"), filepath.Join(dir, "own.yaml")
 	inData, besideIt := filepath.Join(data, FileName), filepath.Join(beside, FileName)

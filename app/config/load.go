@@ -186,8 +186,8 @@ func flagValue(value any) rawValue {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// checkDataKey rejects a settings file in one data directory that names another directory, because that data directory
-// would be impossible to find from the file's location.
+// checkDataKey rejects a settings file in one data directory that names another directory. Load would look for the file in
+// the other directory and not find it.
 func (c Config) checkDataKey(file, dataDir string) Problems {
 	inside := filepath.Clean(file) == filepath.Join(dataDir, FileName)
 	if !inside || filepath.Clean(c.Data) == filepath.Clean(dataDir) {

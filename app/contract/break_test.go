@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// spoil makes one mistake in a request.
-func (f *fuzzer) spoil(r *request) {
-	kinds := []func(*request) string{f.spoilMethod, f.spoilHeader, f.spoilQuery}
+// corrupt inserts one error into a request.
+func (f *fuzzer) corrupt(r *request) {
+	kinds := []func(*request) string{f.corruptMethod, f.corruptHeader, f.corruptQuery}
 	if r.about != nil {
-		kinds = append(kinds, f.spoilPath, f.spoilPath)
+		kinds = append(kinds, f.corruptPath, f.corruptPath)
 	}
 	if strings.HasPrefix(r.target, "/dl/") {
-		kinds = append(kinds, f.spoilLink)
+		kinds = append(kinds, f.corruptLink)
 	}
 	switch {
 	case r.form != nil:
-		kinds = append(kinds, f.spoilForm, f.spoilForm, f.spoilForm, f.spoilForm, f.spoilMedia)
+		kinds = append(kinds, f.corruptForm, f.corruptForm, f.corruptForm, f.corruptForm, f.corruptMedia)
 	case r.tree != nil:
-		kinds = append(kinds, f.spoilTree, f.spoilTree, f.spoilTree, f.spoilText, f.spoilMedia)
+		kinds = append(kinds, f.corruptTree, f.corruptTree, f.corruptTree, f.corruptText, f.corruptMedia)
 	case r.op.id == "writeUpload":
-		kinds = append(kinds, f.spoilMedia, f.spoilUpload, f.spoilUpload)
+		kinds = append(kinds, f.corruptMedia, f.corruptUpload, f.corruptUpload)
 	case len(r.body) > 0:
-		kinds = append(kinds, f.spoilPairs, f.spoilPairs, f.spoilMedia)
+		kinds = append(kinds, f.corruptPairs, f.corruptPairs, f.corruptMedia)
 	default:
-		kinds = append(kinds, f.spoilEmpty)
+		kinds = append(kinds, f.corruptEmpty)
 	}
 	r.wrong = append(r.wrong, pick(f.rng, kinds)(r))
 }
 
-func (f *fuzzer) spoilMethod(r *request) string {
+func (f *fuzzer) corruptMethod(r *request) string {
 	r.method = pick(f.rng, []string{
 		http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodPost, http.MethodGet, http.MethodTrace, "PROPFIND", "get", "M-SEARCH",
 	})
 	return "method " + r.method
 }
 
-func (f *fuzzer) spoilHeader(r *request) string {
+func (f *fuzzer) corruptHeader(r *request) string {
 	odd := pick(f.rng, [][2]string{
 		{"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("k", 256)}, {"Idempotency-Key", "two words"}, {"Idempotency-Key", "é"}, {"Idempotency-Key", "one"},
 		{"If-Match", `"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", "*"}, {"If-Match", "nonsense"}, {"If-Match", ""}, {"If-Match", `W/"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", `"a", "b", *`},
@@ -47,25 +47,25 @@ func (f *fuzzer) spoilHeader(r *request) string {
 		{"Origin", "https://evil.example"}, {"Cookie", "session=x"}, {"Host", "evil.example"}, {"Host", "a,b"}, {"Host", "[::1"}, {"Content-Encoding", "gzip"}, {"Expect", "100-continue"},
 		{"Authorization", "Bearer"}, {"Authorization", "Basic eDp5"}, {"X-Api-Key", "x"}, {"Connection", "close"}, {"Content-Type", "text/plain"}, {"Upgrade", "websocket"},
 	})
-	if odd[0] == "If-Match" && len(f.world.tags) > 0 && f.chance(40) {
-		odd[1] = pick(f.rng, f.world.tags) // of another record, or another version
+	if odd[0] == "If-Match" && len(f.state.tags) > 0 && f.percent(40) {
+		odd[1] = pick(f.rng, f.state.tags) // of another record, or another version
 	}
 	r.header = append(r.header, odd)
 	return odd[0] + " " + quoted(odd[1])
 }
 
-func (f *fuzzer) spoilQuery(r *request) string {
+func (f *fuzzer) corruptQuery(r *request) string {
 	odd := pick(f.rng, []string{
 		"per_page=0", "per_page=101", "per_page=x", "per_page=1.0", "per_page=", "per_page=25&per_page=25", "cursor=x", "cursor=", "cursor=" + strings.Repeat("A", 4000),
 		"sort=nothing", "sort=", "status=" + strings.Repeat("s", 2001), "status=%00", "status=%ff", "template_id=0", "template_id=x", "created_from=yesterday", "created_from=2026-02-30",
 		"created_to=9999-12-31", "surprise=1", "=", "&&&", "%", "%zz=1", "a;b", "kind=nothing", "order_number=" + strings.Repeat("n", 256), "folder_id=none", "folder_id=-1", "actor=key:x", "record=:",
 		"status[]=a", "status=a&status=b", "q=deed", "page=2", "county=%E5%AE%B6",
 	})
-	if strings.HasPrefix(odd, "cursor=x") && len(f.world.cursors) > 0 {
-		// One of another list, or one that was changed.
-		if _, query, found := strings.Cut(pick(f.rng, f.world.cursors), "cursor="); found {
+	if strings.HasPrefix(odd, "cursor=x") && len(f.state.cursors) > 0 {
+		// A cursor of another list, or a modified one.
+		if _, query, found := strings.Cut(pick(f.rng, f.state.cursors), "cursor="); found {
 			cursor, _, _ := strings.Cut(query, "&")
-			if f.chance(50) {
+			if f.percent(50) {
 				at := f.rng.IntN(len(cursor))
 				cursor = cursor[:at] + "A" + cursor[at+1:]
 			}
@@ -80,23 +80,23 @@ func (f *fuzzer) spoilQuery(r *request) string {
 	return fmt.Sprintf("query %.60s", odd)
 }
 
-// spoilPath names something else: of another noun, in another spelling, or nothing.
-func (f *fuzzer) spoilPath(r *request) string {
+// corruptPath changes the record in the path: to another kind, another spelling, or a missing one.
+func (f *fuzzer) corruptPath(r *request) string {
 	path, query, _ := strings.Cut(r.target, "?")
 	id := r.about.id
 	odd := pick(f.rng, []string{
 		"0", "00", "-1", "1.0", "9223372036854775808", "99999999", id + "0", "0" + id, id + "%20", "%" + "00", "%2e%2e", "..", ".", "a%2fb", "a%5cb", "%ff", "%E5%AE%B6", strings.ToUpper(id) + "a",
 		strings.Repeat("9", 300), "'", "{id}", "null", "*", id + "/", id + "//", id + ".json", id + ";v=1",
 	})
-	if f.chance(30) {
-		if other := f.world.some(f.rng, pick(f.rng, []string{"abstract", "order", "file", "folder", "template"}), f.chance(30)); other != nil {
+	if f.percent(30) {
+		if other := f.state.some(f.rng, pick(f.rng, []string{"abstract", "order", "file", "folder", "template"}), f.percent(30)); other != nil {
 			odd = other.id
 		}
 	}
 	r.about = nil
 	at := strings.LastIndex(path, "/"+id)
 	r.target = path[:at+1] + odd + path[at+1+len(id):]
-	if f.chance(10) {
+	if f.percent(10) {
 		r.target = pick(f.rng, []string{"/api", "/", "//v1/.."}) + r.target
 	}
 	if query != "" {
@@ -105,14 +105,14 @@ func (f *fuzzer) spoilPath(r *request) string {
 	return fmt.Sprintf("path %.60s", odd)
 }
 
-func (f *fuzzer) spoilLink(r *request) string {
+func (f *fuzzer) corruptLink(r *request) string {
 	at := 1 + f.rng.IntN(len(r.target)-1)
 	change := pick(f.rng, []string{"x", "", "/", "%2f", "0", "."})
 	r.target = r.target[:at] + change + r.target[at+1:]
 	return fmt.Sprintf("link at %d: %q", at, change)
 }
 
-func (f *fuzzer) spoilMedia(r *request) string {
+func (f *fuzzer) corruptMedia(r *request) string {
 	r.media = pick(f.rng, []string{
 		"", "text/plain", "application/json; charset=utf-16", "application/json; charset=utf-8", "application/xml", "application/json, text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
 		"application/json", "json", "application/octet-stream", "APPLICATION/JSON", "application/merge-patch+json", ";", strings.Repeat("a", 500) + "/b",
@@ -120,15 +120,15 @@ func (f *fuzzer) spoilMedia(r *request) string {
 	return fmt.Sprintf("media %.40q", r.media)
 }
 
-func (f *fuzzer) spoilEmpty(r *request) string {
-	r.body = []byte(pick(f.rng, []string{"{}", "x", "[]", strings.Repeat(" ", 100), `{"id":1}`, strings.Repeat("b", mostJSON+1)}))
+func (f *fuzzer) corruptEmpty(r *request) string {
+	r.body = []byte(pick(f.rng, []string{"{}", "x", "[]", strings.Repeat(" ", 100), `{"id":1}`, strings.Repeat("b", maxJSON+1)}))
 	r.media = pick(f.rng, []string{"", "application/json", "text/plain"})
-	r.chunked = f.chance(50)
+	r.chunked = f.percent(50)
 	return "a body where there is none"
 }
 
-// spoilUpload changes what tus asks for.
-func (f *fuzzer) spoilUpload(r *request) string {
+// corruptUpload breaks a header or a body of the tus protocol.
+func (f *fuzzer) corruptUpload(r *request) string {
 	odd := pick(f.rng, [][2]string{
 		{"Upload-Offset", "1"}, {"Upload-Offset", "-1"}, {"Upload-Offset", "9223372036854775808"}, {"Upload-Offset", ""}, {"Tus-Resumable", "2.0.0"}, {"Tus-Resumable", ""},
 	})
@@ -140,17 +140,17 @@ func (f *fuzzer) spoilUpload(r *request) string {
 	return odd[0] + " " + quoted(odd[1])
 }
 
-func (f *fuzzer) spoilPairs(r *request) string {
+func (f *fuzzer) corruptPairs(r *request) string {
 	odd := pick(f.rng, []string{"&county=A&county=B", "&custom_fields=%7B", "&template_id=x", "&template_id=999", "&%zz", "&surprise=1", "&county=%ff", "&county=" + strings.Repeat("c", 2001), "&custom_fields[a]=b", ";", "&files=x", "&=", "&county=%00"})
-	if f.chance(10) {
-		odd = "&county=" + strings.Repeat("c", mostJSON)
+	if f.percent(10) {
+		odd = "&county=" + strings.Repeat("c", maxJSON)
 	}
 	r.body = append(r.body, odd...)
 	return fmt.Sprintf("pairs %.40s", odd)
 }
 
-// spoilText breaks JSON as a text.
-func (f *fuzzer) spoilText(r *request) string {
+// corruptText breaks the syntax of JSON.
+func (f *fuzzer) corruptText(r *request) string {
 	body := r.body
 	odd := f.rng.IntN(13)
 	switch odd {
@@ -171,32 +171,32 @@ func (f *fuzzer) spoilText(r *request) string {
 	case 7:
 		body = bytes.Replace(body, []byte("{"), []byte("{\"city\":\"\xff\","), 1)
 	case 8:
-		body = bytes.Replace(body, []byte("{"), []byte(`{"city":"`+strings.Repeat("l", mostJSON)+`",`), 1)
+		body = bytes.Replace(body, []byte("{"), []byte(`{"city":"`+strings.Repeat("l", maxJSON)+`",`), 1)
 	case 9:
 		body = bytes.Replace(body, []byte("{"), []byte(`{"city":1e400,"__proto__":{},"":1,`), 1)
 	case 10:
 		body = bytes.ReplaceAll(body, []byte(`"`), []byte(`'`))
 	case 11:
-		body = append(bytes.Repeat([]byte(" "), mostJSON-len(body)%mostJSON), body...)
+		body = append(bytes.Repeat([]byte(" "), maxJSON-len(body)%maxJSON), body...)
 	default:
 		body = bytes.Replace(body, []byte("{"), []byte(`{"city":"a\u0000b",`), 1)
 	}
-	r.body, r.chunked = body, f.chance(30)
+	r.body, r.chunked = body, f.percent(30)
 	return fmt.Sprintf("text %d", odd)
 }
 
-// spoilTree puts a wrong value into JSON.
-func (f *fuzzer) spoilTree(r *request) string {
+// corruptTree inserts a wrong value into JSON.
+func (f *fuzzer) corruptTree(r *request) string {
 	members, ok := r.tree.(map[string]any)
 	if !ok {
-		return f.spoilText(r)
+		return f.corruptText(r)
 	}
 	var names []string
 	for name := range sorted(r.op.body.Content["application/json"].Schema.Value.Properties) {
 		names = append(names, name)
 	}
 	name := pick(f.rng, append(names, "surprise", "id", "version"))
-	if f.chance(10) {
+	if f.percent(10) {
 		delete(members, name)
 		r.body = encode(members)
 		return "without " + name
@@ -210,8 +210,8 @@ func (f *fuzzer) spoilTree(r *request) string {
 		strings.Repeat("b", 255), strings.Repeat("b", 256), strings.Repeat("é", 2000), strings.Repeat("é", 2001), "a\u0000b", "\u202egnol", "2026-02-30", "2026-13-01", "0000-00-00", "9999-12-31", "tomorrow", "1", "01",
 		map[string]any{"": 1}, map[string]any{"surprise": "x"}, strings.Repeat("k", 20000),
 	})
-	if name == "custom_fields" && len(f.world.fields) > 0 && f.chance(70) {
-		value = map[string]any{pick(f.rng, f.world.fields).key: value}
+	if name == "custom_fields" && len(f.state.fields) > 0 && f.percent(70) {
+		value = map[string]any{pick(f.rng, f.state.fields).key: value}
 	}
 	members[name] = value
 	r.body = encode(members)

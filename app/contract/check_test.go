@@ -18,13 +18,13 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// judge says what is wrong with an answer; commits are those that the request made.
+// judge returns what is wrong with a response. commits is the number of commits that the request caused.
 func (f *fuzzer) judge(r *request, got *reply, commits uint64) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if got.status >= http.StatusInternalServerError {
 		say("status %d\n%s", got.status, f.log.tail())
 	}
-	if got.status == http.StatusBadRequest && unheard(r, got) {
+	if got.status == http.StatusBadRequest && withoutHandler(r, got) {
 		return wrong
 	}
 	if !requestIDs.MatchString(got.header.Get("X-Request-Id")) {
@@ -52,9 +52,8 @@ func (f *fuzzer) judge(r *request, got *reply, commits uint64) (wrong []string) 
 	return wrong
 }
 
-// unheard reports an answer of net/http's own, before any handler: what came is no HTTP.
-// Where HEAD was asked it has no words.
-func unheard(r *request, got *reply) bool {
+// withoutHandler reports whether net/http responded before any handler.
+func withoutHandler(r *request, got *reply) bool {
 	_, err := url.ParseRequestURI(r.target)
 	return bytes.HasPrefix(got.body, []byte("400 Bad Request")) ||
 		r.method == http.MethodHead && err != nil && got.header.Get("X-Request-Id") == ""
@@ -62,7 +61,7 @@ func unheard(r *request, got *reply) bool {
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// again is what must hold of a request that is sent once more with its key.
+// again checks the response to a repeated request with the same idempotency key.
 func (f *fuzzer) again(r *request, got *reply, commits uint64, say func(string, ...any)) {
 	switch {
 	case got.status != r.answered.status || string(got.body) != string(r.answered.body):
@@ -74,33 +73,33 @@ func (f *fuzzer) again(r *request, got *reply, commits uint64, say func(string, 
 	}
 }
 
-// reread looks once more at what a change was answered with: it is what is there now.
-func (f *fuzzer) reread(r *request, got *reply) {
+// readBack reads a changed record and compares it with the response to the change.
+func (f *fuzzer) readBack(r *request, got *reply) {
 	changes := r.method == http.MethodPost || r.method == http.MethodPatch
 	if !changes || got.status >= http.StatusMultipleChoices || r.replayed(got) || !json.Valid(got.body) {
 		return
 	}
 	var said, found struct{ Data map[string]any }
 	if json.Unmarshal(got.body, &said) != nil || said.Data == nil {
-		return // an upload, which tells of files
+		return // an upload, whose response contains files
 	}
 	t := f.record(said.Data, nil)
 	if t == nil {
 		return
 	}
-	look := &request{op: r.op, as: "read", method: http.MethodGet, target: nouns[t.noun] + "/" + t.id}
+	look := &request{op: r.op, as: "read", method: http.MethodGet, target: recordPaths[t.recordKind] + "/" + t.id}
 	for _, h := range r.header {
 		if h[0] == "Host" {
-			look.header = append(look.header, h) // the addresses in an answer begin with it
+			look.header = append(look.header, h) // links in the response begin with it
 		}
 	}
 	now, err := f.send(look)
 	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil || !reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
-		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.told(r, got))
+		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.describe(r, got))
 	}
 }
 
-// described holds an answer against the description.
+// described checks a response against the description.
 func (f *fuzzer) described(r *request, got *reply) string {
 	method := r.method
 	if method == http.MethodHead {
@@ -139,11 +138,10 @@ func (f *fuzzer) described(r *request, got *reply) string {
 	return ""
 }
 
-// ambiguous is an address that may be read in two ways, which nothing answers.
+// ambiguous matches paths with more than one interpretation, which the server rejects.
 var ambiguous = regexp.MustCompile(`(?i)%2[ef]|%5c|%00|\\`)
 
-// route finds the operation that answers an address, in any of its spellings; nil for
-// an address or a method that is not described.
+// route returns the operation of a path in any spelling, or nil if the path or the method is not in the description.
 func (f *fuzzer) route(method, target string) (*routers.Route, map[string]string) {
 	where, _, _ := strings.Cut(target, "?")
 	if straight := "/" + strings.Join(strings.FieldsFunc(where, func(c rune) bool { return c == '/' }), "/"); strings.HasPrefix(straight, "/v1/") || strings.HasPrefix(straight, "/api/v1/") {
@@ -156,15 +154,14 @@ func (f *fuzzer) route(method, target string) (*routers.Route, map[string]string
 	if err != nil {
 		return nil, nil
 	}
-	route, params, err := f.book.router.FindRoute(request)
+	route, params, err := f.api.router.FindRoute(request)
 	if err != nil {
 		return nil, nil
 	}
 	return route, params
 }
 
-// undescribed is what must hold where nothing is described: a refusal of the one
-// shape under /v1, and a page elsewhere.
+// undescribed checks the response of a path that is not in the description: a JSON error under /v1, otherwise a page.
 func undescribed(r *request, got *reply) string {
 	if r.method == http.MethodOptions && got.status == http.StatusNoContent {
 		if got.header.Get("Allow") == "" {
@@ -194,7 +191,7 @@ func undescribed(r *request, got *reply) string {
 	return ""
 }
 
-// allowed holds an answer against what the key may do.
+// allowed checks a response against the permissions of the key.
 func (f *fuzzer) allowed(r *request, got *reply) string {
 	under := strings.HasPrefix(r.target, "/v1/") || strings.HasPrefix(r.target, "/metrics")
 	if r.method == http.MethodOptions || got.status == http.StatusBadRequest || !under || r.op.open {
@@ -227,7 +224,7 @@ func (f *fuzzer) allowed(r *request, got *reply) string {
 		}
 		return ""
 	}
-	for _, o := range f.book.operations {
+	for _, o := range f.api.operations {
 		if o.id == route.Operation.OperationID {
 			if may := o.may(as, r.method); may == (got.status == http.StatusForbidden) {
 				return fmt.Sprintf("status %d: a key of kind %s may: %v", got.status, as, may)
@@ -237,7 +234,7 @@ func (f *fuzzer) allowed(r *request, got *reply) string {
 	return ""
 }
 
-// local says whether a request looks like one of a program of this machine.
+// local reports whether a request appears to come from a program on this machine.
 func (r *request) local() bool {
 	for _, h := range r.header {
 		if h[0] == "X-Forwarded-For" || h[0] == "X-Forwarded-Host" || h[0] == "Origin" || h[0] == "Host" && h[1] != "localhost" {
@@ -247,8 +244,8 @@ func (r *request) local() bool {
 	return r.has("Host") && (r.method == http.MethodGet || r.method == http.MethodHead)
 }
 
-// tail is the end of the log.
-func (l *lines) tail() string {
+// tail returns the end of the log.
+func (l *logBuffer) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text := l.b.String()

@@ -14,18 +14,17 @@ import (
 
 const (
 	usualSeed = 20260529
-	// inRound is how many requests a round has that is not the usual one. What failed is
-	// done again from its seed.
-	inRound = 6000
+	// roundRequests is the number of requests in every round except the default one. A failure is reproduced from its seed.
+	roundRequests = 6000
 )
 
-// TestContract does one round, or rounds for as long as DEEDKEEP_FUZZ_CONTRACT says.
+// TestContract runs one round, or rounds for the duration in DEEDKEEP_FUZZ_CONTRACT.
 func TestContract(t *testing.T) {
-	book := readBook(t)
+	api := readDescription(t)
 	seed, until := uint64(usualSeed), time.Now()
-	most := inFirst
+	maxRequests := defaultRequests
 	if text := os.Getenv("DEEDKEEP_FUZZ_SEED"); text != "" {
-		most = inRound
+		maxRequests = roundRequests
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
 			t.Fatal(err)
@@ -36,40 +35,40 @@ func TestContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		most, until = inRound, until.Add(long)
+		maxRequests, until = roundRequests, until.Add(long)
 	}
 	all, begun := newTable(), time.Now()
 	for first := true; first || time.Now().Before(until) && !t.Failed(); first, seed = false, seed+1 {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { play(t, book, seed, most, all) })
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { runRound(t, api, seed, maxRequests, all) })
 	}
 	t.Logf("%d requests in %v\n%s", all.sum(), time.Since(begun).Round(time.Millisecond), all)
 }
 
-// play is one round over a vault of its own.
-func play(t *testing.T, book *book, seed uint64, most int, all *table) {
-	f := &fuzzer{T: t, book: book, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), house: open(t, seed), world: newWorld(), table: newTable()}
-	for _, o := range book.first() {
+// runRound runs one round with a new vault.
+func runRound(t *testing.T, api *api, seed uint64, maxRequests int, all *table) {
+	f := &fuzzer{T: t, api: api, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), testServer: open(t, seed), state: newState(), table: newTable()}
+	for _, o := range api.first() {
 		for _, as := range kinds {
 			f.step(o, as, 0)
 		}
 	}
-	for f.count < most && !f.Failed() {
-		o := pick(f.rng, book.operations)
+	for f.count < maxRequests && !f.Failed() {
+		o := pick(f.rng, api.operations)
 		f.step(o, f.kind(o), f.mistakes())
 	}
 	f.end()
-	for _, o := range book.operations {
+	for _, o := range api.operations {
 		f.table.expect(t, o)
 	}
 	all.add(f.table)
 }
 
-// fuzzer is one round.
+// fuzzer generates and sends the requests of one round.
 type fuzzer struct {
 	*testing.T
-	*house
-	book  *book
-	world *world
+	*testServer
+	api   *api
+	state *state
 	table *table
 	seed  uint64
 	rng   *rand.Rand
@@ -78,9 +77,9 @@ type fuzzer struct {
 	indexed bool // at least once
 }
 
-// kind chooses whose key is shown: mostly one that may.
+// kind selects the key of a request, usually one with permission.
 func (f *fuzzer) kind(o *operation) string {
-	if f.chance(75) {
+	if f.percent(75) {
 		switch o.path {
 		case "/v1/events":
 			return "events"
@@ -92,7 +91,7 @@ func (f *fuzzer) kind(o *operation) string {
 	return pick(f.rng, kinds)
 }
 
-// mistakes chooses how many a request has.
+// mistakes selects the number of errors in a request.
 func (f *fuzzer) mistakes() int {
 	switch n := f.rng.IntN(10); {
 	case n < 4:
@@ -104,57 +103,57 @@ func (f *fuzzer) mistakes() int {
 	}
 }
 
-// chance is true in so many of a hundred cases.
-func (f *fuzzer) chance(percent int) bool { return f.rng.IntN(100) < percent }
+// percent reports true in the given percentage of calls.
+func (f *fuzzer) percent(percent int) bool { return f.rng.IntN(100) < percent }
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
-// step makes a request, sends it and judges the answer.
+// step generates a request, sends it, and checks the response.
 func (f *fuzzer) step(o *operation, as string, mistakes int) {
-	if again := f.world.again; again != nil && mistakes == 0 && as == "full" && f.chance(5) {
-		f.world.again = nil
+	if again := f.state.again; again != nil && mistakes == 0 && as == "full" && f.percent(5) {
+		f.state.again = nil
 		f.ask(again)
 		return
 	}
 	r := f.make(o, as)
 	for range mistakes {
-		f.spoil(r)
+		f.corrupt(r)
 	}
 	f.ask(r)
 }
 
 func (f *fuzzer) ask(r *request) {
 	f.count++
-	if asks := r.op.id == "search" || strings.Contains(r.target, "q="); asks && (!f.indexed || f.chance(15)) {
+	if asks := r.op.id == "search" || strings.Contains(r.target, "q="); asks && (!f.indexed || f.percent(15)) {
 		f.index(f.T)
 		f.indexed = true
 	}
 	before := f.commits()
 	got, err := f.send(r)
 	if err != nil {
-		f.Fatalf("%v\n%s", err, f.told(r, nil))
+		f.Fatalf("%v\n%s", err, f.describe(r, nil))
 	}
 	f.table.note(r, got.status)
 	if wrong := f.judge(r, got, f.commits()-before); len(wrong) > 0 {
-		f.Errorf("%s\n%s", strings.Join(wrong, "\n"), f.told(r, got))
+		f.Errorf("%s\n%s", strings.Join(wrong, "\n"), f.describe(r, got))
 		return
 	}
 	f.learn(r, got)
-	if f.chance(25) {
-		f.reread(r, got)
+	if f.percent(25) {
+		f.readBack(r, got)
 	}
 }
 
-// told is a request as somebody may send it again, and what was answered.
-func (f *fuzzer) told(r *request, got *reply) string {
-	s := fmt.Sprintf("request %d of DEEDKEEP_FUZZ_SEED=%d, %s as %s, %v\n%s", f.count, f.seed, r.op.id, r.as, r.wrong, r.curl(f.house))
+// describe returns a request in a form that can be repeated, and its response.
+func (f *fuzzer) describe(r *request, got *reply) string {
+	s := fmt.Sprintf("request %d of DEEDKEEP_FUZZ_SEED=%d, %s as %s, %v\n%s", f.count, f.seed, r.op.id, r.as, r.wrong, r.curl(f.testServer))
 	if got != nil {
 		s += fmt.Sprintf("\n%d %v\n%.2000s", got.status, got.header, got.body)
 	}
 	return s
 }
 
-// table counts requests by operation, kind of key and class of status.
+// table counts requests by operation, type of key, and status class.
 type table struct {
 	cells map[string]map[string]map[int]int
 }
@@ -194,8 +193,7 @@ func (t *table) sum() (n int) {
 	return n
 }
 
-// expect fails where an operation was not asked with some kind of key, or was never
-// answered well.
+// expect fails if an operation was not called with every type of key, or never succeeded.
 func (t *table) expect(tb testing.TB, o *operation) {
 	tb.Helper()
 	well := 0

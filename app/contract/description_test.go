@@ -13,28 +13,28 @@ import (
 	"deedkeep/app/vaulttest/description"
 )
 
-// book is the description, ready to be used.
-type book struct {
+// api is the parsed description.
+type api struct {
 	operations []*operation
 	router     routers.Router
 }
 
-// operation is one of the description.
+// operation is one operation of the description.
 type operation struct {
 	id, method string
 	path       string // with the prefix of its server
-	open       bool   // to everybody
+	open       bool   // needs no key
 	params     openapi3.Parameters
 	body       *openapi3.RequestBody // nil: none
 }
 
-func readBook(t *testing.T) *book {
+func readDescription(t *testing.T) *api {
 	t.Helper()
 	doc, err := description.LoadStrict("../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &book{}
+	b := &api{}
 	if b.router, err = gorillamux.NewRouter(doc); err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +56,8 @@ func readBook(t *testing.T) *book {
 	return b
 }
 
-// first are all operations in an order in which each has something to work on: what
-// tells of templates, what creates, what reads and changes, what deletes, what restores.
-func (b *book) first() []*operation {
+// first returns all operations in a useful sequence: templates, creation, reads and changes, deletion, restoration.
+func (b *api) first() []*operation {
 	rank := func(o *operation) int {
 		switch {
 		case strings.Contains(o.path, "template") || strings.HasPrefix(o.path, "/v1/order-"):
@@ -79,7 +78,7 @@ func (b *book) first() []*operation {
 	return first
 }
 
-// may says whether a kind of key may use an operation with a method.
+// may reports whether a type of key may call an operation with a method.
 func (o *operation) may(as, method string) bool {
 	reads := method == http.MethodGet || method == http.MethodHead
 	switch {

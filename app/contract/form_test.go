@@ -14,12 +14,12 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// form is a multipart body before it is written.
+// form is a multipart body before it is encoded.
 type form struct {
-	boundary string // as it stands in the Content-Type
+	boundary string // as written in the Content-Type
 	parts    []part
-	end      string // what comes after the last part
-	said     string // the Content-Type; "": that of the boundary
+	end      string // text after the last part
+	said     string // the Content-Type; "": derived from the boundary
 }
 
 type part struct {
@@ -27,7 +27,7 @@ type part struct {
 	content []byte
 }
 
-// newForm has a part for each member, and one for each document.
+// newForm returns a form with a part for each member and each document.
 func (f *fuzzer) newForm(s *openapi3.Schema, tree map[string]any) *form {
 	m := &form{boundary: fmt.Sprintf("fence%d", f.rng.IntN(1000))}
 	m.end = "--" + m.boundary + "--\r\n"
@@ -41,7 +41,7 @@ func (f *fuzzer) newForm(s *openapi3.Schema, tree map[string]any) *form {
 			m.parts = append(m.parts, f.document(name))
 		}
 	}
-	if f.chance(30) {
+	if f.percent(30) {
 		f.rng.Shuffle(len(m.parts), func(i, j int) { m.parts[i], m.parts[j] = m.parts[j], m.parts[i] })
 	}
 	return m
@@ -51,7 +51,7 @@ func holdsFiles(s *openapi3.Schema) bool {
 	return s.Items != nil && s.Items.Value.Format == "binary"
 }
 
-// document is a part with a document, mostly one that is accepted.
+// document returns a part with a document, usually a valid one.
 func (f *fuzzer) document(name string) part {
 	salt := fmt.Sprint(f.rng.IntN(400)) // some have the same bytes
 	filename, content := "Deed "+salt+".pdf", vaulttest.PDF(1+f.rng.IntN(4), salt)
@@ -72,38 +72,38 @@ func (f *fuzzer) document(name string) part {
 	return f.file(name, filename, content)
 }
 
-// toArrive chooses the document of an upload, and says how many bytes it has.
-func (f *fuzzer) toArrive(r *request) string {
+// uploadContent selects the document of an upload and returns its size.
+func (f *fuzzer) uploadContent(r *request) string {
 	r.document = pick(f.rng, [][]byte{
-		vaulttest.PDF(1+f.rng.IntN(4), fmt.Sprint(f.rng.IntN(400))), append(vaulttest.PDF(1, "x"), "/Encrypt"...), []byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("l"), mostFile),
+		vaulttest.PDF(1+f.rng.IntN(4), fmt.Sprint(f.rng.IntN(400))), append(vaulttest.PDF(1, "x"), "/Encrypt"...), []byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("l"), maxFile),
 	})
 	sum := sha256.Sum256(r.document)
-	f.world.sent[hex.EncodeToString(sum[:])] = true
+	f.state.sent[hex.EncodeToString(sum[:])] = true
 	return fmt.Sprint(len(r.document))
 }
 
-// metadata are those of an upload.
+// metadata returns the Upload-Metadata of an upload.
 func (f *fuzzer) metadata() string {
 	coded := func(name, value string) string { return name + " " + base64.StdEncoding.EncodeToString([]byte(value)) }
 	list := []string{coded("filename", pick(f.rng, []string{"Deed.pdf", "家屋.PDF", "Legal description.txt", "setup.exe"}))}
-	noun := pick(f.rng, []string{"abstract", "folder", ""})
-	if t := f.world.some(f.rng, noun, f.chance(10)); t != nil {
-		list = append(list, coded(noun+"_id", t.id))
+	recordKind := pick(f.rng, []string{"abstract", "folder", ""})
+	if t := f.state.some(f.rng, recordKind, f.percent(10)); t != nil {
+		list = append(list, coded(recordKind+"_id", t.id))
 	}
 	return strings.Join(list, ",")
 }
 
 func (f *fuzzer) file(name, filename string, content []byte) part {
 	sum := sha256.Sum256(content)
-	f.world.sent[hex.EncodeToString(sum[:])] = true
+	f.state.sent[hex.EncodeToString(sum[:])] = true
 	header := []string{fmt.Sprintf(`Content-Disposition: form-data; name="%s"; filename="%s"`, name, filename)}
-	if f.chance(50) {
+	if f.percent(50) {
 		header = append(header, "Content-Type: application/octet-stream")
 	}
 	return part{header, content}
 }
 
-// bytes gives the Content-Type and the body.
+// bytes returns the Content-Type and the body.
 func (m *form) bytes() (media string, body []byte) {
 	var b bytes.Buffer
 	for _, p := range m.parts {
@@ -116,21 +116,21 @@ func (m *form) bytes() (media string, body []byte) {
 	return "multipart/form-data; boundary=" + m.boundary, b.Bytes()
 }
 
-// mistake is one in a form.
+// mistake is an error in a form.
 type mistake struct {
 	name string
 	make func()
 }
 
-// spoilForm makes one mistake in a form.
-func (f *fuzzer) spoilForm(r *request) string {
+// corruptForm inserts one error into a form.
+func (f *fuzzer) corruptForm(r *request) string {
 	one := pick(f.rng, slices.Concat(frameMistakes(r.form), f.partMistakes(r.form), f.documentMistakes(r.form)))
 	one.make()
 	r.media, r.body = r.form.bytes()
 	return "form: " + one.name
 }
 
-// frameMistakes are in what holds the parts together.
+// frameMistakes returns errors in the framing of the parts.
 func frameMistakes(m *form) []mistake {
 	said := func(what string) func() { return func() { m.said = what } }
 	return []mistake{
@@ -148,12 +148,12 @@ func frameMistakes(m *form) []mistake {
 	}
 }
 
-// plainPart is a field that is no document.
+// plainPart returns a field without a document.
 func plainPart(name, value string) part {
 	return part{[]string{fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, name)}, []byte(value)}
 }
 
-// partMistakes are in fields and their heads.
+// partMistakes returns errors in fields and their headers.
 func (f *fuzzer) partMistakes(m *form) []mistake {
 	add := func(parts ...part) func() { return func() { m.parts = append(m.parts, parts...) } }
 	return []mistake{
@@ -164,16 +164,16 @@ func (f *fuzzer) partMistakes(m *form) []mistake {
 		{"a field twice", add(plainPart("county", "A"), plainPart("county", "B"))},
 		{"an unknown field", add(plainPart("surprise", "x"))},
 		{"a field in the place of a document", add(plainPart("files", "x"))},
-		{"a field that is too large", add(plainPart("county", strings.Repeat("z", mostJSON+1)))},
+		{"a field that is too large", add(plainPart("county", strings.Repeat("z", maxJSON+1)))},
 		{"a field that is no UTF-8", add(plainPart("county", "\xff\xfe"))},
-		{"too many parts", add(slices.Repeat([]part{plainPart("x", "")}, mostParts+1)...)},
+		{"too many parts", add(slices.Repeat([]part{plainPart("x", "")}, maxParts+1)...)},
 		{"odd custom fields", add(plainPart("custom_fields", pick(f.rng, []string{"{", "[]", "7", "null", `{"a":{"b":1}}`, ""})))},
 		{"an id that is none", add(plainPart(pick(f.rng, []string{"folder_id", "template_id"}),
 			pick(f.rng, []string{"0", "-1", "01", "1e3", "999999", "9223372036854775808", "", "x", "1.0", "null"})))},
 	}
 }
 
-// documentMistakes are in documents.
+// documentMistakes returns errors in documents.
 func (f *fuzzer) documentMistakes(m *form) []mistake {
 	add := func(name, filename string, content []byte) func() {
 		return func() { m.parts = append(m.parts, f.file(name, filename, content)) }
@@ -183,11 +183,11 @@ func (f *fuzzer) documentMistakes(m *form) []mistake {
 	})
 	return []mistake{
 		{"a document in another field", add("county", "a.pdf", vaulttest.PDF(1, "x"))},
-		{"a document that is too large", add("files", "large.txt", bytes.Repeat([]byte("l"), mostFile+1))},
-		{"a document as large as may be", add("files", "full.txt", bytes.Repeat([]byte("f"), mostFile))},
+		{"a document that is too large", add("files", "large.txt", bytes.Repeat([]byte("l"), maxFile+1))},
+		{"a document as large as may be", add("files", "full.txt", bytes.Repeat([]byte("f"), maxFile))},
 		{"an odd filename", add("files", odd, vaulttest.PDF(1, "odd"))},
 		{"many documents", func() {
-			for range mostFiles + 2 {
+			for range maxFiles + 2 {
 				m.parts = append(m.parts, f.document("files"))
 			}
 		}},

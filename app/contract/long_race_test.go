@@ -2,5 +2,5 @@
 
 package contract
 
-// inFirst is less under the race detector, which makes a request several times as dear.
-const inFirst = 600
+// defaultRequests is smaller with the race detector, which slows requests down several times.
+const defaultRequests = 600

@@ -2,5 +2,5 @@
 
 package contract
 
-// inFirst is how many requests the usual round has.
-const inFirst = 1200
+// defaultRequests is the number of requests in the default round.
+const defaultRequests = 1200

@@ -12,26 +12,26 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// request is one as it goes over the wire.
+// request is an HTTP request.
 type request struct {
 	op       *operation
 	as       string
 	method   string
 	target   string // path and query, as sent
 	header   [][2]string
-	media    string // of the body; "": none is said
+	media    string // media type of the body; "": none
 	body     []byte
 	chunked  bool
-	form     *form    // of which body was made; nil: something else
-	tree     any      // of which body was made as JSON
-	wrong    []string // what was spoilt
-	about    *thing   // what the path names, where it names one
-	once     string   // its Idempotency-Key, if it is a good one
-	answered *reply   // what it was answered the first time
-	document []byte   // that an upload is begun for
+	form     *form        // source of body; nil: not a form
+	tree     any          // source of a JSON body
+	wrong    []string     // the inserted errors
+	about    *vaultRecord // the record in the path, if any
+	once     string       // its Idempotency-Key, if valid
+	answered *reply       // the first response
+	document []byte       // the document of a new upload
 }
 
-// make gives a request of an operation that is right, as far as the world knows.
+// make returns a valid request of an operation, according to the known records.
 func (f *fuzzer) make(o *operation, as string) *request {
 	r := &request{op: o, as: as, method: o.method}
 	r.target = f.path(r)
@@ -41,17 +41,17 @@ func (f *fuzzer) make(o *operation, as string) *request {
 	return r
 }
 
-// path fills the parameters of a path in.
+// path fills in the parameters of a path.
 func (f *fuzzer) path(r *request) string {
 	o := r.op
 	if strings.HasPrefix(o.path, "/dl/") {
-		if len(f.world.links) > 0 {
-			return pick(f.rng, f.world.links)
+		if len(f.state.links) > 0 {
+			return pick(f.rng, f.state.links)
 		}
 		return "/dl/1/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/Deed.pdf"
 	}
 	path := o.path
-	var above *thing
+	var above *vaultRecord
 	for _, p := range o.params {
 		if p.Value.In != openapi3.ParameterInPath {
 			continue
@@ -69,57 +69,57 @@ func (f *fuzzer) path(r *request) string {
 	return path
 }
 
-// named chooses what the end of a path names.
-func (f *fuzzer) named(o *operation, before string, above *thing) *thing {
-	noun := ""
-	for n, path := range nouns {
+// named selects the record at the end of a path.
+func (f *fuzzer) named(o *operation, before string, above *vaultRecord) *vaultRecord {
+	recordKind := ""
+	for n, path := range recordPaths {
 		if before == path+"/" {
-			noun = n
+			recordKind = n
 		}
 	}
 	if above != nil {
-		noun = "file"
-		var own []*thing
-		for _, t := range f.world.things["file"] {
+		recordKind = "file"
+		var own []*vaultRecord
+		for _, t := range f.state.records["file"] {
 			if t.of == above && !t.gone {
 				own = append(own, t)
 			}
 		}
-		if len(own) > 0 && f.chance(85) {
+		if len(own) > 0 && f.percent(85) {
 			return pick(f.rng, own)
 		}
 	}
-	if o.id == "detachFile" && above == nil && f.chance(85) {
-		// An abstract that has something to take away.
-		for _, t := range f.world.things["file"] {
+	if o.id == "detachFile" && above == nil && f.percent(85) {
+		// An abstract that has a file.
+		for _, t := range f.state.records["file"] {
 			if t.of != nil && !t.gone && !t.of.gone {
 				return t.of
 			}
 		}
 	}
-	gone := f.chance(12)
+	gone := f.percent(12)
 	if strings.HasSuffix(o.path, "/restore") {
-		gone = f.chance(60)
+		gone = f.percent(60)
 	}
-	t := f.world.some(f.rng, noun, gone)
+	t := f.state.some(f.rng, recordKind, gone)
 	if t == nil {
-		t = f.world.some(f.rng, noun, !gone)
+		t = f.state.some(f.rng, recordKind, !gone)
 	}
 	return t
 }
 
-// query adds some of the parameters, or goes on with a list.
+// query adds some of the parameters, or a cursor.
 func (f *fuzzer) query(r *request) {
 	if strings.HasPrefix(r.op.path, "/dl/") {
 		return
 	}
-	if own := f.pages(r.op); len(own) > 0 && f.chance(25) {
+	if own := f.pages(r.op); len(own) > 0 && f.percent(25) {
 		r.target = pick(f.rng, own)
 		return
 	}
 	var pairs []string
 	for _, p := range r.op.params {
-		if p.Value.In != openapi3.ParameterInQuery || p.Value.Name == "cursor" || !p.Value.Required && !f.chance(25) {
+		if p.Value.In != openapi3.ParameterInQuery || p.Value.Name == "cursor" || !p.Value.Required && !f.percent(25) {
 			continue
 		}
 		pairs = append(pairs, url.QueryEscape(p.Value.Name)+"="+url.QueryEscape(plain(f.value(p.Value.Name, p.Value.Schema))))
@@ -131,7 +131,7 @@ func (f *fuzzer) query(r *request) {
 
 func (f *fuzzer) pages(o *operation) []string {
 	var own []string
-	for _, c := range f.world.cursors {
+	for _, c := range f.state.cursors {
 		if path, _, _ := strings.Cut(c, "?"); path == o.path {
 			own = append(own, c)
 		}
@@ -139,7 +139,7 @@ func (f *fuzzer) pages(o *operation) []string {
 	return own
 }
 
-// plain is a value as a query or a form has it.
+// plain formats a value for a query or a form.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -158,27 +158,27 @@ func plain(v any) string {
 
 func (f *fuzzer) headers(r *request) {
 	for _, p := range r.op.params {
-		if p.Value.In != openapi3.ParameterInHeader || !p.Value.Required && !f.chance(30) {
+		if p.Value.In != openapi3.ParameterInHeader || !p.Value.Required && !f.percent(30) {
 			continue
 		}
 		var value string
 		switch p.Value.Name {
 		case "Idempotency-Key":
-			f.world.keys++
-			value = fmt.Sprintf("key-%d", f.world.keys)
+			f.state.keys++
+			value = fmt.Sprintf("key-%d", f.state.keys)
 			r.once = value
 		case "If-Match":
 			value = "*"
-			if r.about != nil && r.about.tag != "" && f.chance(70) {
+			if r.about != nil && r.about.tag != "" && f.percent(70) {
 				value = r.about.tag
 			}
 		case "If-None-Match":
 			value = `"0"`
-			if len(f.world.tags) > 0 {
-				value = pick(f.rng, f.world.tags)
+			if len(f.state.tags) > 0 {
+				value = pick(f.rng, f.state.tags)
 			}
 		case "Upload-Length":
-			value = f.toArrive(r)
+			value = f.uploadContent(r)
 		case "Upload-Metadata":
 			value = f.metadata()
 		case "Upload-Offset":
@@ -193,20 +193,20 @@ func (f *fuzzer) headers(r *request) {
 		}
 		r.header = append(r.header, [2]string{p.Value.Name, value})
 	}
-	if f.chance(10) {
+	if f.percent(10) {
 		r.header = append(r.header, [2]string{"Accept-Encoding", "gzip"})
 	}
-	if r.op.path == "/metrics" && r.as == "none" && f.chance(50) {
+	if r.op.path == "/metrics" && r.as == "none" && f.percent(50) {
 		r.header = append(r.header, [2]string{"Host", "localhost"})
 	}
-	if f.chance(5) && r.method == http.MethodGet {
+	if f.percent(5) && r.method == http.MethodGet {
 		r.method = http.MethodHead
 	}
 }
 
-// body makes a body of one of the media types.
+// body adds a body of one of the media types.
 func (f *fuzzer) body(r *request) {
-	if r.op.body == nil || !r.op.body.Required && f.chance(15) {
+	if r.op.body == nil || !r.op.body.Required && f.percent(15) {
 		return
 	}
 	if r.op.id == "writeUpload" {
@@ -246,14 +246,14 @@ func (f *fuzzer) body(r *request) {
 	}
 }
 
-// order gives the files of an abstract another order.
+// order adds a new sequence of an abstract's files.
 func (f *fuzzer) order(r *request, members map[string]any) {
 	delete(members, "files")
-	if r.about == nil || f.chance(60) {
+	if r.about == nil || f.percent(60) {
 		return
 	}
 	list := []any{}
-	for _, t := range f.world.things["file"] {
+	for _, t := range f.state.records["file"] {
 		if t.of == r.about && !t.gone {
 			list = append(list, number(t.id))
 		}
@@ -262,9 +262,9 @@ func (f *fuzzer) order(r *request, members map[string]any) {
 	members["files"] = list
 }
 
-// example is one of the description's own, some of the time.
+// example sometimes returns an example of the description.
 func (f *fuzzer) example(of *openapi3.MediaType) (any, bool) {
-	if len(of.Examples) == 0 || !f.chance(25) {
+	if len(of.Examples) == 0 || !f.percent(25) {
 		return nil, false
 	}
 	var names []string
@@ -272,7 +272,7 @@ func (f *fuzzer) example(of *openapi3.MediaType) (any, bool) {
 		names = append(names, name)
 	}
 	var tree any
-	// Decoded anew: it may be spoilt.
+	// A copy, because corrupt may change it.
 	if err := json.Unmarshal(encode(of.Examples[pick(f.rng, names)].Value.Value), &tree); err != nil {
 		panic(err)
 	}
@@ -290,15 +290,15 @@ func encode(tree any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// has says whether a header is set.
+// has reports whether a header is set.
 func (r *request) has(name string) bool {
 	return slices.ContainsFunc(r.header, func(h [2]string) bool { return strings.EqualFold(h[0], name) })
 }
 
-// replayed reports an answer that was given again.
+// replayed reports whether the response is a replay for the idempotency key.
 func (r *request) replayed(got *reply) bool { return got.header.Get("Idempotent-Replayed") == "true" }
 
-// wire is the request as bytes.
+// wire returns the request in HTTP/1.1 format.
 func (r *request) wire(key string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", r.method, r.target)
@@ -317,7 +317,7 @@ func (r *request) wire(key string) []byte {
 	return b.Bytes()
 }
 
-// all are the headers with those that every request has.
+// all returns all headers, including those that every request has.
 func (r *request) all(key string) [][2]string {
 	var list [][2]string
 	if !r.has("Host") {
@@ -339,8 +339,8 @@ func (r *request) all(key string) [][2]string {
 	return list
 }
 
-// curl is the request as a command; "$KEY" stands for a key of its kind.
-func (r *request) curl(h *house) string {
+// curl returns the request as a command. "$KEY" stands for a key of its type.
+func (r *request) curl(h *testServer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "curl -sS --path-as-is -i -X %s", quoted(r.method))
 	key := h.keys[r.as]
@@ -361,8 +361,7 @@ func (r *request) curl(h *house) string {
 	return b.String() + " " + quoted("http://127.0.0.1:8080"+r.target)
 }
 
-// quoted is a text as bash reads it: $'…' where it has more than letters. A long one
-// is cut, and says so.
+// quoted quotes a text for bash, with $'…' if it has special characters. It truncates a long text and says so.
 func quoted(text string) string {
 	cut := ""
 	if len(text) > 4000 {

@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// value makes something that a schema takes; names lead it to what the world knows.
+// value returns a value that is valid for a schema. It prefers known values with the same name.
 func (f *fuzzer) value(name string, ref *openapi3.SchemaRef) any {
 	s := ref.Value
 	switch {
@@ -22,7 +22,7 @@ func (f *fuzzer) value(name string, ref *openapi3.SchemaRef) any {
 	case len(s.OneOf) > 0:
 		return f.value(name, pick(f.rng, s.OneOf))
 	}
-	if v := f.known(name); v != nil && f.chance(70) {
+	if v := f.known(name); v != nil && f.percent(70) {
 		return v
 	}
 	kind := "string"
@@ -43,7 +43,7 @@ func (f *fuzzer) value(name string, ref *openapi3.SchemaRef) any {
 	case "number":
 		return pick(f.rng, []any{0, -1.5, 2.25, 1e6})
 	case "boolean":
-		return f.chance(50)
+		return f.percent(50)
 	case "null":
 		return nil
 	}
@@ -56,14 +56,14 @@ func (f *fuzzer) object(name string, s *openapi3.Schema) any {
 	}
 	made := map[string]any{}
 	for key, property := range sorted(s.Properties) {
-		if slices.Contains(s.Required, key) || f.chance(40) {
+		if slices.Contains(s.Required, key) || f.percent(40) {
 			made[key] = f.value(key, property)
 		}
 	}
 	return made
 }
 
-// sorted goes through a map in the order of its keys: of the same seed come the same values.
+// sorted iterates over a map by key, so that the same seed generates the same values.
 func sorted[V any](m map[string]V) func(func(string, V) bool) {
 	return func(yield func(string, V) bool) {
 		keys := make([]string, 0, len(m))
@@ -79,14 +79,14 @@ func sorted[V any](m map[string]V) func(func(string, V) bool) {
 	}
 }
 
-// custom are values of the fields that there are.
+// custom returns values for existing custom fields.
 func (f *fuzzer) custom() any {
 	made := map[string]any{}
 	for range f.rng.IntN(4) {
-		if len(f.world.fields) == 0 {
+		if len(f.state.fields) == 0 {
 			break
 		}
-		one := pick(f.rng, f.world.fields)
+		one := pick(f.rng, f.state.fields)
 		switch {
 		case len(one.options) > 0:
 			made[one.key] = pick(f.rng, one.options)
@@ -101,9 +101,9 @@ func (f *fuzzer) custom() any {
 		case one.kind == "url":
 			made[one.key] = "https://example.com/deeds?book=12"
 		case one.kind == "date":
-			made[one.key] = pick(f.rng, f.world.words["due_date"])
+			made[one.key] = pick(f.rng, f.state.words["due_date"])
 		case one.kind == "checkbox":
-			made[one.key] = f.chance(50)
+			made[one.key] = f.percent(50)
 		default:
 			made[one.key] = pick(f.rng, words)
 		}
@@ -111,16 +111,16 @@ func (f *fuzzer) custom() any {
 	return made
 }
 
-// known is a value that a name means in this world; nil where it means nothing.
+// known returns a known value for a name, or nil.
 func (f *fuzzer) known(name string) any {
-	noun, isID := map[string]string{"template_id": "template", "folder_id": "folder", "parent_id": "folder"}[name]
+	recordKind, isID := map[string]string{"template_id": "template", "folder_id": "folder", "parent_id": "folder"}[name]
 	if isID {
-		if t := f.world.some(f.rng, noun, false); t != nil {
+		if t := f.state.some(f.rng, recordKind, false); t != nil {
 			return number(t.id)
 		}
 		return nil
 	}
-	if list := f.world.words[name]; len(list) > 0 {
+	if list := f.state.words[name]; len(list) > 0 {
 		return pick(f.rng, list)
 	}
 	return nil
@@ -135,41 +135,41 @@ func number(text string) any {
 }
 
 func (f *fuzzer) integer(s *openapi3.Schema) any {
-	least, most := 0, 1<<31
+	minimum, maximum := 0, 1<<31
 	if s.Min != nil {
-		least = int(*s.Min)
+		minimum = int(*s.Min)
 	}
 	if s.Max != nil {
-		most = int(*s.Max)
+		maximum = int(*s.Max)
 	}
-	return pick(f.rng, []int{least, least + 1, min(least+f.rng.IntN(20), most), most})
+	return pick(f.rng, []int{minimum, minimum + 1, min(minimum+f.rng.IntN(20), maximum), maximum})
 }
 
 var words = []string{
 	"Elm Street 12", "O'Hara & Söhne", "第一抵当権", "x", "Ωμέγα", "a\tb", "1e5", "null", "<b>bold</b>", "=1+1", "ＦＵＬＬ", "e\u0301", "🏠 deed", " padded ", "12-3-045",
 }
 
-// text is as long as may be in some cases, and as short.
+// text returns a random text, sometimes of the maximum or minimum length.
 func (f *fuzzer) text(s *openapi3.Schema) string {
 	switch {
 	case s.Pattern != "":
 		return matching(f.rng, s.Pattern)
 	case s.Format == "date":
-		return pick(f.rng, f.world.words["due_date"])
+		return pick(f.rng, f.state.words["due_date"])
 	case s.Format == "date-time":
 		return "2026-05-29T04:00:00Z"
 	}
 	text := pick(f.rng, words)
-	if s.MaxLength != nil && f.chance(15) {
+	if s.MaxLength != nil && f.percent(15) {
 		text = strings.Repeat(pick(f.rng, []string{"a", "é", "家"}), int(*s.MaxLength))
 	}
-	if s.MinLength == 0 && f.chance(5) {
+	if s.MinLength == 0 && f.percent(5) {
 		return ""
 	}
 	return text
 }
 
-// matching makes a text of a pattern.
+// matching returns a text that matches a pattern.
 func matching(rng *rand.Rand, pattern string) string {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -181,8 +181,8 @@ func matching(rng *rand.Rand, pattern string) string {
 }
 
 func write(rng *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
-	times := func(least, most int) {
-		for range least + rng.IntN(most-least+1) {
+	times := func(minimum, maximum int) {
+		for range minimum + rng.IntN(maximum-minimum+1) {
 			write(rng, b, re.Sub[0])
 		}
 	}

@@ -28,21 +28,20 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// kinds are the kinds of keys that are shown.
+// kinds are the types of keys in requests.
 var kinds = []string{"full", "read", "events", "metrics", "expired", "revoked", "none", "garbage"}
 
-// Limits small enough that what is above them is soon sent.
+// Small limits, which requests can exceed quickly.
 const (
-	mostJSON     = 32 << 10
-	mostFile     = 64 << 10
-	mostFiles    = 6
-	mostParts    = 20
-	mostAbstract = 12
+	maxJSON     = 32 << 10
+	maxFile     = 64 << 10
+	maxFiles    = 6
+	maxParts    = 20
+	maxAbstract = 12
 )
 
-// house is a vault behind the whole server, without its work in the background: what
-// is committed was asked for.
-type house struct {
+// testServer is a vault with a complete server but without background work, so that every commit belongs to a request.
+type testServer struct {
 	vault *instance.Instance
 	clock *vaulttest.Clock
 	dir   string
@@ -50,15 +49,15 @@ type house struct {
 	web   *httptest.Server
 	conn  net.Conn
 	from  *bufio.Reader
-	log   *lines
+	log   *logBuffer
 }
 
-func open(t *testing.T, seed uint64) *house {
+func open(t *testing.T, seed uint64) *testServer {
 	t.Helper()
-	h := &house{clock: vaulttest.NewClock(), keys: map[string]string{"none": "", "garbage": "dk_live_garbage"}, log: &lines{}}
+	h := &testServer{clock: vaulttest.NewClock(), keys: map[string]string{"none": "", "garbage": "dk_live_garbage"}, log: &logBuffer{}}
 	set := vaulttest.Options(t)
-	set.Now, set.Rand = h.clock.Now, &chance{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
-	set.Settings.FileSize, set.Settings.FilesPerRequest, set.Settings.FilesPerAbstract = mostFile, mostFiles, mostAbstract
+	set.Now, set.Rand = h.clock.Now, &lockedRand{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
+	set.Settings.FileSize, set.Settings.FilesPerRequest, set.Settings.FilesPerAbstract = maxFile, maxFiles, maxAbstract
 	set.Log = slog.New(slog.NewTextHandler(h.log, nil))
 	h.dir = set.Dir
 	h.vault = vaulttest.Open(t, set)
@@ -69,21 +68,21 @@ func open(t *testing.T, seed uint64) *house {
 	}
 	c := config.Default()
 	c.Data, c.Rate.FailingKeys = set.Dir, 0
-	c.Limits.JSONBody, c.Limits.FormFields, c.Limits.Parts = mostJSON, mostJSON, mostParts
-	c.Limits.FileSize, c.Limits.FilesPerRequest, c.Limits.RequestBody = mostFile, mostFiles, 8*mostFile
+	c.Limits.JSONBody, c.Limits.FormFields, c.Limits.Parts = maxJSON, maxJSON, maxParts
+	c.Limits.FileSize, c.Limits.FilesPerRequest, c.Limits.RequestBody = maxFile, maxFiles, 8*maxFile
 	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: control.Build{Version: "test"}, Log: set.Log, Now: h.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.web = httptest.NewServer(handler)
 	t.Cleanup(func() {
-		h.hangUp()
+		h.closeConn()
 		h.web.Close()
 	})
 	return h
 }
 
-func (h *house) makeKeys(t *testing.T) {
+func (h *testServer) makeKeys(t *testing.T) {
 	t.Helper()
 	h.clock.Advance(-2 * time.Hour)
 	end := h.clock.Now().Add(time.Hour)
@@ -107,8 +106,8 @@ func (h *house) makeKeys(t *testing.T) {
 	h.clock.Advance(2 * time.Hour)
 }
 
-// commits is how many there were.
-func (h *house) commits() uint64 {
+// commits returns the number of commits.
+func (h *testServer) commits() uint64 {
 	n, err := h.vault.Metrics(context.Background())
 	if err != nil {
 		panic(err)
@@ -116,40 +115,40 @@ func (h *house) commits() uint64 {
 	return n.Commits.Changes.Count
 }
 
-// index has the index of words know all there is.
-func (h *house) index(t *testing.T) {
+// index waits until the search index is up to date.
+func (h *testServer) index(t *testing.T) {
 	t.Helper()
 	if _, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// reply is an answer with its body decoded.
+// reply is a response with its decoded body.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// send sends a request over the connection that is open, or a new one.
-func (h *house) send(r *request) (*reply, error) {
+// send sends a request on the open connection or on a new one.
+func (h *testServer) send(r *request) (*reply, error) {
 	kept := h.conn != nil
 	got, err := h.exchange(r)
 	if err != nil && kept {
-		h.hangUp() // it may have been closed between two requests
+		h.closeConn() // the server may have closed it since the last request
 		got, err = h.exchange(r)
 	}
 	if err != nil {
-		h.hangUp()
+		h.closeConn()
 		return nil, fmt.Errorf("no answer: %w", err)
 	}
 	return got, nil
 }
 
-// patience is how long an answer may take.
-const patience = 20 * time.Second
+// responseTimeout is the timeout of a response.
+const responseTimeout = 20 * time.Second
 
-func (h *house) exchange(r *request) (*reply, error) {
+func (h *testServer) exchange(r *request) (*reply, error) {
 	if h.conn == nil {
 		conn, err := net.Dial("tcp", h.web.Listener.Addr().String())
 		if err != nil {
@@ -157,26 +156,26 @@ func (h *house) exchange(r *request) (*reply, error) {
 		}
 		h.conn, h.from = conn, bufio.NewReader(conn)
 	}
-	if err := h.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := h.conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return nil, err
 	}
 	var sent sync.WaitGroup
 	conn := h.conn
-	// A server that has heard enough may answer and close; what it said is what counts.
+	// A server may respond before it has read the request, and close. Only its response counts.
 	sent.Go(func() { _, _ = conn.Write(r.wire(h.keys[r.as])) })
 	answer, err := http.ReadResponse(h.from, &http.Request{Method: r.method})
 	if err == nil && answer.StatusCode == http.StatusContinue {
 		answer, err = http.ReadResponse(h.from, &http.Request{Method: r.method})
 	}
 	if err != nil {
-		h.hangUp()
+		h.closeConn()
 		sent.Wait()
 		return nil, err
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if answer.Close || err != nil {
-		h.hangUp()
+		h.closeConn()
 	}
 	sent.Wait()
 	if err == nil && answer.Header.Get("Content-Encoding") == "gzip" && len(body) > 0 {
@@ -188,15 +187,15 @@ func (h *house) exchange(r *request) (*reply, error) {
 	return &reply{answer.StatusCode, answer.Header, body}, err
 }
 
-func (h *house) hangUp() {
+func (h *testServer) closeConn() {
 	if h.conn != nil {
-		_ = h.conn.Close() // the other side may have closed it
+		_ = h.conn.Close() // the server may have closed it
 		h.conn = nil
 	}
 }
 
-// onDisk are the digests of the blobs that lie there, and how many files lie in tmp.
-func (h *house) onDisk(t *testing.T) (digests map[string]bool, leftovers int) {
+// onDisk returns the digests of the blobs on disk and the number of files in tmp.
+func (h *testServer) onDisk(t *testing.T) (digests map[string]bool, leftovers int) {
 	t.Helper()
 	digests = map[string]bool{}
 	for _, dir := range []string{"blobs", "tmp", "uploads"} {
@@ -223,25 +222,25 @@ func (h *house) onDisk(t *testing.T) (digests map[string]bool, leftovers int) {
 	return digests, leftovers
 }
 
-// chance is what looks like chance, for many goroutines.
-type chance struct {
+// lockedRand is a deterministic source of random bytes for concurrent use.
+type lockedRand struct {
 	mu     sync.Mutex
 	source *rand.ChaCha8
 }
 
-func (c *chance) Read(p []byte) (int, error) {
+func (c *lockedRand) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.source.Read(p)
 }
 
-// lines is a log that many goroutines write.
-type lines struct {
+// logBuffer is a log for concurrent use.
+type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)

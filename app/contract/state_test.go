@@ -16,41 +16,41 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// world is what the answers said there is.
-type world struct {
-	things  map[string][]*thing // by noun, in the order they came
-	byID    map[string]*thing   // by noun and id
-	links   []string            // of downloads, their paths
-	cursors []string            // whole targets of next and previous pages
-	tags    []string            // ETags
-	fields  []field             // of templates and orders
-	words   map[string][]string // values that lists and drafts take, by name
-	sent    map[string]bool     // digests of documents that were sent
-	keys    int                 // idempotency keys that were made
-	again   *request            // a request with such a key, and what was answered
+// state contains the records and values that responses contained.
+type state struct {
+	records map[string][]*vaultRecord // by kind, in the sequence of their creation
+	byID    map[string]*vaultRecord   // by kind and ID
+	links   []string                  // paths of download links
+	cursors []string                  // request targets of next and previous pages
+	tags    []string                  // ETags
+	fields  []field                   // of templates and orders
+	words   map[string][]string       // values that lists and drafts take, by name
+	sent    map[string]bool           // digests of the sent documents
+	keys    int                       // number of idempotency keys
+	again   *request                  // a request with an idempotency key, to be repeated
 }
 
-// thing is a record.
-type thing struct {
-	noun, id string
-	gone     bool   // in the trash, or removed
-	with     *thing // the abstract that it went to the trash with
-	of       *thing // the abstract of a file
-	tag      string // its last ETag
-	digest   string // of a file
+// vaultRecord is a record.
+type vaultRecord struct {
+	recordKind, id string
+	gone           bool         // in the trash or deleted
+	with           *vaultRecord // the abstract that was deleted together with it
+	of             *vaultRecord // the abstract of a file
+	tag            string       // its last ETag
+	digest         string       // of a file
 
-	document []byte // of an upload: all that is to arrive
-	offset   int    // how much of it did
+	document []byte // of an upload: the complete content
+	offset   int    // how much of it readOffset
 }
 
-// field is one of a template or of the orders.
+// field is a custom field of a template or of orders.
 type field struct {
 	key, kind string
 	options   []string
 }
 
-func newWorld() *world {
-	return &world{things: map[string][]*thing{}, byID: map[string]*thing{}, sent: map[string]bool{}, words: map[string][]string{
+func newState() *state {
+	return &state{records: map[string][]*vaultRecord{}, byID: map[string]*vaultRecord{}, sent: map[string]bool{}, words: map[string][]string{
 		"status": {"active", "Open", "Complete"}, "kind": {"abstract", "order.created", "file.filed"}, "actor": {"key", "key:1", "operator"}, "record": {"file:1"},
 		"county": {"Essex", "Wexcombe"}, "state": {"MA", "NY"}, "created_from": {"2026-05-01", "2026-05-29T04:00:00Z"}, "created_to": {"2026-05-29", "2027-01-01T00:00:00+02:00"},
 		"q":        {"Elm", "deed", "Esex", "T-2026", "Legal description", `"land beginning"`, "12-3-045", "sal", "a", "-", `"`, "Bk 1022 Pg 311"},
@@ -58,36 +58,35 @@ func newWorld() *world {
 	}}
 }
 
-// some gives a thing of a noun: mostly one that is there, sometimes one that has gone;
-// nil where there is none.
-func (w *world) some(rng *rand.Rand, noun string, gone bool) *thing {
-	fits := slices.DeleteFunc(slices.Clone(w.things[noun]), func(t *thing) bool { return t.gone != gone })
+// some returns a record of a kind, usually an existing and sometimes a deleted one; nil if there is none.
+func (w *state) some(rng *rand.Rand, recordKind string, gone bool) *vaultRecord {
+	fits := slices.DeleteFunc(slices.Clone(w.records[recordKind]), func(t *vaultRecord) bool { return t.gone != gone })
 	if len(fits) == 0 {
 		return nil
 	}
-	// The latest are the likeliest: they have a history that was just made.
+	// Recent records are more likely, because they have a recent history.
 	if n := len(fits); n > 8 && rng.IntN(2) == 0 {
 		fits = fits[n-8:]
 	}
 	return pick(rng, fits)
 }
 
-func (w *world) thing(noun, id string) *thing {
-	t := w.byID[noun+" "+id]
+func (w *state) vaultRecord(recordKind, id string) *vaultRecord {
+	t := w.byID[recordKind+" "+id]
 	if t == nil {
-		t = &thing{noun: noun, id: id}
-		w.byID[noun+" "+id] = t
-		w.things[noun] = append(w.things[noun], t)
+		t = &vaultRecord{recordKind: recordKind, id: id}
+		w.byID[recordKind+" "+id] = t
+		w.records[recordKind] = append(w.records[recordKind], t)
 	}
 	return t
 }
 
-// learn takes down what a good answer says.
+// learn adds the records and values of a successful response.
 func (f *fuzzer) learn(r *request, got *reply) {
 	if got.status >= http.StatusBadRequest || r.method == http.MethodOptions {
 		return
 	}
-	w := f.world
+	w := f.state
 	if tag := got.header.Get("ETag"); tag != "" && len(w.tags) < 200 {
 		w.tags = append(w.tags, tag)
 	}
@@ -98,8 +97,8 @@ func (f *fuzzer) learn(r *request, got *reply) {
 	if route == nil || route.Path == "/openapi.json" {
 		return
 	}
-	f.arrived(r, got)
-	named := f.world.named(route.Path, params)
+	f.readOffset(r, got)
+	named := f.state.named(route.Path, params)
 	if named != nil && !r.replayed(got) {
 		f.moved(named, route)
 	}
@@ -109,7 +108,7 @@ func (f *fuzzer) learn(r *request, got *reply) {
 			f.walk(said, nil)
 		}
 	}
-	if tag := got.header.Get("ETag"); named != nil && tag != "" && named.noun != "file" {
+	if tag := got.header.Get("ETag"); named != nil && tag != "" && named.recordKind != "file" {
 		named.tag = tag
 	}
 	if r.once != "" && r.answered == nil && len(r.wrong) == 0 && !r.replayed(got) {
@@ -118,44 +117,44 @@ func (f *fuzzer) learn(r *request, got *reply) {
 	}
 }
 
-// arrived takes down how far an upload is.
-func (f *fuzzer) arrived(r *request, got *reply) {
+// readOffset records the offset of an upload.
+func (f *fuzzer) readOffset(r *request, got *reply) {
 	t := r.about
-	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil && strings.HasPrefix(where.Path, nouns["upload"]) {
-		t = f.world.thing("upload", strings.TrimPrefix(where.Path, nouns["upload"]+"/"))
+	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil && strings.HasPrefix(where.Path, recordPaths["upload"]) {
+		t = f.state.vaultRecord("upload", strings.TrimPrefix(where.Path, recordPaths["upload"]+"/"))
 		t.document = r.document
 	}
-	if n, err := strconv.Atoi(got.header.Get("Upload-Offset")); err == nil && t != nil && t.noun == "upload" {
+	if n, err := strconv.Atoi(got.header.Get("Upload-Offset")); err == nil && t != nil && t.recordKind == "upload" {
 		t.offset = n
 	}
 }
 
-// named is the record at the end of a path; nil where there is none that is known.
-func (w *world) named(path string, params map[string]string) *thing {
+// named returns the record at the end of a path, or nil if it is unknown.
+func (w *state) named(path string, params map[string]string) *vaultRecord {
 	if n, ok := params["n"]; ok && strings.HasPrefix(path, "/abstracts/") {
 		return w.byID["file "+n]
 	}
-	for noun, start := range nouns {
+	for recordKind, start := range recordPaths {
 		if strings.HasPrefix("/v1"+path, start+"/{") {
-			return w.byID[noun+" "+cmp.Or(params["id"], params["n"])]
+			return w.byID[recordKind+" "+cmp.Or(params["id"], params["n"])]
 		}
 	}
 	return nil
 }
 
-// moved follows a record into the trash and out of it.
-func (f *fuzzer) moved(t *thing, route *routers.Route) {
+// moved records that a record was moved to the trash or restored.
+func (f *fuzzer) moved(t *vaultRecord, route *routers.Route) {
 	switch {
 	case route.Method == http.MethodDelete:
 		t.gone = true
-		for _, file := range f.world.things["file"] {
+		for _, file := range f.state.records["file"] {
 			if file.of == t && !file.gone {
 				file.gone, file.with = true, t
 			}
 		}
 	case strings.HasSuffix(route.Path, "/restore"):
 		t.gone, t.with = false, nil
-		for _, file := range f.world.things["file"] {
+		for _, file := range f.state.records["file"] {
 			if file.with == t {
 				file.gone, file.with = false, nil
 			}
@@ -163,8 +162,8 @@ func (f *fuzzer) moved(t *thing, route *routers.Route) {
 	}
 }
 
-// walk finds the records in a body by their members.
-func (f *fuzzer) walk(v any, of *thing) {
+// walk finds records in a body by their members.
+func (f *fuzzer) walk(v any, of *vaultRecord) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
@@ -172,7 +171,7 @@ func (f *fuzzer) walk(v any, of *thing) {
 		}
 	case map[string]any:
 		f.links(v)
-		if t := f.record(v, of); t != nil && t.noun == "abstract" {
+		if t := f.record(v, of); t != nil && t.recordKind == "abstract" {
 			of = t
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -183,51 +182,51 @@ func (f *fuzzer) walk(v any, of *thing) {
 
 func (f *fuzzer) links(v map[string]any) {
 	for _, name := range []string{"next", "prev"} {
-		if text, ok := v[name].(string); ok && len(f.world.cursors) < 300 {
+		if text, ok := v[name].(string); ok && len(f.state.cursors) < 300 {
 			if where, err := url.Parse(text); err == nil {
-				f.world.cursors = append(f.world.cursors, where.RequestURI())
+				f.state.cursors = append(f.state.cursors, where.RequestURI())
 			}
 		}
 	}
 }
 
-// record knows the nouns by the members that only they have.
-func (f *fuzzer) record(v map[string]any, of *thing) *thing {
+// record determines the kind of a record by its members.
+func (f *fuzzer) record(v map[string]any, of *vaultRecord) *vaultRecord {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { _, ok := v[name]; return !ok })
 	}
-	var t *thing
+	var t *vaultRecord
 	switch {
 	case has("id", "download_url"):
-		t = f.world.thing("file", fmt.Sprint(v["id"]))
+		t = f.state.vaultRecord("file", fmt.Sprint(v["id"]))
 		if of != nil {
 			t.of = of
 		}
 		f.digest(t)
 	case has("id", "tax_map", "files"):
-		t = f.world.thing("abstract", fmt.Sprint(v["id"]))
+		t = f.state.vaultRecord("abstract", fmt.Sprint(v["id"]))
 	case has("id", "order_number"):
-		t = f.world.thing("order", fmt.Sprint(v["id"]))
+		t = f.state.vaultRecord("order", fmt.Sprint(v["id"]))
 	case has("id", "parent_id"):
-		t = f.world.thing("folder", fmt.Sprint(v["id"]))
+		t = f.state.vaultRecord("folder", fmt.Sprint(v["id"]))
 	case has("id", "default", "custom_fields"):
-		t = f.world.thing("template", fmt.Sprint(v["id"]))
+		t = f.state.vaultRecord("template", fmt.Sprint(v["id"]))
 	case has("key", "type", "options"):
 		f.field(v)
 	}
 	return t
 }
 
-func (f *fuzzer) digest(t *thing) {
+func (f *fuzzer) digest(t *vaultRecord) {
 	var n uint64
 	if _, err := fmt.Sscan(t.id, &n); err != nil || t.digest != "" || t.gone {
 		return
 	}
 	file, err := f.vault.Files.Get(f.Context(), n)
 	if err != nil {
-		return // it went to the trash meanwhile: an answer that is given again tells of it
+		return // it was deleted since; this is a replayed response
 	}
-	if t.digest = file.Digest; !f.world.sent[t.digest] {
+	if t.digest = file.Digest; !f.state.sent[t.digest] {
 		f.Errorf("file %s has bytes that nobody sent", t.id)
 	}
 }
@@ -238,50 +237,50 @@ func (f *fuzzer) field(v map[string]any) {
 	for _, o := range options {
 		one.options = append(one.options, fmt.Sprint(o))
 	}
-	if !slices.ContainsFunc(f.world.fields, func(known field) bool { return known.key == one.key && known.kind == one.kind }) {
-		f.world.fields = append(f.world.fields, one)
+	if !slices.ContainsFunc(f.state.fields, func(known field) bool { return known.key == one.key && known.kind == one.kind }) {
+		f.state.fields = append(f.state.fields, one)
 	}
 }
 
-// end looks at what is left: each record is there or gone as the answers had it, every
-// document's bytes lie on the disk and no others, and the server still answers.
+// end checks the final state: each record exists or is deleted as responses said, the blobs on disk are exactly the
+// content of the documents, and the server still responds.
 func (f *fuzzer) end() {
-	byNoun := map[string]*operation{}
-	for _, o := range f.book.operations {
+	byKind := map[string]*operation{}
+	for _, o := range f.api.operations {
 		if o.method == http.MethodGet && !strings.Contains(o.path[len("/v1"):], "/download") {
-			for noun, path := range nouns {
+			for recordKind, path := range recordPaths {
 				if strings.HasPrefix(o.path, path+"/{") && strings.HasSuffix(o.path, "}") {
-					byNoun[noun] = o
+					byKind[recordKind] = o
 				}
 			}
 		}
 	}
-	for _, t := range f.world.things["upload"] {
-		f.outcome(t, byNoun["upload"])
+	for _, t := range f.state.records["upload"] {
+		f.outcome(t, byKind["upload"])
 	}
-	delete(byNoun, "upload")
-	for noun, o := range byNoun {
-		for _, t := range f.world.things[noun] {
+	delete(byKind, "upload")
+	for recordKind, o := range byKind {
+		for _, t := range f.state.records[recordKind] {
 			want := http.StatusOK
 			if t.gone {
 				want = http.StatusNotFound
 			}
-			r := &request{op: o, as: "full", method: http.MethodGet, target: nouns[noun] + "/" + t.id}
+			r := &request{op: o, as: "full", method: http.MethodGet, target: recordPaths[recordKind] + "/" + t.id}
 			if got, err := f.send(r); err != nil || got.status != want {
-				f.Errorf("at the end %s %s: want %d, got %d %s, %v", noun, t.id, want, got.status, got.body, err)
+				f.Errorf("at the end %s %s: want %d, got %d %s, %v", recordKind, t.id, want, got.status, got.body, err)
 			}
 		}
 	}
-	// What was kept of a request that was refused goes with the sweep that it calls for.
+	// A sweep removes the content of rejected requests.
 	if err := f.vault.Sweeper.Sweep(f.Context()); err != nil {
 		f.Error(err)
 	}
 	f.disk(f.T)
 }
 
-// outcome learns what came of an upload, and cancels what has not arrived.
-func (f *fuzzer) outcome(t *thing, o *operation) {
-	r := &request{op: o, as: "full", method: http.MethodGet, target: nouns["upload"] + "/" + t.id}
+// outcome reads the result of an upload and cancels an incomplete one.
+func (f *fuzzer) outcome(t *vaultRecord, o *operation) {
+	r := &request{op: o, as: "full", method: http.MethodGet, target: recordPaths["upload"] + "/" + t.id}
 	got, err := f.send(r)
 	if err != nil || t.gone && t.offset < len(t.document) != (got.status == http.StatusNotFound) {
 		f.Errorf("at the end upload %s, cancelled: %v, %d of %d bytes: got %+v, %v", t.id, t.gone, t.offset, len(t.document), got, err)
@@ -298,7 +297,7 @@ func (f *fuzzer) disk(t *testing.T) {
 	t.Helper()
 	lie, leftovers := f.onDisk(t)
 	named := map[string]bool{}
-	for _, file := range f.world.things["file"] {
+	for _, file := range f.state.records["file"] {
 		named[file.digest] = true
 		if !lie[file.digest] {
 			t.Errorf("the bytes of file %s are missing", file.id)
@@ -314,7 +313,7 @@ func (f *fuzzer) disk(t *testing.T) {
 	}
 }
 
-// nouns are the paths of records.
-var nouns = map[string]string{
+// recordPaths maps kinds of records to their paths.
+var recordPaths = map[string]string{
 	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders", "template": "/v1/abstract-templates", "upload": "/v1/uploads",
 }

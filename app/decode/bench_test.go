@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// order is a body of POST /orders, 300 bytes as clients send it.
+// order is a typical body of POST /orders, 300 bytes.
 var order = []byte(`{"order_number":"2026-104417","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia",` +
 	`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank","parcel_id":"10-4A-118.2","rush":"Standard"}}`)
 
@@ -38,7 +38,7 @@ func BenchmarkObject(b *testing.B) {
 	})
 }
 
-// socket gives what a socket would: at most 64 KiB a read.
+// socket limits each read to 64 KiB, as a socket does.
 type socket struct{ r bytes.Reader }
 
 func (s *socket) Read(b []byte) (int, error) { return s.r.Read(b[:min(len(b), 64<<10)]) }
@@ -50,7 +50,7 @@ func upload(content []byte) []byte {
 	return []byte("--" + boundary + "\r\n" + head("files[]") + string(content) + "\r\n--" + boundary + "--\r\n")
 }
 
-// random is 10 MiB of what a compressed document looks like.
+// random is 10 MiB of random bytes, which resemble a compressed document.
 func random(b *testing.B) []byte {
 	content := make([]byte, 10<<20)
 	if _, err := rand.NewChaCha8([32]byte{1}).Read(content); err != nil {
@@ -59,7 +59,7 @@ func random(b *testing.B) []byte {
 	return content
 }
 
-// ours and standard copy the first part of a body to w.
+// ours and standard copy the first part of a body to w, with this package and with mime/multipart.
 func ours(w io.Writer) func(io.Reader) (int64, error) {
 	return func(src io.Reader) (int64, error) {
 		r := NewReader(src, boundary, Limits{})

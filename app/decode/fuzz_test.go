@@ -58,7 +58,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// stricter are the reasons for which we alone refuse.
+// stricter are the errors that only this package returns.
 func stricter(reason string) bool {
 	for _, s := range []string{"repeated key", "invalid UTF-8", "lone surrogate", "nested deeper", "more than"} {
 		if strings.Contains(reason, s) {
@@ -68,7 +68,7 @@ func stricter(reason string) bool {
 	return false
 }
 
-// agree compares the pieces of a valid value with what encoding/json makes of it.
+// agree compares the members of a valid value with the result of encoding/json.
 func agree(t *testing.T, raw json.RawMessage) {
 	var text string
 	var items []json.RawMessage
@@ -98,9 +98,8 @@ func agree(t *testing.T, raw json.RawMessage) {
 	}
 }
 
-// FuzzMultipart holds the reader against mime/multipart. In the body @ stands for a
-// part's header block, | for a line break and a boundary, so that bodies are found
-// that both accept.
+// FuzzMultipart compares Reader with mime/multipart. In the body, @ stands for the header block of a part and | for a
+// line break and a boundary, so that the fuzzer finds bodies that both accept.
 func FuzzMultipart(f *testing.F) {
 	for _, seed := range []string{
 		"--B\r\n@x|\r\n@y|--\r\n", "--B\n@x\n--B\n@\n--B--", "pre\r\n\r\n--B  \r\n@|\t\r\n@--B--\r\nepi", "--B\r\n@--Bx\r\n--B-x\n--B|x|--", "--B--",
@@ -142,20 +141,19 @@ func FuzzMultipart(f *testing.F) {
 	})
 }
 
-// framing tells a refusal of the framing from one of a header, where we ask for more.
+// framing matches errors of the framing. Errors of a header differ, because this package requires more.
 func framing(reason string) bool {
 	return !strings.Contains(reason, "header") && !strings.Contains(reason, "Content-Disposition") && !strings.Contains(reason, "too long")
 }
 
-// lenient are the refusals of mime/multipart that we do not share: its headers are
-// checked character by character, its lines fit in 4 KiB.
+// lenient reports whether err is an error of mime/multipart for input that this package accepts: mime/multipart restricts
+// the characters of headers and limits lines to 4 KiB.
 func lenient(err error) bool {
 	return strings.Contains(err.Error(), "malformed MIME header") || strings.Contains(err.Error(), "buffer full")
 }
 
-// complete says whether mime/multipart finds a final boundary. It gives io.EOF also
-// for a body that is cut inside a header; so the end is put behind a line break and
-// made an error, which a complete body never meets.
+// complete reports whether mime/multipart finds a final boundary. mime/multipart also returns io.EOF for a body that is
+// truncated inside a header. So complete appends a line break and a read error, which a complete body never reaches.
 func complete(b []byte) bool {
 	for _, newline := range []string{"", "\n", "\r\n"} {
 		end := iotest.ErrReader(errors.New("read beyond the final boundary"))
@@ -207,7 +205,7 @@ func FuzzDisposition(f *testing.F) {
 		if !utf8.ValidString(d.filename) || !d.hasFilename && d.filename != "" {
 			t.Fatalf("%+v", d)
 		}
-		// What is written as a browser does, without a character it escapes, reads back.
+		// A header in the format of browsers, without characters that they escape, returns the same values.
 		if !strings.ContainsAny(d.name+d.filename, "\"%\\\r\n") && !strings.Contains(d.filename, "=?") {
 			again, ok := parseDisposition(`form-data; name="` + d.name + `"; filename="` + d.filename + `"`)
 			if !ok || again.name != d.name || again.filename != d.filename {

@@ -13,12 +13,12 @@ import (
 	"testing/iotest"
 )
 
-// head is a header block for a part of that name, in CRLF style.
+// head returns the header block of a part with a name, with CRLF line breaks.
 func head(name string) string {
 	return "Content-Disposition: form-data; name=\"" + name + "\"\r\n\r\n"
 }
 
-// parts reads a body to its end: one "name=content" each.
+// parts reads a body to its end and returns "name=content" for each part.
 func parts(r *Reader) ([]string, error) {
 	defer r.Close()
 	var out []string
@@ -104,9 +104,8 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// TestEverySplit reads bodies with lookalikes of the boundary through a small buffer,
-// with the first read ending at every byte, and content of every length around the
-// buffer's size.
+// TestEverySplit reads bodies that contain text similar to the boundary through a small buffer. The first read ends at
+// every byte, and the content has every length around the buffer's size.
 func TestEverySplit(t *testing.T) {
 	for _, nl := range []string{"\r\n", "\n"} {
 		for size := range 300 {
@@ -266,7 +265,7 @@ func TestReadErrorsPassThrough(t *testing.T) {
 	}
 }
 
-// lazy reads nothing, for ever.
+// lazy always returns 0 bytes and no error.
 type lazy struct{}
 
 func (lazy) Read([]byte) (int, error) { return 0, nil }

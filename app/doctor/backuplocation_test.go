@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// A backup that is gone is bad, one on the disk of the data a warning.
-func TestPlaceOfTheBackups(t *testing.T) {
+// A missing backup is bad; a backup on the disk of the data is a warning.
+func TestBackupLocation(t *testing.T) {
 	c := config.Default()
 	c.Data = t.TempDir()
 	check(t, "none", checkBackupLocation(&apitypes.Checkup{}, c), OK, "no backup")

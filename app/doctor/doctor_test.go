@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// check wants a state and words, and of everything that is not well what to do.
+// check expects a state and words, and an action for every finding that isn't OK.
 func check(t *testing.T, name string, got apitypes.Diagnosis, state, words string) {
 	t.Helper()
 	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, words) || (got.Action == "") != (state == OK) ||
@@ -52,7 +52,7 @@ func TestClock(t *testing.T) {
 	check(t, "event of the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
 }
 
-// The engine is compiled into the cache only where that takes no space from uploads.
+// The engine is cached only if it doesn't take the disk space that uploads need.
 func TestEngineCacheNearTheReserve(t *testing.T) {
 	dir := t.TempDir()
 	free, err := blobstore.FreeSpace(dir)
@@ -81,7 +81,7 @@ func TestEngineCacheNearTheReserve(t *testing.T) {
 	}
 }
 
-func TestRoom(t *testing.T) {
+func TestFreeSpace(t *testing.T) {
 	const mb, gb = 1 << 20, 1 << 30
 	for _, row := range []struct {
 		name                 string
@@ -100,7 +100,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-func TestSync(t *testing.T) {
+func TestSyncSpeed(t *testing.T) {
 	check(t, "SSD", diagnoseSyncSpeed(2*time.Millisecond), OK, "2ms")
 	check(t, "old disk", diagnoseSyncSpeed(120*time.Millisecond), Warn, "faster disk")
 	check(t, "memory", diagnoseSyncSpeed(2*time.Microsecond), Warn, "power cut")
@@ -114,7 +114,7 @@ func TestSync(t *testing.T) {
 	check(t, "not there yet", checkSyncSpeed(filepath.Join(dir, "absent")), checkSyncSpeed(dir).State, "small write")
 }
 
-func TestNetwork(t *testing.T) {
+func TestFileSystem(t *testing.T) {
 	c := config.Default()
 	allowed := c
 	allowed.Disk.AllowNetwork = true
@@ -254,7 +254,7 @@ func TestCertificates(t *testing.T) {
 	check(t, "absent", checkCertificate(c, nil, noon), Bad, "absent.pem")
 }
 
-func TestBrokenProbes(t *testing.T) {
+func TestFailedProbes(t *testing.T) {
 	status := func(code int, message string) error { return &client.Error{Status: code, Message: message} }
 	for _, row := range []struct {
 		name  string
@@ -285,8 +285,8 @@ func TestBrokenProbes(t *testing.T) {
 	}
 }
 
-// What this machine can't do may work for others, and is not bad.
-func TestUnreachedProbes(t *testing.T) {
+// An address that this machine can't reach may work from other machines, so it is only a warning.
+func TestUnreachableProbes(t *testing.T) {
 	for name, row := range map[string]struct {
 		err   error
 		words string
@@ -344,7 +344,7 @@ func TestProbeFindings(t *testing.T) {
 	check(t, "key taken off", diagnoseKey(apitypes.Probe{}, nil), Bad, "Authorization")
 }
 
-// Without its secret a vault can't be opened, and only a backup has it.
+// A vault can't be opened without its secret key, which only a backup contains.
 func TestLostSecret(t *testing.T) {
 	for _, row := range []struct {
 		name  string
@@ -353,7 +353,7 @@ func TestLostSecret(t *testing.T) {
 	}{
 		{"lost secret", []string{"vault.db"}, "copy secret.key from a backup"},
 		{"nothing there", nil, "deedkeep serve"},
-		{"another trouble", []string{"vault.db", "secret.key"}, "deedkeep verify"},
+		{"another failure", []string{"vault.db", "secret.key"}, "deedkeep verify"},
 	} {
 		c := config.Default()
 		c.Data = t.TempDir()
@@ -363,14 +363,14 @@ func TestLostSecret(t *testing.T) {
 			}
 		}
 		failed := errors.New("no answer")
-		_, trouble := Options{
+		_, failure := Options{
 			Config: c, Explain: error.Error,
 			WithClient: func(context.Context, func(context.Context, *client.Client) error) error { return failed },
 		}.checkup(t.Context())
-		if trouble == nil {
+		if failure == nil {
 			t.Fatalf("%s: got nothing, want a finding", row.name)
 		}
-		check(t, row.name, *trouble, Bad, row.words)
+		check(t, row.name, *failure, Bad, row.words)
 	}
 }
 

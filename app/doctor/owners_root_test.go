@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/config"
 )
 
-// Files of another user are found wherever they are: go test -tags root ./app/doctor.
+// Files of another user are found in every directory. Run it with go test -tags root ./app/doctor.
 func TestOwners(t *testing.T) {
-	const nobody = 65534
+	const otherUser = 65534
 	c := config.Default()
 	c.Data = t.TempDir()
 	check(t, "no vault", checkOwners(c), OK, "no vault yet")
@@ -39,17 +39,17 @@ func TestOwners(t *testing.T) {
 	}
 	own(0)
 	check(t, "all root's", checkOwners(c), OK, "all 15 files")
-	own(nobody)
+	own(otherUser)
 	check(t, "all another's", checkOwners(c), OK, "all 15 files")
 	for _, name := range append(files[1:6:6], "search", "blobs/00") {
-		own(nobody)
+		own(otherUser)
 		if err := os.Chown(filepath.Join(c.Data, name), 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		check(t, name, checkOwners(c), Bad, filepath.Join(c.Data, name))
 		check(t, name, checkOwners(c), Bad, "chown -R")
 	}
-	own(nobody)
+	own(otherUser)
 	if err := os.Chown(filepath.Join(c.Data, "lost+found"), 0, 0); err != nil {
 		t.Fatal(err)
 	}

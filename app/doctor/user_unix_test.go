@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/config"
 )
 
-func TestAccount(t *testing.T) {
+func TestUser(t *testing.T) {
 	dir := t.TempDir()
 	c := config.Default()
 	c.Data = dir

@@ -30,8 +30,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// house is a vault with a few records, and its metrics.
-func house(t *testing.T) *Metrics {
+// fixture returns the metrics of a vault with a few records.
+func fixture(t *testing.T) *Metrics {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
@@ -58,7 +58,7 @@ func house(t *testing.T) *Metrics {
 	})
 }
 
-// ask sends requests through Watch to a handler of two routes.
+// ask sends requests through Instrument to a handler with two routes.
 func ask(t *testing.T, m *Metrics) {
 	t.Helper()
 	h := m.Instrument(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,11 +85,10 @@ func ask(t *testing.T, m *Metrics) {
 	}
 }
 
-// A client that left before a failure could be told is nobody's trouble; one that waits
-// for it is.
-func TestWhoeverLeftIsNoTrouble(t *testing.T) {
+// A 5xx status doesn't count as an error if the client closed the connection before the response.
+func TestClosedConnectionIsNotAnError(t *testing.T) {
 	t.Parallel()
-	m := house(t)
+	m := fixture(t)
 	h := m.Instrument(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Pattern = "GET /find/box"
 		w.WriteHeader(http.StatusInternalServerError)
@@ -113,7 +112,7 @@ func TestWhoeverLeftIsNoTrouble(t *testing.T) {
 
 func TestLint(t *testing.T) {
 	t.Parallel()
-	m := house(t)
+	m := fixture(t)
 	ask(t, m)
 	problems, err := testutil.GatherAndLint(m.registry)
 	if err != nil {
@@ -128,7 +127,7 @@ func TestLint(t *testing.T) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	m := house(t)
+	m := fixture(t)
 	ask(t, m)
 	text := read(t, m)
 	for _, line := range []string{
@@ -186,14 +185,14 @@ func TestText(t *testing.T) {
 	}
 }
 
-// leaning is a help text that needs the one above.
+// leaning matches a help text that depends on another one.
 var leaning = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does)|it consists|it does|these)\b`)
 
-// Every series has a help text and a type, and reads back.
+// Every series has a help text and a type, and the text can be parsed.
 func TestTextReadsBack(t *testing.T) {
 	t.Parallel()
 	parser := expfmt.NewTextParser(prom.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(read(t, house(t))))
+	families, err := parser.TextToMetricFamilies(strings.NewReader(read(t, fixture(t))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,11 +213,10 @@ func TestTextReadsBack(t *testing.T) {
 	}
 }
 
-// What became of something has a word, which the help text explains, and the guide too;
-// the guide names no number that is not told.
+// The help text and the guide explain every outcome, and the guide names only existing metrics.
 func TestOutcomesAreExplained(t *testing.T) {
 	t.Parallel()
-	m := house(t)
+	m := fixture(t)
 	ask(t, m) // a request has to be there, to be counted
 	text := read(t, m)
 	guide, err := os.ReadFile(filepath.Join("..", "..", "cmd", "help", "monitoring.md"))
@@ -251,9 +249,9 @@ func TestOutcomesAreExplained(t *testing.T) {
 	}
 }
 
-func TestTextIsAsOldAsASecond(t *testing.T) {
+func TestTextIsCachedForASecond(t *testing.T) {
 	t.Parallel()
-	m := house(t)
+	m := fixture(t)
 	if first, second := read(t, m), read(t, m); first != second {
 		t.Error("it was gathered twice")
 	}
@@ -264,7 +262,7 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 	}
 }
 
-// A vault that cannot tell is told of, and the rest besides.
+// If the vault returns an error, the metrics report it, and other metrics are still present.
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
@@ -277,8 +275,8 @@ func TestVaultDown(t *testing.T) {
 	}
 }
 
-// Whoever left does not wait on for a vault that takes its time.
-func TestWhoeverLeftDoesNotWait(t *testing.T) {
+// Text returns when its context is canceled while another call waits for a slow vault.
+func TestCanceledTextDoesNotWait(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
 	asked, tell := make(chan struct{}), make(chan struct{})
@@ -308,7 +306,7 @@ func TestWhoeverLeftDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestStamp(t *testing.T) {
+func TestUnixSeconds(t *testing.T) {
 	if got := unixSeconds(time.Time{}); got != 0 {
 		t.Errorf("no time is %v", got)
 	}
@@ -326,10 +324,10 @@ func read(t *testing.T, m *Metrics) string {
 	return string(text)
 }
 
-// An answer is as old as a second, by the clock that was handed in.
-func TestTextIsKeptForASecond(t *testing.T) {
+// The text is cached for one second of the clock in Options.
+func TestTextCacheUsesTheClock(t *testing.T) {
 	t.Parallel()
-	m := house(t)
+	m := fixture(t)
 	now := m.opts.Now()
 	m.opts.Now = func() time.Time { return now }
 	first := read(t, m)

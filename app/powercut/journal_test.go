@@ -17,31 +17,31 @@ import (
 	"deedkeep/app/vault"
 )
 
-// change is a request, from the moment it was sent to the one it was acknowledged at.
+// change is a request with the positions at which it was sent and acknowledged.
 type change struct {
 	from, to int
-	is       string // what its record is from then on; "" for gone
+	is       string // the state of the record afterward; "": deleted
 }
 
-// never is the moment of a response that did not come.
+// never is the position of a response that didn't arrive.
 const never = math.MaxInt
 
-// book is what was asked of a vault, and what it acknowledged, by record.
-type book struct {
+// journal contains the requests and acknowledgments of a vault, by record.
+type journal struct {
 	mu      sync.Mutex
-	changes map[string][]change // each after the one before
+	changes map[string][]change // in sequence
 }
 
-func newBook() *book { return &book{changes: map[string][]change{}} }
+func newJournal() *journal { return &journal{changes: map[string][]change{}} }
 
-func (b *book) add(name string, c change) {
+func (b *journal) add(name string, c change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.changes[name] = append(b.changes[name], c)
 }
 
-// acknowledged is how many requests were.
-func (b *book) acknowledged() (n int) {
+// acknowledged returns the number of acknowledged requests.
+func (b *journal) acknowledged() (n int) {
 	for _, changes := range b.changes {
 		for _, c := range changes {
 			if c.to != never {
@@ -52,8 +52,8 @@ func (b *book) acknowledged() (n int) {
 	return n
 }
 
-// allowed is what a record may be after a power failure at the moment: what was
-// acknowledged last, or what was under way.
+// allowed returns the valid states of a record after a power failure at a position: the last acknowledged state, and
+// states of pending requests.
 func allowed(changes []change, moment int) []string {
 	may := []string{""}
 	for _, c := range changes {
@@ -67,10 +67,10 @@ func allowed(changes []change, moment int) []string {
 	return may
 }
 
-// check gives a sentence for each record of the vault that is not as it may be at the
-// moment, and for all that a verification finds.
-func (b *book) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
-	is, err := listed(ctx, v)
+// check returns a sentence for each record of the vault with an invalid state at the position, and for each finding of
+// a verification.
+func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
+	is, err := listRecords(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func (b *book) check(ctx context.Context, v *instance.Instance, moment int) (wro
 	return wrong, err
 }
 
-// document is the digest of a file's bytes, with the trash before it where it is there.
-// That the bytes are those of the digest is for the verification.
+// document returns the digest of a file, with a prefix if it is in the trash. The verification compares the content
+// with it.
 func document(ctx context.Context, v *instance.Instance, id uint64) (string, error) {
 	file, err := v.Files.Get(ctx, id)
 	if err == nil {
@@ -118,8 +118,8 @@ func document(ctx context.Context, v *instance.Instance, id uint64) (string, err
 
 func trashed(digest string) string { return "trash " + digest }
 
-// listed are the addresses of the live orders, and the documents of the live abstracts.
-func listed(ctx context.Context, v *instance.Instance) (map[string]string, error) {
+// listRecords returns the addresses of the existing orders and the documents of the existing abstracts.
+func listRecords(ctx context.Context, v *instance.Instance) (map[string]string, error) {
 	is := map[string]string{}
 	var err error
 	for at, more := []byte(nil), true; more && err == nil; {

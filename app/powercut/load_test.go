@@ -14,13 +14,13 @@ import (
 	"deedkeep/app/client"
 )
 
-// worker is one program that uses the server, one request after the other.
+// worker is a client that sends one request after another.
 type worker struct {
-	house *house
-	name  string // no other has it
-	rng   *rand.Rand
-	count int
-	files []uploaded
+	testServer *testServer
+	name       string // unique
+	rng        *rand.Rand
+	count      int
+	files      []uploaded
 }
 
 // uploaded is a document that the worker uploaded.
@@ -30,7 +30,7 @@ type uploaded struct {
 	trashed bool
 }
 
-// document makes a text of its own.
+// document returns a unique text.
 func (w *worker) document() (upload client.Upload, digest string) {
 	w.count++
 	var text strings.Builder
@@ -43,7 +43,7 @@ func (w *worker) document() (upload client.Upload, digest string) {
 	return client.Upload{Filename: fmt.Sprintf("%s-%d.txt", w.name, w.count), Reader: strings.NewReader(text.String())}, hex.EncodeToString(sum[:])
 }
 
-// request sends one request, and writes into the book what became of it.
+// request sends one request and records the outcome.
 func (w *worker) request(ctx context.Context, c *client.Client) error {
 	switch n := w.rng.IntN(10); {
 	case n < 5:
@@ -57,7 +57,7 @@ func (w *worker) request(ctx context.Context, c *client.Client) error {
 }
 
 func (w *worker) upload(ctx context.Context, c *client.Client) error {
-	from := w.house.moment()
+	from := w.testServer.moment()
 	part, digest := w.document()
 	made, err := c.Upload(ctx, nil, []client.Upload{part})
 	if err == nil && len(made.Files) != 1 {
@@ -72,11 +72,11 @@ func (w *worker) upload(ctx context.Context, c *client.Client) error {
 
 func (w *worker) keep(id int64, digest string, from int) {
 	w.files = append(w.files, uploaded{id: id, digest: digest})
-	w.house.book.add(fmt.Sprint("file ", id), change{from, w.house.moment(), digest})
+	w.testServer.journal.add(fmt.Sprint("file ", id), change{from, w.testServer.moment(), digest})
 }
 
 func (w *worker) abstract(ctx context.Context, c *client.Client) error {
-	from := w.house.moment()
+	from := w.testServer.moment()
 	first, one := w.document()
 	second, two := w.document()
 	address := fmt.Sprintf("%d Elm Street, %s", w.count, w.name)
@@ -87,21 +87,21 @@ func (w *worker) abstract(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	w.house.book.add("abstract "+address, change{from, w.house.moment(), one + " " + two})
-	// They stay, so that the abstract stays as it is.
+	w.testServer.journal.add("abstract "+address, change{from, w.testServer.moment(), one + " " + two})
+	// They are never deleted, so that the abstract doesn't change.
 	for i, digest := range []string{one, two} {
-		w.house.book.add(fmt.Sprint("file ", made.Data.Files[i].ID), change{from, w.house.moment(), digest})
+		w.testServer.journal.add(fmt.Sprint("file ", made.Data.Files[i].ID), change{from, w.testServer.moment(), digest})
 	}
 	return nil
 }
 
-// order makes an order, and changes it.
+// order creates an order and changes it.
 func (w *worker) order(ctx context.Context, c *client.Client) error {
 	w.count++
 	number := fmt.Sprintf("%s-%d", w.name, w.count)
 	made := ""
 	for _, address := range []string{"1 Oak Street", "2 Oak Street"} {
-		from := w.house.moment()
+		from := w.testServer.moment()
 		var err error
 		if made == "" {
 			order, failed := c.CreateOrder(ctx, client.OrderDraft{OrderNumber: number, Address: address})
@@ -117,18 +117,18 @@ func (w *worker) order(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// note adds a change of a record that is known, answered or not.
+// note adds a change of a known record, acknowledged or not.
 func (w *worker) note(name string, from int, is string, err error) {
 	to := never
 	if err == nil {
-		to = w.house.moment()
+		to = w.testServer.moment()
 	}
-	w.house.book.add(name, change{from, to, is})
+	w.testServer.journal.add(name, change{from, to, is})
 }
 
-// trash deletes a document, or restores it.
+// trash deletes a document or restores it.
 func (w *worker) trash(ctx context.Context, c *client.Client, f *uploaded) (err error) {
-	from, is := w.house.moment(), f.digest
+	from, is := w.testServer.moment(), f.digest
 	if f.trashed {
 		_, err = c.RestoreFile(ctx, f.id)
 	} else {
@@ -136,7 +136,7 @@ func (w *worker) trash(ctx context.Context, c *client.Client, f *uploaded) (err 
 	}
 	w.note(fmt.Sprint("file ", f.id), from, is, err)
 	f.trashed = !f.trashed
-	if err != nil { // what it is now is not known
+	if err != nil { // its state is unknown
 		w.files = slices.DeleteFunc(w.files, func(other uploaded) bool { return other.id == f.id })
 	}
 	return err

@@ -10,26 +10,26 @@ import (
 	"testing"
 )
 
-// mutantVariable names the sync that the program of TestMutants leaves out.
-const mutantVariable = "DEEDKEEP_TEST_MUTANT"
+// mutantEnv is the environment variable that names the sync that the server in TestMutants omits.
+const mutantEnv = "DEEDKEEP_TEST_MUTANT"
 
-// mutantTries is how many recordings may be without a loss. A document whose directory
-// is not synced is in danger only until anything else commits the journal.
+// mutantTries is the maximum number of recordings without a loss. A document in a directory that wasn't synced is at
+// risk only until something else commits the journal.
 const mutantTries = 3
 
-// mutants are the places of the syncs: what is put before a line of the product.
+// mutants are the omitted syncs: code that is inserted before a line of the server.
 var mutants = []struct {
 	name, file, line, before string
 }{
-	{"file", "app/blobstore/stage.go", "if err := f.file.Sync(); err != nil {", "if os.Getenv(\"" + mutantVariable + "\") == \"file\" {\nreturn\n}\n"},
-	{"directory", "app/blobstore/files.go", "return durable.SyncDir(path)", "if os.Getenv(\"" + mutantVariable + "\") == \"directory\" {\nreturn nil\n}\n"},
-	{"database", "app/store/open.go", "InitialMmapSize: initialMmap,", "NoSync: os.Getenv(\"" + mutantVariable + "\") == \"database\",\n"},
+	{"file", "app/blobstore/stage.go", "if err := f.file.Sync(); err != nil {", "if os.Getenv(\"" + mutantEnv + "\") == \"file\" {\nreturn\n}\n"},
+	{"directory", "app/blobstore/files.go", "return durable.SyncDir(path)", "if os.Getenv(\"" + mutantEnv + "\") == \"directory\" {\nreturn nil\n}\n"},
+	{"database", "app/store/open.go", "InitialMmapSize: initialMmap,", "NoSync: os.Getenv(\"" + mutantEnv + "\") == \"database\",\n"},
 }
 
-// TestMutants sees to it that a sync that is left out is found: of a document, of the
-// directory that it is renamed into, and of the database (bbolt's NoSync).
+// TestMutants checks that TestReplay detects an omitted sync: of a document, of the directory that it is renamed into,
+// and of the database (bbolt's NoSync).
 func TestMutants(t *testing.T) {
-	chance, folder, replaced := rand.New(rand.NewPCG(seed(t), 2)), t.TempDir(), map[string]string{}
+	rng, folder, replaced := rand.New(rand.NewPCG(seed(t), 2)), t.TempDir(), map[string]string{}
 	top, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -56,8 +56,8 @@ func TestMutants(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			for range mutantTries {
-				r := record(t, binary, m.name, "ext4", chance, 1, 40)
-				r.replay(r.responses(chance), 1)
+				r := record(t, binary, m.name, "ext4", rng, 1, 40)
+				r.replay(r.responses(rng), 1)
 				if r.lost+r.unopenable > 0 {
 					return
 				}

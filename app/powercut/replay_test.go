@@ -21,21 +21,20 @@ import (
 
 const (
 	usualStates = 500
-	// fromOne is how many states one recording is good for.
+	// fromOne is the number of states per recording.
 	fromOne = 1000
-	// xfsEach is of how many recordings one is of XFS, in the long form: its states
-	// take six times as long.
+	// In a long run, every xfsEach-th recording is of XFS, whose states take six times as long.
 	xfsEach    = 5
-	xfsShare   = 4 // of the states of such a recording, one in xfsShare
-	backupEach = 8 // of how many states one has its backup verified
+	xfsShare   = 4 // an XFS recording has 1/xfsShare of the states
+	backupEach = 8 // the backup is verified in every backupEach-th state
 	players    = 2
 )
 
 var diskSizes = map[string]int64{"ext4": 192 << 20, "xfs": 320 << 20}
 
-// TestReplay is the row "survive a power failure" of what the vault guarantees.
+// TestReplay checks that acknowledged changes survive a power failure.
 func TestReplay(t *testing.T) {
-	states, chance := number(t, "DEEDKEEP_TEST_STATES", usualStates), rand.New(rand.NewPCG(seed(t), 0))
+	states, rng := number(t, "DEEDKEEP_TEST_STATES", usualStates), rand.New(rand.NewPCG(seed(t), 0))
 	binary := program(t, nil)
 	for n, left := 1, states; left > 0 && !t.Failed(); n++ {
 		kind, some := "ext4", min(left, fromOne)
@@ -43,8 +42,8 @@ func TestReplay(t *testing.T) {
 			kind, some = "xfs", min(left, fromOne/xfsShare)
 		}
 		t.Run(fmt.Sprintf("%d %s", n, kind), func(t *testing.T) {
-			r := record(t, binary, "", kind, chance, 8, 16)
-			r.replay(r.moments(chance, some), 0)
+			r := record(t, binary, "", kind, rng, 8, 16)
+			r.replay(r.moments(rng, some), 0)
 			if r.lost > 0 || r.unopenable > 0 {
 				t.Errorf("%d states have lost something, %d do not open", r.lost, r.unopenable)
 			}
@@ -53,27 +52,27 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// run is a recording, and what was acknowledged in it.
+// run is a recording and its acknowledgments.
 type run struct {
 	t          *testing.T
-	book       *book
+	journal    *journal
 	recording  *blockdev.Recording
-	backup     int // the moment at which one was acknowledged
+	backup     int // the position at which a backup was acknowledged
 	mu         sync.Mutex
 	lost       int
 	unopenable int
 }
 
-// record has the server work on a disk that is recorded. All workers send requests at
-// the same time, then one of them alone: the syncs of others hide one that is left out.
-func record(t *testing.T, binary, mutant, kind string, chance *rand.Rand, together, alone int) *run {
+// record runs the server on a recorded disk. First all workers send requests concurrently, then only one, because the
+// syncs of concurrent requests hide an omitted sync.
+func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together, alone int) *run {
 	t.Helper()
 	begun := time.Now()
 	disk := blockdev.New(t, diskSizes[kind])
 	disk.Mkfs(t, kind)
-	h := newHouse(t, binary, mutant, disk, chance)
+	h := newTestServer(t, binary, mutant, disk, rng)
 	h.mount()
-	r := &run{t: t, book: h.book, recording: disk.Record(t)}
+	r := &run{t: t, journal: h.journal, recording: disk.Record(t)}
 	h.moment = r.recording.Len
 	h.start()
 	done := make(chan error, 1)
@@ -89,56 +88,54 @@ func record(t *testing.T, binary, mutant, kind string, chance *rand.Rand, togeth
 	r.recording.Stop()
 	disk.Unmount(t)
 	t.Logf("recorded %d writes and flushes, %d flushes, with %d acknowledged requests in %.1f s",
-		r.recording.Len(), len(r.recording.Flushes()), r.book.acknowledged(), time.Since(begun).Seconds())
+		r.recording.Len(), len(r.recording.Flushes()), r.journal.acknowledged(), time.Since(begun).Seconds())
 	return r
 }
 
-// purge ends what is in the trash.
-func (h *house) purge() {
+// purge empties the trash.
+func (h *testServer) purge() {
 	h.t.Helper()
 	from := h.moment()
 	cmd := exec.CommandContext(h.t.Context(), "/proc/self/exe")
-	cmd.Env = append(os.Environ(), purgeVariable+"="+dataIn(h.folder))
+	cmd.Env = append(os.Environ(), purgeEnv+"="+dataIn(h.folder))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		h.t.Fatalf("purge: %v\n%s", err, out)
 	}
 	for _, w := range h.workers {
 		for _, f := range w.files {
 			if f.trashed {
-				h.book.add(fmt.Sprint("file ", f.id), change{from, h.moment(), ""})
+				h.journal.add(fmt.Sprint("file ", f.id), change{from, h.moment(), ""})
 			}
 		}
 	}
 }
 
-// cut is a moment at which the power fails, and whether all that was written by then is
-// on the disk, or a choice of what came since the last flush.
+// cut is a position of a power failure.
 type cut struct {
 	moment int
-	choice *rand.Rand // nil: all
+	choice *rand.Rand // selects the unflushed writes that survive; nil: all
 }
 
-// moments chooses where to cut: right after flushes, right after what was acknowledged,
-// and any others.
-func (r *run) moments(chance *rand.Rand, states int) []cut {
-	cuts := r.responses(chance)
+// moments selects positions right after flushes, right after acknowledgments, and random ones.
+func (r *run) moments(rng *rand.Rand, states int) []cut {
+	cuts := r.responses(rng)
 	for _, at := range r.recording.Flushes() {
 		cuts = append(cuts, cut{at, nil})
 	}
-	chance.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
-	// A third is left for moments between.
+	rng.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
+	// A third of the positions are random.
 	cuts = cuts[:min(len(cuts), states-states/3)]
 	for len(cuts) < states {
-		cuts = append(cuts, cut{chance.IntN(r.recording.Len() + 1), split(chance)})
+		cuts = append(cuts, cut{rng.IntN(r.recording.Len() + 1), splitRand(rng)})
 	}
 	return sorted(cuts)
 }
 
-// responses are the moments right after what was acknowledged.
-func (r *run) responses(chance *rand.Rand) (cuts []cut) {
-	for _, changes := range r.book.changes {
+// responses returns the positions right after acknowledgments.
+func (r *run) responses(rng *rand.Rand) (cuts []cut) {
+	for _, changes := range r.journal.changes {
 		for _, c := range changes {
-			cuts = append(cuts, cut{c.to, split(chance)})
+			cuts = append(cuts, cut{c.to, splitRand(rng)})
 		}
 	}
 	return sorted(cuts)
@@ -149,12 +146,12 @@ func sorted(cuts []cut) []cut {
 	return cuts
 }
 
-// split gives chance for one goroutine.
-func split(chance *rand.Rand) *rand.Rand {
-	return rand.New(rand.NewPCG(chance.Uint64(), chance.Uint64()))
+// splitRand returns a source of random numbers for one goroutine.
+func splitRand(rng *rand.Rand) *rand.Rand {
+	return rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
 }
 
-// replay looks at the states, until enough are wrong; 0: at all of them.
+// replay checks states until enough are wrong; 0 means all states.
 func (r *run) replay(cuts []cut, enough int) {
 	r.t.Helper()
 	begun := time.Now()
@@ -164,7 +161,7 @@ func (r *run) replay(cuts []cut, enough int) {
 		player := r.recording.Replayer(r.t)
 		all.Go(func() {
 			for i := n; i < len(cuts); i += players {
-				r.look(player, cuts[i], i%backupEach == 0)
+				r.checkState(player, cuts[i], i%backupEach == 0)
 				r.mu.Lock()
 				looked++
 				stop := enough > 0 && r.lost+r.unopenable >= enough
@@ -179,9 +176,9 @@ func (r *run) replay(cuts []cut, enough int) {
 	r.t.Logf("states=%d lost=%d unopenable=%d in %.1f s", looked, r.lost, r.unopenable, time.Since(begun).Seconds())
 }
 
-// look judges one state.
-func (r *run) look(player *blockdev.Replayer, c cut, backup bool) {
-	wrong, err := r.judge(player, c, backup)
+// checkState checks one state.
+func (r *run) checkState(player *blockdev.Replayer, c cut, backup bool) {
+	wrong, err := r.checkDisk(player, c, backup)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(wrong) > 0 {
@@ -196,7 +193,7 @@ func (r *run) look(player *blockdev.Replayer, c cut, backup bool) {
 	}
 }
 
-func (r *run) judge(player *blockdev.Replayer, c cut, backup bool) (wrong []string, err error) {
+func (r *run) checkDisk(player *blockdev.Replayer, c cut, backup bool) (wrong []string, err error) {
 	disk, err := player.Replay(c.moment, c.choice)
 	if err != nil {
 		return nil, err
@@ -206,18 +203,18 @@ func (r *run) judge(player *blockdev.Replayer, c cut, backup bool) (wrong []stri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, disk.TryUnmount()) }()
-	if err := os.MkdirAll(dataIn(folder), 0o700); err != nil { // cut before it was there
+	if err := os.MkdirAll(dataIn(folder), 0o700); err != nil { // the power failed before it was created
 		return nil, err
 	}
-	wrong, err = inspect(context.Background(), folder, r.book, c.moment)
+	wrong, err = inspect(context.Background(), folder, r.journal, c.moment)
 	if err == nil && backup && r.backup <= c.moment {
-		wrong, err = intact(wrong, backupIn(folder))
+		wrong, err = checkBackup(wrong, backupIn(folder))
 	}
 	return wrong, err
 }
 
-// inspect opens the vault on a mounted disk, and judges it.
-func inspect(ctx context.Context, folder string, b *book, moment int) (wrong []string, err error) {
+// inspect opens the vault on a mounted disk and checks it.
+func inspect(ctx context.Context, folder string, b *journal, moment int) (wrong []string, err error) {
 	v, err := instance.Open(ctx, options(dataIn(folder), time.Now))
 	if err != nil {
 		return nil, fmt.Errorf("open the vault: %w", err)
@@ -226,8 +223,8 @@ func inspect(ctx context.Context, folder string, b *book, moment int) (wrong []s
 	return b.check(ctx, v, moment)
 }
 
-// intact adds what is damaged in the backup that was acknowledged.
-func intact(wrong []string, folder string) ([]string, error) {
+// checkBackup adds the damage in the acknowledged backup to wrong.
+func checkBackup(wrong []string, folder string) ([]string, error) {
 	a, err := archive.Open(folder, archive.Options{Now: time.Now})
 	if err != nil {
 		return nil, err

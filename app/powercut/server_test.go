@@ -29,9 +29,9 @@ import (
 	"deedkeep/app/vaulttest/blockdev"
 )
 
-// purgeVariable tells the test binary to purge the vault in that directory: in a process
-// of its own, since the disk of the recording is served by this one (package blockdev).
-const purgeVariable = "DEEDKEEP_TEST_PURGE"
+// purgeEnv is the environment variable that makes the test binary purge the vault in a directory. It runs in its
+// own process, because this process serves the recorded disk (package blockdev).
+const purgeEnv = "DEEDKEEP_TEST_PURGE"
 
 const (
 	trashKeep = time.Hour
@@ -39,7 +39,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	dir := os.Getenv(purgeVariable)
+	dir := os.Getenv(purgeEnv)
 	if dir == "" {
 		os.Exit(m.Run())
 	}
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// options of a vault that the server wrote.
+// options returns options for a vault that the server created.
 func options(dir string, now func() time.Time) instance.Options {
 	settings := vaulttest.Settings()
 	settings.TrashKeep = trashKeep
@@ -57,7 +57,7 @@ func options(dir string, now func() time.Time) instance.Options {
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 
-// purge empties the trash of what the server just deleted.
+// purge empties the trash of a vault.
 func purge(dir string) error {
 	ctx := context.Background()
 	v, err := instance.Open(ctx, options(dir, func() time.Time { return time.Now().Add(2 * trashKeep) }))
@@ -71,7 +71,7 @@ func purge(dir string) error {
 	return v.Sweeper.Sweep(ctx)
 }
 
-// number is what a variable says, or usual.
+// number returns the integer in an environment variable, or usual.
 func number(t *testing.T, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -85,7 +85,7 @@ func number(t *testing.T, variable string, usual int) int {
 	return n
 }
 
-// seed is what the choices of the test follow from.
+// seed returns the seed of the test's random choices.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := uint64(number(t, "DEEDKEEP_TEST_SEED", int(time.Now().UnixNano())))
@@ -93,7 +93,7 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// program builds the server, with some files of it replaced.
+// program builds the server with some of its files replaced.
 func program(t *testing.T, replaced map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -113,34 +113,34 @@ func program(t *testing.T, replaced map[string]string) string {
 	return path
 }
 
-// house is a data directory on a disk of its own, and the server that works in it.
-type house struct {
+// testServer is a data directory on its own disk and the server that uses it.
+type testServer struct {
 	t       *testing.T
 	program string
-	mutant  string // the sync that the program leaves out; "" for none
+	mutant  string // the sync that the server omits; "": none
 	disk    *blockdev.Disk
 	moment  func() int
-	book    *book
+	journal *journal
 	workers []*worker
 
-	folder string // of the mounted disk
+	folder string // mount point of the disk
 	key    string
 	server *exec.Cmd
 	said   *bytes.Buffer
 	client *client.Client
 }
 
-func newHouse(t *testing.T, program, mutant string, disk *blockdev.Disk, chance *rand.Rand) *house {
-	h := &house{t: t, program: program, mutant: mutant, disk: disk, book: newBook()}
+func newTestServer(t *testing.T, program, mutant string, disk *blockdev.Disk, rng *rand.Rand) *testServer {
+	h := &testServer{t: t, program: program, mutant: mutant, disk: disk, journal: newJournal()}
 	for n := range workers {
-		h.workers = append(h.workers, &worker{house: h, name: fmt.Sprintf("W%d", n), rng: rand.New(rand.NewPCG(chance.Uint64(), chance.Uint64()))})
+		h.workers = append(h.workers, &worker{testServer: h, name: fmt.Sprintf("W%d", n), rng: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))})
 	}
 	t.Cleanup(h.kill)
 	return h
 }
 
-// mount mounts the disk, and makes the data directory where there is none.
-func (h *house) mount() {
+// mount mounts the disk and creates the data directory if it is missing.
+func (h *testServer) mount() {
 	h.t.Helper()
 	h.folder = h.disk.Mount(h.t)
 	if err := os.MkdirAll(dataIn(h.folder), 0o700); err != nil {
@@ -152,11 +152,11 @@ func dataIn(folder string) string   { return filepath.Join(folder, "data") }
 func backupIn(folder string) string { return filepath.Join(folder, "backup") }
 
 // start starts the server and waits until it is ready.
-func (h *house) start() {
+func (h *testServer) start() {
 	h.t.Helper()
 	h.said = &bytes.Buffer{}
 	h.server = exec.Command(h.program, "serve", "--data", dataIn(h.folder), "--listen", "127.0.0.1:0", "--log-level", "warn")
-	h.server.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=1 MB", mutantVariable+"="+h.mutant)
+	h.server.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=1 MB", mutantEnv+"="+h.mutant)
 	h.server.Stderr = h.said
 	h.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := h.server.StdoutPipe()
@@ -186,11 +186,11 @@ func (h *house) start() {
 	h.client = client.New(address, h.key, transport)
 }
 
-// command runs a command on the data directory.
-func (h *house) command(args ...string) string {
+// command runs a command with the data directory.
+func (h *testServer) command(args ...string) string {
 	h.t.Helper()
 	run := exec.CommandContext(h.t.Context(), h.program, append(args, "--data", dataIn(h.folder))...)
-	run.Env = append(os.Environ(), mutantVariable+"="+h.mutant)
+	run.Env = append(os.Environ(), mutantEnv+"="+h.mutant)
 	var said bytes.Buffer
 	run.Stderr = &said
 	out, err := run.Output()
@@ -200,18 +200,18 @@ func (h *house) command(args ...string) string {
 	return string(out)
 }
 
-// kill ends the server and its children without a word.
-func (h *house) kill() {
+// kill sends SIGKILL to the server and its child processes.
+func (h *testServer) kill() {
 	if h.server == nil {
 		return
 	}
-	_ = syscall.Kill(-h.server.Process.Pid, syscall.SIGKILL) // the group is ours, and not waited for
-	_ = h.server.Wait()                                      // it was killed: that is no news
+	_ = syscall.Kill(-h.server.Process.Pid, syscall.SIGKILL) // the process group exists until Wait
+	_ = h.server.Wait()                                      // the error is that it was killed
 	h.server = nil
 }
 
-// stop ends the server as people do.
-func (h *house) stop() {
+// stop shuts the server down gracefully.
+func (h *testServer) stop() {
 	h.t.Helper()
 	if err := h.server.Process.Signal(syscall.SIGTERM); err != nil {
 		h.t.Fatal(err)
@@ -222,9 +222,9 @@ func (h *house) stop() {
 	h.server = nil
 }
 
-// work has the workers send that number of requests each, or until one fails.
-func (h *house) work(workers []*worker, requests int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // for a server that hangs
+// work makes each worker send a number of requests, until one fails.
+func (h *testServer) work(workers []*worker, requests int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // in case the server hangs
 	defer cancel()
 	errs := make([]error, len(workers))
 	var all sync.WaitGroup

@@ -12,38 +12,38 @@ import (
 )
 
 const (
-	usualCycles = 20
-	houseCycles = 10 // on one disk
-	cutWithin   = 600 * time.Millisecond
+	usualCycles  = 20
+	serverCycles = 10 // cycles per disk
+	cutWithin    = 600 * time.Millisecond
 )
 
-// TestShutdown has the kernel itself forget what it has not written.
+// TestShutdown makes the kernel discard unwritten data.
 func TestShutdown(t *testing.T) {
-	cycles, chance := number(t, "DEEDKEEP_TEST_CYCLES", usualCycles), rand.New(rand.NewPCG(seed(t), 1))
+	cycles, rng := number(t, "DEEDKEEP_TEST_CYCLES", usualCycles), rand.New(rand.NewPCG(seed(t), 1))
 	binary := program(t, nil)
-	for n := 0; n*houseCycles < cycles && !t.Failed(); n++ {
+	for n := 0; n*serverCycles < cycles && !t.Failed(); n++ {
 		kind := []string{"ext4", "xfs"}[n%2]
 		t.Run(fmt.Sprintf("%d %s", n+1, kind), func(t *testing.T) {
 			disk := blockdev.NewPlain(t, diskSizes[kind])
 			disk.Mkfs(t, kind)
-			h := newHouse(t, binary, "", disk, chance)
+			h := newTestServer(t, binary, "", disk, rng)
 			now := 0
 			h.moment = func() int { return now }
 			h.mount()
-			for now = range min(houseCycles, cycles-n*houseCycles) {
-				h.cycle(time.Duration(chance.Int64N(int64(cutWithin))))
-				wrong, err := inspect(t.Context(), h.folder, h.book, now+1)
+			for now = range min(serverCycles, cycles-n*serverCycles) {
+				h.cycle(time.Duration(rng.Int64N(int64(cutWithin))))
+				wrong, err := inspect(t.Context(), h.folder, h.journal, now+1)
 				if err != nil || len(wrong) > 0 {
 					t.Fatalf("cycle %d: %v, %q", now+1, err, wrong)
 				}
 			}
-			t.Logf("cycles=%d acknowledged=%d lost=0", now+1, h.book.acknowledged())
+			t.Logf("cycles=%d acknowledged=%d lost=0", now+1, h.journal.acknowledged())
 		})
 	}
 }
 
-// cycle starts the server, shuts its file system down under load, and mounts it again.
-func (h *house) cycle(after time.Duration) {
+// cycle starts the server, shuts down its file system under load, and mounts it again.
+func (h *testServer) cycle(after time.Duration) {
 	h.t.Helper()
 	h.start()
 	done := make(chan error, 1)

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// What the mix says is what is in the vault that was made of it.
+// Fill writes the records that the mix describes.
 func TestMixFills(t *testing.T) {
 	m := vaulttest.Mix{Until: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Moments: 60, Texts: 6}
 	opts := vaulttest.Options(t)

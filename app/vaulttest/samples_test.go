@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestSampleFolder says in one line whether the tests read more than the documents of
-// this repository, for "go test -v".
+// TestSampleFolder logs whether the tests read documents outside this repository, for "go test -v".
 func TestSampleFolder(t *testing.T) {
 	own, others := 0, 0
 	for _, s := range Samples(t) {
@@ -28,9 +27,9 @@ func TestSampleFolder(t *testing.T) {
 	fmt.Printf("samples: the tests read the %d documents of this repository; there is no folder of more (DEEDKEEP_SAMPLES)\n", own)
 }
 
-// TestOwnSamples checks the documents of this repository against their manifest, and
-// that the tests have them where there is no other folder.
-func TestOwnSamples(t *testing.T) {
+// TestRepositorySamples checks the documents of this repository against their manifest, and that Samples returns them if there
+// is no other folder.
+func TestRepositorySamples(t *testing.T) {
 	listed := map[string]bool{}
 	kinds := map[string]bool{}
 	for _, s := range Samples(t) {
@@ -78,9 +77,8 @@ func TestOwnSamples(t *testing.T) {
 	}
 }
 
-// TestSamplesBeside: documents of a folder that are not in this repository follow its
-// own; the same ones are not read twice.
-func TestSamplesBeside(t *testing.T) {
+// TestSamplesFromFolder checks that documents from another folder follow those of the repository, without duplicates.
+func TestSamplesFromFolder(t *testing.T) {
 	folder := t.TempDir()
 	own := Samples(t)[0]
 	manifest := "path\tsha256\texpected\tkind\tmime\tpage_count\tphrase\trefusal\tremark\n" +

@@ -31,7 +31,7 @@ type Disk struct {
 	mu        sync.Mutex
 	fails     func(offset int64, data []byte) bool
 	recording *Recording // nil: not recording
-	linkErr   error      // the first error of a write to memory
+	writeErr  error      // an error of a write to memory
 }
 
 // New returns a disk of size bytes, all zero.
@@ -113,7 +113,7 @@ func (d *Disk) close() error {
 		// Without the shutdown, the goroutine that reads would not end.
 		all = append(all, unix.Shutdown(int(d.link.Fd()), unix.SHUT_RDWR), d.link.Close(), d.server.Wait())
 		d.mu.Lock()
-		all = append(all, d.linkErr)
+		all = append(all, d.writeErr)
 		d.mu.Unlock()
 	}
 	all = append(all, d.memory.Close())

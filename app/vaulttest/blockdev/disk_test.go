@@ -27,7 +27,7 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
-// sync gives the error of a file's sync.
+// sync returns the error of a file's sync.
 func sync(t *testing.T, path string) error {
 	t.Helper()
 	f, err := os.Open(path)
@@ -37,13 +37,13 @@ func sync(t *testing.T, path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// attached tells whether a device has a file below it.
+// attached reports whether a device has a file attached.
 func attached(device string) bool {
 	_, err := os.Stat(filepath.Join("/sys/block", filepath.Base(device), "loop/backing_file"))
 	return err == nil
 }
 
-func TestADiskThatFails(t *testing.T) {
+func TestFailWrites(t *testing.T) {
 	d := blockdev.New(t, size)
 	d.Mkfs(t, "ext4")
 	path := filepath.Join(d.Mount(t), "deed")
@@ -62,7 +62,7 @@ func TestADiskThatFails(t *testing.T) {
 	if seen == 0 {
 		t.Error("no write was seen")
 	}
-	// The kernel takes its pages for written; the disk has not got them.
+	// The kernel marks its pages as written, but the disk doesn't have them.
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("in the page cache: got %d bytes, %v, want %d", len(got), err, len(text))
 	}
@@ -81,8 +81,8 @@ func TestADiskThatFails(t *testing.T) {
 	}
 }
 
-// What was synced is there at every moment after it; what was not, mostly is not.
-func TestARecordingIsPlayed(t *testing.T) {
+// Synced data is present at every later position. Most unsynced data is missing.
+func TestReplay(t *testing.T) {
 	for _, row := range []struct {
 		kind string
 		size int64 // the smallest
@@ -109,10 +109,10 @@ func TestARecordingIsPlayed(t *testing.T) {
 				t.Fatalf("flushes at %v, syncs at %v", flushes, since)
 			}
 			player := record.Replayer(t)
-			chance := rand.New(rand.NewPCG(1, 2))
+			rng := rand.New(rand.NewPCG(1, 2))
 			missing := 0
 			for moment := 0; moment <= record.Len(); moment += row.step {
-				state, err := player.Replay(moment, chance)
+				state, err := player.Replay(moment, rng)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,7 +136,7 @@ func TestARecordingIsPlayed(t *testing.T) {
 	}
 }
 
-func TestACopyHasNoUnwrittenBytes(t *testing.T) {
+func TestCopyOmitsUnwrittenData(t *testing.T) {
 	d := blockdev.New(t, size)
 	d.Mkfs(t, "ext4")
 	folder := d.Mount(t)
@@ -154,7 +154,7 @@ func TestACopyHasNoUnwrittenBytes(t *testing.T) {
 	}
 }
 
-// Nothing of a disk is left behind, mounted or not.
+// The test cleanup removes mounted and unmounted disks completely.
 func TestCleanup(t *testing.T) {
 	var device, folder string
 	t.Run("disk", func(t *testing.T) {

@@ -106,7 +106,7 @@ func (d *Disk) handle(op byte, offset int64, data []byte) (failed byte) {
 			return 1
 		}
 		if _, err := d.memory.WriteAt(data, offset); err != nil {
-			d.linkErr = err
+			d.writeErr = err
 			return 1
 		}
 	}
