@@ -1,6 +1,6 @@
 //go:build race
 
-package vault_test
+package instance_test
 
 // Less under the race detector, which makes everything ten times as dear: one goroutine
 // reads the log, and one files and trashes.

@@ -19,7 +19,7 @@ type Duplicate struct {
 // maxDuplicatesScanned bounds the scan: a cover sheet may be in every abstract.
 const maxDuplicatesScanned = 200
 
-// Duplicates returns at limit limit other live documents with the same content as file,
+// Duplicates returns at most limit other live documents with the same content as file,
 // those in the same abstract or folder first.
 func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (duplicates []Duplicate, err error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
