@@ -23,10 +23,10 @@ func TestAbstractWithoutFiles(t *testing.T) {
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, status: 201, want: bareAbstract})
 	srv.do(t, abstract(201, bareAbstract))
 	srv.do(t, abstract(201, bareAbstract, field("template_id", " "), field("custom_fields", " [] "), field("address", "  "),
-		field("nobody", "x")))
+		field("absent", "x")))
 	full := `{"data":{"id":"ID","template_id":1,"status":"New","address":"12 Elm & <Oak>","city":"Salem","county":"Essex","state":"MA","tax_map":"7-1",` +
 		`"custom_fields":{"indices_searched":["UCC","Plats"],"search_type":"30 Year"},"files":[],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"},"errors":[]}`
-	const custom = `{"search_type":"30 Year","indices_searched":["UCC","Plats","UCC"],"nobody":{"x":1},"file_number":null}`
+	const custom = `{"search_type":"30 Year","indices_searched":["UCC","Plats","UCC"],"absent":{"x":1},"file_number":null}`
 	srv.do(t, abstract(201, full, field("template_id", "1"), field("address", " 12 Elm & <Oak>\r\n"), field("city", "Salem"),
 		field("county", "Essex"), field("state", "MA"), field("tax_map", "7-1"), field("custom_fields", custom)))
 	pairs := url.Values{"template_id": {"1"}, "address": {" 12 Elm & <Oak> "}, "city": {"Salem"}, "county": {"Essex"},

@@ -144,7 +144,7 @@ func TestBodyLimits(t *testing.T) {
 	tooLarge := func(n string) string {
 		return messageBody("The request body must not be larger than " + n + " bytes.")
 	}
-	five := []string{file("files", "1.txt", "x"), field("city", "x"), field("nobody", "x"), file("files", "", ""), field("city", "x")}
+	five := []string{file("files", "1.txt", "x"), field("city", "x"), field("absent", "x"), file("files", "", ""), field("city", "x")}
 	for _, c := range []struct {
 		name, path, header, body string
 		status                   int
@@ -155,10 +155,10 @@ func TestBodyLimits(t *testing.T) {
 		{"urlencoded at its limit", "/v1/abstracts", asURL, "address=" + text(992), 201, ""},
 		{"urlencoded above", "/v1/abstracts", asURL, "address=" + text(993), 413, tooLarge("1000")},
 		{"fields at their limit", "/v1/abstracts", asForm,
-			parts(field("address", text(200)), file("files", "a.txt", text(900)), field("nobody", text(300))), 201, ""},
+			parts(field("address", text(200)), file("files", "a.txt", text(900)), field("absent", text(300))), 201, ""},
 		{"fields above", "/v1/abstracts", asForm, parts(field("address", text(200)), field("city", text(301))), 413,
 			messageBody("The request body has more than 500 bytes of fields.")},
-		{"ignored parts count", "/v1/abstracts", asForm, parts(field("nobody", text(501))), 413,
+		{"ignored parts count", "/v1/abstracts", asForm, parts(field("absent", text(501))), 413,
 			messageBody("The request body has more than 500 bytes of fields.")},
 		{"parts at their limit", "/v1/abstracts", asForm, parts(five...), 201, ""},
 		{"one part more", "/v1/abstracts", asForm, parts(append(five, field("city", "x"))...), 413,

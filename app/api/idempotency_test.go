@@ -95,21 +95,21 @@ func TestIdempotencyComparesContent(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	other := invalidField("idempotency_key", "The idempotency key was used with another request.")
-	first := abstract(201, "", field("city", "Salem"), field("nobody", "x"), file("files[]", "a.pdf", pdf(2)))
+	first := abstract(201, "", field("city", "Salem"), field("absent", "x"), file("files[]", "a.pdf", pdf(2)))
 	again := first
 	again.header = []string{`Content-Type: Multipart/Form-Data; boundary="Y Y"`, "Transfer-Encoding: chunked"}
 	again.body = chunked("preamble\r\n"+strings.ReplaceAll(first.body, "--XX", "--Y Y"), 7)
 	srv.doTwice(t, first, again)
 	for name, body := range map[string]string{
-		"another value":     parts(field("city", "Lynn"), field("nobody", "x"), file("files[]", "a.pdf", pdf(2))),
-		"another filename":  parts(field("city", "Salem"), field("nobody", "x"), file("files[]", "b.pdf", pdf(2))),
-		"another name":      parts(field("city", "Salem"), field("nobody", "x"), file("files", "a.pdf", pdf(2))),
-		"another file":      parts(field("city", "Salem"), field("nobody", "x"), file("files[]", "a.pdf", pdf(3))),
-		"another order":     parts(field("nobody", "x"), field("city", "Salem"), file("files[]", "a.pdf", pdf(2))),
-		"of an ignored one": parts(field("city", "Salem"), field("nobody", "y"), file("files[]", "a.pdf", pdf(2))),
-		"one less":          parts(field("city", "Salem"), field("nobody", "x")),
-		"one more":          parts(field("city", "Salem"), field("nobody", "x"), file("files[]", "a.pdf", pdf(2)), field("state", "")),
-		"moved":             parts(field("city", "Sale"), field("nobody", "mx"), file("files[]", "a.pdf", pdf(2))),
+		"another value":     parts(field("city", "Lynn"), field("absent", "x"), file("files[]", "a.pdf", pdf(2))),
+		"another filename":  parts(field("city", "Salem"), field("absent", "x"), file("files[]", "b.pdf", pdf(2))),
+		"another name":      parts(field("city", "Salem"), field("absent", "x"), file("files", "a.pdf", pdf(2))),
+		"another file":      parts(field("city", "Salem"), field("absent", "x"), file("files[]", "a.pdf", pdf(3))),
+		"another order":     parts(field("absent", "x"), field("city", "Salem"), file("files[]", "a.pdf", pdf(2))),
+		"of an ignored one": parts(field("city", "Salem"), field("absent", "y"), file("files[]", "a.pdf", pdf(2))),
+		"one less":          parts(field("city", "Salem"), field("absent", "x")),
+		"one more":          parts(field("city", "Salem"), field("absent", "x"), file("files[]", "a.pdf", pdf(2)), field("state", "")),
+		"moved":             parts(field("city", "Sale"), field("absent", "mx"), file("files[]", "a.pdf", pdf(2))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, idempotencyHeader}, body: body,

@@ -19,7 +19,7 @@ func TestOrderCreated(t *testing.T) {
 	srv.do(t, order(`{"order_number":" T-1\t\n","zip":"12345","due_date":"","address":"  ","city":null,"custom_fields":[]}`, 201, bareOrder))
 	srv.do(t, order(
 		`{"order_number":"T-1","due_date":"2028-02-29","address":" 12 Elm <St> & Co ","city":"Salem","county":"Essex","state":"MA",`+
-			`"custom_fields":{"rush":"Rush","client":1.50,"nobody":"x","notes":"  as sent\n","underwriter":"","product":null,"parcel_id":[]}}`, 201,
+			`"custom_fields":{"rush":"Rush","client":1.50,"absent":"x","notes":"  as sent\n","underwriter":"","product":null,"parcel_id":[]}}`, 201,
 		`{"data":{"id":"ID","order_number":"T-1","status":"active","due_date":"2028-02-29","address":"12 Elm <St> & Co","city":"Salem","county":"Essex","state":"MA",`+
 			`"custom_fields":{"client":"1.50","notes":"  as sent\n","rush":"Rush"},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`))
 }

@@ -44,7 +44,7 @@ func TestPatchOrder(t *testing.T) {
 	srv.do(t, call{as: "full", method: "PATCH", path: path, status: 200, want: text("T-1", "active", "null", `"Salem"`, all, "00.000000")})
 	srv.do(t, patch(path, `{"city":" Salem ","id":"x","zip":1,"created_at":null}`, 200,
 		text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
-	srv.do(t, patch(path, `{"city":null,"due_date":"2026-07-01","custom_fields":{"rush":null,"notes":"n","nobody":"x"}}`, 200,
+	srv.do(t, patch(path, `{"city":null,"due_date":"2026-07-01","custom_fields":{"rush":null,"notes":"n","absent":"x"}}`, 200,
 		text("T-1", "active", `"2026-07-01"`, "null", `{"client":"C","notes":"n"}`, "01.000000")))
 	srv.do(t, patch(path, `{"status":"completed","order_number":" T-2 ","due_date":""}`, 200,
 		text("T-2", "completed", "null", "null", `{"client":"C","notes":"n"}`, "01.000001")))

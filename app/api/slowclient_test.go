@@ -50,7 +50,7 @@ func TestStall(t *testing.T) {
 		{"no ability", call{as: "read", path: "/v1/orders", header: []string{asJSON, "Content-Length: 9"}, status: 403}, "x"},
 		{"no route", call{as: "full", path: "/v1/nowhere", header: []string{asJSON, "Content-Length: 9"}, status: 404}, "x"},
 		{"wrong type", call{as: "full", path: "/v1/orders", header: []string{"Content-Type: text/plain", "Content-Length: 9"}, status: 415}, "x"},
-		{"a body that nobody reads", call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"Content-Length: 9"},
+		{"a body that the server does not read", call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"Content-Length: 9"},
 			status: 200}, "x"},
 		{"OPTIONS", call{method: "OPTIONS", path: "/v1/order-fields", header: []string{"Content-Length: 9"}, status: 204}, "x"},
 		{"malformed host", call{as: "full", path: "/v1/orders", header: []string{"Host: a,b", "Content-Length: 9"}, status: 400}, "x"},

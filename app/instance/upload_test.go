@@ -138,7 +138,7 @@ func TestUploadForesees(t *testing.T) {
 		{"no abstract", clerk, upload.Plan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"no folder", clerk, upload.Plan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
 		{"a viewer", viewer, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
-		{"nobody", model.Actor{Kind: model.ActorUser, ID: 1}, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
+		{"signed out", model.Actor{Kind: model.ActorUser, ID: 1}, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
 	} {
 		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
 		kind(t, row.name, err, row.kind)

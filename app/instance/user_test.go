@@ -389,7 +389,7 @@ func TestWhoMayAdminister(t *testing.T) {
 	_, err := p.Users.Rename(t.Context(), clerk, target.ID, "Staff")
 	kind(t, "taken name", err, errs.Invalid)
 	_, err = p.Users.Rename(t.Context(), clerk, 99, "x")
-	kind(t, "nobody", err, errs.NotFound)
+	kind(t, "unknown user", err, errs.NotFound)
 }
 
 // A write is judged in its transaction: a role, a user or a session that ended while

@@ -31,7 +31,7 @@ func TestPassword(t *testing.T) {
 		"wrong":             {hash, "Correct horse", false, false},
 		"longer":            {hash, "correct horse ", false, false},
 		"empty":             {hash, "", false, false},
-		"nobody":            {"", "correct horse", false, false},
+		"no user":           {"", "correct horse", false, false},
 		"nobody, empty":     {"", "", false, false},
 		"cheap":             {cheap.String(), "correct horse", true, true},
 		"cheap and wrong":   {cheap.String(), "x", false, false},

@@ -140,7 +140,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		repaired bool
 	}{
 		{"a user without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
-		{"an index without its user", put(bucketUserNames, []byte("nobody"), encodeUint64(7)),
+		{"an index without its user", put(bucketUserNames, []byte("absent"), encodeUint64(7)),
 			Finding{"index", "user_names", "names no record"}, true},
 		{"an index entry of another user", put(bucketUserNames, []byte("robin"), encodeUint64(1)),
 			Finding{"user", "2", "missing in the index user_names"}, true},

@@ -166,7 +166,7 @@ func TestMatrix(t *testing.T) {
 		m.user(t, name, role)
 	}
 	askers := []asker{
-		{"nobody", nil, anonymous},
+		{"signed out", nil, anonymous},
 		{"viewer", m.cookie(t, "viewer"), role(model.RoleViewer)},
 		{"staff", m.cookie(t, "staff"), role(model.RoleStaff)},
 		{"admin", m.cookie(t, "admin"), role(model.RoleAdmin)},
@@ -227,7 +227,7 @@ func TestMatrixClosed(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, false)
 	m.user(t, "viewer", model.RoleViewer)
-	m.hold(t, []asker{{"nobody", nil, func(_, need string) (int, string) {
+	m.hold(t, []asker{{"signed out", nil, func(_, need string) (int, string) {
 		if need == "invited" {
 			return ui.Reached, ""
 		}

@@ -170,7 +170,7 @@ func TestSignInRejects(t *testing.T) {
 	if len(wrong.Cookies()) != 0 {
 		t.Errorf("%v", wrong.Cookies())
 	}
-	h.post(t, 422, "/sign-in", credentials("nobody", "Canary wrong", "")).has(t, "The name or the password is wrong.")
+	h.post(t, 422, "/sign-in", credentials("absent", "Canary wrong", "")).has(t, "The name or the password is wrong.")
 	h.post(t, 422, "/sign-in", nil).has(t, "The name or the password is wrong.")
 	for range 2 {
 		h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", ""))

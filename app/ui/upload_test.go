@@ -152,8 +152,8 @@ func TestTusRejects(t *testing.T) {
 		header []string
 		says   string
 	}{
-		{"nobody", 401, "POST", "/uploads", []string{tus, ten, meta("a.pdf", "none")}, "Your session has ended."},
-		{"nobody goes on", 401, "PATCH", path, []string{tus, offset(0), chunk}, "Sign in again"},
+		{"signed out", 401, "POST", "/uploads", []string{tus, ten, meta("a.pdf", "none")}, "Your session has ended."},
+		{"signed out, next chunk", 401, "PATCH", path, []string{tus, offset(0), chunk}, "Sign in again"},
 		{"a viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, meta("a.pdf", "none")}, "role"},
 		{"another user", 404, "HEAD", path, []string{other, tus}, ""},
 		{"another user asks", 404, "GET", path, []string{other}, ""},
