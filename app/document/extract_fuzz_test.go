@@ -43,7 +43,7 @@ func input(t *testing.T, b []byte, mime string) *source {
 	return newSource(t.Context(), testSource(b, mime))
 }
 
-func FuzzTIFF(f *testing.F) {
+func FuzzExtractTIFF(f *testing.F) {
 	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}})))
 	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tiff.TagCompression: tiffPackBits})))

@@ -42,7 +42,7 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-func FuzzTIFF(f *testing.F) {
+func FuzzInspectTIFF(f *testing.F) {
 	for _, big := range []bool{false, true} {
 		f.Add(buildTIFF(binary.LittleEndian, big, 3))
 		f.Add(buildTIFF(binary.BigEndian, big, 2))

@@ -103,7 +103,7 @@ func pptStreams() (stream, user []byte) {
 	return stream, le(uint64(0), uint64(0), at[8])
 }
 
-func TestOLE(t *testing.T) {
+func TestExtractOLE(t *testing.T) {
 	word, table := wordStreams()
 	show, user := pptStreams()
 	old := make([]byte, 100)

@@ -49,7 +49,7 @@ func pptxParts() map[string]string {
 	}
 }
 
-func TestOOXML(t *testing.T) {
+func TestExtractOOXML(t *testing.T) {
 	const body = `<w:p><w:pPr><w:tabs><w:tab w:val="left"/></w:tabs></w:pPr><w:r><w:t>Title</w:t><w:tab/><w:t xml:space="preserve"> is &amp;</w:t><w:br/>` +
 		`<w:delText>gone</w:delText><w:instrText>PAGE</w:instrText><w:t>vested</w:t></w:r></w:p>` +
 		`<mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:t>box</w:t></w:p></w:txbxContent></mc:Choice>` +

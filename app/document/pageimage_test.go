@@ -29,7 +29,7 @@ func quarters(img draw.Image, c color.Color) image.Image {
 	return img
 }
 
-func TestImages(t *testing.T) {
+func TestPageImages(t *testing.T) {
 	screen := image.Rect(0, 0, 40, 20)
 	red := color.NRGBA{255, 0, 0, 255}
 	framed := func() []byte {

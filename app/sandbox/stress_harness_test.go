@@ -5,7 +5,7 @@
 //
 //	go test -tags harness -run Stress -v ./app/sandbox
 //
-// DEEDKEEP_TEST_KILLS is how many workers are killed (default 200; 1000 for a long run).
+// DEEDKEEP_TEST_WORKER_KILLS is how many workers are killed (default 200; 1000 for a long run).
 
 package sandbox_test
 
@@ -160,7 +160,7 @@ type stressRun struct {
 
 func TestStressKills(t *testing.T) {
 	kills := int64(200)
-	if s := os.Getenv("DEEDKEEP_TEST_KILLS"); s != "" {
+	if s := os.Getenv("DEEDKEEP_TEST_WORKER_KILLS"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
 			t.Fatalf("parse number of kills: %v", err)
