@@ -3,12 +3,13 @@ package document
 import (
 	"bufio"
 	"bytes"
-	"deedkeep/app/document/tiff"
 	"image"
 	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"deedkeep/app/document/tiff"
 )
 
 // small are limits under which a fuzzer runs fast.

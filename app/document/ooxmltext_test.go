@@ -1,9 +1,10 @@
 package document
 
 import (
-	"deedkeep/app/document/ooxml"
 	"strings"
 	"testing"
+
+	"deedkeep/app/document/ooxml"
 )
 
 func docxParts(body string) map[string]string {

@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"deedkeep/app/document/tiff"
 	"encoding/binary"
 	"image"
 	"image/color"
@@ -11,6 +10,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"testing"
+
+	"deedkeep/app/document/tiff"
 )
 
 func pngOf(t testing.TB, img image.Image) []byte {

@@ -1,9 +1,10 @@
 package document
 
 import (
-	"deedkeep/app/document/tiff"
 	"encoding/binary"
 	"sort"
+
+	"deedkeep/app/document/tiff"
 )
 
 // tags are the entries of a directory: a value is numbers (LONG, or LONG8 for offsets of a

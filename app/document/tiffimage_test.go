@@ -3,7 +3,6 @@ package document
 import (
 	"bytes"
 	"compress/zlib"
-	"deedkeep/app/document/tiff"
 	"encoding/binary"
 	"image"
 	"image/color"
@@ -11,6 +10,8 @@ import (
 	"math/bits"
 	"strings"
 	"testing"
+
+	"deedkeep/app/document/tiff"
 )
 
 var (

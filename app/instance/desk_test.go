@@ -35,7 +35,7 @@ func workOf(w instance.DueOrders) string {
 
 func TestDeskOfANewVault(t *testing.T) {
 	t.Parallel()
-	v, _ := opened(t, nil)
+	v, _ := vaulttest.OpenVerified(t, nil)
 	d := desk(t, v)
 	if d.Overdue.Count+d.Due.Count+len(d.Latest)+len(d.Failed) != 0 || !well(d.Backup) || d.LowDisk {
 		t.Errorf("%+v", d)
@@ -47,18 +47,18 @@ func TestDeskOfANewVault(t *testing.T) {
 		t.Errorf("abstracts %v", d.Abstracts)
 	}
 	_, err := v.Dashboard(t.Context(), "May 29")
-	kind(t, "no day", err, errs.Invalid)
+	vaulttest.WantKind(t, "no day", err, errs.Invalid)
 }
 
 func TestDeskWork(t *testing.T) {
 	t.Parallel()
-	v, _ := opened(t, nil)
+	v, _ := vaulttest.OpenVerified(t, nil)
 	none := model.PropertyDraft{}
 	for _, o := range [][2]string{{"today", today}, {"old", "2019-01-01"}, {"yesterday", "2026-05-28"}, {"week", "2026-06-05"}, {"later", "2026-06-06"}, {"never", ""}, {"held", "2026-05-01"}, {"finished", "2026-05-02"}} {
-		order(t, v, o[0], o[1], "", none)
+		vaulttest.CreateOrderAt(t, v, o[0], o[1], "", none)
 	}
 	for id, status := range map[uint64]string{7: "on_hold", 8: "completed"} {
-		if _, err := v.Orders.Patch(t.Context(), clerk, id, model.OrderPatch{Status: model.Some(model.StringInput(status))}, vault.Match{}); err != nil {
+		if _, err := v.Orders.Patch(t.Context(), vaulttest.Operator, id, model.OrderPatch{Status: model.Some(model.StringInput(status))}, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,30 +73,30 @@ func TestDeskWork(t *testing.T) {
 		t.Errorf("orders %s", got)
 	}
 	for range instance.MaxCounted {
-		order(t, v, "many", "2026-05-30", "", none)
+		vaulttest.CreateOrderAt(t, v, "many", "2026-05-30", "", none)
 	}
 	if d := desk(t, v).Due; d.Count != instance.MaxCounted || !d.More || len(d.Orders) != 10 || d.Orders[0].Number != "today" {
 		t.Errorf("many: %s", workOf(d))
 	}
 	// A status that the firm has no more is still counted.
-	if _, err := v.Orders.ImportStatuses(t.Context(), clerk, []string{"New", "completed"}, false); err == nil {
+	if _, err := v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, []string{"New", "completed"}, false); err == nil {
 		t.Error("statuses in use were lost")
 	}
 }
 
 func TestDeskDocuments(t *testing.T) {
 	t.Parallel()
-	f := &fakeReader{}
-	f.replies(damaged)
-	v, _ := opened(t, faked(f))
+	f := &vaulttest.FakeReader{}
+	f.Replies(vaulttest.DamagedDocument)
+	v, _ := vaulttest.OpenVerified(t, vaulttest.WithFakeReader(f))
 	v.Start(time.Hour)
-	files := uploadDocs(t, v, pdf("1.pdf", "1"))
-	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
-	done(t, err)
-	if _, err := v.Files.Patch(t.Context(), clerk, files[0].ID, model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
+	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.NoError(t, err)
+	if _, err := v.Files.Patch(t.Context(), vaulttest.Operator, files[0].ID, model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	idle(t, v)
+	vaulttest.WaitProcessed(t, v)
 	d := desk(t, v)
 	for _, list := range [][]vault.Document{d.Latest, d.Failed} {
 		if len(list) != 2 {
@@ -126,15 +126,15 @@ func TestDeskBackup(t *testing.T) {
 		"by a plan of the month": {30 * 24 * time.Hour, 40 * 24 * time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, _ := opened(t, func(o *instance.Options) {
+			v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
 				o.Now = clock.Now
 				o.Settings.Backup = backup.Settings{To: filepath.Join(to, name), Every: row.every}
 			})
-			uploadDocs(t, v, pdf("1.pdf", "1"))
+			vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			if b := desk(t, v).Backup; !b.Missing || well(b) || (b.Next != nil) != (row.every > 0) {
 				t.Errorf("before the first: %+v", b)
 			}
-			taken(t, v, "")
+			vaulttest.CreateBackup(t, v, "")
 			if b := desk(t, v).Backup; !well(b) || b.LastGood == nil {
 				t.Errorf("after it: %+v", b)
 			}
@@ -142,7 +142,7 @@ func TestDeskBackup(t *testing.T) {
 			if b := desk(t, v).Backup; b.TooOld != row.tooOld || well(b) == row.tooOld {
 				t.Errorf("%s later: %+v", row.old, b)
 			}
-			if _, err := v.Backups.Create(t.Context(), clerk, v.Dir, func(backup.Progress) {}); err == nil {
+			if _, err := v.Backups.Create(t.Context(), vaulttest.Operator, v.Dir, func(backup.Progress) {}); err == nil {
 				t.Error("a backup into the vault")
 			}
 		})
@@ -185,7 +185,7 @@ func BenchmarkDesk(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				n += len(said(f))
+				n += len(vaulttest.FindSummary(f))
 			}
 			b.ReportMetric(float64(n)/float64(b.N), "hits")
 		})
@@ -214,19 +214,19 @@ func BenchmarkDesk(b *testing.B) {
 // besides, as it was written.
 func TestStatusesOfAbstracts(t *testing.T) {
 	t.Parallel()
-	v, _ := opened(t, nil)
+	v, _ := vaulttest.OpenVerified(t, nil)
 	before, err := v.Abstracts.Statuses(t.Context())
-	done(t, err)
+	vaulttest.NoError(t, err)
 	statuses := []string{"in SEARCH", "Title Plant", "Never Used"}
-	old, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]model.Field{}})
-	done(t, err)
-	made := abstractOf(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, made.ID, model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
+	old, err := v.Templates.Create(t.Context(), vaulttest.Operator, model.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]model.Field{}})
+	vaulttest.NoError(t, err)
+	made := vaulttest.AbstractOfTemplate(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
+	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, made.ID, model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	names := func() (text string) {
 		list, err := v.Abstracts.Statuses(t.Context())
-		done(t, err)
+		vaulttest.NoError(t, err)
 		for _, c := range list[len(before):] {
 			text += fmt.Sprintf("%s %d, ", c.Status, c.Count)
 		}
@@ -235,8 +235,8 @@ func TestStatusesOfAbstracts(t *testing.T) {
 	if got := names(); got != "Title Plant 1, Never Used 0, " {
 		t.Errorf("in use: %s", got)
 	}
-	_, err = v.Templates.Retire(t.Context(), clerk, old.ID)
-	done(t, err)
+	_, err = v.Templates.Retire(t.Context(), vaulttest.Operator, old.ID)
+	vaulttest.NoError(t, err)
 	if got := names(); got != "Title Plant 1, " {
 		t.Errorf("retired: %s", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/jobs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
 )
 
 func numbers(t *testing.T, v *instance.Instance) instance.Metrics {
@@ -25,9 +26,11 @@ func numbers(t *testing.T, v *instance.Instance) instance.Metrics {
 // Documents are counted as they were filed and refused, whichever limit refused them.
 func TestNumbersOfDocuments(t *testing.T) {
 	t.Parallel()
-	v, _ := opened(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
-	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
-	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), doc{"a.exe", text(3)}, name(2), name(3)), vault.Idempotency[vault.AbstractWithFiles]{})
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
+	name := func(n int) vaulttest.Doc {
+		return vaulttest.NewDoc(fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n))
+	}
+	_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, name(1), vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)), name(2), name(3)), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +39,8 @@ func TestNumbersOfDocuments(t *testing.T) {
 	}
 	// What is refused as a whole files nothing.
 	draft := model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 99}}
-	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Idempotency[vault.AbstractWithFiles]{})
-	kind(t, "another template", err, errs.Invalid)
+	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, name(4)), vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.WantKind(t, "another template", err, errs.Invalid)
 	before := numbers(t, v)
 	if before.Uploaded != 2 || before.Rejected != 2 {
 		t.Errorf("%+v", before)
@@ -46,8 +49,8 @@ func TestNumbersOfDocuments(t *testing.T) {
 		t.Errorf("%+v", before)
 	}
 	v.Start(time.Hour)
-	eventually(t, "an empty queue", func() bool { return status(t, v).Queue == 0 })
-	eventually(t, "two that are done", func() bool { return numbers(t, v).Processed["done"] == 2 })
+	vaulttest.Eventually(t, "an empty queue", func() bool { return vaulttest.Status(t, v).Queue == 0 })
+	vaulttest.Eventually(t, "two that are done", func() bool { return numbers(t, v).Processed["done"] == 2 })
 	if n := numbers(t, v); !n.OldestTask.IsZero() || len(n.Processed) != len(jobs.Outcomes) {
 		t.Errorf("%+v", n)
 	}
@@ -55,10 +58,10 @@ func TestNumbersOfDocuments(t *testing.T) {
 
 func TestNumbersOfSignIns(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, nil)
-	p.user(t, "owner", model.RoleAdmin)
-	for _, password := range []string{"wrong password", "wrong password", goodPassword, "wrong password", "wrong password", "wrong password"} {
-		_, _ = p.try(t, "owner", password, "", "203.0.113.9") // counted, whatever came of it
+	p := vaulttest.OpenWithUsers(t, nil)
+	p.User(t, "owner", model.RoleAdmin)
+	for _, password := range []string{"wrong password", "wrong password", vaulttest.GoodPassword, "wrong password", "wrong password", "wrong password"} {
+		_, _ = p.Try(t, "owner", password, "", "203.0.113.9") // counted, whatever came of it
 	}
 	want := map[string]uint64{"success": 1, "password": 4, "wait": 1, "code": 0, "code_needed": 0, "busy": 0, "step": 0, "trouble": 0}
 	got := numbers(t, p.Instance).SignIns

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
 )
 
 // While the data directory is not where it was opened, nothing is written, and nothing
@@ -20,25 +21,25 @@ func TestDataDirectoryGone(t *testing.T) {
 	for name, mountPoint := range map[string]bool{"moved": false, "unmounted": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, opts := opened(t, func(o *instance.Options) { o.Reader = &fakeReader{} })
-			file := uploadDocs(t, v, pdf("1.pdf", "1"))[0]
-			up := begin(t, v, upload.Plan{Filename: "2.pdf", Size: 10})
+			v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Reader = &vaulttest.FakeReader{} })
+			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
+			up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "2.pdf", Size: 10})
 			away := opts.Dir + ".away"
-			done(t, os.Rename(opts.Dir, away))
+			vaulttest.NoError(t, os.Rename(opts.Dir, away))
 			if mountPoint {
-				done(t, os.Mkdir(opts.Dir, 0o700))
+				vaulttest.NoError(t, os.Mkdir(opts.Dir, 0o700))
 			}
 			v.Start(time.Hour)
-			kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
-			kind(t, "status", status(t, v).Denied, errs.Unavailable)
-			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
-			kind(t, "an order", err, errs.Unavailable)
+			vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
+			vaulttest.WantKind(t, "status", vaulttest.Status(t, v).Denied, errs.Unavailable)
+			_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
+			vaulttest.WantKind(t, "an order", err, errs.Unavailable)
 			_, err = v.Files.Stage(t.Context())
-			kind(t, "an upload", err, errs.Unavailable)
-			_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader([]byte("0123456789")))
-			kind(t, "a resumed upload", err, errs.Unavailable)
-			kind(t, "a deletion", v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}), errs.Unavailable)
-			if _, err := v.Previews.PageImage(t.Context(), clerk, file.ID, 1, 600); err == nil {
+			vaulttest.WantKind(t, "an upload", err, errs.Unavailable)
+			_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 0, bytes.NewReader([]byte("0123456789")))
+			vaulttest.WantKind(t, "a resumed upload", err, errs.Unavailable)
+			vaulttest.WantKind(t, "a deletion", v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}), errs.Unavailable)
+			if _, err := v.Previews.PageImage(t.Context(), vaulttest.Operator, file.ID, 1, 600); err == nil {
 				t.Error("a preview was made")
 			}
 			left, err := os.ReadDir(opts.Dir)
@@ -46,12 +47,12 @@ func TestDataDirectoryGone(t *testing.T) {
 				t.Errorf("in the old place: got %v, %v; want nothing", left, err)
 			}
 			if mountPoint {
-				done(t, os.Remove(opts.Dir))
+				vaulttest.NoError(t, os.Remove(opts.Dir))
 			}
-			done(t, os.Rename(away, opts.Dir))
-			done(t, v.Ready(t.Context()))
-			done(t, status(t, v).Denied)
-			uploadDocs(t, v, pdf("3.pdf", "3"))
+			vaulttest.NoError(t, os.Rename(away, opts.Dir))
+			vaulttest.NoError(t, v.Ready(t.Context()))
+			vaulttest.NoError(t, vaulttest.Status(t, v).Denied)
+			vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("3.pdf", "3"))
 		})
 	}
 }
@@ -59,16 +60,16 @@ func TestDataDirectoryGone(t *testing.T) {
 // A vault.db that another one replaced is not written to by name.
 func TestAnotherDatabaseInPlace(t *testing.T) {
 	t.Parallel()
-	v, opts := opened(t, nil)
+	v, opts := vaulttest.OpenVerified(t, nil)
 	away := opts.Dir + ".away"
-	done(t, os.Rename(opts.Dir, away))
+	vaulttest.NoError(t, os.Rename(opts.Dir, away))
 	other := opts
 	other.Create = true
 	second, err := instance.Open(t.Context(), other)
-	done(t, err)
-	closed(t, second)
-	kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
-	done(t, os.RemoveAll(opts.Dir))
-	done(t, os.Rename(away, opts.Dir))
-	done(t, v.Ready(t.Context()))
+	vaulttest.NoError(t, err)
+	vaulttest.CloseClean(t, second)
+	vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
+	vaulttest.NoError(t, os.RemoveAll(opts.Dir))
+	vaulttest.NoError(t, os.Rename(away, opts.Dir))
+	vaulttest.NoError(t, v.Ready(t.Context()))
 }

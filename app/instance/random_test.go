@@ -33,7 +33,7 @@ func TestAnySequence(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			v, opts, clock := timed(t)
+			v, opts, clock := vaulttest.OpenTimed(t)
 			p := &player{T: t, v: v, clock: clock, r: rand.New(rand.NewPCG(seed, 1)), asked: map[string]int{}}
 			for step := range 400 {
 				p.step()
@@ -78,22 +78,22 @@ func (p *player) folder() model.IDInput {
 	if p.r.IntN(3) == 0 {
 		return model.IDInput{}
 	}
-	return id(p.number())
+	return vaulttest.IDInput(p.number())
 }
 
 func (p *player) match() vault.Match {
 	if p.r.IntN(3) > 0 {
 		return vault.Match{}
 	}
-	return versions(p.r.Uint64N(4))
+	return vaulttest.MatchVersions(p.r.Uint64N(4))
 }
 
 func (p *player) docs() *vault.StagedUpload {
-	var docs []doc
+	var docs []vaulttest.Doc
 	for range p.r.IntN(4) {
-		docs = append(docs, pdf("Deed.pdf", fmt.Sprint(p.r.IntN(6))))
+		docs = append(docs, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(p.r.IntN(6))))
 	}
-	p.tray = tray(p.T, p.v, docs...)
+	p.tray = vaulttest.NewTray(p.T, p.v, docs...)
 	return p.tray
 }
 
@@ -112,14 +112,14 @@ func verbs() []verb {
 func abstractVerbs() []verb {
 	return []verb{
 		{"abstract create", func(p *player) error {
-			return fails(p.v.Abstracts.Create(p.Context(), clerk, model.AbstractDraft{}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
+			return fails(p.v.Abstracts.Create(p.Context(), vaulttest.Operator, model.AbstractDraft{}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract attach", func(p *player) error {
-			return fails(p.v.Abstracts.Attach(p.Context(), clerk, p.number(), model.UploadDraft{}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
+			return fails(p.v.Abstracts.Attach(p.Context(), vaulttest.Operator, p.number(), model.UploadDraft{}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract patch", func(p *player) error {
-			return fails(p.v.Abstracts.Patch(p.Context(), clerk, p.number(), model.AbstractPatch{Status: sent("Complete"),
-				PropertyPatch: model.PropertyPatch{County: sent(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
+			return fails(p.v.Abstracts.Patch(p.Context(), vaulttest.Operator, p.number(), model.AbstractPatch{Status: vaulttest.SomeText("Complete"),
+				PropertyPatch: model.PropertyPatch{County: vaulttest.SomeText(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
 		}},
 		{"abstract reorder", func(p *player) error {
 			filed, err := p.v.Abstracts.Get(p.Context(), p.number())
@@ -128,20 +128,22 @@ func abstractVerbs() []verb {
 			}
 			order := model.IDListInput{IsArray: true}
 			for _, i := range p.r.Perm(len(filed.Files)) {
-				order.Items = append(order.Items, id(filed.Files[i].ID))
+				order.Items = append(order.Items, vaulttest.IDInput(filed.Files[i].ID))
 			}
-			return fails(p.v.Abstracts.Patch(p.Context(), clerk, filed.Abstract.ID, model.AbstractPatch{Files: model.Some(order)}, vault.Match{}))
+			return fails(p.v.Abstracts.Patch(p.Context(), vaulttest.Operator, filed.Abstract.ID, model.AbstractPatch{Files: model.Some(order)}, vault.Match{}))
 		}},
-		{"abstract trash", func(p *player) error { return p.v.Abstracts.Trash(p.Context(), clerk, p.number(), p.match()) }},
+		{"abstract trash", func(p *player) error {
+			return p.v.Abstracts.Trash(p.Context(), vaulttest.Operator, p.number(), p.match())
+		}},
 		{"abstract restore", func(p *player) error {
-			return fails(p.v.Abstracts.Restore(p.Context(), clerk, p.number(), vault.Idempotency[vault.AbstractWithFiles]{}))
+			return fails(p.v.Abstracts.Restore(p.Context(), vaulttest.Operator, p.number(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"abstract detach", func(p *player) error {
 			filed, err := p.v.Abstracts.Get(p.Context(), p.number())
 			if err != nil || len(filed.Files) == 0 {
 				return err
 			}
-			return p.v.Abstracts.Detach(p.Context(), clerk, filed.Abstract.ID, filed.Files[p.r.IntN(len(filed.Files))].ID, vault.Match{})
+			return p.v.Abstracts.Detach(p.Context(), vaulttest.Operator, filed.Abstract.ID, filed.Files[p.r.IntN(len(filed.Files))].ID, vault.Match{})
 		}},
 	}
 }
@@ -149,36 +151,38 @@ func abstractVerbs() []verb {
 func fileVerbs() []verb {
 	return []verb{
 		{"upload", func(p *player) error {
-			return fails(p.v.Files.Upload(p.Context(), clerk, model.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
+			return fails(p.v.Files.Upload(p.Context(), vaulttest.Operator, model.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Idempotency[vault.AbstractWithFiles]{}))
 		}},
 		{"file patch", func(p *player) error {
-			return fails(p.v.Files.Patch(p.Context(), clerk, p.number(), model.FilePatch{FolderID: model.Some(p.folder())}, p.match()))
+			return fails(p.v.Files.Patch(p.Context(), vaulttest.Operator, p.number(), model.FilePatch{FolderID: model.Some(p.folder())}, p.match()))
 		}},
-		{"file trash", func(p *player) error { return p.v.Files.Trash(p.Context(), clerk, p.number(), p.match()) }},
+		{"file trash", func(p *player) error { return p.v.Files.Trash(p.Context(), vaulttest.Operator, p.number(), p.match()) }},
 		{"file restore", func(p *player) error {
-			return fails(p.v.Files.Restore(p.Context(), clerk, p.number(), vault.Idempotency[model.File]{}))
+			return fails(p.v.Files.Restore(p.Context(), vaulttest.Operator, p.number(), vault.Idempotency[model.File]{}))
 		}},
 		{"folder create", func(p *player) error {
-			return fails(p.v.Folders.Create(p.Context(), clerk, model.FolderDraft{Name: model.StringInput(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Idempotency[model.Folder]{}))
+			return fails(p.v.Folders.Create(p.Context(), vaulttest.Operator, model.FolderDraft{Name: model.StringInput(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Idempotency[model.Folder]{}))
 		}},
 		{"folder patch", func(p *player) error {
-			return fails(p.v.Folders.Patch(p.Context(), clerk, p.number(), model.FolderPatch{ParentID: model.Some(p.folder())}, p.match()))
+			return fails(p.v.Folders.Patch(p.Context(), vaulttest.Operator, p.number(), model.FolderPatch{ParentID: model.Some(p.folder())}, p.match()))
 		}},
-		{"folder remove", func(p *player) error { return p.v.Folders.Remove(p.Context(), clerk, p.number(), p.match()) }},
+		{"folder remove", func(p *player) error {
+			return p.v.Folders.Remove(p.Context(), vaulttest.Operator, p.number(), p.match())
+		}},
 	}
 }
 
 func otherVerbs() []verb {
 	return []verb{
 		{"order create", func(p *player) error {
-			return fails(p.v.Orders.Create(p.Context(), clerk, model.OrderDraft{Number: model.StringInput(fmt.Sprint(p.r.IntN(5)))}, kept[model.Order](byte(p.r.IntN(99)))))
+			return fails(p.v.Orders.Create(p.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(fmt.Sprint(p.r.IntN(5)))}, vaulttest.IdempotencyKey[model.Order](byte(p.r.IntN(99)))))
 		}},
 		{"order patch", func(p *player) error {
-			return fails(p.v.Orders.Patch(p.Context(), clerk, p.number(), model.OrderPatch{Number: sent(fmt.Sprint(p.r.IntN(5)))}, p.match()))
+			return fails(p.v.Orders.Patch(p.Context(), vaulttest.Operator, p.number(), model.OrderPatch{Number: vaulttest.SomeText(fmt.Sprint(p.r.IntN(5)))}, p.match()))
 		}},
-		{"order trash", func(p *player) error { return p.v.Orders.Trash(p.Context(), clerk, p.number(), p.match()) }},
+		{"order trash", func(p *player) error { return p.v.Orders.Trash(p.Context(), vaulttest.Operator, p.number(), p.match()) }},
 		{"order restore", func(p *player) error {
-			return fails(p.v.Orders.Restore(p.Context(), clerk, p.number(), vault.Idempotency[model.Order]{}))
+			return fails(p.v.Orders.Restore(p.Context(), vaulttest.Operator, p.number(), vault.Idempotency[model.Order]{}))
 		}},
 		{"time passes", func(p *player) error {
 			p.clock.Advance(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))
@@ -192,34 +196,34 @@ func otherVerbs() []verb {
 // end holds what is left against the disk: every record, live or in the trash, has
 // its bytes, and after a sweep no others are there. Then all is trashed and purged.
 func (p *player) end(dir string) {
-	done(p.T, p.v.Sweeper.Sweep(p.Context()))
+	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
 	named := map[string]bool{}
 	var files []model.File
-	done(p.T, p.v.Store.View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
+	vaulttest.NoError(p.T, p.v.Store.View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
 	for _, f := range files {
 		if _, err := blobstore.ParseDigest(f.Digest); err != nil {
 			p.Error(err)
 		}
 		named[f.Digest] = true
 	}
-	if n := len(under(p.T, dir, "blobs")); n != len(named) {
+	if n := len(vaulttest.FilesUnder(p.T, dir, "blobs")); n != len(named) {
 		p.Errorf("%d documents on the disk, %d have a record", n, len(named))
 	}
 	for n := range uint64(1000) { // more than were made
-		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), clerk, n, vault.Match{}), p.v.Orders.Trash(p.Context(), clerk, n, vault.Match{}),
-			p.v.Files.Trash(p.Context(), clerk, n, vault.Match{})} {
+		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}), p.v.Orders.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
+			p.v.Files.Trash(p.Context(), vaulttest.Operator, n, vault.Match{})} {
 			if err != nil && errs.KindOf(err) != errs.NotFound {
 				p.Error(err)
 			}
 		}
 	}
 	vaulttest.Verify(p.T, p.v)
-	p.clock.Advance(trashKeep)
-	done(p.T, p.v.Purge(p.Context()))
+	p.clock.Advance(vaulttest.TrashKeep)
+	vaulttest.NoError(p.T, p.v.Purge(p.Context()))
 	vaulttest.Verify(p.T, p.v)
-	done(p.T, p.v.Sweeper.Sweep(p.Context()))
-	nothingStays(p.T, dir)
-	if s := status(p.T, p.v); s.Abstracts+s.Orders+s.Files+s.Trashed+s.Queue+s.Bytes != 0 {
+	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
+	vaulttest.WantNoDocuments(p.T, dir)
+	if s := vaulttest.Status(p.T, p.v); s.Abstracts+s.Orders+s.Files+s.Trashed+s.Queue+s.Bytes != 0 {
 		p.Errorf("%+v", s)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // small4M mounts a small disk of its own as the data directory.
 func small4M(t *testing.T, dir string) {
 	t.Helper()
-	done(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"))
+	vaulttest.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"))
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
@@ -36,7 +36,7 @@ func readAll(t *testing.T, v *instance.Instance, to string) {
 	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
 		t.Errorf("verify: got %+v, %v; want 1 document and no findings", r, err)
 	}
-	if made, err := v.Backups.Create(t.Context(), clerk, to, func(backup.Progress) {}); err != nil || made.Files != 1 {
+	if made, err := v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {}); err != nil || made.Files != 1 {
 		t.Errorf("backup: got %+v, %v; want 1 document", made, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(to, "tmp", "*")); err != nil || len(left) > 0 {
@@ -57,28 +57,28 @@ func TestReadOnlyDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	small4M(t, opts.Dir)
 	v, err := instance.Open(t.Context(), opts)
-	done(t, err)
-	uploadDocs(t, v, pdf("1.pdf", "1"))
-	closed(t, v)
-	done(t, syscall.Mount("", opts.Dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	vaulttest.NoError(t, err)
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	vaulttest.CloseClean(t, v)
+	vaulttest.NoError(t, syscall.Mount("", opts.Dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
-	done(t, err)
-	defer closed(t, v)
+	vaulttest.NoError(t, err)
+	defer vaulttest.CloseClean(t, v)
 	readAll(t, v, t.TempDir())
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
-	kind(t, "an order", err, errs.Unavailable)
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
+	vaulttest.WantKind(t, "an order", err, errs.Unavailable)
 }
 
 // fillDisk leaves no byte free.
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	ballast, err := os.OpenFile(filepath.Join(dir, "tmp", "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	done(t, err)
+	vaulttest.NoError(t, err)
 	for err == nil {
 		_, err = ballast.Write(make([]byte, 4096))
 	}
-	if done(t, ballast.Close()); !errors.Is(err, syscall.ENOSPC) {
+	if vaulttest.NoError(t, ballast.Close()); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
 }
@@ -89,40 +89,40 @@ func TestFullDiskIsReadable(t *testing.T) {
 	opts := vaulttest.Options(t)
 	small4M(t, opts.Dir)
 	v, err := instance.Open(t.Context(), opts)
-	done(t, err)
+	vaulttest.NoError(t, err)
 	aside := filepath.Join(opts.Dir, "aside")
-	done(t, os.Mkdir(aside, 0o700))
+	vaulttest.NoError(t, os.Mkdir(aside, 0o700))
 	t.Setenv("TMPDIR", aside)
 	to := t.TempDir() // below TMPDIR: another disk of 64 MB
-	done(t, syscall.Mount("tmpfs", to, "tmpfs", 0, "size=64m"))
-	t.Cleanup(func() { done(t, syscall.Unmount(to, syscall.MNT_DETACH)) })
-	stored := uploadDocs(t, v, pdf("1.pdf", "1"))
+	vaulttest.NoError(t, syscall.Mount("tmpfs", to, "tmpfs", 0, "size=64m"))
+	t.Cleanup(func() { vaulttest.NoError(t, syscall.Unmount(to, syscall.MNT_DETACH)) })
+	stored := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	fillDisk(t, opts.Dir)
 	readAll(t, v, filepath.Join(to, "served"))
-	closed(t, v)
+	vaulttest.CloseClean(t, v)
 	fillDisk(t, opts.Dir)
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
-	done(t, err)
+	vaulttest.NoError(t, err)
 	readAll(t, v, filepath.Join(to, "alone"))
-	closed(t, v)
+	vaulttest.CloseClean(t, v)
 	// An encrypted archive gets no copy in clear.
 	opts.Settings.Backup.Passphrase = "a passphrase of some length"
 	v, err = instance.Open(t.Context(), opts)
-	done(t, err)
-	defer closed(t, v)
-	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(backup.Progress) {})
-	kind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
+	vaulttest.NoError(t, err)
+	defer vaulttest.CloseClean(t, v)
+	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(to, "sealed"), func(backup.Progress) {})
+	vaulttest.WantKind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
 	t.Setenv("TMPDIR", to)
 	readAll(t, v, filepath.Join(to, "sealed"))
 	blob := filepath.Join(opts.Dir, "blobs", stored[0].Digest[:2], stored[0].Digest)
-	done(t, os.Chmod(blob, 0o600))
+	vaulttest.NoError(t, os.Chmod(blob, 0o600))
 	f, err := os.OpenFile(blob, os.O_WRONLY, 0)
-	done(t, err)
+	vaulttest.NoError(t, err)
 	_, err = f.WriteAt([]byte("#"), 0)
-	done(t, errors.Join(err, f.Close()))
+	vaulttest.NoError(t, errors.Join(err, f.Close()))
 	t.Setenv("TMPDIR", aside)
-	if r := verified(t, v); len(r.Findings) != 1 || r.Findings[0].Kind != "file" {
+	if r := vaulttest.VerifyClean(t, v); len(r.Findings) != 1 || r.Findings[0].Kind != "file" {
 		t.Errorf("a damaged document: got %+v, want one finding about it", r.Findings)
 	}
 }

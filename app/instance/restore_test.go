@@ -29,12 +29,12 @@ import (
 // backedUp is a vault with some documents, and an archive of it.
 func backedUp(t *testing.T, count int) (v *instance.Instance, files []model.File, to string) {
 	t.Helper()
-	v, _ = opened(t, nil)
+	v, _ = vaulttest.OpenVerified(t, nil)
 	for i := range count {
-		files = append(files, uploadDocs(t, v, pdf("Deed.pdf", fmt.Sprint(i)))...)
+		files = append(files, vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(i)))...)
 	}
 	to = filepath.Join(t.TempDir(), "b")
-	taken(t, v, to)
+	vaulttest.CreateBackup(t, v, to)
 	return v, files, to
 }
 
@@ -42,7 +42,7 @@ func backedUp(t *testing.T, count int) (v *instance.Instance, files []model.File
 func TestRestoreGoesOn(t *testing.T) {
 	t.Parallel()
 	_, files, to := backedUp(t, 12)
-	opts := restoring(t, to)
+	opts := vaulttest.RestoreOptions(t, to)
 	for cut := range 13 {
 		ctx, cancel := context.WithCancel(t.Context())
 		steps := 0
@@ -58,12 +58,12 @@ func TestRestoreGoesOn(t *testing.T) {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
 		_, err = instance.Open(t.Context(), opts.Vault)
-		kind(t, "a half restored vault", err, errs.Conflict)
+		vaulttest.WantKind(t, "a half restored vault", err, errs.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "half restored") {
 			t.Errorf("%v", err)
 		}
 	}
-	opts.Progress = nowhere
+	opts.Progress = vaulttest.NoProgress
 	r, err := instance.Restore(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -73,13 +73,13 @@ func TestRestoreGoesOn(t *testing.T) {
 	}
 	v := vaulttest.Open(t, opts.Vault)
 	for i, f := range files {
-		if !bytes.Equal(content(t, v, f.ID), vaulttest.PDF(1, fmt.Sprint(i))) {
+		if !bytes.Equal(vaulttest.Content(t, v, f.ID), vaulttest.PDF(1, fmt.Sprint(i))) {
 			t.Errorf("file %d differs", f.ID)
 		}
 	}
 	// Done is done: it is live data now.
 	_, err = instance.Restore(t.Context(), opts)
-	kind(t, "over live data", err, errs.Conflict)
+	vaulttest.WantKind(t, "over live data", err, errs.Conflict)
 }
 
 // A document that an earlier run left damaged is brought once more; a database that
@@ -87,7 +87,7 @@ func TestRestoreGoesOn(t *testing.T) {
 func TestRestoreTrustsNothingThatIsThere(t *testing.T) {
 	t.Parallel()
 	_, files, to := backedUp(t, 3)
-	opts := restoring(t, to)
+	opts := vaulttest.RestoreOptions(t, to)
 	opts.Snapshot = "latest"
 	if _, err := instance.Restore(t.Context(), opts); err != nil {
 		t.Fatal(err)
@@ -149,16 +149,16 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			opts := restoring(t, to)
+			opts := vaulttest.RestoreOptions(t, to)
 			row.change(&opts)
 			_, err := instance.Restore(t.Context(), opts)
-			kind(t, row.name, err, row.want)
+			vaulttest.WantKind(t, row.name, err, row.want)
 			if err == nil || !strings.Contains(err.Error(), row.says) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	if !bytes.Equal(content(t, live, files[0].ID), vaulttest.PDF(1, "0")) {
+	if !bytes.Equal(vaulttest.Content(t, live, files[0].ID), vaulttest.PDF(1, "0")) {
 		t.Error("live data was touched")
 	}
 }
@@ -167,7 +167,7 @@ func TestRestoreRefuses(t *testing.T) {
 func TestRestoreBesideTheSettings(t *testing.T) {
 	t.Parallel()
 	_, _, to := backedUp(t, 1)
-	opts := restoring(t, to)
+	opts := vaulttest.RestoreOptions(t, to)
 	if err := os.MkdirAll(opts.Vault.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -206,14 +206,14 @@ func TestRestoreOfDamage(t *testing.T) {
 			if err := os.WriteFile(found[0], raw, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			opts := restoring(t, to)
+			opts := vaulttest.RestoreOptions(t, to)
 			if _, err = instance.Restore(t.Context(), opts); !errors.Is(err, archive.ErrDamaged) {
 				t.Errorf("got %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(opts.Vault.Dir, "vault.db")); !os.IsNotExist(err) {
 				t.Errorf("there is a database: %v", err)
 			}
-			drill, err := instance.TestRestore(t.Context(), filepath.Join(t.TempDir(), "drill"), restoring(t, to))
+			drill, err := instance.TestRestore(t.Context(), filepath.Join(t.TempDir(), "drill"), vaulttest.RestoreOptions(t, to))
 			if err != nil || drill.OK() {
 				t.Errorf("drill: %+v, %v", drill, err)
 			}
@@ -226,7 +226,7 @@ func TestDrill(t *testing.T) {
 	_, _, to := backedUp(t, 3)
 	scratch := filepath.Join(t.TempDir(), "drill")
 	for range 2 {
-		d, err := instance.TestRestore(t.Context(), scratch, restoring(t, to))
+		d, err := instance.TestRestore(t.Context(), scratch, vaulttest.RestoreOptions(t, to))
 		if err != nil || !d.OK() || !strings.HasPrefix(d.Info.Snapshot, "2026") || d.Report.Files != 3 || d.Report.Blobs != 3 {
 			t.Errorf("%+v, %v", d, err)
 		}
@@ -239,7 +239,7 @@ func TestDrill(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	opts := restoring(t, to)
+	opts := vaulttest.RestoreOptions(t, to)
 	opts.Progress = func(int64, int64) { cancel() }
 	if _, err := instance.TestRestore(ctx, scratch, opts); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
@@ -263,12 +263,12 @@ func TestMakeBackupFixture(t *testing.T) {
 	if !*makeFixture {
 		return
 	}
-	v, _ := opened(t, nil)
-	uploadDocs(t, v, pdf("Deed.pdf", "a"), pdf("Plat.pdf", "b"))
+	v, _ := vaulttest.OpenVerified(t, nil)
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.PDFDoc("Plat.pdf", "b"))
 	dir := fixtureBackup(store.Schema)
-	taken(t, v, filepath.Join(t.TempDir(), "b"))
+	vaulttest.CreateBackup(t, v, filepath.Join(t.TempDir(), "b"))
 	made := filepath.Join(t.TempDir(), "made")
-	taken(t, v, made)
+	vaulttest.CreateBackup(t, v, made)
 	if err := os.CopyFS(dir, os.DirFS(made)); err != nil {
 		t.Fatal(err)
 	}
@@ -358,16 +358,16 @@ func TestBackupsOfEveryPastSchema(t *testing.T) {
 			if err := os.CopyFS(from, os.DirFS(fixtureBackup(schema))); err != nil {
 				t.Fatal(err)
 			}
-			opts := restoring(t, from)
+			opts := vaulttest.RestoreOptions(t, from)
 			r, err := instance.Restore(t.Context(), opts)
 			if err != nil || r.Info.Schema != schema || r.Info.Files != 2 {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			v := vaulttest.Open(t, opts.Vault)
-			if !bytes.Equal(content(t, v, 1), vaulttest.PDF(1, "a")) || !bytes.Equal(content(t, v, 2), vaulttest.PDF(1, "b")) {
+			if !bytes.Equal(vaulttest.Content(t, v, 1), vaulttest.PDF(1, "a")) || !bytes.Equal(vaulttest.Content(t, v, 2), vaulttest.PDF(1, "b")) {
 				t.Error("a document differs")
 			}
-			if f := uploadDocs(t, v, pdf("New.pdf", "c"))[0]; f.ID != 3 {
+			if f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("New.pdf", "c"))[0]; f.ID != 3 {
 				t.Errorf("the next is file %d", f.ID)
 			}
 			out := filepath.Join(t.TempDir(), "plat.pdf")
@@ -383,7 +383,7 @@ func TestArchiveNamesNoPath(t *testing.T) {
 	t.Parallel()
 	v, _, to := backedUp(t, 1)
 	for _, path := range slices.Sorted(maps.Values(map[int]string{0: v.Dir, 1: to})) {
-		for _, file := range under(t, to, ".") {
+		for _, file := range vaulttest.FilesUnder(t, to, ".") {
 			raw, err := os.ReadFile(file)
 			if err != nil || bytes.Contains(raw, []byte(path)) {
 				t.Errorf("%s names %s, %v", file, path, err)
@@ -397,7 +397,7 @@ func TestRestoreCutOffLeavesNothingStaged(t *testing.T) {
 	t.Parallel()
 	_, _, to := backedUp(t, 5)
 	ctx, cancel := context.WithCancel(t.Context())
-	opts := restoring(t, to)
+	opts := vaulttest.RestoreOptions(t, to)
 	opts.Progress = func(done, _ int64) {
 		if done > 0 {
 			cancel()
@@ -406,7 +406,7 @@ func TestRestoreCutOffLeavesNothingStaged(t *testing.T) {
 	if _, err := instance.Restore(ctx, opts); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	if left := under(t, opts.Vault.Dir, "tmp"); len(left) > 0 {
+	if left := vaulttest.FilesUnder(t, opts.Vault.Dir, "tmp"); len(left) > 0 {
 		t.Errorf("tmp holds %v", left)
 	}
 }

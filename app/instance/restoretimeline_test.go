@@ -6,32 +6,31 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/vaulttest"
 )
 
-// Sessions and kept answers of the time before do not come back.
+// A restore brings back neither sessions nor stored responses.
 func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, nil)
-	p.user(t, "kim", model.RoleAdmin)
-	p.signIn(t, "kim")
+	p := vaulttest.OpenWithUsers(t, nil)
+	p.User(t, "kim", model.RoleAdmin)
+	p.SignIn(t, "kim")
 	err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
-		return tx.PutStoredResponse([32]byte{7}, model.StoredResponse{Status: 201, Body: []byte("{}"), At: p.clock.Now()})
+		return tx.PutStoredResponse([32]byte{7}, model.StoredResponse{Status: 201, Body: []byte("{}"), At: p.Clock.Now()})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "b")
-	taken(t, p.Instance, to)
-	v := restored(t, to)
-	if _, found, err := v.StoredResponseIncludingExpired([32]byte{7}); found || err != nil {
-		t.Errorf("an answer came back: %v", err)
-	}
-	sessions := 0
-	err = v.Store.View(t.Context(), func(tx *store.Tx) error {
+	vaulttest.CreateBackup(t, p.Instance, to)
+	v := vaulttest.RestoreLatest(t, to)
+	found, sessions := true, 0
+	err = v.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+		_, found, err = tx.StoredResponse([32]byte{7})
 		tx.EachSession(func(model.Session) bool { sessions++; return true })
-		return nil
+		return err
 	})
-	if sessions != 0 || err != nil {
-		t.Errorf("%d sessions came back, %v", sessions, err)
+	if found || sessions != 0 || err != nil {
+		t.Errorf("after a restore: stored response found %v, %d sessions, error %v; want false, 0, nil", found, sessions, err)
 	}
 }

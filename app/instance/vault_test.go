@@ -25,17 +25,17 @@ func TestOpenMakesThenKeeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := uploadDocs(t, v, pdf("Deed.pdf", "a"))[0]
+	made := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	mark := v.Secrets.Fingerprint()
-	closed(t, v)
-	closed(t, v) // twice is harmless
+	vaulttest.CloseClean(t, v)
+	vaulttest.CloseClean(t, v) // twice is harmless
 
 	opts.Create = false
 	again := vaulttest.Open(t, opts)
 	if again.Secrets.Fingerprint() != mark {
 		t.Error("the secret changed")
 	}
-	if !bytes.Equal(content(t, again, made.ID), vaulttest.PDF(1, "a")) {
+	if !bytes.Equal(vaulttest.Content(t, again, made.ID), vaulttest.PDF(1, "a")) {
 		t.Error("the document changed")
 	}
 	if again.Dir != opts.Dir {
@@ -106,7 +106,7 @@ func TestOpenSecret(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				closed(t, v)
+				vaulttest.CloseClean(t, v)
 			}
 			path := filepath.Join(opts.Dir, "secret.key")
 			if err := tt.spoil(path); err != nil {
@@ -115,7 +115,7 @@ func TestOpenSecret(t *testing.T) {
 			before, _ := os.ReadFile(path) // absent after a loss
 			v, err := instance.Open(t.Context(), opts)
 			if err == nil {
-				closed(t, v)
+				vaulttest.CloseClean(t, v)
 				t.Fatal("opened")
 			}
 			if !strings.Contains(err.Error(), tt.says) {
@@ -131,15 +131,15 @@ func TestOpenSecret(t *testing.T) {
 // The second opener must find out before it empties the first one's tmp.
 func TestOpenTwice(t *testing.T) {
 	t.Parallel()
-	v, opts := opened(t, nil)
-	tray := tray(t, v, pdf("Deed.pdf", "a"))
+	v, opts := vaulttest.OpenVerified(t, nil)
+	tray := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	second := opts
 	_, err := instance.Open(t.Context(), second)
-	kind(t, "second opener", err, errs.Locked)
-	if n := len(under(t, opts.Dir, "tmp")); n != 1 {
+	vaulttest.WantKind(t, "second opener", err, errs.Locked)
+	if n := len(vaulttest.FilesUnder(t, opts.Dir, "tmp")); n != 1 {
 		t.Errorf("%d files in tmp", n)
 	}
-	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Errorf("the first cannot go on: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed(t, v)
+	vaulttest.CloseClean(t, v)
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("half a deed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -161,13 +161,13 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report := verified(t, v); report.Leftovers != 1 {
+	if report := vaulttest.VerifyClean(t, v); report.Leftovers != 1 {
 		t.Errorf("leftovers: %+v", report)
 	}
-	closed(t, v)
+	vaulttest.CloseClean(t, v)
 	opts.Create = true
 	vaulttest.Open(t, opts)
-	nothingStays(t, opts.Dir)
+	vaulttest.WantNoDocuments(t, opts.Dir)
 }
 
 func TestClosedVaultRefuses(t *testing.T) {
@@ -176,13 +176,13 @@ func TestClosedVaultRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed(t, v)
-	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
-	kind(t, "order", err, errs.Unavailable)
+	vaulttest.CloseClean(t, v)
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
+	vaulttest.WantKind(t, "order", err, errs.Unavailable)
 	_, err = v.Files.Stage(t.Context())
-	kind(t, "tray", err, errs.Unavailable)
+	vaulttest.WantKind(t, "tray", err, errs.Unavailable)
 	_, err = v.Folders.List(t.Context())
-	kind(t, "list", err, errs.Unavailable)
+	vaulttest.WantKind(t, "list", err, errs.Unavailable)
 }
 
 // A new vault is made neither among somebody's files nor on top of documents whose
@@ -217,10 +217,10 @@ func TestOpenSurveysTheDirectory(t *testing.T) {
 			if err := tt.lay(opts.Dir); err != nil {
 				t.Fatal(err)
 			}
-			before := under(t, opts.Dir, ".")
+			before := vaulttest.FilesUnder(t, opts.Dir, ".")
 			v, err := instance.Open(t.Context(), opts)
 			if err == nil {
-				closed(t, v)
+				vaulttest.CloseClean(t, v)
 			}
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("said %v", err)
@@ -228,7 +228,7 @@ func TestOpenSurveysTheDirectory(t *testing.T) {
 			if info, err := os.Stat(opts.Dir); err != nil || info.Mode().Perm() != 0o755 {
 				t.Errorf("mode %v, %v", info.Mode(), err)
 			}
-			if after := under(t, opts.Dir, "."); len(after) != len(before) {
+			if after := vaulttest.FilesUnder(t, opts.Dir, "."); len(after) != len(before) {
 				t.Errorf("before %v, after %v", before, after)
 			}
 			if _, err := os.Stat(victim); err != nil {
@@ -251,48 +251,48 @@ func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
 		}
 		v.Start(time.Hour)
 		if name != "" {
-			uploadDocs(t, v, pdf(name, name))
+			vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(name, name))
 		}
 		return v
 	}
-	closed(t, serve("1.pdf"))
+	vaulttest.CloseClean(t, serve("1.pdf"))
 	old, err := os.ReadFile(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed(t, serve("2.pdf"))
+	vaulttest.CloseClean(t, serve("2.pdf"))
 	if err := os.WriteFile(database, old, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // and not at the next start either
 		v := serve("")
-		if report := verified(t, v); report.Orphans != 1 || !report.OK() {
+		if report := vaulttest.VerifyClean(t, v); report.Orphans != 1 || !report.OK() {
 			t.Errorf("%+v", report)
 		}
-		closed(t, v)
+		vaulttest.CloseClean(t, v)
 	}
-	if n := len(under(t, opts.Dir, "blobs")); n != 2 {
+	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 2 {
 		t.Errorf("%d documents are left", n)
 	}
 	if err := os.Remove(filepath.Join(opts.Dir, "generation")); err != nil {
 		t.Fatal(err)
 	}
 	v := serve("")
-	eventually(t, "the sweep of what was given up", func() bool { return len(under(t, opts.Dir, "blobs")) == 1 })
-	closed(t, v)
+	vaulttest.Eventually(t, "the sweep of what was given up", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 1 })
+	vaulttest.CloseClean(t, v)
 }
 
 // A key that ended while documents arrived files none.
 func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	t.Parallel()
-	v, _ := opened(t, nil)
-	_, key, err := v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "scanner"})
+	v, _ := vaulttest.OpenVerified(t, nil)
+	_, key, err := v.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: "scanner"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	actor := model.Actor{Kind: model.ActorKey, ID: key.ID}
-	begun := tray(t, v, pdf("Deed.pdf", "a"))
-	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
+	begun := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	if _, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Idempotency[vault.AbstractWithFiles]{}); errs.KindOf(err) != errs.Unauthenticated {
@@ -308,13 +308,13 @@ func TestOpenWithoutItsSecret(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
-	done(t, err)
-	closed(t, v)
+	vaulttest.NoError(t, err)
+	vaulttest.CloseClean(t, v)
 	path := filepath.Join(opts.Dir, "secret.key")
-	done(t, os.Remove(path))
+	vaulttest.NoError(t, os.Remove(path))
 	again, err := instance.Open(t.Context(), opts)
 	if err == nil {
-		closed(t, again)
+		vaulttest.CloseClean(t, again)
 	}
 	if want := "deedkeep restore latest --from DIR"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q in it", err, want)

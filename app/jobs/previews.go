@@ -332,3 +332,6 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 	p.markTextChanged(ctx, file)
 	return p.previews.ReadText(file.Digest, skipSeen)
 }
+
+// RemovePreviews removes the stored previews and text of a document.
+func (p *Previews) RemovePreviews(digest string) error { return p.previews.Remove(digest) }
