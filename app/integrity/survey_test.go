@@ -27,7 +27,7 @@ func drawn(text, indent string) (names []string) {
 func TestDataDirectoryIsDrawnAsItIs(t *testing.T) {
 	t.Parallel()
 	own := slices.Sorted(slices.Values(integrity.KnownNames()))
-	file, err := parser.ParseFile(token.NewFileSet(), "instance.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	file, err := parser.ParseFile(token.NewFileSet(), "../instance/instance.go", nil, parser.ParseComments|parser.PackageClauseOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
