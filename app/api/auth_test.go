@@ -147,7 +147,7 @@ func TestUnknownKeysGetSameResponse(t *testing.T) {
 	for i := range 30 {
 		key, err := secret.NewAPIKey(strings.NewReader(strings.Repeat(strconv.Itoa(i%10), 32+i)))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("secret.NewAPIKey: %v", err)
 		}
 		srv.do(t, call{as: fmt.Sprintf("Authorization: Bearer %s", key), method: "GET", path: "/v1/order-fields", status: 401,
 			want: unauthenticated})

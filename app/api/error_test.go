@@ -31,7 +31,7 @@ func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	listed, err := errorCodes()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("errorCodes: %v", err)
 	}
 	known := maps.Clone(listed)
 	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 423, 429, 500, 503, 507} {
@@ -47,7 +47,7 @@ func TestErrorCodes(t *testing.T) {
 	delete(known, httpx.CodeRunning)
 	guide, err := os.ReadFile("../../cmd/help/integrating.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	for code := range listed {
 		if !strings.Contains(string(guide), "`"+code+"`") {

@@ -228,12 +228,12 @@ func withEvents(t *testing.T, cfg *testConfig, events ...model.Event) {
 	t.Helper()
 	ring, _, err := secret.LoadKeys(filepath.Join(cfg.vault.Dir, "secret.key"), vaulttest.Rand())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("secret.LoadKeys: %v", err)
 	}
 	db, err := store.Open(t.Context(), filepath.Join(cfg.vault.Dir, "vault.db"),
 		store.Options{Now: cfg.vault.Now, Fingerprint: ring.Fingerprint(), Workspace: cfg.workspace})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("store.Open: %v", err)
 	}
 	err = db.Update(t.Context(), nil, func(tx *store.Tx) error {
 		for _, e := range events {
@@ -244,6 +244,6 @@ func withEvents(t *testing.T, cfg *testConfig, events ...model.Event) {
 		return nil
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("errors.Join: %v", err)
 	}
 }

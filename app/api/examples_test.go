@@ -60,7 +60,7 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	case "application/json":
 		raw, err := json.Marshal(value)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("json.Marshal: %v", err)
 		}
 		r.header, r.body = []string{asJSON}, string(raw)
 	case "application/x-www-form-urlencoded":

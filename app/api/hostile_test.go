@@ -146,11 +146,11 @@ func (srv *testServer) checkPaths(t *testing.T) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("filepath.WalkDir: %v", err)
 	}
 	beside, err := os.ReadDir(filepath.Dir(srv.dir))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadDir: %v", err)
 	}
 	for _, entry := range beside {
 		if entry.Name() != filepath.Base(srv.dir) {

@@ -210,21 +210,21 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 	slow := call{as: "full", method: "POST", path: "/v1/file-vault/upload",
 		header: []string{asForm, idempotencyHeader, fmt.Sprintf("Content-Length: %d", len(body)), "Expect: 100-continue"}, status: 201}
 	if _, err := io.WriteString(conn, srv.requestText(slow)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	reader := bufio.NewReader(conn)
 	if line, err := reader.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // it wants the body
 		t.Fatalf("%q, %v", line, err)
 	}
 	if _, err := reader.ReadString('\n'); err != nil {
-		t.Fatal(err)
+		t.Fatalf("read empty line: %v", err)
 	}
 	quick := upload("full", 409, file("files", "a.pdf", pdf(1)))
 	quick.header = append(quick.header, idempotencyHeader)
 	quick.want, quick.headers = messageBody("A request with this idempotency key is still running."), map[string]string{"Retry-After": "1"}
 	srv.do(t, quick)
 	if _, err := io.WriteString(conn, body); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	srv.readReply(t, slow, reader)
 	quick.status, quick.want, quick.headers = 201, "", map[string]string{"Idempotent-Replayed": "true"}
@@ -242,7 +242,7 @@ func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 		wait.Go(func() {
 			request, err := http.NewRequest(http.MethodPost, srv.server.URL+"/v1/orders", strings.NewReader(`{"order_number":"T-1"}`))
 			if err != nil {
-				t.Error(err)
+				t.Errorf("new request: %v", err)
 				return
 			}
 			for name, value := range map[string]string{"Authorization": "Bearer " + srv.keys["full"], "Content-Type": "application/json",
@@ -252,7 +252,7 @@ func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 			for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
 				response, err := http.DefaultClient.Do(request.Clone(t.Context()))
 				if err != nil {
-					t.Error(err)
+					t.Errorf("send request: %v", err)
 					return
 				}
 				body, err := io.ReadAll(response.Body)
@@ -287,10 +287,10 @@ func TestIdempotencyAfterDisconnect(t *testing.T) {
 		r.header = append(r.header, idempotencyHeader)
 		conn := srv.dial(t)
 		if _, err := io.WriteString(conn, srv.requestText(r)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write request: %v", err)
 		}
 		if err := conn.Close(); err != nil { // before the response arrives
-			t.Fatal(err)
+			t.Fatalf("close connection: %v", err)
 		}
 		got := srv.retryUntilDone(t, r)
 		if got.StatusCode != 201 {
@@ -317,16 +317,16 @@ func (srv *testServer) doOnce(t *testing.T, r call) reply {
 	conn := srv.dial(t)
 	defer conn.Close()
 	if _, err := io.WriteString(conn, srv.requestText(r)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response: %v", err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response body: %v", err)
 	}
 	return reply{response, body}
 }
@@ -348,10 +348,10 @@ func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 	conn := srv.dial(t)
 	text := srv.requestText(r)
 	if _, err := io.WriteString(conn, text[:len(text)-20]); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	if err := conn.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close connection: %v", err)
 	}
 	got := srv.retryUntilDone(t, r)
 	if got.StatusCode != 201 || got.Header.Get("Idempotent-Replayed") != "" {

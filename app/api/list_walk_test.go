@@ -100,7 +100,7 @@ func (c *churn) create(t *testing.T, n int, name, county string) {
 			got := c.serve(t, "full", http.MethodPost, "/v1/orders", fmt.Sprintf(`{"order_number":%q,"county":%q}`, number, county))
 			var made struct{ Data struct{ ID string } }
 			if err := json.Unmarshal(got.body, &made); err != nil {
-				t.Error(err)
+				t.Errorf("json.Unmarshal: %v", err)
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()

@@ -39,7 +39,7 @@ func TestDecodedCost(t *testing.T) {
 			if raw[0] == '{' {
 				sent, err := decode.Object(raw)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("decode.Object: %v", err)
 				}
 				input(sent["order_number"])
 				custom(sent["custom_fields"])

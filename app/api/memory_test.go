@@ -44,7 +44,7 @@ func (srv *testServer) sendHead(t *testing.T, r call) (net.Conn, *bufio.Reader, 
 	r.header = append(r.header, "Expect: 100-continue")
 	head, body, _ := strings.Cut(srv.requestText(r), "\r\n\r\n")
 	if _, err := io.WriteString(conn, head+"\r\n\r\n"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	reader := bufio.NewReader(conn)
 	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
@@ -209,7 +209,7 @@ func TestMemoryBudgetIsAwaited(t *testing.T) {
 		wait.Go(func() { srv.do(t, largeOrder(fmt.Sprintf("T-%d", i+2), 1<<19+1<<18)) })
 	}
 	if _, err := io.WriteString(conn, body); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	srv.readReply(t, largeOrder("T-1", 0), reader)
 	wait.Wait()
@@ -223,10 +223,10 @@ func TestMemoryBudgetIsReleased(t *testing.T) {
 	for range 5 {
 		conn, _, body := srv.sendHead(t, largeOrder("T-1", 1<<20-100))
 		if _, err := io.WriteString(conn, body[:1000]); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write request: %v", err)
 		}
 		if err := conn.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close connection: %v", err)
 		}
 	}
 	srv.do(t, largeOrder("T-2", 1<<20-100))

@@ -50,7 +50,7 @@ func TestLogLine(t *testing.T) {
 	}
 	var line map[string]any
 	if err := json.Unmarshal([]byte(strings.Split(log, "\n")[at]), &line); err != nil {
-		t.Fatal(err)
+		t.Fatalf("json.Unmarshal: %v", err)
 	}
 	for name, want := range map[string]any{"method": "GET", "route": "/v1/file-vault/files/:n", "status": 200.0, "key": 1.0,
 		"address": "127.0.0.1", "request_id": "r-17"} {

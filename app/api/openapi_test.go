@@ -22,7 +22,7 @@ func description(t *testing.T) *openapi3.T {
 	t.Helper()
 	doc, err := closed.LoadStrict("openapi.yaml")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("closed.LoadStrict: %v", err)
 	}
 	return doc
 }
@@ -30,7 +30,7 @@ func description(t *testing.T) *openapi3.T {
 func TestDescriptionIsValid(t *testing.T) {
 	doc := description(t)
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("validate description: %v", err)
 	}
 	if doc.Info.Version != "1.0.0" || !strings.HasPrefix(doc.OpenAPI, "3.1.") {
 		t.Errorf("info.version %s of OpenAPI %s", doc.Info.Version, doc.OpenAPI)
@@ -41,7 +41,7 @@ func TestDescriptionIsValid(t *testing.T) {
 func TestDescriptionHasRoomForNewFields(t *testing.T) {
 	text, err := os.ReadFile("openapi.yaml")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	for number, line := range strings.Split(string(text), "\n") {
 		if strings.Contains(line, "additionalProperties: false") || strings.Contains(line, "unevaluatedProperties") {
@@ -100,7 +100,7 @@ func TestDescriptionIsStrict(t *testing.T) {
 func TestDescriptionFindsRoutes(t *testing.T) {
 	router, err := gorillamux.NewRouter(description(t))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("gorillamux.NewRouter: %v", err)
 	}
 	for _, row := range []struct{ method, target, operation string }{
 		{"GET", "/v1/abstract-templates", "listAbstractTemplates"},
@@ -220,7 +220,7 @@ func nullable(s *openapi3.Schema) bool {
 func TestDescriptionValidatesResponses(t *testing.T) {
 	router, err := gorillamux.NewRouter(description(t))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("gorillamux.NewRouter: %v", err)
 	}
 	const order = `{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
 		`"custom_fields":{"fee":1.50,"tags":["a"],"done":true},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`
@@ -278,7 +278,7 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 			req := httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody)
 			route, params, err := router.FindRoute(req)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("FindRoute: %v", err)
 			}
 			input := &openapi3filter.ResponseValidationInput{
 				RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},

@@ -18,19 +18,19 @@ func BenchmarkOrder(b *testing.B) {
 			`{"order_number":"2026-%d","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia","state":"WV"}`, n)
 		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.server.URL+"/v1/orders", strings.NewReader(body))
 		if err != nil {
-			b.Fatal(err)
+			b.Fatalf("new request: %v", err)
 		}
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Authorization", "Bearer "+srv.keys["full"])
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			b.Fatal(err)
+			b.Fatalf("send request: %v", err)
 		}
 		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusCreated {
 			b.Fatal(response.Status, err)
 		}
 		if err := response.Body.Close(); err != nil {
-			b.Fatal(err)
+			b.Fatalf("close response body: %v", err)
 		}
 	}
 }

@@ -71,10 +71,10 @@ func (srv *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", srv.server.Listener.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("dial: %v", err)
 	}
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set deadline: %v", err)
 	}
 	return conn
 }
@@ -121,10 +121,10 @@ func (srv *testServer) readReply(t testing.TB, r call, reader *bufio.Reader) rep
 	if response.Header.Get("Content-Encoding") == "gzip" && r.method != http.MethodHead {
 		z, err := gzip.NewReader(bytes.NewReader(body))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("gzip.NewReader: %v", err)
 		}
 		if body, err = io.ReadAll(z); err != nil {
-			t.Fatal(err)
+			t.Fatalf("read response body: %v", err)
 		}
 	}
 	got := reply{response, body}
@@ -154,7 +154,7 @@ func (srv *testServer) checkHeaders(t testing.TB, r call, got reply) {
 	}
 	codes, err := errorCodes()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("errorCodes: %v", err)
 	}
 	if code := got.Header.Get(apitypes.ErrorCode); codes[code] != (got.StatusCode >= 400) || got.StatusCode < 400 && code != "" {
 		t.Errorf("X-Error-Code of a %d is %q", got.StatusCode, code)

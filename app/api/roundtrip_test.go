@@ -64,7 +64,7 @@ func canonical(t *testing.T, v map[string]any) string {
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("json.Marshal: %v", err)
 	}
 	return string(raw)
 }

@@ -177,7 +177,7 @@ func TestInterruptedUpload(t *testing.T) {
 				writeText(t, conn, text[:at])
 				if half { // the client still reads
 					if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-						t.Fatal(err)
+						t.Fatalf("close write side: %v", err)
 					}
 					srv.readReply(t, upload("full", 400), bufio.NewReader(conn))
 				}

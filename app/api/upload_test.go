@@ -280,7 +280,7 @@ func (srv *testServer) status(t *testing.T, r call) int {
 	writeText(t, conn, srv.requestText(r))
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response: %v", err)
 	}
 	defer response.Body.Close()
 	return response.StatusCode

@@ -68,7 +68,7 @@ func TestEditAbstract(t *testing.T) {
 	// Another user changes the county while the form is open.
 	form = hidden(h.status(t, 200, "GET", path+"?edit=property", cookie))
 	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county is unchanged: the other user's value stays
 	if a := h.read(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
@@ -115,7 +115,7 @@ func TestBlankFieldOfColleague(t *testing.T) {
 	stored := func() [2]string {
 		o, err := h.vault.Orders.Get(t.Context(), made.ID)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Orders.Get: %v", err)
 		}
 		return [2]string{string(h.read(t, filed.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
 	}
@@ -263,10 +263,10 @@ func TestDocumentsState(t *testing.T) {
 	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
 	tray := h.tray(t)
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("stage file: %v", err)
 	}
 	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Attach: %v", err)
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
 	came.has(t, `id="download-all" href="`+path+`/zip" hx-swap-oob="true">`, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
@@ -283,7 +283,7 @@ func TestDocumentsState(t *testing.T) {
 	}
 	at = state(done)
 	if err := h.vault.Abstracts.Detach(t.Context(), actor, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Detach: %v", err)
 	}
 	h.status(t, 200, "GET", at, cookie, "HX-Request: true").has(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
 	h.status(t, 303, "GET", at, cookie)

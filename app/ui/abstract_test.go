@@ -28,7 +28,7 @@ func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[stri
 	tray := h.tray(t)
 	for _, name := range documents {
 		if err := tray.Add(name, strings.NewReader(string(vaulttest.PDF(2, name)))); err != nil {
-			t.Fatal(err)
+			t.Fatalf("stage file: %v", err)
 		}
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
@@ -36,7 +36,7 @@ func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[stri
 	draft.Custom.Values = jsonTexts(custom)
 	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed
 }
@@ -45,7 +45,7 @@ func (h *testServer) read(t *testing.T, id uint64) vault.AbstractWithFiles {
 	t.Helper()
 	filed, err := h.vault.Abstracts.Get(t.Context(), id)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Get: %v", err)
 	}
 	return filed
 }
@@ -83,7 +83,7 @@ func TestAbstractList(t *testing.T) {
 		if i == 0 {
 			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}
 			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Abstracts.Patch: %v", err)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func TestNewAbstract(t *testing.T) {
 	}
 	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Templates.Import: %v", err)
 	}
 	number := fmt.Sprint(made.Changed[0].Template.ID)
 	h.status(t, 200, "GET", "/abstracts/new", cookie).has(t, "Residential Abstract", `name="custom_fields.search_type"`, `class="required"`)

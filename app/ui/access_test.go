@@ -91,7 +91,7 @@ func newMatrix(t *testing.T, required bool) *matrix {
 		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("ui.Gate: %v", err)
 	}
 	return &matrix{testServer: h, gate: gate}
 }
@@ -194,14 +194,14 @@ func TestMatrix(t *testing.T) {
 	operator := model.Actor{Kind: "operator"}
 	gone, err := m.vault.Users.GetByName(t.Context(), "gone")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.GetByName: %v", err)
 	}
 	if _, err := m.vault.Users.Disable(t.Context(), operator, gone.ID); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.Disable: %v", err)
 	}
 	token := strings.TrimPrefix(askers[8].header.Get("Cookie"), "deedkeep=")
 	if err := m.vault.Sessions.SignOut(t.Context(), token, ""); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.SignOut: %v", err)
 	}
 	m.hold(t, askers)
 	// And an expired session.
@@ -312,7 +312,7 @@ func (m *matrix) key(t *testing.T) string {
 	t.Helper()
 	text, _, err := m.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "closing"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Keys.Create: %v", err)
 	}
 	return text
 }

@@ -36,7 +36,7 @@ func texts(t *testing.T, pattern string) map[string]string {
 		}
 		content, err := os.ReadFile(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("os.ReadFile: %v", err)
 		}
 		found[name] = string(content)
 	}
@@ -113,10 +113,10 @@ func viewersOwn(t *testing.T) string {
 	for _, packed := range texts(t, "../../web/library/swagger-ui.*.gz") {
 		r, err := gzip.NewReader(strings.NewReader(packed))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("gzip.NewReader: %v", err)
 		}
 		if _, err := io.Copy(&all, r); err != nil { // #nosec G110 -- what npm brought
-			t.Fatal(err)
+			t.Fatalf("io.Copy: %v", err)
 		}
 	}
 	return all.String()

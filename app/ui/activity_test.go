@@ -25,12 +25,12 @@ func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) v
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
 	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	return made
 }
@@ -44,7 +44,7 @@ func TestActivity(t *testing.T) {
 	made := h.abstract(t, admin.actor, `12 <b>Mill</b> Road`)
 	id := made.Abstract.ID
 	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
 	h.vault.Events.RecordAccess(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
@@ -181,7 +181,7 @@ func TestEventWords(t *testing.T) {
 			}
 			text, err := os.ReadFile(name)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("os.ReadFile: %v", err)
 			}
 			for _, m := range kindText.FindAllSubmatch(text, -1) {
 				if kind := string(m[1]); !known[kind] {

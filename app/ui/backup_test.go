@@ -70,7 +70,7 @@ func TestBackups(t *testing.T) {
 		t.Fatal(blobs, err)
 	}
 	if err := os.Remove(blobs[0]); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.Remove: %v", err)
 	}
 	admin.post(t, 303, "/admin/backups/verify", nil)
 	ends(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
@@ -108,7 +108,7 @@ func TestBackupTwice(t *testing.T) {
 	part.has(t, "load delay:1s")
 	close(release)
 	if err := <-done; err != nil {
-		t.Fatal(err)
+		t.Fatalf("wait for backup: %v", err)
 	}
 	h.clock.Advance(time.Minute) // the cache expires after that time
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
@@ -118,7 +118,7 @@ func TestBackupTwice(t *testing.T) {
 	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)
 	staff.get(t, 200, "/trash").lacks(t, "backup")
 	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.RemoveAll: %v", err)
 	}
 	admin.post(t, 303, "/admin/backups", nil)
 	ends(t, func() bool { return h.vault.Backups.Progress().Running })

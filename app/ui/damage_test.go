@@ -25,14 +25,14 @@ func (h *testServer) rot(t *testing.T, file model.File, content []byte) {
 	t.Helper()
 	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.Chmod: %v", err)
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.WriteFile: %v", err)
 	}
 	old := time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC)
 	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.Chtimes: %v", err)
 	}
 }
 
@@ -41,7 +41,7 @@ func fetched(t *testing.T, client *http.Client, method, target string, header ..
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("new request: %v", err)
 	}
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
@@ -49,7 +49,7 @@ func fetched(t *testing.T, client *http.Client, method, target string, header ..
 	}
 	response, err := client.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("send request: %v", err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -172,7 +172,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	cookie := h.as(t, "Owner")
 	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Folders.Create: %v", err)
 	}
 	contents := [][]byte{vaulttest.PDF(1, "a"), bytes.Repeat([]byte("large "), 40<<10), vaulttest.PDF(1, "c")}
 	var files []model.File
@@ -180,7 +180,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 		file := h.put(t, fmt.Sprintf("%d.%s", i, []string{"pdf", "txt", "pdf"}[i]), content)
 		patch := model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: int64(folder.ID)})}
 		if file, err = h.vault.Files.Patch(t.Context(), model.Actor{Kind: "operator"}, file.ID, patch, vault.Match{}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Files.Patch: %v", err)
 		}
 		files = append(files, file)
 	}

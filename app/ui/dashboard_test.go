@@ -18,7 +18,7 @@ func (h *testServer) order(t *testing.T, number string, days int, at model.Prope
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
 	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Idempotency[model.Order]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Create: %v", err)
 	}
 	return made
 }

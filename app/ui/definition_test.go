@@ -125,12 +125,12 @@ func TestTemplateLosses(t *testing.T) {
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
 	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	const at = "/admin/templates/1"
 	admin.change(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value for it", `role="alert"`)
@@ -204,7 +204,7 @@ func TestOrderDefinitions(t *testing.T) {
 		admin.change(t, 303, "/admin/statuses", "do", "status-remove", "status", status)
 	}
 	if err := h.vault.Orders.Trash(t.Context(), admin.actor, order.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Trash: %v", err)
 	}
 	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order")
 	admin.change(t, 303, "/admin/statuses", "do", "status-rename", "status", "on_hold", "name", "waiting")

@@ -29,7 +29,7 @@ func picture(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := encode(&b, image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White})); err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode image: %v", err)
 	}
 	return b.Bytes()
 }
@@ -227,7 +227,7 @@ func TestDownloadGone(t *testing.T) {
 	link := h.link(file)
 	content, err := os.ReadFile(h.blob(file))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	h.lose(t, file)
 	got := h.rejected(t, 500, "GET", link)
@@ -236,7 +236,7 @@ func TestDownloadGone(t *testing.T) {
 	}
 	// Restored for the final check of the vault.
 	if err := os.WriteFile(h.blob(file), content, 0o400); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.WriteFile: %v", err)
 	}
 	h.status(t, 200, "GET", link)
 }
@@ -270,14 +270,14 @@ func TestDownloadKeepsTheWriter(t *testing.T) {
 	}))
 	got, err := http.Get(probing.URL + link)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("http.Get: %v", err)
 	}
 	body, err := io.ReadAll(got.Body)
 	if err != nil || !bytes.Equal(body, content) {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
 	if err := got.Body.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close response body: %v", err)
 	}
 	probing.Close()
 	limited, ok := from.(*io.LimitedReader)

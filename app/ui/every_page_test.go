@@ -67,7 +67,7 @@ func (h *testServer) records(t *testing.T) func(path, name string) string {
 	file := h.put(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
 	_, key, err := h.vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "closing"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Keys.Create: %v", err)
 	}
 	user := h.user(t, "somebody", model.RoleViewer)
 	folder := h.someFolder(t)
@@ -101,15 +101,15 @@ func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
 	if err := tray.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
-		t.Fatal(err)
+		t.Fatalf("stage file: %v", err)
 	}
 	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed.Files[0].ID
 }
@@ -118,7 +118,7 @@ func (h *testServer) someOrder(t *testing.T) string {
 	t.Helper()
 	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Create: %v", err)
 	}
 	return h.vault.Secrets.IDs("orders").Encode(order.ID)
 }
@@ -127,7 +127,7 @@ func (h *testServer) someFolder(t *testing.T) uint64 {
 	t.Helper()
 	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Folders.Create: %v", err)
 	}
 	return folder.ID
 }

@@ -14,7 +14,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	kim := h.visit(t, model.RoleAdmin)
 	made := kim.post(t, 303, "/abstracts", url.Values{"once": {"a"}, "county": {"Albany"}}).Header.Get("Location")
 	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.SignOut: %v", err)
 	}
 	typed := url.Values{"group": {"property"}, "county": {`Sara<toga> "x"`}, "city": {"one", "two"}}
 

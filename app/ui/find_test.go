@@ -386,7 +386,7 @@ func TestFindAfterARestore(t *testing.T) {
 	before.processed(t)
 	h := openEmpty(t, func(o *instance.Options) {
 		if err := vaulttest.CopyRecords(o.Dir, before.dir); err != nil {
-			t.Fatal(err)
+			t.Fatalf("vaulttest.CopyRecords: %v", err)
 		}
 	})
 	h.indexed(t)

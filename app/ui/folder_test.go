@@ -63,7 +63,7 @@ func TestFolderPages(t *testing.T) {
 		}
 	}
 	if notice := noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}})); notice != "Choose the folder to move to." {
-		t.Error(notice)
+		t.Errorf("notice = %q, want %q", notice, "Choose the folder to move to.")
 	}
 	staff.post(t, 422, "/documents/move", url.Values{"file": {"x"}, "to": {"2"}})
 	staff.post(t, 404, "/documents/move", url.Values{"file": {"2"}, "to": {"99"}})
@@ -94,18 +94,18 @@ func TestFolderZip(t *testing.T) {
 	g := h.visit(t, model.RoleViewer)
 	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Inner"), ParentID: model.IDInput{Present: true, Valid: true, Value: 1}}, vault.Idempotency[model.Folder]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Folders.Create: %v", err)
 	}
 	for i, folder := range []uint64{1, inner.ID, 2} {
 		file := h.put(t, fmt.Sprintf("%d.pdf", i), vaulttest.PDF(1, fmt.Sprint(i)))
 		if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{file.ID}, folder); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Files.Move: %v", err)
 		}
 	}
 	got := g.get(t, 200, "/vault/1/zip")
 	z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body)))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("zip.NewReader: %v", err)
 	}
 	var names []string
 	for _, f := range z.File {

@@ -52,7 +52,7 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 
 	kim := h.visit(t, model.RoleStaff)
 	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.SignOut: %v", err)
 	}
 	kim.post(t, 401, "/abstracts", form(1<<20), "From", "7")
 	givesBack(t, &held)

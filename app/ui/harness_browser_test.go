@@ -43,7 +43,7 @@ func (g *guest) send(t *testing.T, want int, method, path string, form url.Value
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, g.h.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("new request: %v", err)
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -54,12 +54,12 @@ func (g *guest) send(t *testing.T, want int, method, path string, form url.Value
 	req.AddCookie(&http.Cookie{Name: "deedkeep", Value: g.token})
 	response, err := g.client.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("send request: %v", err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response body: %v", err)
 	}
 	if response.StatusCode != want {
 		t.Errorf("%s %s: status %d, want %d\n%s", method, path, response.StatusCode, want, body)

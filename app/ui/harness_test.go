@@ -75,7 +75,7 @@ func openEmpty(t *testing.T, adjust func(*instance.Options)) *testServer {
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("ui.New: %v", err)
 	}
 	h.server = httptest.NewServer(pages)
 	t.Cleanup(func() {
@@ -95,7 +95,7 @@ func (h *testServer) user(t *testing.T, name string, role model.Role) model.User
 	password := goodPassword
 	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: name, Role: role, Password: &password})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.Create: %v", err)
 	}
 	return user
 }
@@ -124,7 +124,7 @@ func (h *testServer) newcomer(t *testing.T, name string, role model.Role) (token
 	token = h.session(t, name, "")
 	actor, err := h.vault.Sessions.Authenticate(t.Context(), token)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
 	return token, actor
 }
@@ -139,11 +139,11 @@ func (h *testServer) put(t *testing.T, filename string, content []byte) model.Fi
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
 	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("stage file: %v", err)
 	}
 	filed, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Files) != 1 {
@@ -169,7 +169,7 @@ func (h *testServer) ask(t testing.TB, method, target string, header ...string) 
 	defer conn.Close()
 	lines := append([]string{"Host: vault.test", "Connection: close"}, header...)
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n", method, target, strings.Join(lines, "\r\n")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method, URL: &url.URL{Path: target}})
 	if err != nil {
@@ -178,7 +178,7 @@ func (h *testServer) ask(t testing.TB, method, target string, header ...string) 
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response body: %v", err)
 	}
 	return reply{response, body}
 }
@@ -187,10 +187,10 @@ func (h *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("dial: %v", err)
 	}
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set deadline: %v", err)
 	}
 	return conn
 }
@@ -239,7 +239,7 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 func (h *testServer) lose(t *testing.T, file model.File) {
 	t.Helper()
 	if err := os.Remove(h.blob(file)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.Remove: %v", err)
 	}
 }
 

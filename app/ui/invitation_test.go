@@ -22,7 +22,7 @@ func (h *testServer) invite(t *testing.T) string {
 	t.Helper()
 	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "Kim <Lee>", Role: model.RoleAdmin})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.Create: %v", err)
 	}
 	return "/join/" + token
 }
@@ -32,25 +32,25 @@ func (h *testServer) post(t *testing.T, want int, target string, form url.Values
 	t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("dial: %v", err)
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set deadline: %v", err)
 	}
 	body := form.Encode()
 	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprint("Content-Length: ", len(body))}, header...)
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%s\r\n\r\n%s", target, strings.Join(lines, "\r\n"), body); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodPost, URL: &url.URL{Path: target}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response: %v", err)
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response body: %v", err)
 	}
 	got := reply{response, content}
 	if got.StatusCode != want {
@@ -100,7 +100,7 @@ func TestInvitation(t *testing.T) {
 	h.post(t, 404, link, twice(goodPassword)).has(t, "This link does not work")
 	h.status(t, 404, "GET", link).has(t, "Ask your administrator")
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
-		t.Error(err)
+		t.Errorf("Users.SignIn: %v", err)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestInvitationOfFirstAdministrator(t *testing.T) {
 	h := openEmpty(t, nil)
 	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.NewFirstLink: %v", err)
 	}
 	link := "/join/" + token
 	h.status(t, 200, "GET", link).has(t, "Make the first administrator", `value="" required`)
@@ -163,20 +163,20 @@ func TestInvitationWithoutForm(t *testing.T) {
 			t.Parallel()
 			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("dial: %v", err)
 			}
 			defer conn.Close()
 			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("set deadline: %v", err)
 			}
 			began := time.Now()
 			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\nContent-Length: 50\r\n\r\n", row.target, row.header); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write request: %v", err)
 			}
 			from := bufio.NewReader(conn)
 			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost})
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read response: %v", err)
 			}
 			defer response.Body.Close()
 			took := time.Since(began)

@@ -25,7 +25,7 @@ func TestYearsBefore1600(t *testing.T) {
 	fields := []model.Field{{Key: "day", Label: "Day", Type: model.Date}}
 	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Days", Fields: &fields}}, false)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Templates.Import: %v", err)
 	}
 	form := url.Values{"template": {fmt.Sprint(made.Changed[0].Template.ID)}, "custom_fields.day": {"0019-04-17"}}
 	kim.post(t, 422, "/abstracts", form).has(t, sentence)

@@ -118,7 +118,7 @@ func (h *testServer) number(t *testing.T, path string) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(path[strings.LastIndex(path, "/")+1:], 10, 64)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("strconv.ParseUint: %v", err)
 	}
 	return n
 }

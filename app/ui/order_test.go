@@ -133,12 +133,12 @@ func TestOrderDuplicatesAndNeighbors(t *testing.T) {
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
 	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elm()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
 	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
@@ -179,7 +179,7 @@ func TestOrderList(t *testing.T) {
 		}
 		if o.status != "" {
 			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, model.OrderPatch{Status: model.Some(model.StringInput(o.status))}, vault.Match{}); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Orders.Patch: %v", err)
 			}
 		}
 	}
@@ -298,7 +298,7 @@ func TestOrderNumberIsLookedUp(t *testing.T) {
 	staff.get(t, 303, "/orders/number?order_number=26-1").same(t, map[string]string{"Location": "/orders"})
 	viewer.get(t, 200, "/orders/number?order_number=26-1", asPart...).has(t, "Another order") // who reads them all
 	if err := h.vault.Orders.Trash(t.Context(), staff.actor, one.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Trash: %v", err)
 	}
 	staff.get(t, 200, "/orders/number?order_number=26-1", asPart...).lacks(t, "warning")
 }

@@ -35,14 +35,14 @@ func (h *testServer) factor(t *testing.T, name string) (plain string, codes []st
 	t.Helper()
 	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.session(t, name, ""))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
 	offer, err := h.vault.Users.BeginTwoFactor(t.Context(), actor, goodPassword)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.BeginTwoFactor: %v", err)
 	}
 	if codes, err = h.vault.Users.ConfirmTwoFactor(t.Context(), actor, h.code(t, offer.Secret)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.ConfirmTwoFactor: %v", err)
 	}
 	h.clock.Advance(time.Minute)
 	return offer.Secret, codes
@@ -52,7 +52,7 @@ func (h *testServer) code(t *testing.T, plain string) string {
 	t.Helper()
 	code, err := totp.GenerateCode(plain, h.clock.Now())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("totp.GenerateCode: %v", err)
 	}
 	return code
 }
@@ -75,7 +75,7 @@ func TestClosed(t *testing.T) {
 	h.status(t, 403, "GET", "/dl/x")
 	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.NewFirstLink: %v", err)
 	}
 	h.status(t, 200, "GET", "/join/"+token)
 	form := twice(goodPassword)

@@ -47,7 +47,7 @@ func TestSecretsAreMadeOnce(t *testing.T) {
 	admin.post(t, 200, "/admin/users", invited)
 	kim, err := h.vault.Users.GetByName(t.Context(), "kim")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.GetByName: %v", err)
 	}
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
 	admin.post(t, 409, "/admin/users", invited).has(t, "This link was made already.", `href="`+at+`"`)

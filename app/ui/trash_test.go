@@ -21,7 +21,7 @@ func TestTrash(t *testing.T) {
 	abstract := h.abstract(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
 	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")}, vault.Idempotency[model.Order]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Create: %v", err)
 	}
 	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	other := h.put(t, "b.pdf", vaulttest.PDF(1, "b"))
@@ -30,7 +30,7 @@ func TestTrash(t *testing.T) {
 		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}), h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
 	} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("delete to trash: %v", err)
 		}
 	}
 	ids := h.vault.Secrets
@@ -46,10 +46,10 @@ func TestTrash(t *testing.T) {
 	staff.get(t, 200, "/trash", "2026-7", "Elm").lacks(t, "a.pdf")
 	staff.post(t, 303, "/trash", url.Values{"item": {ofOrder, ofAbstract}})
 	if _, err := h.vault.Orders.Get(t.Context(), order.ID); err != nil {
-		t.Error(err)
+		t.Errorf("Orders.Get: %v", err)
 	}
 	if _, err := h.vault.Abstracts.Get(t.Context(), abstract); err != nil {
-		t.Error(err)
+		t.Errorf("Abstracts.Get: %v", err)
 	}
 	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", ofOther}}).has(t, "in the trash no longer", "The others: 1 was restored.")
 	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "in the trash no longer")
@@ -65,7 +65,7 @@ func TestTrashOver(t *testing.T) {
 	admin := h.sit(t, "ada", model.RoleAdmin)
 	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	if err := h.vault.Files.Trash(t.Context(), admin.actor, file.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Trash: %v", err)
 	}
 	admin.get(t, 200, "/trash", "a.pdf")
 	h.clock.Advance(30*24*time.Hour + time.Minute)
@@ -86,7 +86,7 @@ func TestPurgeFromThePage(t *testing.T) {
 		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}),
 	} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("delete to trash: %v", err)
 		}
 	}
 	ofAbstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(abstract)
@@ -133,18 +133,18 @@ func TestTrashNamesTheAbstract(t *testing.T) {
 	opaque, file := h.someAbstract(t)
 	id, _ := h.vault.Secrets.IDs("abstracts").Decode(opaque)
 	if err := h.vault.Abstracts.Detach(t.Context(), staff.actor, id, file, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Detach: %v", err)
 	}
 	path := "/abstracts/" + opaque
 	link := `from <a href="` + path + `">`
 	staff.get(t, 200, "/trash", link)
 	staff.get(t, 200, path, "to the trash? You can restore it from there.").lacks(t, "emptied")
 	if err := h.vault.Abstracts.Trash(t.Context(), staff.actor, id, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Trash: %v", err)
 	}
 	staff.get(t, 200, "/trash", "which is in the trash").lacks(t, link)
 	if _, err := h.vault.Trash.Purge(t.Context(), model.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Trash.Purge: %v", err)
 	}
 	staff.get(t, 200, "/trash", "an abstract that is permanently deleted").lacks(t, link)
 }

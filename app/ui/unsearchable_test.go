@@ -80,7 +80,7 @@ func TestDocumentsWithoutText(t *testing.T) {
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
 	g.get(t, 200, path(scan, "")).has(t, "None: this is a scan or a picture.")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Trash: %v", err)
 	}
 	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document in the vault has no searchable text")
 }

@@ -37,16 +37,16 @@ func (h *testServer) sent(t *testing.T, want int, method, target, body string, h
 	defer conn.Close()
 	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Length: " + strconv.Itoa(len(body))}, header...)
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n%s", method, target, strings.Join(lines, "\r\n"), body); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response: %v", err)
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response body: %v", err)
 	}
 	if response.StatusCode != want {
 		t.Errorf("%s %s: status %d, want %d\n%s", method, target, response.StatusCode, want, reply{response, content}.main())
@@ -88,7 +88,7 @@ func TestTus(t *testing.T) {
 	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
 	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.tray(t), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	abstract := h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
 	body := string(vaulttest.PDF(2, strings.Repeat("deed ", 1000)))
@@ -130,7 +130,7 @@ func (h *testServer) tray(t *testing.T) *vault.StagedUpload {
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	t.Cleanup(tray.Discard)
 	return tray
@@ -210,13 +210,13 @@ func TestTusBreaksOff(t *testing.T) {
 	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), meta("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
 	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", path, cookie, tus, offset(0), chunk, len(body), body[:10]); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	h.wait(t, "it is being written", func() bool {
 		return h.ask(t, "PATCH", path, cookie, tus, offset(0), chunk, "Content-Length: 0").StatusCode == 423
 	})
 	if err := conn.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close connection: %v", err)
 	}
 	h.wait(t, "it is settled", func() bool {
 		return h.ask(t, "HEAD", path, cookie, tus).Header.Get("Upload-Offset") == "10"
@@ -227,7 +227,7 @@ func TestTusBreaksOff(t *testing.T) {
 	}
 	_, file, err := h.vault.Files.Open(t.Context(), 1)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Open: %v", err)
 	}
 	defer file.Close() //nolint:errcheck // only read from
 	if got, err := io.ReadAll(file); err != nil || string(got) != body {
@@ -244,7 +244,7 @@ func TestTusStops(t *testing.T) {
 	conn := h.dial(t)
 	defer conn.Close()
 	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.", path, cookie, tus, offset(0), chunk); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write request: %v", err)
 	}
 	h.wait(t, "it is being written", func() bool {
 		return h.ask(t, "PATCH", path, cookie, tus, offset(0), chunk, "Content-Length: 0").StatusCode == 423
@@ -253,7 +253,7 @@ func TestTusStops(t *testing.T) {
 	h.vault.Uploads.Pause()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "PATCH"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read response: %v", err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || time.Since(began) > 5*time.Second {
@@ -289,7 +289,7 @@ func TestPlainUpload(t *testing.T) {
 	viewer, _ := h.enter(t, "vera", model.RoleViewer)
 	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.tray(t), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(made.Abstract.ID)
 	one, two := string(vaulttest.PDF(1, "1")), string(vaulttest.PDF(1, "2"))
@@ -364,7 +364,7 @@ func noticeOf(t *testing.T, r reply) string {
 			sealed, _, _ := strings.Cut(c.Value, ".")
 			text, err := base64.RawURLEncoding.DecodeString(sealed)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("decode Base64: %v", err)
 			}
 			_, notice, _ := strings.Cut(string(text), "\n") // preceded by the undo form
 			return notice

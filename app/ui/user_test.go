@@ -34,7 +34,7 @@ func TestInvite(t *testing.T) {
 	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
 	user, err := h.vault.Users.GetByName(t.Context(), "Kim & <Lee>")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Users.GetByName: %v", err)
 	}
 	another := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).found(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
 	in := h.post(t, 303, another, twice(goodPassword))
@@ -132,7 +132,7 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	cookie := h.as(t, "Owner")
 	text, key, err := h.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "closing"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Keys.Create: %v", err)
 	}
 	at, next := fmt.Sprintf("/admin/keys/%d", key.ID), fmt.Sprintf("/admin/keys/%d", key.ID+1)
 	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Choose one of the list.")

@@ -66,7 +66,7 @@ func (h *testServer) views(t *testing.T) (views []string) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Events.Each: %v", err)
 	}
 	return views
 }
@@ -80,16 +80,16 @@ func TestViewIsTakenDownBeforeItsBytes(t *testing.T) {
 	for i, header := range []string{"Accept: */*", "Range: bytes=0-", "Range: bytes=5-"} {
 		conn := h.dial(t)
 		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: vault.test\r\nFrom: %d\r\n%s\r\n\r\n", h.link(file), i, header); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write request: %v", err)
 		}
 		if _, err := conn.Read(make([]byte, 1)); err != nil { // the response is still being sent
-			t.Fatal(err)
+			t.Fatalf("read response: %v", err)
 		}
 		if got := h.views(t); len(got) != i+1 {
 			t.Errorf("%s: %q", header, got)
 		}
 		if err := conn.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close connection: %v", err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (h *testServer) readings(t *testing.T) (list []string) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Events.Each: %v", err)
 	}
 	return list
 }
@@ -56,7 +56,7 @@ func TestReadingRateIsLimited(t *testing.T) {
 	g := h.visit(t, model.RoleViewer)
 	in, err := h.vault.Sessions.Authenticate(t.Context(), g.token)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
 	for i := range 600 {
 		h.vault.Events.RecordAccess(in, "file.opened", fmt.Sprint("file:", 1000+i), nil)

@@ -28,11 +28,11 @@ func TestBackToTheRow(t *testing.T) {
 	path, filed := h.abstractOf(t, actor, nil, model.Property{}, names...)
 	tray := h.tray(t)
 	if err := tray.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
-		t.Fatal(err)
+		t.Fatalf("stage file: %v", err)
 	}
 	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Attach: %v", err)
 	}
 	filed = h.read(t, more.Abstract.ID)
 	in := "?in=" + url.QueryEscape("abstract:"+path[len("/abstracts/"):])
@@ -103,7 +103,7 @@ func TestFailedForGood(t *testing.T) {
 	page.has(t, retry(slow))
 	page.lacks(t, "beyond the limits")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, slow.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Trash: %v", err)
 	}
 	g.get(t, 200, "/").lacks(t, "Could not be processed", "/documents/retry")
 }

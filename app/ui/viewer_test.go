@@ -69,19 +69,19 @@ func library(t *testing.T) (h *testServer, abstract string, files []model.File) 
 	h.user(t, "Owner", model.RoleAdmin)
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
 	for name, content := range map[string]string{"b Deed.pdf": string(vaulttest.PDF(3, "a")), "a Search.txt": "Judgments\nnone against <b>Smith</b>\n", "c.png": onePixel} {
 		if err := tray.Add(name, strings.NewReader(content)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("stage file: %v", err)
 		}
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("118 Orchard <Lane>")}}
 	draft.Custom = model.Custom{}
 	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	files = filed.Files
 	slices.SortFunc(files, func(a, b model.File) int { return strings.Compare(a.Filename, b.Filename) })
@@ -127,7 +127,7 @@ func TestNeighbors(t *testing.T) {
 	g := h.visit(t, model.RoleViewer)
 	filed, err := h.vault.Abstracts.Get(t.Context(), files[0].AbstractID)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Get: %v", err)
 	}
 	first, second, third := filed.Files[0], filed.Files[1], filed.Files[2]
 	got := g.get(t, 200, path(second, "?in=abstract:"+abstract))
@@ -290,7 +290,7 @@ func TestOriginals(t *testing.T) {
 	g.get(t, 200, path(search, "/print")).has(t, "&lt;b&gt;Smith")
 	// When the session ends, its documents can't be read anymore.
 	if err := h.vault.Sessions.SignOut(t.Context(), g.token, ""); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sessions.SignOut: %v", err)
 	}
 	g.get(t, 303, path(deed, "/original"), "Range", "bytes=5-9")
 }
@@ -308,7 +308,7 @@ func TestZipOfAbstract(t *testing.T) {
 	for _, f := range z.File {
 		r, err := f.Open()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open %s: %v", f.Name, err)
 		}
 		if _, err := io.Copy(io.Discard, r); err != nil { // verifies its checksum
 			t.Errorf("%s: %v", f.Name, err)
@@ -316,17 +316,17 @@ func TestZipOfAbstract(t *testing.T) {
 	}
 	bytesOf, err := os.ReadFile(h.blob(files[0]))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
 	h.lose(t, files[0])
 	defer func() {
 		if err := os.WriteFile(h.blob(files[0]), bytesOf, 0o400); err != nil {
-			t.Fatal(err)
+			t.Fatalf("os.WriteFile: %v", err)
 		}
 	}()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+"/abstracts/"+abstract+"/zip", nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("new request: %v", err)
 	}
 	req.AddCookie(&http.Cookie{Name: "deedkeep", Value: g.token})
 	if answer, err := g.client.Do(req); err == nil {
@@ -335,7 +335,7 @@ func TestZipOfAbstract(t *testing.T) {
 			t.Errorf("a zip without a document is whole: %d bytes", len(body))
 		}
 		if err := answer.Body.Close(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("close response body: %v", err)
 		}
 	}
 	g.get(t, 404, "/abstracts/nonsense/zip")
@@ -349,7 +349,7 @@ func TestDocumentForms(t *testing.T) {
 	name := func() string {
 		f, err := h.vault.Files.Get(t.Context(), deed.ID)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Files.Get: %v", err)
 		}
 		return f.Filename
 	}
@@ -385,7 +385,7 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 	g := h.visit(t, model.RoleStaff)
 	loose, foldered := h.put(t, "loose.pdf", vaulttest.PDF(1, "1")), h.put(t, "foldered.pdf", vaulttest.PDF(1, "2"))
 	if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{foldered.ID}, 2); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Move: %v", err)
 	}
 	for _, c := range []struct {
 		file model.File

@@ -55,7 +55,7 @@ func TestZipEndsWithItsSession(t *testing.T) {
 			if row.at > 0 {
 				taker.then = func() {
 					if err := h.vault.Sessions.SignOut(t.Context(), reader, "192.0.2.1"); err != nil {
-						t.Error(err)
+						t.Errorf("Sessions.SignOut: %v", err)
 					}
 				}
 			}

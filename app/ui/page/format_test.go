@@ -60,7 +60,7 @@ func zoned(t *testing.T, name string) *Site {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("time.LoadLocation: %v", err)
 	}
 	now := time.Date(2026, 11, 22, 1, 44, 0, 0, time.UTC)
 	return &Site{Options: Options{Zone: zone, Now: func() time.Time { return now }}}

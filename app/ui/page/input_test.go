@@ -171,7 +171,7 @@ func TestFieldPart(t *testing.T) {
 	show := func(in Input) string {
 		var b bytes.Buffer
 		if err := set.ExecuteTemplate(&b, "field", in); err != nil {
-			t.Fatal(err)
+			t.Fatalf("ExecuteTemplate: %v", err)
 		}
 		return b.String()
 	}

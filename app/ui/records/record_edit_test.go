@@ -144,7 +144,7 @@ func opened(t *testing.T, page []byte) *browser {
 	t.Helper()
 	root, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("html.Parse: %v", err)
 	}
 	b := &browser{}
 	for n := range root.Descendants() {
@@ -246,7 +246,7 @@ func (b *browser) sent(t *testing.T) url.Values {
 	}
 	form, err := url.ParseQuery(values.Encode())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("url.ParseQuery: %v", err)
 	}
 	return form
 }
@@ -280,7 +280,7 @@ func (e *editors) open(g fieldGroup) *browser {
 	e.t.Helper()
 	var b bytes.Buffer
 	if err := e.set.ExecuteTemplate(&b, "group-form", g); err != nil {
-		e.t.Fatal(err)
+		e.t.Fatalf("ExecuteTemplate: %v", err)
 	}
 	return opened(e.t, page.StripBidi(b.Bytes()))
 }
