@@ -37,12 +37,12 @@ func TestBrowserScaleFind(t *testing.T) {
 	b.signIn(who)
 	b.untilIndexed()
 	m, words := keptMix(t, dir), vaulttest.NewVocabulary()
-	owner := strings.ToLower(m.Abstract(m.Moments / 2).Owner)
+	owner := strings.ToLower(m.Abstract(m.Orders / 2).Owner)
 	name := owner[strings.LastIndexByte(owner, ' ')+1:]
 	rarest := words.Word(int(slices.Max(words.Ranks(m.Texts/2, nil))))
 	fmt.Printf("\n| typed | until it is seen, ms, of which the box waits 80 for the next letter | found |\n| --- | --- | --- |\n")
 	for n, text := range []string{
-		m.Order(m.Moments / 2).Number, m.Abstract(m.Moments / 3).Number, m.Abstract(0).Parcel, "Bk 1022 Pg 3", owner, name[:2] + name[3:],
+		m.Order(m.Orders / 2).Number, m.Abstract(m.Orders / 3).Number, m.Abstract(0).Parcel, "Bk 1022 Pg 3", owner, name[:2] + name[3:],
 		words.Word(4), `"` + strings.Join([]string{words.Word(1), words.Word(0), words.Word(4)}, " ") + `"`, rarest,
 	} {
 		b.typesLetterByLetter(n+1, text)
@@ -58,7 +58,7 @@ func keptMix(t *testing.T, dir string) vaulttest.Mix {
 		t.Fatal(err)
 	}
 	m := vaulttest.Mix{Until: vaulttest.MixUntil}
-	if _, err := fmt.Sscanf(string(said), "%d moments, %d texts", &m.Moments, &m.Texts); err != nil {
+	if _, err := fmt.Sscanf(string(said), "%d moments, %d texts", &m.Orders, &m.Texts); err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -44,7 +44,7 @@ var scaleClasses = []scaleClass{
 		return o.worded(chance, 0, commonest/2, commonest/2, commonest)
 	}},
 	{"first and last name", func(o *oracle, chance *rand.Rand) (asked, record) {
-		r := record{"abstract", chance.IntN(o.Moments)}
+		r := record{"abstract", chance.IntN(o.Orders)}
 		owner := o.said(r).Owner
 		return asked{text: owner, words: wordsOf(owner)}, r
 	}},
@@ -63,7 +63,7 @@ var scaleClasses = []scaleClass{
 	}},
 	{"one typing error", func(o *oracle, chance *rand.Rand) (asked, record) {
 		for {
-			r := record{"abstract", chance.IntN(o.Moments)}
+			r := record{"abstract", chance.IntN(o.Orders)}
 			owner := wordsOf(o.said(r).Owner)
 			if typed := mistyped(owner[1], chance); len(typed) >= 4 && !o.called(typed) {
 				return asked{text: typed, words: []string{typed}}, r
@@ -83,7 +83,7 @@ func beginning(length int) func(o *oracle, chance *rand.Rand) (asked, record) {
 
 // number is a file number, an order number or a parcel, and whose it is.
 func (o *oracle) number(chance *rand.Rand) (record, string) {
-	r := record{[]string{"abstract", "order"}[chance.IntN(2)], chance.IntN(o.Moments)}
+	r := record{[]string{"abstract", "order"}[chance.IntN(2)], chance.IntN(o.Orders)}
 	s := o.said(r)
 	return r, []string{s.Number, s.Number, s.Parcel}[chance.IntN(3)]
 }
@@ -175,7 +175,7 @@ func (o *oracle) scaleSearches(each int) (list []*asked) {
 func (a *asked) filter(o *oracle, of record) {
 	s := o.said(of)
 	if a.county = s.County; of.kind == "file" {
-		a.county = o.Abstract(of.n / vaulttest.FilesPerMoment).County
+		a.county = o.Abstract(of.n / vaulttest.FilesPerOrder).County
 	}
 	a.from = s.At.AddDate(-1, 0, 0).Truncate(day)
 	a.to = s.At.AddDate(1, 0, 0).Truncate(day)

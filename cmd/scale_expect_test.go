@@ -41,12 +41,12 @@ func (o *oracle) expect(searches []*asked) {
 		}
 	}
 	var names []string
-	for n := range o.Moments {
+	for n := range o.Orders {
 		for _, r := range []record{{"abstract", n}, {"order", n}} {
 			names = o.names(r, names)
 			e.look(r, names, nil)
 		}
-		for k := n * vaulttest.FilesPerMoment; k < (n+1)*vaulttest.FilesPerMoment; k++ {
+		for k := n * vaulttest.FilesPerOrder; k < (n+1)*vaulttest.FilesPerOrder; k++ {
 			r := record{"file", k}
 			names = o.names(r, names)
 			e.look(r, names, o.text(r))

@@ -16,14 +16,14 @@ import (
 // scaleMix is what the vault of N abstracts holds in which is searched: a tenth of N
 // documents have 1,000 words each.
 func scaleMix(size int) vaulttest.Mix {
-	return vaulttest.Mix{Until: vaulttest.MixUntil, Moments: size, Texts: max(size/10, 1)}
+	return vaulttest.Mix{Until: vaulttest.MixUntil, Orders: size, Texts: max(size/10, 1)}
 }
 
 // recoveryMix has a tenth of N documents, and half as many abstracts and orders; every
 // document has 1,000 words.
 func recoveryMix(size int) vaulttest.Mix {
-	documents := max(size/10, vaulttest.FilesPerMoment)
-	return vaulttest.Mix{Until: vaulttest.MixUntil, Moments: documents / vaulttest.FilesPerMoment, Texts: documents}
+	documents := max(size/10, vaulttest.FilesPerOrder)
+	return vaulttest.Mix{Until: vaulttest.MixUntil, Orders: documents / vaulttest.FilesPerOrder, Texts: documents}
 }
 
 // TestScaleSearchVault makes the vaults of TestScaleSearch and TestScaleIndexRecovery,
@@ -42,7 +42,7 @@ func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 		dir = filepath.Join(t.TempDir(), "mix")
 	}
 	dir += suffix
-	note, what := dir+".mix", fmt.Sprintf("%d moments, %d texts\n", m.Moments, m.Texts)
+	note, what := dir+".mix", fmt.Sprintf("%d moments, %d texts\n", m.Orders, m.Texts)
 	if _, err := os.Stat(dir); err == nil {
 		if had, err := os.ReadFile(note); err != nil || string(had) != what {
 			t.Fatalf("%s is another vault than of %s: %s, %v", dir, what, had, err)

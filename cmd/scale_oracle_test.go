@@ -81,7 +81,7 @@ func (a *asked) fits(o *oracle, r record) bool {
 	}
 	s := o.said(r)
 	if r.kind == "file" {
-		s.County = o.Abstract(r.n / vaulttest.FilesPerMoment).County
+		s.County = o.Abstract(r.n / vaulttest.FilesPerOrder).County
 		if o.InFolder(r.n) {
 			return false
 		}

@@ -34,7 +34,7 @@ func TestScaleIndexRecovery(t *testing.T) {
 	l.expect(l.searches)
 	startProgram(t, l.dir).stop(t) // compiles the engine and changes the schema, if it must
 	fmt.Printf("\n| of %d documents of %d words, with %d abstracts and orders | until %d answers are right | rebuilt |\n| --- | --- | --- |\n",
-		m.Texts, vaulttest.TextWords, 2*m.Moments, recoverySearches)
+		m.Texts, vaulttest.TextWords, 2*m.Orders, recoverySearches)
 
 	l.remove()
 	whole := l.row("the index is deleted", l.start())

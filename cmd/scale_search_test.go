@@ -43,7 +43,7 @@ func TestScaleSearch(t *testing.T) {
 	o := newOracle(t, m, dir)
 	searches := o.scaleSearches(scaleEach)
 	o.expect(searches)
-	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Moments, m.Moments, m.Moments*vaulttest.FilesPerMoment, m.Texts, vaulttest.TextWords)
+	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Orders, m.Orders, m.Orders*vaulttest.FilesPerOrder, m.Texts, vaulttest.TextWords)
 	startProgram(t, dir).stop(t) // compiles the engine and changes the schema, if it must
 	if os.Getenv("DEEDKEEP_TEST_INDEX") != "kept" {
 		buildIndex(t, dir, m)
@@ -74,7 +74,7 @@ func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	words, size := float64(m.Texts*vaulttest.TextWords), float64(sizeOf(t, index))
 	p.settled(t, index)
 	fmt.Printf("indexed in %.0f s: %.0f words of text a second, with %.0f records a second; memory of its own at most %d MB; %.0f MB, %.1f bytes per word of text; %.0f MB when it had settled\n",
-		took.Seconds(), words/took.Seconds(), float64(m.Moments*(2+vaulttest.FilesPerMoment))/took.Seconds(), memory.most(), size/1e6, size/words, float64(sizeOf(t, index))/1e6)
+		took.Seconds(), words/took.Seconds(), float64(m.Orders*(2+vaulttest.FilesPerOrder))/took.Seconds(), memory.most(), size/1e6, size/words, float64(sizeOf(t, index))/1e6)
 	p.stop(t)
 }
 

@@ -30,7 +30,7 @@ func views(t *testing.T, v *instance.Instance) (list []string) {
 
 func TestViewsCountOnceAMinute(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	look := func(file int, address string) {
 		v.Events.RecordAccess(vaulttest.LinkActor(address), "file.opened", fmt.Sprint("file:", file), nil)
 	}
@@ -74,7 +74,7 @@ func TestViewsCountOnceAMinute(t *testing.T) {
 // A range belongs to the view that began; without one it is a view.
 func TestRangesBelongToAView(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	v.Events.RecordAccess(vaulttest.LinkActor("a"), "file.opened", "file:1", nil)
 	for range 20 {
 		v.Events.ContinueView(vaulttest.LinkActor("a"), "file.opened", "file:1")
@@ -95,7 +95,7 @@ func TestRangesBelongToAView(t *testing.T) {
 // The log is in order of time, whatever was written while views waited.
 func TestViewsKeepTheOrderOfTime(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	v.Events.RecordAccess(vaulttest.LinkActor("a"), "file.opened", "file:1", nil)
 	begun := clock.Now()
 	clock.Advance(500 * time.Millisecond)
@@ -149,7 +149,7 @@ func TestViewsAreBounded(t *testing.T) {
 		t.Errorf("%d were written", got)
 	}
 	vaulttest.CreateKey(t, v, model.KeyDraft{})
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	if lost := said.lines("lost="); len(lost) != 1 || !strings.Contains(lost[0], "level=WARN") {
 		t.Errorf("%q", lost)
 	}
@@ -184,7 +184,7 @@ func TestViewsAreWrittenByThemselvesAndAtTheEnd(t *testing.T) {
 	})
 	v.Events.RecordAccess(vaulttest.LinkActor("a"), "file.opened", "file:1", nil)
 	v.Events.RecordAccess(vaulttest.LinkActor("b"), "file.opened", "file:1", nil)
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	v = vaulttest.Open(t, opts)
 	if got := views(t, v); len(got) != 3 || !slices.Contains(got, "file:1 a 1") || !slices.Contains(got, "file:1 b") {
 		t.Errorf("%q", got)
@@ -200,14 +200,14 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
 	v.Store.Fail(errors.New("a broken disk"))
 	for i := range 5 {
-		vaulttest.WantKeyWorks(t, v, text, true)
+		vaulttest.WantKeyValid(t, v, text, true)
 		v.Events.RecordAccess(vaulttest.Operator, "file.downloaded", fmt.Sprint("file:", i), nil)
 		if got := len(seqs(t, v, 1)); got != 2 {
 			t.Errorf("%d entries", got)
 		}
 		clock.Advance(20 * time.Second)
 	}
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 0 {
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 0 {
 		t.Errorf("%+v", k)
 	}
 	lost := said.lines("lost=")
@@ -241,7 +241,7 @@ func TestViewsOfADamagedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	l.alter(func(b *bolt.Bucket) {
 		if err := b.Put(place(4), []byte("x")); err != nil {
 			t.Error(err)
@@ -252,12 +252,12 @@ func TestViewsOfADamagedLog(t *testing.T) {
 	if v, err = instance.Open(t.Context(), l.opts); err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.WantKeyWorks(t, v, text, true)
+	vaulttest.WantKeyValid(t, v, text, true)
 	v.Events.RecordAccess(vaulttest.Operator, "file.downloaded", "file:1", nil)
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 1 {
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 1 {
 		t.Errorf("%+v", k)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	if lost := said.lines("lost=1"); len(lost) != 1 || !strings.Contains(lost[0], "damaged") {
 		t.Errorf("%q", lost)
 	}
@@ -266,7 +266,7 @@ func TestViewsOfADamagedLog(t *testing.T) {
 // However many views are remembered, none goes on without having begun in the log.
 func TestNoViewIsLeftOut(t *testing.T) {
 	t.Parallel()
-	v, _ := vaulttest.OpenWithClock(t)
+	v, _, _ := vaulttest.OpenWithClock(t)
 	many := model.Actor{Kind: model.ActorUser, ID: 7}
 	for i := range 4096 + 500 {
 		v.Events.RecordAccess(vaulttest.LinkActor(fmt.Sprint(i)), "file.opened", "file:1", nil)
@@ -286,7 +286,7 @@ func TestNoViewIsLeftOut(t *testing.T) {
 // What a user reads from several addresses, or downloads again, counts once a minute.
 func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	kim := model.Actor{Kind: model.ActorUser, ID: 7}
 	for i := range 1000 {
 		kim.Address = fmt.Sprint("192.0.2.", i)
@@ -310,7 +310,7 @@ func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 // Who writes the log full by reading is fast, for a minute, and nobody else is.
 func TestReadingHasAPace(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	kim, lee := model.Actor{Kind: model.ActorUser, ID: 7}, model.Actor{Kind: model.ActorUser, ID: 8}
 	for i := range 600 {
 		if v.Events.RateLimited(kim) {

@@ -15,7 +15,7 @@ import (
 
 func TestKeyLife(t *testing.T) {
 	t.Parallel()
-	v, _ := vaulttest.OpenWithClock(t)
+	v, _, _ := vaulttest.OpenWithClock(t)
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{Abilities: []string{model.AbilityRead}})
 	actor, err := v.Keys.Authenticate(t.Context(), text)
 	if err != nil || actor.ID != key.ID || actor.Name != key.Name || !slices.Equal(actor.Abilities, []string{model.AbilityRead}) {
@@ -23,7 +23,7 @@ func TestKeyLife(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "dk_live_", text[:len(text)-1], text + "0", text[:20] + "x" + text[21:], " " + text} {
 		if wrong != text {
-			vaulttest.WantKeyWorks(t, v, wrong, false)
+			vaulttest.WantKeyValid(t, v, wrong, false)
 		}
 	}
 	other, _ := vaulttest.CreateKey(t, v, model.KeyDraft{})
@@ -31,8 +31,8 @@ func TestKeyLife(t *testing.T) {
 	if err != nil || first.RevokedAt == nil {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	vaulttest.WantKeyWorks(t, v, text, false)
-	vaulttest.WantKeyWorks(t, v, other, true)
+	vaulttest.WantKeyValid(t, v, text, false)
+	vaulttest.WantKeyValid(t, v, other, true)
 	again, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID)
 	if err != nil || !again.RevokedAt.Equal(*first.RevokedAt) {
 		t.Errorf("%+v, %v", again, err)
@@ -45,7 +45,7 @@ func TestKeyLife(t *testing.T) {
 
 func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	_, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
 	first, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID)
 	if err != nil {
@@ -60,36 +60,36 @@ func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
 
 func TestKeyExpiresToTheSecond(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	end := clock.Now().Add(time.Hour)
 	text, _ := vaulttest.CreateKey(t, v, model.KeyDraft{ExpiresAt: &end})
 	clock.Advance(time.Hour - time.Microsecond)
-	vaulttest.WantKeyWorks(t, v, text, true)
+	vaulttest.WantKeyValid(t, v, text, true)
 	clock.Advance(time.Microsecond)
-	vaulttest.WantKeyWorks(t, v, text, false)
+	vaulttest.WantKeyValid(t, v, text, false)
 }
 
 func TestKeyRotate(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{Abilities: []string{model.AbilityRead}})
 	next, fresh, err := v.Keys.Rotate(t.Context(), vaulttest.Operator, key.ID, time.Hour)
 	if err != nil || fresh.ID == key.ID || fresh.Name != key.Name || !slices.Equal(fresh.Abilities, key.Abilities) || fresh.ExpiresAt != nil {
 		t.Fatalf("%+v, %v", fresh, err)
 	}
-	vaulttest.WantKeyWorks(t, v, text, true)
-	vaulttest.WantKeyWorks(t, v, next, true)
+	vaulttest.WantKeyValid(t, v, text, true)
+	vaulttest.WantKeyValid(t, v, next, true)
 	clock.Advance(time.Hour)
-	vaulttest.WantKeyWorks(t, v, text, false)
-	vaulttest.WantKeyWorks(t, v, next, true)
+	vaulttest.WantKeyValid(t, v, text, false)
+	vaulttest.WantKeyValid(t, v, next, true)
 	_, _, err = v.Keys.Rotate(t.Context(), vaulttest.Operator, key.ID, 0)
 	vaulttest.WantKind(t, "ended key", err, errs.Conflict)
 	last, _, err := v.Keys.Rotate(t.Context(), vaulttest.Operator, fresh.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.WantKeyWorks(t, v, next, false)
-	vaulttest.WantKeyWorks(t, v, last, true)
+	vaulttest.WantKeyValid(t, v, next, false)
+	vaulttest.WantKeyValid(t, v, last, true)
 	_, _, err = v.Keys.Rotate(t.Context(), vaulttest.Operator, 99, 0)
 	vaulttest.WantKind(t, "unknown key", err, errs.NotFound)
 }
@@ -97,7 +97,7 @@ func TestKeyRotate(t *testing.T) {
 // An overlap never prolongs a life.
 func TestKeyRotateKeepsTheExpiry(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	end := clock.Now().Add(time.Minute)
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{ExpiresAt: &end})
 	next, fresh, err := v.Keys.Rotate(t.Context(), vaulttest.Operator, key.ID, time.Hour)
@@ -105,40 +105,40 @@ func TestKeyRotateKeepsTheExpiry(t *testing.T) {
 		t.Fatalf("%+v, %v", fresh, err)
 	}
 	clock.Advance(time.Minute)
-	vaulttest.WantKeyWorks(t, v, text, false)
-	vaulttest.WantKeyWorks(t, v, next, false)
+	vaulttest.WantKeyValid(t, v, text, false)
+	vaulttest.WantKeyValid(t, v, next, false)
 }
 
 func TestKeyLastUse(t *testing.T) {
 	t.Parallel()
-	v, clock := vaulttest.OpenWithClock(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 0 || k.LastUsedAt != nil {
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 0 || k.LastUsedAt != nil {
 		t.Errorf("%+v", k)
 	}
 	for range 3 {
 		clock.Advance(time.Second)
-		vaulttest.WantKeyWorks(t, v, text, true)
+		vaulttest.WantKeyValid(t, v, text, true)
 	}
 	last := clock.Now()
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 3 || !k.LastUsedAt.Equal(last) {
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 3 || !k.LastUsedAt.Equal(last) {
 		t.Errorf("%+v", k)
 	}
 	// A write that fails gives back what was gathered, also to what came since.
-	vaulttest.WantKeyWorks(t, v, text, true)
+	vaulttest.WantKeyValid(t, v, text, true)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Keys.List(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	clock.Advance(time.Second)
-	vaulttest.WantKeyWorks(t, v, text, true)
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 5 || !k.LastUsedAt.Equal(clock.Now()) {
+	vaulttest.WantKeyValid(t, v, text, true)
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 5 || !k.LastUsedAt.Equal(clock.Now()) {
 		t.Errorf("%+v", k)
 	}
 	clock.Advance(-time.Hour) // a clock that is set back
-	vaulttest.WantKeyWorks(t, v, text, true)
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 6 {
+	vaulttest.WantKeyValid(t, v, text, true)
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 6 {
 		t.Errorf("%+v", k)
 	}
 }
@@ -151,16 +151,16 @@ func TestKeyLastUseIsWrittenByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
-	vaulttest.WantKeyWorks(t, v, text, true)
-	vaulttest.CloseClean(t, v) // writes what was gathered
+	vaulttest.WantKeyValid(t, v, text, true)
+	vaulttest.Close(t, v) // writes what was gathered
 	v = vaulttest.Open(t, opts)
-	if k := vaulttest.KeyUsed(t, v, key.ID); k.UseCount != 1 || k.LastUsedAt == nil {
+	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 1 || k.LastUsedAt == nil {
 		t.Errorf("%+v", k)
 	}
 	v.Start(time.Hour)
-	vaulttest.WantKeyWorks(t, v, text, true)
+	vaulttest.WantKeyValid(t, v, text, true)
 	vaulttest.Eventually(t, "the second use", func() bool {
-		k, err := vaulttest.KeyRecord(v, key.ID)
+		k, err := vaulttest.StoredKey(v, key.ID)
 		return err == nil && k.UseCount == 2
 	})
 }

@@ -19,30 +19,30 @@ const office = "198.51.100.7"
 // up its tries; guesses at that person's name still count.
 func TestSignInFromKnownAddress(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
-	p.User(t, "other", model.RoleStaff)
-	p.In(t, "owner", office)
-	p.In(t, "other", "192.0.2.1")
-	p.Exhaust(t, office)
-	p.In(t, "Owner", office)
-	_, err := p.Try(t, "other", vaulttest.GoodPassword, "", office)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	p.CreateUser(t, "other", model.RoleStaff)
+	p.SignInFrom(t, "owner", office)
+	p.SignInFrom(t, "other", "192.0.2.1")
+	p.ExhaustAttempts(t, office)
+	p.SignInFrom(t, "Owner", office)
+	_, err := p.TrySignIn(t, "other", vaulttest.GoodPassword, "", office)
 	vaulttest.WantSignInError(t, "a person not known there", err, auth.TooManyAttempts)
-	_, err = p.Try(t, "other", vaulttest.GoodPassword, "", office)
+	_, err = p.TrySignIn(t, "other", vaulttest.GoodPassword, "", office)
 	vaulttest.WantSignInError(t, "the same person again", err, auth.TooManyAttempts)
 	for range 3 {
-		_, err = p.Try(t, "owner", "wrong password", "", office)
+		_, err = p.TrySignIn(t, "owner", "wrong password", "", office)
 		vaulttest.WantSignInError(t, "a guess at a known name", err, auth.TooManyAttempts)
 	}
 	before := p.Users.HashRuns()
-	_, err = p.Try(t, "owner", vaulttest.GoodPassword, "", office)
+	_, err = p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", office)
 	vaulttest.WantSignInError(t, "after three guesses", err, auth.TooManyAttempts)
 	if ran := p.Users.HashRuns() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times for a name that has to wait, want 0", ran)
 	}
 	p.Clock.Advance(time.Second)
-	p.In(t, "owner", office)
-	p.In(t, "other", "192.0.2.1")
+	p.SignInFrom(t, "owner", office)
+	p.SignInFrom(t, "other", "192.0.2.1")
 }
 
 // Which names are known at an address with too many tries can't be learned there: a
@@ -51,13 +51,13 @@ func TestSignInFromKnownAddress(t *testing.T) {
 // and count alike.
 func TestKnownNamesStaySecret(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "known", model.RoleAdmin)
-	p.User(t, "elsewhere", model.RoleStaff)
-	p.User(t, "right password", model.RoleStaff)
-	p.In(t, "known", office)
-	p.In(t, "elsewhere", "192.0.2.1")
-	p.Exhaust(t, office)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "known", model.RoleAdmin)
+	p.CreateUser(t, "elsewhere", model.RoleStaff)
+	p.CreateUser(t, "right password", model.RoleStaff)
+	p.SignInFrom(t, "known", office)
+	p.SignInFrom(t, "elsewhere", "192.0.2.1")
+	p.ExhaustAttempts(t, office)
 	p.Clock.Advance(time.Minute)
 	type seen struct {
 		text string
@@ -67,7 +67,7 @@ func TestKnownNamesStaySecret(t *testing.T) {
 	answers := func(name, password string) (all []seen) {
 		for range 5 {
 			before := p.Users.HashRuns()
-			_, err := p.Try(t, name, password, "", office)
+			_, err := p.TrySignIn(t, name, password, "", office)
 			vaulttest.WantSignInError(t, name, err, auth.TooManyAttempts)
 			all = append(all, seen{err.Error(), tooMany(err), p.Users.HashRuns() - before})
 		}
@@ -87,18 +87,18 @@ func TestKnownNamesStaySecret(t *testing.T) {
 // Both steps of two-factor authentication pass at a crowded address where the person is known.
 func TestTwoFactorFromKnownAddress(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
-	plain, _ := p.Factor(t, p.Actor(t, "owner")) // from 192.0.2.1
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	plain, _ := p.EnableTwoFactor(t, p.Actor(t, "owner")) // from 192.0.2.1
 	p.Clock.Advance(time.Minute)
-	p.Exhaust(t, "192.0.2.1")
-	_, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1")
+	p.ExhaustAttempts(t, "192.0.2.1")
+	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1")
 	vaulttest.WantSignInError(t, "the password alone", err, auth.CodeNeeded)
 	asked, _ := errors.AsType[*auth.SignInError](err)
-	step := auth.SignInDraft{Challenge: asked.Challenge, Code: p.Code(t, plain), Address: "192.0.2.1"}
+	step := auth.SignInDraft{Challenge: asked.Challenge, Code: p.TOTPCode(t, plain), Address: "192.0.2.1"}
 	elsewhere := step
 	elsewhere.Address = office
-	p.Exhaust(t, office)
+	p.ExhaustAttempts(t, office)
 	_, err = p.Users.SignIn(t.Context(), elsewhere)
 	vaulttest.WantSignInError(t, "the code from another crowded address", err, auth.TooManyAttempts)
 	if _, err = p.Users.SignIn(t.Context(), step); err != nil {
@@ -109,12 +109,12 @@ func TestTwoFactorFromKnownAddress(t *testing.T) {
 // Where no one signed in lately, too many tries cost no argon2.
 func TestTriesFromUnknownAddressCostNothing(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
-	p.In(t, "owner", "192.0.2.1")
-	p.Exhaust(t, office)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	p.SignInFrom(t, "owner", "192.0.2.1")
+	p.ExhaustAttempts(t, office)
 	before := p.Users.HashRuns()
-	_, err := p.Try(t, "owner", vaulttest.GoodPassword, "", office)
+	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", office)
 	vaulttest.WantSignInError(t, "a foreign address", err, auth.TooManyAttempts)
 	if ran := p.Users.HashRuns() - before; ran != 0 {
 		t.Errorf("argon2 ran %d times, want 0", ran)
@@ -144,19 +144,19 @@ func TestKnownAddressEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &vaulttest.Users{Instance: v, Clock: clock}
-			p.User(t, "owner", model.RoleAdmin)
-			p.In(t, "owner", office)
+			p := &vaulttest.UserFixture{Instance: v, Clock: clock}
+			p.CreateUser(t, "owner", model.RoleAdmin)
+			p.SignInFrom(t, "owner", office)
 			p.Clock.Advance(row.later)
 			if row.reopen {
-				vaulttest.CloseClean(t, p.Instance)
+				vaulttest.Close(t, p.Instance)
 				if p.Instance, err = instance.Open(t.Context(), opts); err != nil {
 					t.Fatal(err)
 				}
 			}
-			defer func() { vaulttest.CloseClean(t, p.Instance) }()
-			p.Exhaust(t, office)
-			if _, err := p.Try(t, "owner", vaulttest.GoodPassword, "", office); (err == nil) != row.in {
+			defer func() { vaulttest.Close(t, p.Instance) }()
+			p.ExhaustAttempts(t, office)
+			if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", office); (err == nil) != row.in {
 				t.Errorf("got %v, want success: %v", err, row.in)
 			}
 		})
@@ -166,11 +166,11 @@ func TestKnownAddressEnds(t *testing.T) {
 // A person keeps few addresses, the latest ones.
 func TestKnownAddressesAreFew(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	user := p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	user := p.CreateUser(t, "owner", model.RoleAdmin)
 	for i := range 30 {
-		p.In(t, "owner", fmt.Sprintf("203.0.113.%d", i))
-		p.In(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // once more is no second entry
+		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i))
+		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // once more is no second entry
 		p.Clock.Advance(time.Minute)
 	}
 	kept, err := p.Users.Get(t.Context(), user.ID)

@@ -15,20 +15,20 @@ import (
 
 func TestSession(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
 	if len(in.Token) != 43 || strings.Contains(in.Session.Hash, in.Token) || in.Session.Device != "Firefox on Windows" || in.Session.Address != "192.0.2.1" {
 		t.Errorf("%+v", in.Session)
 	}
-	p.Silent(t, "no token", "")
-	p.Silent(t, "a made-up token", strings.Repeat("0", 43))
-	p.Silent(t, "the hash", in.Session.Hash)
-	actor := p.Speaks(t, in.Token)
+	p.WantSignedOut(t, "no token", "")
+	p.WantSignedOut(t, "a made-up token", strings.Repeat("0", 43))
+	p.WantSignedOut(t, "the hash", in.Session.Hash)
+	actor := p.Authenticate(t, in.Token)
 	if err := p.Sessions.SignOut(t.Context(), in.Token, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}
-	p.Silent(t, "a copy of the cookie", in.Token)
+	p.WantSignedOut(t, "a copy of the cookie", in.Token)
 	for _, again := range []string{in.Token, "", "none"} {
 		if err := p.Sessions.SignOut(t.Context(), again, ""); err != nil {
 			t.Errorf("once more: %v", err)
@@ -49,21 +49,21 @@ func TestSessionLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Settings.Users.Session = row.limits })
-			p.User(t, "kim", model.RoleAdmin)
+			p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.Session = row.limits })
+			p.CreateUser(t, "kim", model.RoleAdmin)
 			idle, used := p.SignIn(t, "kim"), p.SignIn(t, "kim")
 			began := p.Clock.Now()
 			p.Clock.Advance(row.idle - time.Second)
-			p.Speaks(t, used.Token)
+			p.Authenticate(t, used.Token)
 			p.Clock.Advance(time.Second)
-			p.Silent(t, "idle", idle.Token)
-			p.Speaks(t, used.Token)
+			p.WantSignedOut(t, "idle", idle.Token)
+			p.Authenticate(t, used.Token)
 			for p.Clock.Now().Sub(began) < row.max-row.idle/2 {
 				p.Clock.Advance(row.idle / 2)
-				p.Speaks(t, used.Token)
+				p.Authenticate(t, used.Token)
 			}
 			p.Clock.Advance(row.max - p.Clock.Now().Sub(began))
-			p.Silent(t, "over the whole time", used.Token)
+			p.WantSignedOut(t, "over the whole time", used.Token)
 		})
 	}
 }
@@ -78,29 +78,29 @@ func TestSessionLastSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &vaulttest.Users{Instance: v, Clock: clock}
-	kim := p.User(t, "kim", model.RoleAdmin)
+	p := &vaulttest.UserFixture{Instance: v, Clock: clock}
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
 	size := func() int64 { return p.Store.Size() }
 	before, began := size(), clock.Now()
 	for range 1000 {
 		clock.Advance(59 * time.Millisecond)
-		p.Speaks(t, in.Token)
+		p.Authenticate(t, in.Token)
 	}
 	if size() != before {
 		t.Error("looking at pages writes")
 	}
 	clock.Advance(11 * time.Hour)
-	p.Speaks(t, in.Token)
+	p.Authenticate(t, in.Token)
 	seen := clock.Now()
-	list, err := p.Sessions.List(t.Context(), p.Speaks(t, in.Token))
+	list, err := p.Sessions.List(t.Context(), p.Authenticate(t, in.Token))
 	if err != nil || len(list) != 1 || !list[0].LastSeenAt.Equal(seen) || !list[0].CreatedAt.Equal(began) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	vaulttest.CloseClean(t, v)
-	p = &vaulttest.Users{Instance: vaulttest.Open(t, opts), Clock: clock}
+	vaulttest.Close(t, v)
+	p = &vaulttest.UserFixture{Instance: vaulttest.Open(t, opts), Clock: clock}
 	clock.Advance(11 * time.Hour)
-	p.Speaks(t, in.Token)
+	p.Authenticate(t, in.Token)
 	if err := p.Users.FlushBuffered(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -111,16 +111,16 @@ func TestSessionLastSeen(t *testing.T) {
 
 func TestSessionsOfOneUser(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
-	p.User(t, "lee", model.RoleStaff)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
+	p.CreateUser(t, "lee", model.RoleStaff)
 	lee := p.SignIn(t, "lee")
 	var all []auth.SignedIn
 	for range 4 {
 		p.Clock.Advance(time.Minute)
 		all = append(all, p.SignIn(t, "kim"))
 	}
-	actor := p.Speaks(t, all[0].Token)
+	actor := p.Authenticate(t, all[0].Token)
 	list, err := p.Sessions.List(t.Context(), actor)
 	if err != nil || len(list) != 4 || list[0].Hash != all[0].Session.Hash || list[1].Hash != all[3].Session.Hash || list[3].Hash != all[1].Session.Hash {
 		t.Errorf("%+v, %v", list, err)
@@ -130,24 +130,24 @@ func TestSessionsOfOneUser(t *testing.T) {
 	if err := p.Sessions.End(t.Context(), actor, all[1].Session.ID()); err != nil {
 		t.Error(err)
 	}
-	p.Silent(t, "the ended one", all[1].Token)
-	p.Speaks(t, all[2].Token)
+	p.WantSignedOut(t, "the ended one", all[1].Token)
+	p.Authenticate(t, all[2].Token)
 	if err := p.Sessions.EndOthers(t.Context(), actor); err != nil {
 		t.Error(err)
 	}
-	p.Silent(t, "another one", all[2].Token)
-	p.Speaks(t, all[0].Token)
+	p.WantSignedOut(t, "another one", all[2].Token)
+	p.Authenticate(t, all[0].Token)
 	if err := p.Sessions.EndAll(t.Context(), actor); err != nil {
 		t.Error(err)
 	}
-	p.Silent(t, "the own one", all[0].Token)
-	p.Speaks(t, lee.Token)
+	p.WantSignedOut(t, "the own one", all[0].Token)
+	p.Authenticate(t, lee.Token)
 }
 
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	user := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	user := p.CreateUser(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
 	p.Put(t, user)
 	first := p.SignIn(t, "kim")
@@ -155,7 +155,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		p.Clock.Advance(time.Second)
 		p.SignIn(t, "kim")
 	}
-	p.Silent(t, "the longest unused", first.Token)
+	p.WantSignedOut(t, "the longest unused", first.Token)
 	list, err := p.Sessions.List(t.Context(), p.Actor(t, "kim"))
 	if err != nil || len(list) != 50 {
 		t.Errorf("%d, %v", len(list), err)
@@ -164,7 +164,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if err := p.Sessions.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.Stored(t); n != 0 {
+	if n := p.SessionCount(t); n != 0 {
 		t.Errorf("%d stay", n)
 	}
 }
@@ -185,12 +185,12 @@ func TestDeviceText(t *testing.T) {
 // before what counts.
 func TestTriesAreBounded(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	user := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	user := p.CreateUser(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
 	p.Put(t, user)
 	for range 3 {
-		_, err := p.Try(t, "kim", "wrong password", "", "203.0.113.9")
+		_, err := p.TrySignIn(t, "kim", "wrong password", "", "203.0.113.9")
 		vaulttest.WantSignInError(t, "wrong", err, auth.WrongPassword)
 	}
 	for i := range 25_000 {
@@ -199,12 +199,12 @@ func TestTriesAreBounded(t *testing.T) {
 			t.Fatalf("%d are remembered", n)
 		}
 	}
-	_, err := p.Try(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9")
+	_, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9")
 	vaulttest.WantSignInError(t, "still waiting", err, auth.TooManyAttempts)
 	p.Clock.Advance(time.Hour)
 	p.Users.CountAttempt("later", "10.0.0.1")
 	p.Clock.Advance(-2 * time.Hour) // a clock that is set back holds nobody up
-	if _, err := p.Try(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9"); err != nil {
+	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)
 	}
 }
@@ -212,12 +212,12 @@ func TestTriesAreBounded(t *testing.T) {
 // While the vault serves, what was gathered is written without anybody asking.
 func TestSessionLastSeenIsWrittenByItself(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	kim := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
 	p.Start(time.Hour)
 	p.Clock.Advance(2 * time.Minute)
-	p.Speaks(t, in.Token)
+	p.Authenticate(t, in.Token)
 	vaulttest.Eventually(t, "the sight", func() bool {
 		user, err := p.Users.Get(t.Context(), kim.ID)
 		return err == nil && user.LastSeenAt.Equal(p.Clock.Now())

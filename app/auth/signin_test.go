@@ -23,10 +23,10 @@ import (
 // the same: as many runs of argon2, and as many transactions.
 func TestSignInCostsTheSame(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "admin", model.RoleAdmin)
-	p.User(t, "known", model.RoleStaff)
-	gone := p.User(t, "disabled", model.RoleStaff)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "admin", model.RoleAdmin)
+	p.CreateUser(t, "known", model.RoleStaff)
+	gone := p.CreateUser(t, "disabled", model.RoleStaff)
 	if _, err := p.Users.Disable(t.Context(), vaulttest.Operator, gone.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestSignInCostsTheSame(t *testing.T) {
 		{"known", strings.Repeat("x", 2000)}, {"unknown", strings.Repeat("x", 2000)}, {"\xff\x00", "x"},
 	} {
 		before := p.Users.HashRuns()
-		_, err := p.Try(t, row.name, row.password, "", fmt.Sprintf("192.0.2.%d", i))
+		_, err := p.TrySignIn(t, row.name, row.password, "", fmt.Sprintf("192.0.2.%d", i))
 		vaulttest.WantSignInError(t, row.name, err, auth.WrongPassword)
 		if ran := p.Users.HashRuns() - before; ran != 1 {
 			t.Errorf("%q: argon2 ran %d times", row.name, ran)
@@ -51,13 +51,13 @@ func TestSignInCostsTheSame(t *testing.T) {
 
 func TestSignInResistsGuessing(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	began, tries := p.Clock.Now(), 0
 	var waits []time.Duration
 	for p.Clock.Now().Sub(began) < 15*time.Minute {
 		before := p.Users.HashRuns()
-		_, err := p.Try(t, "Owner", "wrong password", "", "203.0.113.9")
+		_, err := p.TrySignIn(t, "Owner", "wrong password", "", "203.0.113.9")
 		if wait := tooMany(err); wait > 0 {
 			if p.Users.HashRuns() != before {
 				t.Fatal("a refused try costs a run of argon2")
@@ -81,7 +81,7 @@ func TestSignInResistsGuessing(t *testing.T) {
 		}
 	}
 	// Nobody locks the owner out: from another address the right password opens.
-	if _, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1"); err != nil {
+	if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -90,36 +90,36 @@ func TestSignInResistsGuessing(t *testing.T) {
 // one only when its turn comes.
 func TestSignInWhileWaiting(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	for range 3 {
-		_, err := p.Try(t, "owner", "wrong password", "", "203.0.113.9")
+		_, err := p.TrySignIn(t, "owner", "wrong password", "", "203.0.113.9")
 		vaulttest.WantSignInError(t, "wrong", err, auth.WrongPassword)
 	}
-	_, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "203.0.113.9")
+	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "203.0.113.9")
 	vaulttest.WantSignInError(t, "right, too early", err, auth.TooManyAttempts)
 	p.Clock.Advance(tooMany(err))
-	if _, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "203.0.113.9"); err != nil {
+	if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "203.0.113.9"); err != nil {
 		t.Error(err)
 	}
 	// A success begins anew.
 	for range 3 {
-		_, err := p.Try(t, "owner", "wrong password", "", "203.0.113.9")
+		_, err := p.TrySignIn(t, "owner", "wrong password", "", "203.0.113.9")
 		vaulttest.WantSignInError(t, "wrong again", err, auth.WrongPassword)
 	}
 }
 
 func TestSignInByAddress(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	// A whole office that signs in uses nothing up.
 	for range 70 {
 		p.SignIn(t, "owner")
 	}
 	stopped := 0
 	for i := range 70 {
-		_, err := p.Try(t, fmt.Sprintf("name %d", i), "wrong password", "", fmt.Sprintf("2001:db8::%x", i))
+		_, err := p.TrySignIn(t, fmt.Sprintf("name %d", i), "wrong password", "", fmt.Sprintf("2001:db8::%x", i))
 		if tooMany(err) > 0 {
 			stopped++
 		}
@@ -127,9 +127,9 @@ func TestSignInByAddress(t *testing.T) {
 	if stopped != 10 {
 		t.Errorf("%d of 70 stopped", stopped)
 	}
-	_, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "2001:db8::ffff")
+	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "2001:db8::ffff")
 	vaulttest.WantSignInError(t, "the same network", err, auth.TooManyAttempts)
-	if _, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "2001:db8:0:1::1"); err != nil {
+	if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "2001:db8:0:1::1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -137,8 +137,8 @@ func TestSignInByAddress(t *testing.T) {
 // Many at once from one address have the tries of one.
 func TestSignInAtOnce(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	before := p.Users.HashRuns()
 	done := make(chan error)
 	for range 30 {
@@ -159,8 +159,8 @@ func TestSignInAtOnce(t *testing.T) {
 
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
 	other := p.SignIn(t, "kim")
 	actor := p.Actor(t, "kim")
 	_, err := p.Users.ConfirmTwoFactor(t.Context(), actor, "123456")
@@ -174,23 +174,23 @@ func TestSecondFactor(t *testing.T) {
 	_, err = p.Users.ConfirmTwoFactor(t.Context(), actor, "000000")
 	vaulttest.WantKind(t, "a wrong code", err, errs.Invalid)
 	p.SignIn(t, "kim") // nothing is set up yet
-	codes, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.Code(t, offer.Secret))
+	codes, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.TOTPCode(t, offer.Secret))
 	if err != nil || len(codes) != 10 {
 		t.Fatalf("%v, %v", codes, err)
 	}
 	if list, err := p.Sessions.List(t.Context(), actor); err != nil || len(list) != 1 || list[0].Hash != actor.Session {
 		t.Errorf("%+v, %v", list, err)
 	}
-	p.Silent(t, "another session", other.Token)
+	p.WantSignedOut(t, "another session", other.Token)
 
 	in := func(code string) error {
-		_, err := p.Try(t, "kim", vaulttest.GoodPassword, code, "192.0.2.7")
+		_, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, code, "192.0.2.7")
 		return err
 	}
 	vaulttest.WantSignInError(t, "no code", in(""), auth.CodeNeeded)
-	vaulttest.WantSignInError(t, "the code that confirmed", in(p.Code(t, offer.Secret)), auth.WrongCode)
+	vaulttest.WantSignInError(t, "the code that confirmed", in(p.TOTPCode(t, offer.Secret)), auth.WrongCode)
 	p.Clock.Advance(30 * time.Second)
-	code := p.Code(t, offer.Secret)
+	code := p.TOTPCode(t, offer.Secret)
 	if err := in(code[:3] + " " + code[3:]); err != nil {
 		t.Errorf("a good code: %v", err)
 	}
@@ -202,7 +202,7 @@ func TestSecondFactor(t *testing.T) {
 	if user, err := p.Users.GetByName(t.Context(), "kim"); err != nil || len(user.TwoFactor.RecoveryHashes) != 9 {
 		t.Errorf("%v", err)
 	}
-	_, err = p.Try(t, "kim", "wrong password", codes[4], "192.0.2.8")
+	_, err = p.TrySignIn(t, "kim", "wrong password", codes[4], "192.0.2.8")
 	vaulttest.WantSignInError(t, "a wrong password with a good code", err, auth.WrongPassword)
 	if err := in(codes[4]); err != nil {
 		t.Errorf("it used the code up: %v", err)
@@ -212,11 +212,11 @@ func TestSecondFactor(t *testing.T) {
 // Two sign-ins with one code at the same time: one gets in.
 func TestCodeIsUsedOnce(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
-	plain, codes := p.Factor(t, p.Actor(t, "kim"))
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
+	plain, codes := p.EnableTwoFactor(t, p.Actor(t, "kim"))
 	p.Clock.Advance(time.Minute)
-	for what, code := range map[string]string{"code": p.Code(t, plain), "recovery code": codes[0]} {
+	for what, code := range map[string]string{"code": p.TOTPCode(t, plain), "recovery code": codes[0]} {
 		done := make(chan error)
 		for i := range 4 {
 			go func() {
@@ -240,31 +240,31 @@ func TestCodeIsUsedOnce(t *testing.T) {
 // in with a recovery code meanwhile.
 func TestCodesAreCountedForTheAccount(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
-	plain, codes := p.Factor(t, p.Actor(t, "kim"))
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
+	plain, codes := p.EnableTwoFactor(t, p.Actor(t, "kim"))
 	p.Clock.Advance(time.Minute)
 	for i := range 20 {
-		_, err := p.Try(t, "kim", vaulttest.GoodPassword, "000000", fmt.Sprintf("198.51.100.%d", i))
+		_, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "000000", fmt.Sprintf("198.51.100.%d", i))
 		vaulttest.WantSignInError(t, "a guess", err, auth.WrongCode)
 	}
-	_, err := p.Try(t, "kim", vaulttest.GoodPassword, p.Code(t, plain), "192.0.2.1")
+	_, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, p.TOTPCode(t, plain), "192.0.2.1")
 	vaulttest.WantSignInError(t, "after twenty guesses", err, auth.TooManyAttempts)
-	if _, err := p.Try(t, "kim", vaulttest.GoodPassword, codes[0], "192.0.2.2"); err != nil {
+	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, codes[0], "192.0.2.2"); err != nil {
 		t.Error(err)
 	}
 	p.Clock.Advance(time.Hour)
-	if _, err := p.Try(t, "kim", vaulttest.GoodPassword, p.Code(t, plain), "192.0.2.1"); err != nil {
+	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, p.TOTPCode(t, plain), "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSecondFactorRequired(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
-	p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
+	p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
-	actor := p.Speaks(t, in.Token)
+	actor := p.Authenticate(t, in.Token)
 	if !in.Enroll || actor.Role != "" || actor.Role.Can(model.PermRead) {
 		t.Errorf("%+v", actor)
 	}
@@ -272,8 +272,8 @@ func TestSecondFactorRequired(t *testing.T) {
 	vaulttest.WantKind(t, "a write", err, errs.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
 	vaulttest.WantKind(t, "an administrator's work", err, errs.Forbidden)
-	p.Factor(t, actor)
-	if actor = p.Speaks(t, in.Token); actor.Role != model.RoleAdmin {
+	p.EnableTwoFactor(t, actor)
+	if actor = p.Authenticate(t, in.Token); actor.Role != model.RoleAdmin {
 		t.Errorf("%+v", actor)
 	}
 	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{}); err != nil {
@@ -284,20 +284,20 @@ func TestSecondFactorRequired(t *testing.T) {
 
 func TestFactorTakenAway(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
 	actor := p.Actor(t, "kim")
 	vaulttest.WantKind(t, "there is none", p.Users.RemoveTwoFactor(t.Context(), actor, vaulttest.GoodPassword), errs.Conflict)
 	_, err := p.Users.NewRecoveryCodes(t.Context(), actor, vaulttest.GoodPassword)
 	vaulttest.WantKind(t, "codes for none", err, errs.Conflict)
-	_, old := p.Factor(t, actor)
+	_, old := p.EnableTwoFactor(t, actor)
 	fresh, err := p.Users.NewRecoveryCodes(t.Context(), actor, vaulttest.GoodPassword)
 	if err != nil || len(fresh) != 10 {
 		t.Fatal(err)
 	}
-	_, err = p.Try(t, "kim", vaulttest.GoodPassword, old[0], "192.0.2.7")
+	_, err = p.TrySignIn(t, "kim", vaulttest.GoodPassword, old[0], "192.0.2.7")
 	vaulttest.WantSignInError(t, "an old recovery code", err, auth.WrongCode)
-	if _, err = p.Try(t, "kim", vaulttest.GoodPassword, fresh[0], "192.0.2.7"); err != nil {
+	if _, err = p.TrySignIn(t, "kim", vaulttest.GoodPassword, fresh[0], "192.0.2.7"); err != nil {
 		t.Error(err)
 	}
 	vaulttest.WantKind(t, "with a wrong password", p.Users.RemoveTwoFactor(t.Context(), actor, "wrong password"), errs.Invalid)
@@ -309,11 +309,11 @@ func TestFactorTakenAway(t *testing.T) {
 
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
 	other := p.SignIn(t, "kim")
 	mine := p.SignIn(t, "kim")
-	actor := p.Speaks(t, mine.Token)
+	actor := p.Authenticate(t, mine.Token)
 	actor.Address = "192.0.2.50"
 	const fresh = "another good one of mine"
 	vaulttest.WantKind(t, "wrong", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), errs.Invalid)
@@ -321,11 +321,11 @@ func TestChangePassword(t *testing.T) {
 	if err := p.Users.ChangePassword(t.Context(), actor, vaulttest.GoodPassword, fresh); err != nil {
 		t.Fatal(err)
 	}
-	p.Speaks(t, mine.Token)
-	p.Silent(t, "another session", other.Token)
-	_, err := p.Try(t, "kim", vaulttest.GoodPassword, "", "192.0.2.1")
+	p.Authenticate(t, mine.Token)
+	p.WantSignedOut(t, "another session", other.Token)
+	_, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "192.0.2.1")
 	vaulttest.WantSignInError(t, "the old one", err, auth.WrongPassword)
-	if _, err := p.Try(t, "kim", fresh, "", "192.0.2.1"); err != nil {
+	if _, err := p.TrySignIn(t, "kim", fresh, "", "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
 	// A stolen session does not guess the password.
@@ -338,8 +338,8 @@ func TestChangePassword(t *testing.T) {
 // A hash of another cost is made anew when its owner signs in, and goes on opening.
 func TestRehash(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Passwords = secret.DefaultArgon2Params() })
-	user := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Passwords = secret.DefaultArgon2Params() })
+	user := p.CreateUser(t, "kim", model.RoleAdmin)
 	// "a long walk to the courthouse" at m=64,t=1,p=1
 	user.Password = cheapHash
 	p.Put(t, user)
@@ -359,7 +359,7 @@ func TestRehash(t *testing.T) {
 // a user is refused in words.
 func TestEverythingIsBusy(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) {
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) {
 		o.Passwords, o.Settings.Users.Queue = secret.DefaultArgon2Params(), secret.QueueLimits{MaxLength: 8}
 	})
 	ctx, leave := context.WithCancel(t.Context())
@@ -399,8 +399,8 @@ func TestEverythingIsBusy(t *testing.T) {
 // turn and succeeds.
 func TestSignInAmongACrowd(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Passwords = secret.Argon2Params{Memory: 1024, Passes: 2, Lanes: 1} })
-	p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Passwords = secret.Argon2Params{Memory: 1024, Passes: 2, Lanes: 1} })
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	var crowd sync.WaitGroup
 	before := p.Users.HashRuns()
 	for i := range 200 {
@@ -410,7 +410,7 @@ func TestSignInAmongACrowd(t *testing.T) {
 		})
 	}
 	vaulttest.Eventually(t, "the crowd is there", func() bool { return p.Users.HashRuns() > before })
-	if _, err := p.Try(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1"); err != nil {
+	if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1"); err != nil {
 		t.Errorf("the owner: %v", err)
 	}
 	crowd.Wait()

@@ -14,70 +14,70 @@ import (
 // of argon2; and the password need not be right any more by then.
 func TestSignInInTwoSteps(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
-	plain, codes := p.Factor(t, p.Actor(t, "kim"))
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
+	plain, codes := p.EnableTwoFactor(t, p.Actor(t, "kim"))
 	p.Clock.Advance(time.Minute)
-	step, before := p.Step(t, "kim", "192.0.2.1"), p.Users.HashRuns()
-	_, err := p.GoOn(t, step, "", "192.0.2.1")
+	step, before := p.BeginSignIn(t, "kim", "192.0.2.1"), p.Users.HashRuns()
+	_, err := p.FinishSignIn(t, step, "", "192.0.2.1")
 	vaulttest.WantSignInError(t, "no code", err, auth.CodeNeeded)
-	_, err = p.GoOn(t, step, "000000", "192.0.2.1")
+	_, err = p.FinishSignIn(t, step, "000000", "192.0.2.1")
 	vaulttest.WantSignInError(t, "a wrong code", err, auth.WrongCode)
-	in, err := p.GoOn(t, step, p.Code(t, plain), "192.0.2.1")
+	in, err := p.FinishSignIn(t, step, p.TOTPCode(t, plain), "192.0.2.1")
 	if err != nil || in.User.Name != "kim" || p.Users.HashRuns() != before {
 		t.Errorf("%v, %d runs", err, p.Users.HashRuns()-before)
 	}
-	_, err = p.GoOn(t, step, codes[0], "192.0.2.1")
+	_, err = p.FinishSignIn(t, step, codes[0], "192.0.2.1")
 	vaulttest.WantSignInError(t, "the step once more", err, auth.ChallengeExpired)
 	for _, none := range []string{"x", step[1:], in.Token} {
-		_, err = p.GoOn(t, none, codes[0], "192.0.2.1")
+		_, err = p.FinishSignIn(t, none, codes[0], "192.0.2.1")
 		vaulttest.WantSignInError(t, "no step", err, auth.ChallengeExpired)
 	}
-	late := p.Step(t, "kim", "192.0.2.1")
+	late := p.BeginSignIn(t, "kim", "192.0.2.1")
 	p.Clock.Advance(auth.ChallengeTTL)
-	_, err = p.GoOn(t, late, codes[0], "192.0.2.1")
+	_, err = p.FinishSignIn(t, late, codes[0], "192.0.2.1")
 	vaulttest.WantSignInError(t, "a step of five minutes ago", err, auth.ChallengeExpired)
 }
 
 // A step ends with the password that it was made with, and with the user.
 func TestStepEndsWithPassword(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
-	kim := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	actor := p.Actor(t, "kim")
-	_, codes := p.Factor(t, actor)
-	step := p.Step(t, "kim", "192.0.2.1")
+	_, codes := p.EnableTwoFactor(t, actor)
+	step := p.BeginSignIn(t, "kim", "192.0.2.1")
 	if err := p.Users.ChangePassword(t.Context(), actor, vaulttest.GoodPassword, vaulttest.GoodPassword+" anew"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := p.GoOn(t, step, codes[0], "192.0.2.1")
+	_, err := p.FinishSignIn(t, step, codes[0], "192.0.2.1")
 	vaulttest.WantSignInError(t, "after another password", err, auth.WrongPassword)
 	if err := p.Users.ChangePassword(t.Context(), actor, vaulttest.GoodPassword+" anew", vaulttest.GoodPassword); err != nil {
 		t.Fatal(err)
 	}
-	step = p.Step(t, "kim", "192.0.2.2")
+	step = p.BeginSignIn(t, "kim", "192.0.2.2")
 	if _, err := p.Users.Disable(t.Context(), vaulttest.Operator, kim.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.GoOn(t, step, codes[0], "192.0.2.2")
+	_, err = p.FinishSignIn(t, step, codes[0], "192.0.2.2")
 	vaulttest.WantSignInError(t, "a disabled user", err, auth.WrongPassword)
 }
 
 // Codes that are guessed after one good password count as those with the password.
 func TestStepResistsGuessing(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
-	p.Factor(t, p.Actor(t, "kim"))
-	step, guesses := p.Step(t, "kim", "203.0.113.9"), 0
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
+	p.EnableTwoFactor(t, p.Actor(t, "kim"))
+	step, guesses := p.BeginSignIn(t, "kim", "203.0.113.9"), 0
 	for began := p.Clock.Now(); p.Clock.Now().Sub(began) < 15*time.Minute; {
-		_, err := p.GoOn(t, step, "000000", "203.0.113.9")
+		_, err := p.FinishSignIn(t, step, "000000", "203.0.113.9")
 		switch wait := tooMany(err); {
 		case wait > 0:
 			p.Clock.Advance(wait)
 		case refusedFor(err) == auth.ChallengeExpired:
-			step = p.Step(t, "kim", "192.0.2.1") // elsewhere, to be sure that it works
+			step = p.BeginSignIn(t, "kim", "192.0.2.1") // elsewhere, to be sure that it works
 		default:
 			vaulttest.WantSignInError(t, "a guess", err, auth.WrongCode)
 			guesses++
@@ -98,18 +98,18 @@ func refusedFor(err error) auth.Reason {
 // Whoever has the password cannot fill the memory with steps; the newest works.
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
-	_, codes := p.Factor(t, p.Actor(t, "kim"))
-	first := p.Step(t, "kim", "192.0.2.1")
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
+	_, codes := p.EnableTwoFactor(t, p.Actor(t, "kim"))
+	first := p.BeginSignIn(t, "kim", "192.0.2.1")
 	last := ""
 	for range 5 {
 		p.Clock.Advance(time.Second)
-		last = p.Step(t, "kim", "192.0.2.1")
+		last = p.BeginSignIn(t, "kim", "192.0.2.1")
 	}
-	_, err := p.GoOn(t, first, codes[0], "192.0.2.1")
+	_, err := p.FinishSignIn(t, first, codes[0], "192.0.2.1")
 	vaulttest.WantSignInError(t, "the oldest of six", err, auth.ChallengeExpired)
-	if _, err := p.GoOn(t, last, codes[0], "192.0.2.1"); err != nil {
+	if _, err := p.FinishSignIn(t, last, codes[0], "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,7 +129,7 @@ func TestWaitInWords(t *testing.T) {
 // Nobody but an administrator with a password opens the vault for the first time.
 func TestOpened(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
+	p := vaulttest.NewUserFixture(t, nil)
 	opened := func(want bool) {
 		t.Helper()
 		if got, err := p.Users.HasAdmin(t.Context()); err != nil || got != want {
@@ -137,7 +137,7 @@ func TestOpened(t *testing.T) {
 		}
 	}
 	opened(false)
-	p.User(t, "viewer", model.RoleViewer)
+	p.CreateUser(t, "viewer", model.RoleViewer)
 	opened(false)
 	token, _, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "owner", Role: model.RoleAdmin})
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 
 func TestUserEvents(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	kim := p.User(t, "kim", model.RoleAdmin)
-	p.User(t, "lee", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
+	p.CreateUser(t, "lee", model.RoleAdmin)
 	actor := p.Actor(t, "lee")
 	for _, err := range []error{
 		second(p.Users.Rename(t.Context(), actor, kim.ID, "kim b")),
@@ -41,7 +41,7 @@ func TestUserEvents(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, e := range p.Events(t) {
+	for _, e := range p.AuditEvents(t) {
 		got = append(got, fmt.Sprintf("%s %s by %s", e.Kind, e.Record, e.Actor.Record()))
 	}
 	want := []string{
@@ -63,26 +63,26 @@ func second(_ model.User, err error) error { return err }
 // a minute, with the user where there is one and never a name that is none.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	kim := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	kim.Password = cheapHash
 	p.Put(t, kim)
-	before := len(p.Events(t))
+	before := len(p.AuditEvents(t))
 	for range 5 {
-		_, err := p.Try(t, "kim", "wrong password", "", "203.0.113.9")
+		_, err := p.TrySignIn(t, "kim", "wrong password", "", "203.0.113.9")
 		vaulttest.WantKind(t, "wrong", err, errs.Unauthenticated)
 	}
 	for i := range 40 {
-		_, err := p.Try(t, "CanaryName", "wrong password", "", fmt.Sprintf("198.51.100.%d", i))
+		_, err := p.TrySignIn(t, "CanaryName", "wrong password", "", fmt.Sprintf("198.51.100.%d", i))
 		vaulttest.WantSignInError(t, "unknown", err, auth.WrongPassword)
 	}
-	if n := len(p.Events(t)); n != before {
+	if n := len(p.AuditEvents(t)); n != before {
 		t.Errorf("%d events at once", n-before)
 	}
 	if err := p.Users.FlushBuffered(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got := p.Events(t)[before:]
+	got := p.AuditEvents(t)[before:]
 	if len(got) != 21 {
 		t.Fatalf("%d events", len(got))
 	}
@@ -119,7 +119,7 @@ func TestUserCanaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &vaulttest.Users{Instance: v, Clock: clock}
+	p := &vaulttest.UserFixture{Instance: v, Clock: clock}
 	canaries := map[string]string{"password": "Canary and the yellow deed", "another password": "Canary and the green deed", "wrong password": "Canary that opens nothing"}
 	var said []error
 	must := func(err error) {
@@ -134,14 +134,14 @@ func TestUserCanaries(t *testing.T) {
 	must(err)
 	canaries["link"], _, err = p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "lee", Role: model.RoleStaff})
 	must(err)
-	in, err := p.Try(t, "kim", canaries["password"], "", "192.0.2.1")
+	in, err := p.TrySignIn(t, "kim", canaries["password"], "", "192.0.2.1")
 	must(err)
 	canaries["session"] = in.Token
-	actor := p.Speaks(t, in.Token)
+	actor := p.Authenticate(t, in.Token)
 	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, canaries["password"])
 	must(err)
 	canaries["second factor"] = offer.Secret
-	codes, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.Code(t, offer.Secret))
+	codes, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.TOTPCode(t, offer.Secret))
 	must(err)
 	for i, code := range codes {
 		canaries[fmt.Sprint("recovery code ", i)] = code
@@ -159,16 +159,16 @@ func TestUserCanaries(t *testing.T) {
 		_, err := p.Users.SignIn(t.Context(), draft)
 		said = append(said, err)
 	}
-	_, err = p.Try(t, "kim", canaries["another password"], codes[0], "192.0.2.1")
+	_, err = p.TrySignIn(t, "kim", canaries["another password"], codes[0], "192.0.2.1")
 	must(err)
 	_, err = p.Users.Accept(t.Context(), canaries["link"], auth.AcceptDraft{Password: "short"})
 	said = append(said, err)
 	_, err = p.Sessions.Authenticate(t.Context(), canaries["first link"])
 	said = append(said, err)
 	must(p.Users.FlushBuffered(t.Context()))
-	told, err := json.Marshal(p.Events(t))
+	told, err := json.Marshal(p.AuditEvents(t))
 	must(err)
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	places := map[string]string{"log": log.String(), "events": string(told), "errors": fmt.Sprintf("%+v %v", said, said)}
 	must(filepath.WalkDir(opts.Dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

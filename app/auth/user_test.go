@@ -27,7 +27,7 @@ func tooMany(err error) time.Duration {
 
 func TestUserCreate(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
+	p := vaulttest.NewUserFixture(t, nil)
 	token, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: " Kim Lee ", Role: model.RoleStaff})
 	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.CanSignIn() || !user.PasswordLink.Active(p.Clock.Now()) {
 		t.Fatalf("%q, %+v, %v", token, user, err)
@@ -57,12 +57,12 @@ func TestUserCreate(t *testing.T) {
 
 func TestUserJoins(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
+	p := vaulttest.NewUserFixture(t, nil)
 	token, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "kim", Role: model.RoleStaff})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.Try(t, "kim", "", "", "192.0.2.1")
+	_, err = p.TrySignIn(t, "kim", "", "", "192.0.2.1")
 	vaulttest.WantSignInError(t, "before a password was chosen", err, auth.WrongPassword)
 	in, err := p.Users.Invitation(t.Context(), token)
 	if err != nil || in != (auth.Invitation{Name: "kim"}) {
@@ -83,8 +83,8 @@ func TestUserJoins(t *testing.T) {
 // A link ends after 24 hours, when another is made, and when its user is disabled.
 func TestUserLinkEnds(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "admin", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "admin", model.RoleAdmin)
 	token, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "kim", Role: model.RoleStaff})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestUserLinkEnds(t *testing.T) {
 
 func TestFirstAdministrator(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
+	p := vaulttest.NewUserFixture(t, nil)
 	one, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -164,8 +164,8 @@ func TestFirstAdministrator(t *testing.T) {
 
 func TestLastAdministratorStays(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	kim := p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	for what, do := range map[string]func() error{
 		"disabled": func() error { _, err := p.Users.Disable(t.Context(), vaulttest.Operator, kim.ID); return err },
 		"demoted": func() error {
@@ -184,7 +184,7 @@ func TestLastAdministratorStays(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	lee := p.User(t, "lee", model.RoleAdmin)
+	lee := p.CreateUser(t, "lee", model.RoleAdmin)
 	actor := p.Actor(t, "kim")
 	if _, err := p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleViewer); err != nil {
 		t.Error(err)
@@ -198,8 +198,8 @@ func TestLastAdministratorStays(t *testing.T) {
 // Two administrators who disable each other at the same time: one stays.
 func TestAdministratorsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	one, other := p.User(t, "one", model.RoleAdmin), p.User(t, "other", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	one, other := p.CreateUser(t, "one", model.RoleAdmin), p.CreateUser(t, "other", model.RoleAdmin)
 	done := make(chan error)
 	for _, id := range []uint64{one.ID, other.ID} {
 		go func() { _, err := p.Users.Disable(t.Context(), vaulttest.Operator, id); done <- err }()
@@ -211,10 +211,10 @@ func TestAdministratorsAtOnce(t *testing.T) {
 
 func TestWhoMayAdminister(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "admin", model.RoleAdmin)
-	p.User(t, "staff", model.RoleStaff)
-	target := p.User(t, "viewer", model.RoleViewer)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "admin", model.RoleAdmin)
+	p.CreateUser(t, "staff", model.RoleStaff)
+	target := p.CreateUser(t, "viewer", model.RoleViewer)
 	_, key := vaulttest.CreateKey(t, p.Instance, model.KeyDraft{})
 	for who, row := range map[string]struct {
 		actor model.Actor
@@ -289,9 +289,9 @@ func TestWhoMayAdminister(t *testing.T) {
 // documents arrived stops it.
 func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	admin := p.User(t, "admin", model.RoleAdmin)
-	kim := p.User(t, "kim", model.RoleStaff)
+	p := vaulttest.NewUserFixture(t, nil)
+	admin := p.CreateUser(t, "admin", model.RoleAdmin)
+	kim := p.CreateUser(t, "kim", model.RoleStaff)
 	order := func(actor model.Actor) error {
 		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 		return err
@@ -317,7 +317,7 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	must(p.Users.Enable(t.Context(), vaulttest.Operator, kim.ID))
 	vaulttest.WantKind(t, "enabled again, the session is gone", order(actor), errs.Unauthenticated)
 	in := p.SignIn(t, "kim")
-	actor = p.Speaks(t, in.Token)
+	actor = p.Authenticate(t, in.Token)
 	if err := p.Sessions.SignOut(t.Context(), in.Token, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -332,17 +332,17 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 
 func TestReset(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "admin", model.RoleAdmin)
-	kim := p.User(t, "kim", model.RoleStaff)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "admin", model.RoleAdmin)
+	kim := p.CreateUser(t, "kim", model.RoleStaff)
 	in := p.SignIn(t, "kim")
-	p.Factor(t, p.Speaks(t, in.Token))
+	p.EnableTwoFactor(t, p.Authenticate(t, in.Token))
 	token, user, err := p.Users.Reset(t.Context(), vaulttest.Operator, kim.ID)
 	if err != nil || user.TwoFactor != nil || user.Password != "" {
 		t.Fatalf("%+v, %v", user, err)
 	}
-	p.Silent(t, "after a reset", in.Token)
-	_, err = p.Try(t, "kim", vaulttest.GoodPassword, "", "192.0.2.1")
+	p.WantSignedOut(t, "after a reset", in.Token)
+	_, err = p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "192.0.2.1")
 	vaulttest.WantSignInError(t, "the old password", err, auth.WrongPassword)
 	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.Reset {
 		t.Errorf("%+v, %v", in, err)
@@ -350,7 +350,7 @@ func TestReset(t *testing.T) {
 	if _, err := p.Users.Accept(t.Context(), token, auth.AcceptDraft{Password: vaulttest.GoodPassword + "!"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Try(t, "kim", vaulttest.GoodPassword+"!", "", "192.0.2.1"); err != nil {
+	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword+"!", "", "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,12 +13,12 @@ import (
 // Wherever a password is chosen, one that is easy to guess is refused, with what to do.
 func TestWeakPasswords(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Settings.Users.Host = "vault.smithtitle.example" })
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.Host = "vault.smithtitle.example" })
 	first, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.User(t, "owner", model.RoleAdmin)
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	invited, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "Kimberly Lee", Role: model.RoleStaff})
 	if err != nil {
 		t.Fatal(err)
@@ -57,21 +57,21 @@ func TestWeakPasswords(t *testing.T) {
 // The first administrator's password is judged too; passwords from before keep working.
 func TestWeakPasswordsOfBefore(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
+	p := vaulttest.NewUserFixture(t, nil)
 	first, err := p.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Accept(t.Context(), first, auth.AcceptDraft{Name: "owner", Password: "1q2w3e4r5t"})
 	vaulttest.WantKind(t, "the first administrator", err, errs.Invalid)
-	user := p.User(t, "owner", model.RoleAdmin)
+	user := p.CreateUser(t, "owner", model.RoleAdmin)
 	hash, err := p.Users.Rehash(t.Context(), "1q2w3e4r5t")
 	if err != nil {
 		t.Fatal(err)
 	}
 	user.Password = hash
 	p.Put(t, user)
-	if _, err := p.Try(t, "owner", "1q2w3e4r5t", "", "192.0.2.1"); err != nil {
+	if _, err := p.TrySignIn(t, "owner", "1q2w3e4r5t", "", "192.0.2.1"); err != nil {
 		t.Errorf("a password from before: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func TestDeskWork(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	none := model.PropertyDraft{}
 	for _, o := range [][2]string{{"today", today}, {"old", "2019-01-01"}, {"yesterday", "2026-05-28"}, {"week", "2026-06-05"}, {"later", "2026-06-06"}, {"never", ""}, {"held", "2026-05-01"}, {"finished", "2026-05-02"}} {
-		vaulttest.CreateOrderAt(t, v, o[0], o[1], "", none)
+		vaulttest.CreateOrderForProperty(t, v, o[0], o[1], "", none)
 	}
 	for id, status := range map[uint64]string{7: "on_hold", 8: "completed"} {
 		if _, err := v.Orders.Patch(t.Context(), vaulttest.Operator, id, model.OrderPatch{Status: model.Some(model.StringInput(status))}, vault.Match{}); err != nil {
@@ -73,7 +73,7 @@ func TestDeskWork(t *testing.T) {
 		t.Errorf("orders %s", got)
 	}
 	for range instance.MaxCounted {
-		vaulttest.CreateOrderAt(t, v, "many", "2026-05-30", "", none)
+		vaulttest.CreateOrderForProperty(t, v, "many", "2026-05-30", "", none)
 	}
 	if d := desk(t, v).Due; d.Count != instance.MaxCounted || !d.More || len(d.Orders) != 10 || d.Orders[0].Number != "today" {
 		t.Errorf("many: %s", workOf(d))
@@ -87,11 +87,11 @@ func TestDeskWork(t *testing.T) {
 func TestDeskDocuments(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
-	f.Replies(vaulttest.DamagedDocument)
+	f.SetHandler(vaulttest.DamagedDocument)
 	v, _ := vaulttest.OpenVerified(t, vaulttest.WithFakeReader(f))
 	v.Start(time.Hour)
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
-	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
 	if _, err := v.Files.Patch(t.Context(), vaulttest.Operator, files[0].ID, model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func BenchmarkDesk(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				n += len(vaulttest.FindSummary(f))
+				n += len(vaulttest.FormatFindResult(f))
 			}
 			b.ReportMetric(float64(n)/float64(b.N), "hits")
 		})
@@ -220,7 +220,7 @@ func TestStatusesOfAbstracts(t *testing.T) {
 	statuses := []string{"in SEARCH", "Title Plant", "Never Used"}
 	old, err := v.Templates.Create(t.Context(), vaulttest.Operator, model.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]model.Field{}})
 	vaulttest.NoError(t, err)
-	made := vaulttest.AbstractOfTemplate(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
+	made := vaulttest.CreateAbstractFromTemplate(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, made.ID, model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 	name := func(n int) vaulttest.Doc {
 		return vaulttest.NewDoc(fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n))
 	}
-	_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, name(1), vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)), name(2), name(3)), vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, name(1), vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)), name(2), name(3)), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 	}
 	// What is refused as a whole files nothing.
 	draft := model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 99}}
-	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, name(4)), vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, name(4)), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "another template", err, errs.Invalid)
 	before := numbers(t, v)
 	if before.Uploaded != 2 || before.Rejected != 2 {
@@ -58,10 +58,10 @@ func TestNumbersOfDocuments(t *testing.T) {
 
 func TestNumbersOfSignIns(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "owner", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
 	for _, password := range []string{"wrong password", "wrong password", vaulttest.GoodPassword, "wrong password", "wrong password", "wrong password"} {
-		_, _ = p.Try(t, "owner", password, "", "203.0.113.9") // counted, whatever came of it
+		_, _ = p.TrySignIn(t, "owner", password, "", "203.0.113.9") // counted, whatever came of it
 	}
 	want := map[string]uint64{"success": 1, "password": 4, "wait": 1, "code": 0, "code_needed": 0, "busy": 0, "step": 0, "trouble": 0}
 	got := numbers(t, p.Instance).SignIns

@@ -67,7 +67,7 @@ func TestAnotherDatabaseInPlace(t *testing.T) {
 	other.Create = true
 	second, err := instance.Open(t.Context(), other)
 	vaulttest.NoError(t, err)
-	vaulttest.CloseClean(t, second)
+	vaulttest.Close(t, second)
 	vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 	vaulttest.NoError(t, os.RemoveAll(opts.Dir))
 	vaulttest.NoError(t, os.Rename(away, opts.Dir))

@@ -33,7 +33,7 @@ func TestAnySequence(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			v, opts, clock := vaulttest.OpenTimed(t)
+			v, opts, clock := vaulttest.OpenWithClock(t)
 			p := &player{T: t, v: v, clock: clock, r: rand.New(rand.NewPCG(seed, 1)), asked: map[string]int{}}
 			for step := range 400 {
 				p.step()
@@ -93,7 +93,7 @@ func (p *player) docs() *vault.StagedUpload {
 	for range p.r.IntN(4) {
 		docs = append(docs, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(p.r.IntN(6))))
 	}
-	p.tray = vaulttest.NewTray(p.T, p.v, docs...)
+	p.tray = vaulttest.StageDocs(p.T, p.v, docs...)
 	return p.tray
 }
 

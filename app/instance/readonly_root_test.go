@@ -59,12 +59,12 @@ func TestReadOnlyDisk(t *testing.T) {
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	vaulttest.NoError(t, syscall.Mount("", opts.Dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	readAll(t, v, t.TempDir())
 	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "an order", err, errs.Unavailable)
@@ -99,18 +99,18 @@ func TestFullDiskIsReadable(t *testing.T) {
 	stored := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	fillDisk(t, opts.Dir)
 	readAll(t, v, filepath.Join(to, "served"))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	fillDisk(t, opts.Dir)
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	readAll(t, v, filepath.Join(to, "alone"))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	// An encrypted archive gets no copy in clear.
 	opts.Settings.Backup.Passphrase = "a passphrase of some length"
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(to, "sealed"), func(backup.Progress) {})
 	vaulttest.WantKind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
 	t.Setenv("TMPDIR", to)
@@ -122,7 +122,7 @@ func TestFullDiskIsReadable(t *testing.T) {
 	_, err = f.WriteAt([]byte("#"), 0)
 	vaulttest.NoError(t, errors.Join(err, f.Close()))
 	t.Setenv("TMPDIR", aside)
-	if r := vaulttest.VerifyClean(t, v); len(r.Findings) != 1 || r.Findings[0].Kind != "file" {
+	if r := vaulttest.VerifyReport(t, v); len(r.Findings) != 1 || r.Findings[0].Kind != "file" {
 		t.Errorf("a damaged document: got %+v, want one finding about it", r.Findings)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // A restore brings back neither sessions nor stored responses.
 func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "kim", model.RoleAdmin)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "kim", model.RoleAdmin)
 	p.SignIn(t, "kim")
 	err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 		return tx.PutStoredResponse([32]byte{7}, model.StoredResponse{Status: 201, Body: []byte("{}"), At: p.Clock.Now()})

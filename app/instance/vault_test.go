@@ -27,8 +27,8 @@ func TestOpenMakesThenKeeps(t *testing.T) {
 	}
 	made := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	mark := v.Secrets.Fingerprint()
-	vaulttest.CloseClean(t, v)
-	vaulttest.CloseClean(t, v) // twice is harmless
+	vaulttest.Close(t, v)
+	vaulttest.Close(t, v) // twice is harmless
 
 	opts.Create = false
 	again := vaulttest.Open(t, opts)
@@ -106,7 +106,7 @@ func TestOpenSecret(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				vaulttest.CloseClean(t, v)
+				vaulttest.Close(t, v)
 			}
 			path := filepath.Join(opts.Dir, "secret.key")
 			if err := tt.spoil(path); err != nil {
@@ -115,7 +115,7 @@ func TestOpenSecret(t *testing.T) {
 			before, _ := os.ReadFile(path) // absent after a loss
 			v, err := instance.Open(t.Context(), opts)
 			if err == nil {
-				vaulttest.CloseClean(t, v)
+				vaulttest.Close(t, v)
 				t.Fatal("opened")
 			}
 			if !strings.Contains(err.Error(), tt.says) {
@@ -132,7 +132,7 @@ func TestOpenSecret(t *testing.T) {
 func TestOpenTwice(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	tray := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	tray := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	second := opts
 	_, err := instance.Open(t.Context(), second)
 	vaulttest.WantKind(t, "second opener", err, errs.Locked)
@@ -152,7 +152,7 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("half a deed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +161,10 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report := vaulttest.VerifyClean(t, v); report.Leftovers != 1 {
+	if report := vaulttest.VerifyReport(t, v); report.Leftovers != 1 {
 		t.Errorf("leftovers: %+v", report)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	opts.Create = true
 	vaulttest.Open(t, opts)
 	vaulttest.WantNoDocuments(t, opts.Dir)
@@ -176,7 +176,7 @@ func TestClosedVaultRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
 	vaulttest.WantKind(t, "order", err, errs.Unavailable)
 	_, err = v.Files.Stage(t.Context())
@@ -220,7 +220,7 @@ func TestOpenSurveysTheDirectory(t *testing.T) {
 			before := vaulttest.FilesUnder(t, opts.Dir, ".")
 			v, err := instance.Open(t.Context(), opts)
 			if err == nil {
-				vaulttest.CloseClean(t, v)
+				vaulttest.Close(t, v)
 			}
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("said %v", err)
@@ -255,21 +255,21 @@ func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
 		}
 		return v
 	}
-	vaulttest.CloseClean(t, serve("1.pdf"))
+	vaulttest.Close(t, serve("1.pdf"))
 	old, err := os.ReadFile(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.CloseClean(t, serve("2.pdf"))
+	vaulttest.Close(t, serve("2.pdf"))
 	if err := os.WriteFile(database, old, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // and not at the next start either
 		v := serve("")
-		if report := vaulttest.VerifyClean(t, v); report.Orphans != 1 || !report.OK() {
+		if report := vaulttest.VerifyReport(t, v); report.Orphans != 1 || !report.OK() {
 			t.Errorf("%+v", report)
 		}
-		vaulttest.CloseClean(t, v)
+		vaulttest.Close(t, v)
 	}
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 2 {
 		t.Errorf("%d documents are left", n)
@@ -279,7 +279,7 @@ func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
 	}
 	v := serve("")
 	vaulttest.Eventually(t, "the sweep of what was given up", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 1 })
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 }
 
 // A key that ended while documents arrived files none.
@@ -291,7 +291,7 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	actor := model.Actor{Kind: model.ActorKey, ID: key.ID}
-	begun := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	begun := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	if _, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -309,12 +309,12 @@ func TestOpenWithoutItsSecret(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	path := filepath.Join(opts.Dir, "secret.key")
 	vaulttest.NoError(t, os.Remove(path))
 	again, err := instance.Open(t.Context(), opts)
 	if err == nil {
-		vaulttest.CloseClean(t, again)
+		vaulttest.Close(t, again)
 	}
 	if want := "deedkeep restore latest --from DIR"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q in it", err, want)

@@ -24,17 +24,17 @@ func spoiled(t *testing.T, spoil func(database string)) (*instance.Instance, ins
 	}
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	vaulttest.CreateOrder(t, v, "A-1")
-	vaulttest.AbstractOfTemplate(t, v, 1, nil)
+	vaulttest.CreateAbstractFromTemplate(t, v, 1, nil)
 	vaulttest.CreateKey(t, v, model.KeyDraft{})
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, files[2].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	spoil(filepath.Join(opts.Dir, "vault.db"))
 	if v, err = instance.Open(t.Context(), opts); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { vaulttest.CloseClean(t, v) })
+	t.Cleanup(func() { vaulttest.Close(t, v) })
 	return v, opts
 }
 
@@ -72,7 +72,7 @@ func TestRepairMendsWhatFollowsFromRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v, opts := spoiled(t, row.spoil)
-			if vaulttest.VerifyClean(t, v).OK() {
+			if vaulttest.VerifyReport(t, v).OK() {
 				t.Fatal("nothing was damaged")
 			}
 			r := repaired(t, v)
@@ -141,7 +141,7 @@ func TestRepairEmptiesTmp(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	arriving := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Arriving.pdf", "b"))
+	arriving := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Arriving.pdf", "b"))
 	copies := 0
 	_, err := v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {
 		if copies++; copies > 1 {

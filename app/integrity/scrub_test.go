@@ -142,11 +142,11 @@ func TestDamageIsReportedOnceUntilHealed(t *testing.T) {
 				t.Error("the damage is not known")
 			}
 
-			vaulttest.CloseClean(t, v)
+			vaulttest.Close(t, v)
 			if v, err = instance.Open(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
-			defer vaulttest.CloseClean(t, v)
+			defer vaulttest.Close(t, v)
 			v.Integrity.Recheck(t.Context())
 			if got := v.Damaged(); len(got) != 1 || got[0].FileID != file.ID || !got[0].Logged {
 				t.Errorf("after a restart: got %+v", got)
@@ -313,12 +313,12 @@ func TestScrubReadsEverything(t *testing.T) {
 	if got := vaulttest.Status(t, v).Damaged; got != 3 || before.Progress <= 0 {
 		t.Errorf("after three: %d damaged, %+v", got, before)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	if got := v.Integrity.State(); got.Progress != before.Progress || !got.Started.Equal(before.Started) {
 		t.Errorf("after a restart: got %+v, want %+v", got, before)
 	}
@@ -392,7 +392,7 @@ func TestScrubAndTheClock(t *testing.T) {
 func TestScrubNoteIsNoTrap(t *testing.T) {
 	v, opts, _ := scrubbed(t, nil)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))[0]
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	for _, note := range []string{"", "{", `{"after":"x"}`, `{"damaged":[{"sha256":"zz"}]}`, `[]`} {
 		if err := os.WriteFile(filepath.Join(opts.Dir, "scrub.json"), []byte(note), 0o600); err != nil {
 			t.Fatal(err)
@@ -407,7 +407,7 @@ func TestScrubNoteIsNoTrap(t *testing.T) {
 		if len(vaulttest.Content(t, v, file.ID)) == 0 {
 			t.Errorf("%q: the document cannot be read", note)
 		}
-		vaulttest.CloseClean(t, v)
+		vaulttest.Close(t, v)
 	}
 }
 

@@ -68,9 +68,9 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer vaulttest.CloseClean(t, v)
+			defer vaulttest.Close(t, v)
 			files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
-			if r := vaulttest.VerifyClean(t, v); !r.OK() || r.Files != 3 || r.Blobs != 3 || r.Bytes != 90 || r.Orphans+r.Leftovers != 0 {
+			if r := vaulttest.VerifyReport(t, v); !r.OK() || r.Files != 3 || r.Blobs != 3 || r.Bytes != 90 || r.Orphans+r.Leftovers != 0 {
 				t.Fatalf("%+v", r)
 			}
 			digest := files[1].Digest
@@ -78,7 +78,7 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := false
-			for _, f := range vaulttest.VerifyClean(t, v).Findings {
+			for _, f := range vaulttest.VerifyReport(t, v).Findings {
 				switch f.Kind {
 				case "file":
 					found = f.Subject == tt.file && strings.Contains(f.Problem, tt.says)
@@ -108,12 +108,12 @@ func TestVerifyNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	vaulttest.NewTray(t, v, vaulttest.PDFDoc("Arriving.pdf", "b")) // is somebody's
-	r := vaulttest.VerifyClean(t, v)
+	vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Arriving.pdf", "b")) // is somebody's
+	r := vaulttest.VerifyReport(t, v)
 	if !r.OK() || r.Orphans != 1 || r.Leftovers != 3 || r.Blobs != 1 {
 		t.Errorf("%+v", r)
 	}
-	if r := vaulttest.VerifyClean(t, v); r.Leftovers != 3 {
+	if r := vaulttest.VerifyReport(t, v); r.Leftovers != 3 {
 		t.Errorf("the first verification left something: %+v", r)
 	}
 }
@@ -125,7 +125,7 @@ func TestVerifyWithoutACopy(t *testing.T) {
 	v, opts := vaulttest.OpenVerified(t, nil)
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	v.MinFree = 1<<64 - 1
-	if r := vaulttest.VerifyClean(t, v); !r.OK() || r.Blobs != 3 || r.Files != 3 {
+	if r := vaulttest.VerifyReport(t, v); !r.OK() || r.Blobs != 3 || r.Files != 3 {
 		t.Errorf("got %+v; want 3 documents and no findings", r)
 	}
 	purge := func() {
@@ -153,7 +153,7 @@ func TestVerifyWithoutACopy(t *testing.T) {
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if r := vaulttest.VerifyClean(t, v); len(r.Findings) != 1 || r.Findings[0].Subject != "3" {
+	if r := vaulttest.VerifyReport(t, v); len(r.Findings) != 1 || r.Findings[0].Subject != "3" {
 		t.Errorf("got %+v; want one finding about file 3", r.Findings)
 	}
 	if err := os.Rename(path+".away", path); err != nil {
@@ -182,7 +182,7 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 		t.Errorf("%+v", seeded)
 	}
 	made := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "1"))
-	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("3.pdf", "3")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("3.pdf", "3")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{}); err != nil {

@@ -46,7 +46,7 @@ func TestDeletedPreviewsComeBack(t *testing.T) {
 	if n := f.Count(func(a vaulttest.ReaderCall) bool {
 		return a.Class == sandbox.View && a.Owner == vaulttest.Operator.Record()
 	}); n != 2 {
-		t.Errorf("asked %+v", f.SearchIndex)
+		t.Errorf("asked %+v", f.Calls)
 	}
 	// The processing of others goes on, too.
 	if why := vaulttest.ProcessingFailure(t, v, vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Later.pdf", "later"))[0].ID); why != "" {
@@ -134,7 +134,7 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 			t.Errorf("%s: %q, asked %d times", tt.name, got, f.Count(vaulttest.IsImageCall))
 		}
 	}
-	f.Replies(func(_ context.Context, a vaulttest.ReaderCall) error {
+	f.SetHandler(func(_ context.Context, a vaulttest.ReaderCall) error {
 		if a.Page > 9 {
 			return document.ErrNoPage
 		}

@@ -66,7 +66,7 @@ func TestProcessingSurvivesAReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	v = vaulttest.Open(t, opts)
 	if processed(t, v, f.ID) || vaulttest.Status(t, v).Queue != 1 {
 		t.Error("the task is gone")
@@ -99,12 +99,12 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 				t.Fatal(err)
 			}
 			files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
-			vaulttest.CloseClean(t, v)
-			vaulttest.RewriteDatabase(t, opts.Dir, tt.old, tt.changed)
+			vaulttest.Close(t, v)
+			vaulttest.ReplaceInDatabase(t, opts.Dir, tt.old, tt.changed)
 			if v, err = instance.Open(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
-			defer vaulttest.CloseClean(t, v)
+			defer vaulttest.Close(t, v)
 			v.Start(time.Hour)
 			vaulttest.Eventually(t, "an empty queue", func() bool { return vaulttest.Status(t, v).Queue == tt.queue })
 			for _, f := range files[1:] {

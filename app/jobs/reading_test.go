@@ -31,7 +31,7 @@ func TestPictureIsMadeOnceForMany(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, vaulttest.WithFakeReader(f))
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	f.Replies(func(context.Context, vaulttest.ReaderCall) error {
+	f.SetHandler(func(context.Context, vaulttest.ReaderCall) error {
 		close(begun)
 		<-goOn
 		return nil

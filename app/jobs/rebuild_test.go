@@ -91,14 +91,14 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 				repaired, err := v.Integrity.Repair(t.Context(), vaulttest.Operator, quietly)
 				check("repair", repaired.Report, err, 3, 2)
 			}
-			vaulttest.CloseClean(t, v)
+			vaulttest.Close(t, v)
 
 			log := &logLines{}
 			opts.Log = slog.New(slog.NewTextHandler(log, nil))
 			v = begun(t, opts)
 			vaulttest.WaitTextsRebuilt(t, v)
 			for i := range 4 {
-				vaulttest.FindsSoon(t, v, fmt.Sprintf("alone%d", i), fmt.Sprintf("file %d", i+1))
+				vaulttest.WaitSearchHits(t, v, fmt.Sprintf("alone%d", i), fmt.Sprintf("file %d", i+1))
 			}
 			vaulttest.Eventually(t, "the last line of the log", func() bool { return len(log.lines("is rebuilt")) == 1 })
 			if got := log.lines("rebuilding the text"); len(got) != 1 || !strings.Contains(got[0], "documents=3") {
@@ -117,7 +117,7 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 			}
 			r, err = v.Integrity.Verify(t.Context(), quietly)
 			check("verify of the thumbnails rebuilt", r, err, 0, 0)
-			vaulttest.CloseClean(t, v)
+			vaulttest.Close(t, v)
 		})
 	}
 }

@@ -84,7 +84,7 @@ func TestTheTextsOfARestoredVaultAreFoundAgain(t *testing.T) {
 		t.Errorf("a verification tells of %d texts, %v, %v", r.Texts, r.Findings, err)
 	}
 	before, gate := f.Count(vaulttest.IsTextCall), make(chan struct{})
-	f.Replies(func(context.Context, vaulttest.ReaderCall) error { <-gate; return nil })
+	f.SetHandler(func(context.Context, vaulttest.ReaderCall) error { <-gate; return nil })
 	v.Start(time.Hour)
 	vaulttest.Eventually(t, "some wait in the queue, and the index knows that", func() bool {
 		s, err := v.Search.State(t.Context())
@@ -136,7 +136,7 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 			v := vaulttest.Open(t, opts)
 			v.Start(time.Hour)
 			for i := range 5 {
-				vaulttest.FindsSoon(t, v, fmt.Sprintf("alone%d", i), fmt.Sprintf("file %d", i+1))
+				vaulttest.WaitSearchHits(t, v, fmt.Sprintf("alone%d", i), fmt.Sprintf("file %d", i+1))
 			}
 			vaulttest.WaitTextsRebuilt(t, v)
 		})
@@ -147,11 +147,11 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
-	f.Replies(func(_ context.Context, a vaulttest.ReaderCall) error {
+	f.SetHandler(func(_ context.Context, a vaulttest.ReaderCall) error {
 		switch {
-		case bytes.Contains([]byte(a.Body), []byte("alone0")) && a.WantKind == "text":
+		case bytes.Contains([]byte(a.Body), []byte("alone0")) && a.Kind == "text":
 			return document.ErrUnsupported
-		case bytes.Contains([]byte(a.Body), []byte("alone1")) && a.WantKind == "text":
+		case bytes.Contains([]byte(a.Body), []byte("alone1")) && a.Kind == "text":
 			return document.ErrDamaged
 		}
 		return nil
@@ -163,7 +163,7 @@ func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	before := f.Count(vaulttest.IsTextCall)
 	v := vaulttest.Open(t, opts)
 	v.Start(time.Hour)
-	vaulttest.FindsSoon(t, v, "walrus", "file 3")
+	vaulttest.WaitSearchHits(t, v, "walrus", "file 3")
 	for range 3 {
 		if err := v.Search.Rebuild(t.Context(), vaulttest.Operator); err != nil {
 			t.Fatal(err)

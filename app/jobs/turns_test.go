@@ -33,7 +33,7 @@ func TestCloseInTheMiddleOfWork(t *testing.T) {
 	}
 	files := vaulttest.UploadDocs(t, v, docs...)
 	// Some are done, then every further one hangs until it is told to stop.
-	f.Replies(func(ctx context.Context, _ vaulttest.ReaderCall) error {
+	f.SetHandler(func(ctx context.Context, _ vaulttest.ReaderCall) error {
 		if f.Count(vaulttest.IsImageCall) < 20 {
 			return nil
 		}
@@ -42,8 +42,8 @@ func TestCloseInTheMiddleOfWork(t *testing.T) {
 	})
 	v.Start(time.Hour)
 	vaulttest.Eventually(t, "some work", func() bool { return f.Count(vaulttest.IsImageCall) >= 20 })
-	vaulttest.CloseClean(t, v)
-	f.Replies(nil)
+	vaulttest.Close(t, v)
+	f.SetHandler(nil)
 
 	v = vaulttest.Open(t, opts)
 	left, kept := vaulttest.Status(t, v).Queue, map[string]int{}
@@ -77,7 +77,7 @@ func TestCloseInTheMiddleOfWork(t *testing.T) {
 func TestAttemptsSurviveAReopen(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
-	f.Replies(trouble)
+	f.SetHandler(trouble)
 	opts := vaulttest.Options(t)
 	vaulttest.WithFakeReader(f)(&opts)
 	v, err := instance.Open(t.Context(), opts)
@@ -88,7 +88,7 @@ func TestAttemptsSurviveAReopen(t *testing.T) {
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("d.pdf", "a"))
 	var task model.ProcessingTask
 	vaulttest.Eventually(t, "an attempt", func() bool { task = only(t, v); return task.Attempts == 1 })
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	v = vaulttest.Open(t, opts)
 	if got := only(t, v); got != task {
 		t.Errorf("%+v, was %+v", got, task)
@@ -99,7 +99,7 @@ func TestSlowDocumentsHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
 	release := make(chan struct{})
-	f.Replies(func(ctx context.Context, a vaulttest.ReaderCall) error {
+	f.SetHandler(func(ctx context.Context, a vaulttest.ReaderCall) error {
 		if strings.Contains(a.Body, "slow") {
 			select {
 			case <-release:
@@ -132,10 +132,10 @@ func TestOwnersTakeTurns(t *testing.T) {
 	f := &vaulttest.FakeReader{}
 	var order []string
 	var mu sync.Mutex
-	f.Replies(func(_ context.Context, a vaulttest.ReaderCall) error {
+	f.SetHandler(func(_ context.Context, a vaulttest.ReaderCall) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if a.WantKind == "text" {
+		if a.Kind == "text" {
 			order = append(order, a.Owner)
 		}
 		return nil
@@ -147,7 +147,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	}
 	vaulttest.UploadDocs(t, v, docs...)
 	other := model.Actor{Kind: "operator", ID: 8, Name: "other"}
-	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("o.pdf", "other")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("o.pdf", "other")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	v.Start(time.Hour)
@@ -175,11 +175,11 @@ func TestReadOnlyRests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	entered, fail := make(chan struct{}), make(chan struct{})
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))
-	f.Replies(func(_ context.Context, a vaulttest.ReaderCall) error {
-		if a.WantKind == "text" {
+	f.SetHandler(func(_ context.Context, a vaulttest.ReaderCall) error {
+		if a.Kind == "text" {
 			entered <- struct{}{}
 			<-fail
 		}
@@ -194,7 +194,7 @@ func TestReadOnlyRests(t *testing.T) {
 		t.Error("tried again at once")
 	case <-time.After(50 * time.Millisecond): // nothing tells that nothing happens
 	}
-	f.Replies(nil)
+	f.SetHandler(nil)
 }
 
 func body(t *testing.T, f *blobstore.PreviewFile, err error) string {

@@ -36,13 +36,13 @@ func TestProcessingKeepsTextAndThumbnail(t *testing.T) {
 	// All that was asked was asked in the background, for the one who uploaded.
 	if n := f.Count(func(a vaulttest.ReaderCall) bool {
 		return a.Class == sandbox.Background && a.Owner == vaulttest.Operator.Record()
-	}); n != 2 || len(f.SearchIndex) != 2 {
-		t.Errorf("asked %+v", f.SearchIndex)
+	}); n != 2 || len(f.Calls) != 2 {
+		t.Errorf("asked %+v", f.Calls)
 	}
 	// The same bytes again cost nothing.
 	again := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Copy.pdf", "a"))[0]
-	if why := vaulttest.ProcessingFailure(t, v, again.ID); why != "" || len(f.SearchIndex) != 2 {
-		t.Errorf("the second: %q, asked %d times", why, len(f.SearchIndex))
+	if why := vaulttest.ProcessingFailure(t, v, again.ID); why != "" || len(f.Calls) != 2 {
+		t.Errorf("the second: %q, asked %d times", why, len(f.Calls))
 	}
 }
 
@@ -65,13 +65,13 @@ func TestFindings(t *testing.T) {
 		{"one of each", document.ErrUnsupported, sandbox.ErrDeadline, "No picture: the document takes too long."},
 	}
 	f := &vaulttest.FakeReader{}
-	f.Replies(func(_ context.Context, a vaulttest.ReaderCall) error {
+	f.SetHandler(func(_ context.Context, a vaulttest.ReaderCall) error {
 		for _, tt := range tests {
 			switch {
 			case !strings.Contains(a.Body, tt.name):
-			case a.WantKind == "text" && tt.text != nil:
+			case a.Kind == "text" && tt.text != nil:
 				return fmt.Errorf("deep down: %w", tt.text)
-			case a.WantKind == "picture" && tt.picture != nil:
+			case a.Kind == "picture" && tt.picture != nil:
 				return fmt.Errorf("deep down: %w", tt.picture)
 			}
 		}
@@ -114,7 +114,7 @@ func trouble(context.Context, vaulttest.ReaderCall) error { return errTrouble }
 func TestTroubleIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
-	f.Replies(trouble)
+	f.SetHandler(trouble)
 	clock := vaulttest.NewClock()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { vaulttest.WithFakeReader(f)(o); o.Now = clock.Now })
 	v.Start(time.Hour)
@@ -133,7 +133,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 		}
 		// A moment too early nothing happens: another file overtakes it.
 		clock.Advance(task.DueAt.Sub(clock.Now()) - time.Millisecond)
-		f.Replies(func(_ context.Context, a vaulttest.ReaderCall) error {
+		f.SetHandler(func(_ context.Context, a vaulttest.ReaderCall) error {
 			if strings.Contains(a.Body, "other") {
 				return nil
 			}
@@ -159,7 +159,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	// On request it begins anew, with as many attempts.
-	f.Replies(nil)
+	f.SetHandler(nil)
 	if n, err := v.Processing.Retry(t.Context(), vaulttest.Operator, file.ID); n != 1 || err != nil {
 		t.Errorf("retried %d, %v", n, err)
 	}
@@ -190,7 +190,7 @@ func TestRetry(t *testing.T) {
 	v, _ := vaulttest.StartWithFakeReader(t, f)
 	good := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Good.pdf", "good"))[0]
 	vaulttest.WaitProcessed(t, v)
-	f.Replies(vaulttest.DamagedDocument)
+	f.SetHandler(vaulttest.DamagedDocument)
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	vaulttest.WaitProcessed(t, v)
 	one := func(id uint64) error {
@@ -203,7 +203,7 @@ func TestRetry(t *testing.T) {
 	if got := vaulttest.Status(t, v); got.Failed != 3 || got.Queue != 0 {
 		t.Fatalf("%+v", got)
 	}
-	f.Replies(nil)
+	f.SetHandler(nil)
 	if n, err := v.Processing.Retry(t.Context(), vaulttest.Operator, files[1].ID); n != 1 || err != nil {
 		t.Errorf("one: %d, %v", n, err)
 	}
@@ -229,11 +229,11 @@ func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 	t.Parallel()
 	for range 3 {
 		f := &vaulttest.FakeReader{}
-		f.Replies(vaulttest.DamagedDocument)
+		f.SetHandler(vaulttest.DamagedDocument)
 		v, _ := vaulttest.StartWithFakeReader(t, f)
 		files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 		vaulttest.WaitProcessed(t, v)
-		f.Replies(nil)
+		f.SetHandler(nil)
 		broken := func(*store.Tx) error { return errTrouble }
 		entered, release := make(chan struct{}), make(chan struct{})
 		var all sync.WaitGroup
@@ -271,7 +271,7 @@ func TestRetryOfManyCommits(t *testing.T) {
 	t.Parallel()
 	const many = 300 // more than one commit takes
 	f := &vaulttest.FakeReader{}
-	f.Replies(vaulttest.DamagedDocument)
+	f.SetHandler(vaulttest.DamagedDocument)
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { vaulttest.WithFakeReader(f)(o); o.Settings.FilesPerRequest = many })
 	v.Start(time.Hour)
 	var docs []vaulttest.Doc
@@ -280,7 +280,7 @@ func TestRetryOfManyCommits(t *testing.T) {
 	}
 	vaulttest.UploadDocs(t, v, docs...)
 	vaulttest.WaitProcessed(t, v)
-	f.Replies(nil)
+	f.SetHandler(nil)
 	if n, err := v.Processing.Retry(t.Context(), vaulttest.Operator, 0); n != many || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
@@ -294,7 +294,7 @@ func TestRetryOfManyCommits(t *testing.T) {
 func TestFailedPassesDamageBy(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
-	f.Replies(vaulttest.DamagedDocument)
+	f.SetHandler(vaulttest.DamagedDocument)
 	opts := vaulttest.Options(t)
 	vaulttest.WithFakeReader(f)(&opts)
 	v, err := instance.Open(t.Context(), opts)
@@ -304,12 +304,12 @@ func TestFailedPassesDamageBy(t *testing.T) {
 	v.Start(time.Hour)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
 	vaulttest.WaitProcessed(t, v)
-	vaulttest.CloseClean(t, v)
-	vaulttest.RewriteDatabase(t, opts.Dir, `"filename":"1.pdf"`, `"filename":"7.pdf"`)
+	vaulttest.Close(t, v)
+	vaulttest.ReplaceInDatabase(t, opts.Dir, `"filename":"1.pdf"`, `"filename":"7.pdf"`)
 	if v, err = instance.Open(t.Context(), opts); err != nil {
 		t.Fatal(err)
 	}
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	if list, err := v.Processing.Failed(t.Context(), 1, 10); err != nil || len(list) != 1 || list[0].ID != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}

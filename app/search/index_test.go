@@ -25,7 +25,7 @@ import (
 
 func finds(t testing.TB, v *instance.Instance, text string, want ...string) {
 	t.Helper()
-	if got, err := vaulttest.SearchIndex(t, v, text); err != nil || !slices.Equal(got, want) {
+	if got, err := vaulttest.SearchHits(t, v, text); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q finds %v, %v; want %v", text, got, err, want)
 	}
 }
@@ -41,9 +41,9 @@ func shut(t testing.TB, v *instance.Instance) {
 func furnished(t *testing.T, v *instance.Instance) (questions []string) {
 	t.Helper()
 	for i := range 6 {
-		vaulttest.CreateOrderAt(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i), elmStreet("Troy", "Rensselaer"))
+		vaulttest.CreateOrderForProperty(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i), elmStreet("Troy", "Rensselaer"))
 		draft := model.AbstractDraft{PropertyDraft: elmStreet("Albany", "Albany"), Custom: vaulttest.CustomText("file_number", fmt.Sprintf(`"F-%04d"`, i))}
-		_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, vaulttest.PDFDoc(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Idempotency[vault.AbstractWithFiles]{})
+		_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func answers(t testing.TB, v *instance.Instance, questions []string) map[string]
 	t.Helper()
 	all := map[string]string{}
 	for _, q := range questions {
-		list, err := vaulttest.SearchIndex(t, v, q)
+		list, err := vaulttest.SearchHits(t, v, q)
 		if err != nil {
 			t.Fatalf("%q: %v", q, err)
 		}
@@ -72,11 +72,11 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now = vaulttest.NewClock().Now })
 	vaulttest.WaitIndexed(t, v)
 	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"26-0017"`)},
-		vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed Bk1022-Pg311.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
+		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed Bk1022-Pg311.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := vaulttest.CreateOrderAt(t, v, "A-77", "", "12-3-045", elmStreet("Troy", "Rensselaer"))
+	o := vaulttest.CreateOrderForProperty(t, v, "A-77", "", "12-3-045", elmStreet("Troy", "Rensselaer"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Survey.pdf", "2"))[0]
 	a, file := filed.Abstract.ID, filed.Files[0].ID
 	in := func(county string) (list []string) {
@@ -140,7 +140,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 			}
 		}
 		vaulttest.WaitIndexed(t, v)
-		if got, err := vaulttest.SearchIndex(t, v, row.text); err != nil || !slices.Equal(got, row.want) {
+		if got, err := vaulttest.SearchHits(t, v, row.text); err != nil || !slices.Equal(got, row.want) {
 			t.Errorf("%s: %q finds %v, %v; want %v", row.name, row.text, got, err, row.want)
 		}
 	}
@@ -181,9 +181,9 @@ func TestWhatAServerIsToldIsFoundSoon(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	vaulttest.UploadDocs(t, v, vaulttest.TextDoc("Affidavit.txt", "the grantor swears upon oath"))
-	took := vaulttest.FindsSoon(t, v, "grantor swears", "file 1")
-	vaulttest.CreateOrderAt(t, v, "A-77", "", "12-3-045", elmStreet("Troy", "Rensselaer"))
-	t.Logf("a text after %v, an order after %v", took, vaulttest.FindsSoon(t, v, "12.3.045", "order 1"))
+	took := vaulttest.WaitSearchHits(t, v, "grantor swears", "file 1")
+	vaulttest.CreateOrderForProperty(t, v, "A-77", "", "12-3-045", elmStreet("Troy", "Rensselaer"))
+	t.Logf("a text after %v, an order after %v", took, vaulttest.WaitSearchHits(t, v, "12.3.045", "order 1"))
 
 	// The text goes, and the index is made anew: the old one answers until it is there
 	// again.
@@ -260,18 +260,18 @@ func TestAnIndexThatIsDamagedUnderAServer(t *testing.T) {
 			}
 			for q, list := range want {
 				if list == "" {
-					vaulttest.FindsSoon(t, v, q)
+					vaulttest.WaitSearchHits(t, v, q)
 				} else {
-					vaulttest.FindsSoon(t, v, q, strings.Split(list, ", ")...)
+					vaulttest.WaitSearchHits(t, v, q, strings.Split(list, ", ")...)
 				}
 			}
-			vaulttest.CreateOrderAt(t, v, "99-1", "", "", elmStreet("", ""))
-			vaulttest.FindsSoon(t, v, "99-1", "order 7")
+			vaulttest.CreateOrderForProperty(t, v, "99-1", "", "", elmStreet("", ""))
+			vaulttest.WaitSearchHits(t, v, "99-1", "order 7")
 			vaulttest.WaitIndexed(t, v)
 			for _, q := range []string{"26-0003", "plat"} { // each may be the one that meets the damage
-				vaulttest.FindsSoon(t, v, q, strings.Split(want[q], ", ")...)
+				vaulttest.WaitSearchHits(t, v, q, strings.Split(want[q], ", ")...)
 			}
-			vaulttest.VerifyClean(t, v) // which meets what no search has met
+			vaulttest.VerifyReport(t, v) // which meets what no search has met
 			vaulttest.WaitIndexed(t, v)
 		})
 	}
@@ -289,7 +289,7 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 		{"as it was", false, func(*testing.T, *instance.Instance) {}},
 		{"gone on", false, func(t *testing.T, v *instance.Instance) {
 			for n := range 9 {
-				vaulttest.CreateOrderAt(t, v, fmt.Sprint("B-", n), "", "", elmStreet("", ""))
+				vaulttest.CreateOrderForProperty(t, v, fmt.Sprint("B-", n), "", "", elmStreet("", ""))
 			}
 		}},
 		{"served since", true, func(*testing.T, *instance.Instance) {}},
@@ -298,7 +298,7 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 			t.Parallel()
 			opts := vaulttest.Options(t)
 			v := vaulttest.OpenUnchecked(t, opts)
-			vaulttest.CreateOrderAt(t, v, "ALPHA77", "", "", elmStreet("", ""))
+			vaulttest.CreateOrderForProperty(t, v, "ALPHA77", "", "", elmStreet("", ""))
 			v.Start(time.Hour)
 			vaulttest.WaitIndexed(t, v)
 			shut(t, v)
@@ -307,7 +307,7 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 				t.Fatal(err)
 			}
 			v = vaulttest.OpenUnchecked(t, opts)
-			vaulttest.CreateOrderAt(t, v, "BRAVO88", "", "", elmStreet("", ""))
+			vaulttest.CreateOrderForProperty(t, v, "BRAVO88", "", "", elmStreet("", ""))
 			if row.served {
 				v.Start(time.Hour)
 			}
@@ -322,7 +322,7 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 			if row.served {
 				v.Start(time.Hour)
 			}
-			if got, err := vaulttest.SearchIndex(t, v, "BRAVO88"); err == nil && len(got) > 0 {
+			if got, err := vaulttest.SearchHits(t, v, "BRAVO88"); err == nil && len(got) > 0 {
 				t.Errorf("it finds %v", got)
 			}
 			vaulttest.WaitIndexed(t, v)
@@ -338,12 +338,12 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.WaitIndexed(t, v)
-	vaulttest.CreateOrderAt(t, v, "A-1", "", "", elmStreet("", ""))
+	vaulttest.CreateOrderForProperty(t, v, "A-1", "", "", elmStreet("", ""))
 	v.MinFree = 1 << 62
 	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
-	if _, err := vaulttest.SearchIndex(t, v, "A-1"); err != nil {
+	if _, err := vaulttest.SearchHits(t, v, "A-1"); err != nil {
 		t.Errorf("what it knows: %v", err)
 	}
 	v.MinFree = 0
@@ -371,7 +371,7 @@ func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 func TestEverySearchIsCounted(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	o := vaulttest.CreateOrderAt(t, v, "26-100", "", "", elmStreet("Troy", "Rensselaer"))
+	o := vaulttest.CreateOrderForProperty(t, v, "26-100", "", "", elmStreet("Troy", "Rensselaer"))
 	list := func(text string, err error, hits ...query.Hit) {
 		f.hits, f.err = hits, err
 		_, _ = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: text}) // what became of it is counted
@@ -399,14 +399,14 @@ func TestADamagedAbstractHidesNoDocument(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("zebra.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("zebra.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
 	vaulttest.WaitIndexed(t, v)
 	vaulttest.NoError(t, v.Close())
 	vaulttest.FlipBit(t, filepath.Join(opts.Dir, "vault.db"), "abstracts", 200, false)
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	vaulttest.WaitIndexed(t, v)
 	if _, err := v.Abstracts.Get(t.Context(), made.Abstract.ID); err == nil {
 		t.Fatal("the abstract is not damaged")
@@ -420,7 +420,7 @@ func TestADamagedAbstractHidesNoDocument(t *testing.T) {
 func TestFiltersCompareInOneWay(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	vaulttest.CreateOrderAt(t, v, "KX100", "", "", elmStreet("Las Cruces", "Doña Ana"))
+	vaulttest.CreateOrderForProperty(t, v, "KX100", "", "", elmStreet("Las Cruces", "Doña Ana"))
 	vaulttest.WaitIndexed(t, v)
 	for county, want := range map[string]int{"DOÑA ana": 1, "Dona Ana": 1, " Doña  Ana County": 1, "Doña": 0, "Anna": 0} {
 		page, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "KX100", County: county})
@@ -496,7 +496,7 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := vaulttest.Open(t, opts)
-	vaulttest.CreateOrderAt(t, v, "KX100", "", "", elmStreet("", ""))
+	vaulttest.CreateOrderForProperty(t, v, "KX100", "", "", elmStreet("", ""))
 	v.Start(time.Hour)
 	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "must be a folder") {
 		t.Errorf("said %v", err)
@@ -510,5 +510,5 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	vaulttest.FindsSoon(t, v, "KX100", "order 1")
+	vaulttest.WaitSearchHits(t, v, "KX100", "order 1")
 }

@@ -52,14 +52,14 @@ func TestVerifyReadsTheIndex(t *testing.T) {
 	v := vaulttest.OpenUnchecked(t, opts)
 	furnished(t, v)
 	vaulttest.WaitIndexed(t, v)
-	if r := vaulttest.VerifyClean(t, v); !r.OK() {
+	if r := vaulttest.VerifyReport(t, v); !r.OK() {
 		t.Errorf("whole: %+v", r.Findings)
 	}
 	shut(t, v)
 
 	spoilIndex(t, opts.Dir)
 	v = vaulttest.OpenUnchecked(t, opts)
-	r := vaulttest.VerifyClean(t, v)
+	r := vaulttest.VerifyReport(t, v)
 	if len(r.Findings) != 1 || r.Findings[0].Kind != "search" || !strings.Contains(r.Findings[0].Problem, "no document is lost") || !strings.Contains(r.Findings[0].Problem, "deedkeep reindex") {
 		t.Errorf("damaged, without a server: %+v", r.Findings)
 	}
@@ -69,19 +69,19 @@ func TestVerifyReadsTheIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = vaulttest.OpenUnchecked(t, opts)
-	if r := vaulttest.VerifyClean(t, v); !r.OK() {
+	if r := vaulttest.VerifyReport(t, v); !r.OK() {
 		t.Errorf("missing: %+v", r.Findings)
 	}
 	v.Start(time.Hour)
 	vaulttest.WaitTextsRebuilt(t, v)
 	merged(t, opts.Dir)
 	spoilIndex(t, opts.Dir)
-	r = vaulttest.VerifyClean(t, v)
+	r = vaulttest.VerifyReport(t, v)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "being made anew") {
 		t.Errorf("damaged, beside a server: %+v", r.Findings)
 	}
 	vaulttest.WaitIndexed(t, v)
-	if r := vaulttest.VerifyClean(t, v); !r.OK() {
+	if r := vaulttest.VerifyReport(t, v); !r.OK() {
 		t.Errorf("made anew: %+v", r.Findings)
 	}
 	finds(t, v, "26-0003", "order 4")

@@ -242,8 +242,8 @@ func TestSearchAsks(t *testing.T) {
 func TestSearchReadsLiveRecords(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	placed := vaulttest.CreateOrderAt(t, v, "26-100", "2026-06-01", "12.-3-45", elmStreet("Troy", "Rensselaer"))
-	gone := vaulttest.CreateOrderAt(t, v, "26-101", "", "", elmStreet("Troy", "Rensselaer"))
+	placed := vaulttest.CreateOrderForProperty(t, v, "26-100", "2026-06-01", "12.-3-45", elmStreet("Troy", "Rensselaer"))
+	gone := vaulttest.CreateOrderForProperty(t, v, "26-101", "", "", elmStreet("Troy", "Rensselaer"))
 	a := filedAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "nothing"))[0]
 	f.hits = []query.Hit{hit(query.Order, placed.ID), hit(query.Order, gone.ID), hit(query.Abstract, a.ID), hit(query.File, loose.ID), hit(query.File, 99), hit(9, 1)}
@@ -303,7 +303,7 @@ func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
 	draft := model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"F-7"`)}
-	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
+	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +425,7 @@ func TestSearchLists(t *testing.T) {
 	v, f := searched(t)
 	var want []string
 	for i := range 7 {
-		o := vaulttest.CreateOrderAt(t, v, fmt.Sprintf("26-%d", i), "", "", elmStreet("Troy", "Rensselaer"))
+		o := vaulttest.CreateOrderForProperty(t, v, fmt.Sprintf("26-%d", i), "", "", elmStreet("Troy", "Rensselaer"))
 		f.hits = append(f.hits, hit(query.Order, o.ID), hit(query.File, uint64(i)))
 		if i == 3 {
 			if err := v.Orders.Trash(t.Context(), vaulttest.Operator, o.ID, vault.Match{}); err != nil {
@@ -547,7 +547,7 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -578,7 +578,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"), County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
 		Custom: several("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	})
 	v.Start(time.Hour)
 	vaulttest.UploadDocs(t, v, vaulttest.TextDoc("A.txt", "walrus"))
-	vaulttest.FindsSoon(t, v, "walrus", "file 1")
+	vaulttest.WaitSearchHits(t, v, "walrus", "file 1")
 	kept, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", blobstore.TextFile))
 	if err != nil || len(kept) != 1 {
 		t.Fatal(kept, err)

@@ -59,7 +59,7 @@ func TestDiskFails(t *testing.T) {
 				})
 			})
 			before := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Before.pdf", "before"))[0]
-			tr := vaulttest.NewTray(t, v)
+			tr := vaulttest.StageDocs(t, v)
 			bad.Store(true)
 			err := tr.Add("Deed.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1\n"))
 			if err == nil {
@@ -125,7 +125,7 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
 	_, leaked := vaulttest.CreateKey(t, v, model.KeyDraft{})
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	opts.Settings.DiskReserve = math.MaxUint64
 	v = vaulttest.Open(t, opts)
 
@@ -141,7 +141,7 @@ func TestDiskBelowTheReserve(t *testing.T) {
 
 	v.Start(time.Hour)
 	vaulttest.Eventually(t, "the end of the processing", func() bool { return vaulttest.Status(t, v).Queue == 0 })
-	vaulttest.WantKeyWorks(t, v, text, true)
+	vaulttest.WantKeyValid(t, v, text, true)
 	if string(vaulttest.Content(t, v, f.ID)) != string(vaulttest.PDF(1, "a")) {
 		t.Error("the document differs")
 	}
@@ -154,7 +154,7 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	if _, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID); err != nil {
 		t.Errorf("revoke: %v", err)
 	}
-	vaulttest.WantKeyWorks(t, v, text, false)
+	vaulttest.WantKeyValid(t, v, text, false)
 	s := vaulttest.Status(t, v)
 	if s.DiskReserve != math.MaxUint64 || s.ReadOnly || s.DiskFree == 0 {
 		t.Errorf("%+v", s)
@@ -166,7 +166,7 @@ func TestDiskBelowTheReserve(t *testing.T) {
 func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	tr := vaulttest.NewTray(t, v, vaulttest.NewDoc("first.txt", vaulttest.TextOfSize(9)))
+	tr := vaulttest.StageDocs(t, v, vaulttest.NewDoc("first.txt", vaulttest.TextOfSize(9)))
 	v.MinFree = math.MaxUint64
 	vaulttest.WantKind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), errs.InsufficientStorage)
 	_, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
@@ -220,7 +220,7 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	bad.Store(true)
 	for n := 1; n <= 3; n++ {
 		vaulttest.NoError(t, v.Healthy(t.Context()))
-		_, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
+		_, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 		vaulttest.WantKind(t, "upload", err, errs.Internal)
 	}
 	vaulttest.WantKind(t, "after 3 errors", v.Healthy(t.Context()), errs.Unavailable)

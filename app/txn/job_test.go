@@ -31,7 +31,7 @@ func TestBeginBackup(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	held, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
-	docs := vaulttest.NewTray(t, v, vaulttest.PDFDoc("a.pdf", "a"))
+	docs := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))
 	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, docs, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}

@@ -69,13 +69,13 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			}
 			fill()
 			if restart {
-				vaulttest.CloseClean(t, v)
+				vaulttest.Close(t, v)
 				fill() // what the search index gave back as it closed
 				v, err = instance.Open(t.Context(), opts)
 				vaulttest.NoError(t, err)
 				v.Start(1 << 40)
 			}
-			defer func() { vaulttest.CloseClean(t, v) }()
+			defer func() { vaulttest.Close(t, v) }()
 			refused := func() {
 				t.Helper()
 				_, err := v.Files.Stage(t.Context())

@@ -37,7 +37,7 @@ func TestSpareFile(t *testing.T) {
 		v, err := instance.Open(t.Context(), opts)
 		vaulttest.NoError(t, err)
 		v.Start(1 << 40)
-		vaulttest.CloseClean(t, v)
+		vaulttest.Close(t, v)
 		if got := size(); got != row.want {
 			t.Errorf("%s: %d bytes, want %d", row.name, got, row.want)
 		}

@@ -103,15 +103,15 @@ func TestUpload(t *testing.T) {
 
 func TestUploadForesees(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) {
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) {
 		o.Settings.FileSize, o.Settings.FilesPerAbstract = 1000, 1
 	})
 	v := p.Instance
 	full := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"))
 	gone := vaulttest.CreateAbstract(t, v)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, gone.Abstract.ID, vault.Match{}))
-	p.User(t, "admin", model.RoleAdmin)
-	p.User(t, "vera", model.RoleViewer)
+	p.CreateUser(t, "admin", model.RoleAdmin)
+	p.CreateUser(t, "vera", model.RoleViewer)
 	viewer := p.Actor(t, "vera")
 	for _, row := range []struct {
 		name  string
@@ -171,7 +171,7 @@ func TestUploadRefused(t *testing.T) {
 		{"a password", upload.Plan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
 		{"other content", upload.Plan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
 		{"the abstract is full by now", upload.Plan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
-			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("b.pdf", "b")), vault.Idempotency[vault.AbstractWithFiles]{})
+			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("b.pdf", "b")), vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}, document.ReasonAbstractFull},
 		{"the abstract has gone", upload.Plan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
@@ -219,7 +219,7 @@ func TestUploadAfterAPowerCut(t *testing.T) {
 	if err != nil || len(parts) != 1 || strings.Contains(parts[0], up.ID) {
 		t.Fatalf("%v, %v", parts, err)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	// What came after the last sync is there in its length alone.
 	vaulttest.NoError(t, os.Truncate(parts[0], 2_500_000))
 
@@ -302,7 +302,7 @@ func TestUploadCancel(t *testing.T) {
 
 func TestUploadExpires(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Settings.Uploads = upload.Settings{Keep: time.Hour, PerUser: 2} })
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Uploads = upload.Settings{Keep: time.Hour, PerUser: 2} })
 	v := p.Instance
 	plan := upload.Plan{Filename: "a.pdf", Size: 10}
 	first := vaulttest.BeginUpload(t, v, plan)
@@ -352,7 +352,7 @@ func TestUploadPause(t *testing.T) {
 	v.Uploads.Pause()
 	<-v.Uploads.Paused()
 	vaulttest.NoError(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as the voice does
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	vaulttest.WantKind(t, "what was under way", <-ended, errs.Unavailable)
 	_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 3, strings.NewReader("x"))
 	vaulttest.WantKind(t, "afterwards", err, errs.Unavailable)
@@ -380,7 +380,7 @@ func TestUploadFiledLater(t *testing.T) {
 	}
 	_, err = v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID)
 	vaulttest.WantKind(t, "still busy", err, errs.Unavailable)
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	v = vaulttest.Open(t, opts)
 	busy.fail.Store(false)
 	told, err := v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID)
@@ -410,7 +410,7 @@ func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer vaulttest.CloseClean(t, v)
+			defer vaulttest.Close(t, v)
 			body := big(1000)
 			up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 			left.Store(failing)
@@ -430,7 +430,7 @@ func TestUploadOffsetWhileFiling(t *testing.T) {
 	t.Parallel()
 	looks, goOn := make(chan struct{}), make(chan struct{})
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Reader = vaulttest.WithInspectHook(func(context.Context, string) error { close(looks); <-goOn; return nil })
+		o.Reader = vaulttest.NewHookedReader(func(context.Context, string) error { close(looks); <-goOn; return nil })
 	})
 	body := big(1000)
 	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
@@ -499,7 +499,7 @@ func TestTwins(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, vaulttest.PDFDoc("a.pdf", "same")), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "same")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

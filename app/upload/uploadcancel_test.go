@@ -21,7 +21,7 @@ func TestUploadCanceledWhileFiling(t *testing.T) {
 	t.Parallel()
 	looking, proceed := make(chan struct{}), make(chan struct{})
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Reader = vaulttest.WithInspectHook(func(context.Context, string) error {
+		o.Reader = vaulttest.NewHookedReader(func(context.Context, string) error {
 			close(looking)
 			<-proceed
 			return nil
@@ -53,11 +53,11 @@ func TestUploadCanceledWhileFiling(t *testing.T) {
 // Whoever is disabled while the bytes arrive is told so, and leaves no blob.
 func TestUploadOfADisabledUser(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
-	p.User(t, "admin", model.RoleAdmin)
-	p.User(t, "sam", model.RoleStaff)
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "admin", model.RoleAdmin)
+	p.CreateUser(t, "sam", model.RoleStaff)
 	in := p.SignIn(t, "sam")
-	sam := p.Speaks(t, in.Token)
+	sam := p.Authenticate(t, in.Token)
 	body := vaulttest.PDF(1, "x")
 	up, err := p.Uploads.Begin(t.Context(), sam, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	vaulttest.NoError(t, err)
@@ -85,7 +85,7 @@ func TestUploadOfADisabledUser(t *testing.T) {
 // take all of it.
 func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })
+	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })
 	other := model.Actor{Kind: vaulttest.Operator.Kind, ID: vaulttest.Operator.ID + 1}
 	status, err := p.Status(t.Context())
 	vaulttest.NoError(t, err)

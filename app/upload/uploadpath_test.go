@@ -83,7 +83,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	abstract, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	abstract, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

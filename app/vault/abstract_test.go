@@ -22,7 +22,7 @@ func TestAbstractCreate(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{City: model.StringInput(" Camden ")}, Custom: vaulttest.CustomText("file_number", `"24-1"`)}
-	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1)), vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1)), vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestAbstractCreateRefused(t *testing.T) {
 	v, opts := vaulttest.OpenVerified(t, nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+			tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 			_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, tt.draft, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			vaulttest.WantKind(t, tt.name, err, errs.Invalid)
 			var refused *errs.Error
@@ -98,10 +98,10 @@ func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 	t.Parallel()
 	var v *instance.Instance
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Reader = vaulttest.WithInspectHook(func(context.Context, string) error { return retire(v, 2) })
+		o.Reader = vaulttest.NewHookedReader(func(context.Context, string) error { return retire(v, 2) })
 	})
 	v.Start(24 * time.Hour)
-	tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{TemplateID: vaulttest.IDInput(2)}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "retired meanwhile", err, errs.Invalid)
 	tr.Discard()
@@ -122,7 +122,7 @@ func TestAbstractRetiredTemplate(t *testing.T) {
 	if err := retire(v, 2); err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{TemplateID: vaulttest.IDInput(2)}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{TemplateID: vaulttest.IDInput(2)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "retired template", err, errs.Invalid)
 	after, err := v.Templates.List(t.Context())
 	if err != nil || len(after) != len(before)-1 || slices.ContainsFunc(after, func(x model.Template) bool { return x.ID == 2 }) {
@@ -137,7 +137,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 	if err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.SetDefaultTemplate(0) }); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"1"`)}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"1"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || filed.Abstract.TemplateID != 0 || filed.Abstract.Status != "" || len(filed.Abstract.Custom) != 0 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -147,7 +147,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("1.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestAttach(t *testing.T) {
 	last := filed.Abstract
 	for i := range 3 {
 		a, b := vaulttest.PDFDoc(fmt.Sprintf("a%d.pdf", i), "a"), vaulttest.PDFDoc(fmt.Sprintf("b%d.pdf", i), fmt.Sprint(i))
-		filed, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, last.ID, model.UploadDraft{FolderID: vaulttest.IDInput(1)}, vaulttest.NewTray(t, v, a, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1)), b), vault.Idempotency[vault.AbstractWithFiles]{})
+		filed, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, last.ID, model.UploadDraft{FolderID: vaulttest.IDInput(1)}, vaulttest.StageDocs(t, v, a, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1)), b), vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil || len(filed.Failures) != 1 {
 			t.Fatalf("%+v, %v", filed.Failures, err)
 		}
@@ -185,17 +185,17 @@ func TestAttach(t *testing.T) {
 func TestAttachNothingGood(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vault.Idempotency[vault.AbstractWithFiles]{})
+	again, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(again.Failures) != 1 || again.Abstract.Version != filed.Abstract.Version {
 		t.Errorf("%+v, %v", again, err)
 	}
-	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "no file", err, errs.Invalid)
-	tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 99, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "no abstract", err, errs.NotFound)
 	tr.Discard()
@@ -205,12 +205,12 @@ func TestAttachNothingGood(t *testing.T) {
 func TestAttachFromAllSides(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for n := range 8 {
-		tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("a.pdf", fmt.Sprint(n)))
+		tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", fmt.Sprint(n)))
 		all.Go(func() {
 			if _, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 				t.Error(err)

@@ -19,7 +19,7 @@ func abstractCalled(t *testing.T, v *instance.Instance, number, parcel, address 
 	t.Helper()
 	draft := model.AbstractDraft{TaxMap: model.StringInput(parcel), PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}
 	draft.Custom.Values = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}
-	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.NewTray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

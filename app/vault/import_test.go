@@ -22,7 +22,7 @@ func sum(body []byte) string {
 // imported imports one document and wants no error.
 func imported(t *testing.T, v *instance.Instance, folder uint64, d vaulttest.Doc) vault.Imported {
 	t.Helper()
-	done, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: folder, Filename: d.Name}, sum(d.Body), vaulttest.NewTray(t, v, d))
+	done, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: folder, Filename: d.Name}, sum(d.Body), vaulttest.StageDocs(t, v, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestImportOnce(t *testing.T) {
 		t.Error("what is in the trash counts as there")
 	}
 	plat := vaulttest.PDFDoc("Plat.pdf", "3")
-	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, plat), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, plat), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatal(err)
 	}
 	if done := imported(t, v, 0, plat); done.Existed {
@@ -86,7 +86,7 @@ func TestImportRace(t *testing.T) {
 		var mu sync.Mutex
 		filed := 0
 		for range 8 {
-			tray := vaulttest.NewTray(t, v, d)
+			tray := vaulttest.StageDocs(t, v, d)
 			all.Go(func() {
 				done, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: 1, Filename: d.Name}, sum(d.Body), tray)
 				mu.Lock()
@@ -113,9 +113,9 @@ func TestImportRefuses(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	deed := vaulttest.PDFDoc("Deed.pdf", "1")
-	_, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{Filename: deed.Name}, sum([]byte("others")), vaulttest.NewTray(t, v, deed))
+	_, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{Filename: deed.Name}, sum([]byte("others")), vaulttest.StageDocs(t, v, deed))
 	vaulttest.WantKind(t, "other bytes than were read", err, errs.Conflict)
-	_, err = v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: 99, Filename: deed.Name}, sum(deed.Body), vaulttest.NewTray(t, v, deed))
+	_, err = v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: 99, Filename: deed.Name}, sum(deed.Body), vaulttest.StageDocs(t, v, deed))
 	vaulttest.WantKind(t, "no such folder", err, errs.NotFound)
 	_, _, err = v.Files.FindImported(t.Context(), vault.ImportTarget{}, "zz")
 	vaulttest.WantKind(t, "no digest", err, errs.Invalid)

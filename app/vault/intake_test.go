@@ -61,7 +61,7 @@ func TestIntakeRefusals(t *testing.T) {
 			want = append(want, model.RejectedFile{Filename: tt.Name, Reason: tt.want})
 		}
 	}
-	tray := vaulttest.NewTray(t, v, docs...)
+	tray := vaulttest.StageDocs(t, v, docs...)
 	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 		docs = append(docs, vaulttest.NewDoc(fmt.Sprintf("%d.txt", i), fmt.Appendf(nil, "%d", i)))
 	}
 	docs = append(docs, vaulttest.NewDoc("101.txt", vaulttest.TextOfSize(1)), vaulttest.NewDoc("102.txt", nil), vaulttest.NewDoc("103.txt", vaulttest.TextOfSize(smallLimit+1)), vaulttest.NewDoc("104.exe", vaulttest.TextOfSize(1)))
-	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.NewTray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +127,10 @@ func TestFullAbstract(t *testing.T) {
 	name := func(n int) vaulttest.Doc {
 		return vaulttest.NewDoc(fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n))
 	}
-	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, name(1), name(2), vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)), name(3), name(4), vaulttest.NewDoc("b.exe", vaulttest.TextOfSize(3)), name(5)), vault.Idempotency[vault.AbstractWithFiles]{})
+	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, name(1), name(2), vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)), name(3), name(4), vaulttest.NewDoc("b.exe", vaulttest.TextOfSize(3)), name(5)), vault.Idempotency[vault.AbstractWithFiles]{})
 	reasons(made, err, "a.exe: "+document.ReasonUnsupportedType, "4.txt: "+document.ReasonAbstractFull, "b.exe: "+document.ReasonUnsupportedType, "5.txt: "+document.ReasonAbstractFull)
 	attach := func(docs ...vaulttest.Doc) (vault.AbstractWithFiles, error) {
-		return v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.NewTray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
+		return v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	}
 	filed, err := attach(name(6))
 	reasons(filed, err, "6.txt: "+document.ReasonAbstractFull)
@@ -151,12 +151,12 @@ func TestFullAbstract(t *testing.T) {
 func TestIntakeNoneGood(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, small)
-	tr := vaulttest.NewTray(t, v, vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)))
+	tr := vaulttest.StageDocs(t, v, vaulttest.NewDoc("a.exe", vaulttest.TextOfSize(3)))
 	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Files) != 0 || len(filed.Failures) != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
-	_, err = v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err = v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "no file at all", err, errs.Invalid)
 	vaulttest.WantNoDocuments(t, opts.Dir)
 }
@@ -164,7 +164,7 @@ func TestIntakeNoneGood(t *testing.T) {
 func TestIntakeUploadRefused(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	_, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(99)}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "unknown folder", err, errs.Invalid)
 	_, err = v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{NonFilePart: true}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
@@ -172,7 +172,7 @@ func TestIntakeUploadRefused(t *testing.T) {
 	tr.Discard()
 	tr.Discard()
 	vaulttest.WantNoDocuments(t, opts.Dir)
-	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(1)}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(1)}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || filed.Files[0].FolderID != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -186,7 +186,7 @@ func TestIntakeBrokenOff(t *testing.T) {
 	for _, name := range []string{"a.txt", "a.exe"} {
 		for _, n := range []int{10, smallLimit + 1, 700_000} {
 			v, opts := vaulttest.OpenVerified(t, small)
-			tr := vaulttest.NewTray(t, v)
+			tr := vaulttest.StageDocs(t, v)
 			err := tr.Add(name, io.MultiReader(bytes.NewReader(vaulttest.TextOfSize(n)), iotest.ErrReader(cut)))
 			if !errors.Is(err, cut) {
 				t.Errorf("%s of %d bytes: %v", name, n, err)
@@ -224,7 +224,7 @@ func TestIntakeCanceledMidInspection(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Reader = vaulttest.WithInspectHook(func(ctx context.Context, _ string) error {
+		o.Reader = vaulttest.NewHookedReader(func(ctx context.Context, _ string) error {
 			close(begun)
 			<-ctx.Done()
 			return ctx.Err()
@@ -261,14 +261,14 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
-				o.Reader = vaulttest.WithInspectHook(func(_ context.Context, ext string) error {
+				o.Reader = vaulttest.NewHookedReader(func(_ context.Context, ext string) error {
 					if ext == "png" {
 						return row.err
 					}
 					return nil
 				})
 			})
-			tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.NewDoc("x.png", vaulttest.TextOfSize(3)))
+			tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.NewDoc("x.png", vaulttest.TextOfSize(3)))
 			_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 			if !errors.Is(err, row.err) || errs.KindOf(err) != row.want {
 				t.Errorf("got %v, want kind %d", err, row.want)
@@ -286,7 +286,7 @@ func TestIntakeInspectsWhileTheRestArrives(t *testing.T) {
 	t.Parallel()
 	second := make(chan struct{})
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Reader = vaulttest.WithInspectHook(func(ctx context.Context, ext string) error {
+		o.Reader = vaulttest.NewHookedReader(func(ctx context.Context, ext string) error {
 			if ext == "txt" {
 				close(second)
 				return nil

@@ -24,7 +24,7 @@ func TestAClockFarAheadPurgesNothingForADay(t *testing.T) {
 	vaulttest.NoError(t, err)
 	restart := func() {
 		t.Helper()
-		vaulttest.CloseClean(t, v)
+		vaulttest.Close(t, v)
 		v, err = instance.Open(t.Context(), opts)
 		vaulttest.NoError(t, err)
 	}
@@ -61,5 +61,5 @@ func TestAClockFarAheadPurgesNothingForADay(t *testing.T) {
 	if n := strings.Count(log.String(), "far ahead"); n != 2 {
 		t.Errorf("told %d times:\n%s", n, log)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 }

@@ -220,7 +220,7 @@ func TestFolderRemove(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	top := vaulttest.CreateFolder(t, v, "Top", 0)
 	low := vaulttest.CreateFolder(t, v, "Low", top.ID)
-	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(low.ID)}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(low.ID)}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

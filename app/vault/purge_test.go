@@ -21,7 +21,7 @@ import (
 // What is in the trash is no longer due at exactly its time, purged or not.
 func TestRestoreTooLate(t *testing.T) {
 	t.Parallel()
-	v, _, clock := vaulttest.OpenTimed(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	clock.Advance(vaulttest.TrashKeep - time.Microsecond)
@@ -39,7 +39,7 @@ func TestRestoreTooLate(t *testing.T) {
 // record has, live or in the trash.
 func TestPurge(t *testing.T) {
 	t.Parallel()
-	v, opts, clock := vaulttest.OpenTimed(t)
+	v, opts, clock := vaulttest.OpenWithClock(t)
 	gone := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	live := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("copy of 1.pdf", "1"))[0]
 	trashed := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("copy of 2.pdf", "2"))[0]
@@ -88,7 +88,7 @@ func TestPurge(t *testing.T) {
 // The background work purges by itself, and the sweep follows soon.
 func TestPurgeInTheBackground(t *testing.T) {
 	t.Parallel()
-	v, opts, clock := vaulttest.OpenTimed(t)
+	v, opts, clock := vaulttest.OpenWithClock(t)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
 	clock.Advance(vaulttest.TrashKeep)
@@ -101,7 +101,7 @@ func TestPurgeInTheBackground(t *testing.T) {
 // More than one commit takes, and an abstract with more documents than that.
 func TestPurgeMany(t *testing.T) {
 	t.Parallel()
-	v, _, clock := vaulttest.OpenTimed(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	var docs []vaulttest.Doc
 	for i := range 100 {
 		docs = append(docs, vaulttest.PDFDoc(fmt.Sprintf("%d.pdf", i), "the same"))
@@ -141,11 +141,11 @@ func TestPurgePassesOverTheDamaged(t *testing.T) {
 		vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
 		clock.Advance(time.Second)
 	}
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	vaulttest.FlipBit(t, opts.Dir+"/vault.db", "orders", 200, false)
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	vaulttest.WantTrash(t, v, "order 1 ", "order 2 A-2")
 	clock.Advance(vaulttest.TrashKeep)
 	if err := v.Purge(t.Context()); err == nil {
@@ -157,7 +157,7 @@ func TestPurgePassesOverTheDamaged(t *testing.T) {
 // Trashing, restoring and removing go on when the disk is full; what grows does not.
 func TestTrashBelowTheReserve(t *testing.T) {
 	t.Parallel()
-	v, _, clock := vaulttest.OpenTimed(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	filed, order, inbox := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.CreateOrder(t, v, "A-1"), vaulttest.CreateFolder(t, v, "Box", 0)
 	v.MinFree = 1 << 62
 	_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID, model.OrderPatch{Number: vaulttest.SomeText("A-2")}, vault.Match{})
@@ -205,7 +205,7 @@ func TestPurgedWhileProcessed(t *testing.T) {
 			clock := vaulttest.NewClock()
 			v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) { vaulttest.WithFakeReader(f)(o); o.Now = clock.Now })
 			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
-			f.Replies(vaulttest.DuringFirst(func() error {
+			f.SetHandler(vaulttest.OnFirstCall(func() error {
 				vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
 				clock.Advance(vaulttest.TrashKeep)
 				vaulttest.NoError(t, v.Purge(t.Context()))
@@ -251,7 +251,7 @@ func previews(t *testing.T, dir string) []string {
 // commit each, in the time that a caller waits.
 func TestTrashThousandsOfDocuments(t *testing.T) {
 	t.Parallel()
-	v, _, clock := vaulttest.OpenTimed(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	many(t, v, vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), manyDocuments-1)
 	const patience = 20 * time.Second // a hundred times what it takes
 	began := time.Now()

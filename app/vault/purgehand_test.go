@@ -121,11 +121,11 @@ func TestEmptyTheTrash(t *testing.T) {
 // Only administrators and the operator purge, whatever they were when the page was shown.
 func TestWhoMayPurge(t *testing.T) {
 	t.Parallel()
-	p := vaulttest.OpenWithUsers(t, nil)
+	p := vaulttest.NewUserFixture(t, nil)
 	vaulttest.CreateOrder(t, p.Instance, "A-1")
 	vaulttest.NoError(t, p.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	for _, role := range model.Roles() {
-		p.User(t, string(role), role)
+		p.CreateUser(t, string(role), role)
 	}
 	_, key, err := p.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: "k"})
 	vaulttest.NoError(t, err)
@@ -177,7 +177,7 @@ func TestPurgeDuringAnUploadOfTheSameBytes(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
-	arriving := vaulttest.NewTray(t, v, vaulttest.PDFDoc("again.pdf", "1"))
+	arriving := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("again.pdf", "1"))
 	if gone, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || gone.Records != 1 {
 		t.Fatalf("%+v, %v", gone, err)
 	}
@@ -197,18 +197,18 @@ func TestPurgeInAnOlderDatabaseSweepsNothing(t *testing.T) {
 	v.Start(1 << 40)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	old, err := os.ReadFile(opts.Dir + "/vault.db")
 	vaulttest.NoError(t, err)
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	v.Start(1 << 40)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("2.pdf", "2"))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	vaulttest.NoError(t, os.WriteFile(opts.Dir+"/vault.db", old, 0o600))
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	if gone, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "file", file.ID, ""); err != nil || gone != (vault.Purged{Records: 1, Files: 1, Deferred: true}) {
 		t.Errorf("%+v, %v", gone, err)
 	}

@@ -43,19 +43,19 @@ func TestKeep(t *testing.T) {
 		verb func(n byte) (any, error)
 	}{
 		{"create an abstract", func(n byte) (any, error) {
-			return v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
+			return v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
 		}},
 		{"attach", func(n byte) (any, error) {
-			return v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("2.pdf", "2")), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
+			return v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("2.pdf", "2")), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
 		}},
 		{"attach nothing good", func(n byte) (any, error) {
-			return v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
+			return v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
 		}},
 		{"upload", func(n byte) (any, error) {
-			return v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("3.pdf", "3")), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
+			return v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("3.pdf", "3")), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
 		}},
 		{"upload nothing good", func(n byte) (any, error) {
-			return v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
+			return v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vaulttest.IdempotencyKey[vault.AbstractWithFiles](n))
 		}},
 		{"create an order", func(n byte) (any, error) {
 			return v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vaulttest.IdempotencyKey[model.Order](n))
@@ -127,7 +127,7 @@ func TestKeepFails(t *testing.T) {
 	broken := errors.New("no answer can be made")
 	keep := vaulttest.IdempotencyKey[vault.AbstractWithFiles](1)
 	keep.Render = func(vault.AbstractWithFiles) (int, map[string]string, []byte, error) { return 0, nil, nil, broken }
-	tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, tr, keep); !errors.Is(err, broken) {
 		t.Error(err)
 	}
@@ -175,7 +175,7 @@ func TestKeepFromAllSides(t *testing.T) {
 // An answer is given until its time is over, and is pruned then; the slot is free.
 func TestReplayEnds(t *testing.T) {
 	t.Parallel()
-	v, _, clock := vaulttest.OpenTimed(t)
+	v, _, clock := vaulttest.OpenWithClock(t)
 	make1 := func() error {
 		_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vaulttest.IdempotencyKey[model.Order](1))
 		return err
@@ -205,7 +205,7 @@ func TestReplayEnds(t *testing.T) {
 // Looking for answers whose time is over costs no commit when there are none.
 func TestPruningNothingWritesNothing(t *testing.T) {
 	t.Parallel()
-	v, opts, clock := vaulttest.OpenTimed(t)
+	v, opts, clock := vaulttest.OpenWithClock(t)
 	_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vaulttest.IdempotencyKey[model.Order](1))
 	vaulttest.NoError(t, err)
 	purged := func() (changed bool) {
@@ -232,9 +232,9 @@ func TestReplayAfterARestart(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.IdempotencyKey[vault.AbstractWithFiles](1))
+	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.IdempotencyKey[vault.AbstractWithFiles](1))
 	vaulttest.NoError(t, err)
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	v = vaulttest.Open(t, opts)
 	if r, found := replay(t, v, 1); !found || r.Status != 201 {
 		t.Errorf("%+v, %v", r, found)

@@ -64,7 +64,7 @@ func TestRetention(t *testing.T) {
 			return "abstract", a.Abstract.ID
 		}, years(20)},
 		{"an abstract of another template", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
-			a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+			a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 			vaulttest.NoError(t, err)
 			_, err = v.Templates.Retire(t.Context(), vaulttest.Operator, 2)
 			vaulttest.NoError(t, err)
@@ -74,7 +74,7 @@ func TestRetention(t *testing.T) {
 		{"an abstract with a later document", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			clock.Advance(48 * time.Hour)
-			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{}, vaulttest.NewTray(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 			vaulttest.NoError(t, err)
 			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
@@ -224,13 +224,13 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, mistake, vault.Idempotency[model.File]{})
 	vaulttest.WantKind(t, "a mistake after its time", err, errs.NotFound)
 	vaulttest.NoError(t, v.Purge(t.Context()))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 
 	// Settings in force count, not those of the day it was deleted.
 	opts.Settings.Retention = vault.Retention{Default: vaulttest.Year}
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	if is = item(t, v, "file", file.ID); !is.RetainedUntil.Equal(file.CreatedAt.AddDate(1, 0, 0)) {
 		t.Errorf("with a shorter time: %+v", is)
 	}
@@ -273,7 +273,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	clock.Advance(10 * vaulttest.TrashKeep)
 	_, err = v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "before", err, errs.NotFound)
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
 	vaulttest.NoError(t, err)
 	vaulttest.NoError(t, db.Update(func(tx *bolt.Tx) error { // schema 4: as 5, without the feed of changes
@@ -283,7 +283,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year}
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	if have, want := vaulttest.TrashList(t, v), []string{"abstract 1 " + v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 1 1.pdf"}; !slices.Equal(sorted(have), want) {
 		t.Errorf("in the trash %q, want %q", have, want)
@@ -335,11 +335,11 @@ func TestRetentionWithADamagedDocument(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.CreateAbstract(t, v)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 2, vault.Match{}))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	vaulttest.FlipBit(t, opts.Dir+"/vault.db", "files", 200, false)
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	clock.Advance(2 * vaulttest.Year)
 	if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("purge: %v", err)
@@ -359,7 +359,7 @@ func TestRetentionWithALostDocument(t *testing.T) {
 			opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Default: vaulttest.Year}
 			v, err := instance.Open(t.Context(), opts)
 			vaulttest.NoError(t, err)
-			defer vaulttest.CloseClean(t, v)
+			defer vaulttest.Close(t, v)
 			filed := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
 			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, filed.Abstract.ID, vault.Match{}))
 			clock.Advance(time.Second)

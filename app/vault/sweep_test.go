@@ -84,11 +84,11 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 					return nil
 				})
 			})
-			if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+			if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 				t.Fatal(err)
 			}
 			v.Start(24 * time.Hour)
-			tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+			tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 			if err := tt.file(ctx, v, tr); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}

@@ -78,7 +78,7 @@ func TestTemplatesImport(t *testing.T) {
 	if err != nil || len(done.Changed) != 2 || done.Changed[0].Template.ID != 5 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	made := vaulttest.AbstractOfTemplate(t, v, 5, map[string]string{"lease": `"7"`})
+	made := vaulttest.CreateAbstractFromTemplate(t, v, 5, map[string]string{"lease": `"7"`})
 	if len(made.Custom) != 1 || made.Status != "" {
 		t.Errorf("%+v", made)
 	}
@@ -152,9 +152,9 @@ func TestTemplatesImportOrphans(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for n := range 3 {
-		vaulttest.AbstractOfTemplate(t, v, 1, map[string]string{"vesting": fmt.Sprintf(`"v%d"`, n), "tax_status": `"Paid"`, "indices_searched": `["UCC","Plats"]`})
+		vaulttest.CreateAbstractFromTemplate(t, v, 1, map[string]string{"vesting": fmt.Sprintf(`"v%d"`, n), "tax_status": `"Paid"`, "indices_searched": `["UCC","Plats"]`})
 	}
-	vaulttest.AbstractOfTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
+	vaulttest.CreateAbstractFromTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
 	all, err := v.Templates.All(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestTemplatesImportOrphans(t *testing.T) {
 func TestTemplatesImportOrphansInTheTrash(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	made := vaulttest.AbstractOfTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
+	made := vaulttest.CreateAbstractFromTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
 	if err := v.Abstracts.Trash(t.Context(), vaulttest.Operator, made.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestTemplatesImportRace(t *testing.T) {
 		var all sync.WaitGroup
 		made := make([]model.Abstract, 8)
 		for i := range made {
-			all.Go(func() { made[i] = vaulttest.AbstractOfTemplate(t, v, int64(id), map[string]string{key: `"v"`}) })
+			all.Go(func() { made[i] = vaulttest.CreateAbstractFromTemplate(t, v, int64(id), map[string]string{key: `"v"`}) })
 		}
 		_, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{{ID: id, Name: add.Name, Fields: &[]model.Field{}}}, false)
 		all.Wait()

@@ -52,7 +52,7 @@ func TestAbstractTrashAndBack(t *testing.T) {
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{}, vault.Match{})
 	vaulttest.WantKind(t, "change it", err, errs.NotFound)
 	vaulttest.WantKind(t, "trash it again", v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}), errs.NotFound)
-	tr := vaulttest.NewTray(t, v, vaulttest.PDFDoc("x.pdf", "x"))
+	tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("x.pdf", "x"))
 	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "attach to it", err, errs.NotFound)
 	for _, f := range before.Files {
@@ -183,11 +183,11 @@ func TestListWithADamagedDocument(t *testing.T) {
 	vaulttest.NoError(t, err)
 	vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"), vaulttest.PDFDoc("b.pdf", "b"))
 	vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("c.pdf", "c"))
-	vaulttest.CloseClean(t, v)
+	vaulttest.Close(t, v)
 	vaulttest.FlipBit(t, opts.Dir+"/vault.db", "files", 200, false)
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	defer vaulttest.CloseClean(t, v)
+	defer vaulttest.Close(t, v)
 	page, err := v.Abstracts.List(t.Context(), vault.Query{Limit: 9})
 	if err != nil || len(page.Items) != 2 || page.Items[0].Abstract.ID != 1 || len(page.Items[1].Files) != 1 {
 		t.Errorf("%+v, %v", page.Items, err)

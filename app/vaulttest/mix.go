@@ -14,9 +14,9 @@ var MixUntil = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 // Mix generates the records of a title firm with realistic numbers, parcels, names, and counties. Each record depends
 // only on its number, so that a test of searches knows the expected results.
 type Mix struct {
-	Until   time.Time // the time of the last record
-	Moments int       // number of moments; each has an order, an abstract, and FilesPerMoment files
-	Texts   int       // number of files with text, all different; see Vocabulary
+	Until  time.Time // the time of the last record
+	Orders int       // number of moments; each has an order, an abstract, and FilesPerOrder files
+	Texts  int       // number of files with text, all different; see Vocabulary
 }
 
 // MixRecord is the content of a record of the mix.
@@ -37,8 +37,8 @@ const MixCounties = 88
 
 // At returns the time of moment n.
 func (m Mix) At(n int) time.Time {
-	step := firmYears * 365 * 24 * time.Hour / time.Duration(max(m.Moments, 1))
-	return m.Until.Add(-step * time.Duration(m.Moments-n)).UTC().Truncate(time.Microsecond)
+	step := firmYears * 365 * 24 * time.Hour / time.Duration(max(m.Orders, 1))
+	return m.Until.Add(-step * time.Duration(m.Orders-n)).UTC().Truncate(time.Microsecond)
 }
 
 // Abstract returns the abstract of moment n.
@@ -56,7 +56,7 @@ func (m Mix) Order(n int) MixRecord {
 }
 
 // File returns the values in the name of file k.
-func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerMoment, 3+uint64(k%FilesPerMoment)) } // #nosec G115 -- not negative
+func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerOrder, 3+uint64(k%FilesPerOrder)) } // #nosec G115 -- not negative
 
 // Filename returns a realistic file name for file n.
 func (s MixRecord) Filename(n int) string {

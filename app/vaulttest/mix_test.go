@@ -12,13 +12,13 @@ import (
 
 // Fill writes the records that the mix describes.
 func TestMixFills(t *testing.T) {
-	m := vaulttest.Mix{Until: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Moments: 60, Texts: 6}
+	m := vaulttest.Mix{Until: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Orders: 60, Texts: 6}
 	opts := vaulttest.Options(t)
 	if err := m.Fill(t.Context(), opts.Dir, func(string, int, int) {}); err != nil {
 		t.Fatal(err)
 	}
 	v := vaulttest.Open(t, opts)
-	for n := range m.Moments {
+	for n := range m.Orders {
 		a, err := v.Abstracts.Get(t.Context(), uint64(n)+1)
 		if err != nil {
 			t.Fatal(err)

@@ -14,19 +14,19 @@ import (
 	"deedkeep/app/store"
 )
 
-// FilesPerMoment is the number of files in each moment of the mix.
-const FilesPerMoment = 2
+// FilesPerOrder is the number of files in each moment of the mix.
+const FilesPerOrder = 2
 
 // Text returns the number of the text of file k; has is false if the file has no text.
 func (m Mix) Text(k int) (n int, has bool) {
-	files := m.Moments * FilesPerMoment
+	files := m.Orders * FilesPerOrder
 	n = k * m.Texts / files
 	return n, (k+1)*m.Texts/files > n
 }
 
 // FileOf returns the number of the file with text n.
 func (m Mix) FileOf(n int) int {
-	files := m.Moments * FilesPerMoment
+	files := m.Orders * FilesPerOrder
 	k := (n*files + m.Texts - 1) / m.Texts
 	for {
 		if got, has := m.Text(k); has && got >= n {
@@ -50,7 +50,7 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(step string, do
 	if err != nil {
 		return err
 	}
-	g := &mixFiller{Mix: m, firm: &firm{Firm: Firm{Documents: min(1000, m.Moments), Until: m.Until}}}
+	g := &mixFiller{Mix: m, firm: &firm{Firm: Firm{Documents: min(1000, m.Orders), Until: m.Until}}}
 	if err := g.documents(ctx, dir); err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(step string, do
 	if err := g.readDefaults(ctx); err != nil {
 		return err
 	}
-	for from := 0; from < m.Moments; from += firmBatch {
-		until := min(from+firmBatch, m.Moments)
+	for from := 0; from < m.Orders; from += firmBatch {
+		until := min(from+firmBatch, m.Orders)
 		if err := g.db.Update(ctx, nil, func(t *store.Tx) error { return g.moments(t, from, until) }); err != nil {
 			return err
 		}
-		progress("records", until, m.Moments)
+		progress("records", until, m.Orders)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 			"borrower":              quoted(s.Borrower),
 			"deed_book_page":        quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)),
 			"subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
-	for k := n * FilesPerMoment; k < (n+1)*FilesPerMoment; k++ {
+	for k := n * FilesPerOrder; k < (n+1)*FilesPerOrder; k++ {
 		file, err := g.mixedFile(t, k, id)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ func (d FaultyDisk) Create(path string) (blobstore.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FaultyFile{f, d, path}, nil
+	return faultyFile{f, d, path}, nil
 }
 
 func (d FaultyDisk) Open(path string) (blobstore.File, error) {
@@ -28,7 +28,7 @@ func (d FaultyDisk) Open(path string) (blobstore.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FaultyFile{f, d, path}, nil
+	return faultyFile{f, d, path}, nil
 }
 
 // Rename has its say afterward: the document has its name then.
@@ -46,22 +46,22 @@ func (d FaultyDisk) SyncDir(path string) error {
 	return d.Files.SyncDir(path)
 }
 
-type FaultyFile struct {
+type faultyFile struct {
 	blobstore.File
 	disk FaultyDisk
 	path string
 }
 
-func (f FaultyFile) Write(p []byte) (int, error) {
+func (f faultyFile) Write(p []byte) (int, error) {
 	if err := f.disk.before("write", f.path); err != nil {
 		return 0, err
 	}
 	return f.File.Write(p)
 }
 
-func (f FaultyFile) Chmod(mode fs.FileMode) error { return f.File.Chmod(mode) }
+func (f faultyFile) Chmod(mode fs.FileMode) error { return f.File.Chmod(mode) }
 
-func (f FaultyFile) Sync() error {
+func (f faultyFile) Sync() error {
 	if err := f.disk.before("sync", f.path); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 // ask is one thing that was asked of a fakeReader.
 type ReaderCall struct {
-	WantKind    string // "text" or "picture"
+	Kind        string // "text" or "picture"
 	Body        string // the document
 	Owner       string
 	Class       sandbox.Class
@@ -27,9 +27,9 @@ type ReaderCall struct {
 // answers otherwise; it remembers what it was asked.
 type FakeReader struct {
 	Reader
-	mu          sync.Mutex
-	SearchIndex []ReaderCall
-	answer      func(context.Context, ReaderCall) error // nil: everything goes well
+	mu     sync.Mutex
+	Calls  []ReaderCall
+	answer func(context.Context, ReaderCall) error // nil: everything goes well
 }
 
 func (f *FakeReader) ask(ctx context.Context, r sandbox.Request, a ReaderCall) (ReaderCall, error) {
@@ -39,7 +39,7 @@ func (f *FakeReader) ask(ctx context.Context, r sandbox.Request, a ReaderCall) (
 	}
 	a.Body, a.Owner, a.Class = string(body), r.Owner, r.Class
 	f.mu.Lock()
-	f.SearchIndex = append(f.SearchIndex, a)
+	f.Calls = append(f.Calls, a)
 	answer := f.answer
 	f.mu.Unlock()
 	if answer == nil {
@@ -49,7 +49,7 @@ func (f *FakeReader) ask(ctx context.Context, r sandbox.Request, a ReaderCall) (
 }
 
 func (f *FakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
-	a, err := f.ask(ctx, r, ReaderCall{WantKind: "picture", Page: page, width: width})
+	a, err := f.ask(ctx, r, ReaderCall{Kind: "picture", Page: page, width: width})
 	if err != nil {
 		return document.Image{}, err
 	}
@@ -57,7 +57,7 @@ func (f *FakeReader) Picture(ctx context.Context, r sandbox.Request, page, width
 }
 
 func (f *FakeReader) Text(ctx context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
-	a, err := f.ask(ctx, r, ReaderCall{WantKind: "text"})
+	a, err := f.ask(ctx, r, ReaderCall{Kind: "text"})
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (f *FakeReader) Text(ctx context.Context, r sandbox.Request, _ document.Ext
 }
 
 // replies changes what the reader answers from now on.
-func (f *FakeReader) Replies(answer func(context.Context, ReaderCall) error) {
+func (f *FakeReader) SetHandler(answer func(context.Context, ReaderCall) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answer = answer
@@ -80,7 +80,7 @@ func (f *FakeReader) Replies(answer func(context.Context, ReaderCall) error) {
 func (f *FakeReader) Count(want func(ReaderCall) bool) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, a := range f.SearchIndex {
+	for _, a := range f.Calls {
 		if want(a) {
 			n++
 		}
@@ -88,9 +88,9 @@ func (f *FakeReader) Count(want func(ReaderCall) bool) (n int) {
 	return n
 }
 
-func IsTextCall(a ReaderCall) bool { return a.WantKind == "text" }
+func IsTextCall(a ReaderCall) bool { return a.Kind == "text" }
 
-func IsImageCall(a ReaderCall) bool { return a.WantKind == "picture" }
+func IsImageCall(a ReaderCall) bool { return a.Kind == "picture" }
 
 // faked changes options so that documents are opened by a fakeReader.
 func WithFakeReader(f *FakeReader) func(*instance.Options) {
@@ -146,7 +146,7 @@ func FakeText(body []byte) string {
 
 // onceDone is an answer that does something while the first document is in hand,
 // and everything goes well after that.
-func DuringFirst(do func() error) func(context.Context, ReaderCall) error {
+func OnFirstCall(do func() error) func(context.Context, ReaderCall) error {
 	var once sync.Once
 	return func(context.Context, ReaderCall) (err error) {
 		once.Do(func() { err = do() })

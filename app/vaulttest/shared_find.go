@@ -11,7 +11,7 @@ import (
 )
 
 // order makes one, with a parcel and an address.
-func CreateOrderAt(t *testing.T, v *instance.Instance, number, due, parcel string, at model.PropertyDraft) model.Order {
+func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, parcel string, at model.PropertyDraft) model.Order {
 	t.Helper()
 	draft := model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}
 	if parcel != "" {
@@ -25,7 +25,7 @@ func CreateOrderAt(t *testing.T, v *instance.Instance, number, due, parcel strin
 }
 
 // said lists hits as "noun id by value|marked".
-func FindSummary(f search.FindResult) (list []string) {
+func FormatFindResult(f search.FindResult) (list []string) {
 	for _, g := range f.Groups {
 		for _, h := range g.Hits {
 			exact := ""

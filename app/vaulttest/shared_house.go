@@ -40,7 +40,7 @@ func OpenVerified(t *testing.T, change func(*instance.Options)) (*instance.Insta
 }
 
 // tray holds the documents; it is discarded at the end of the test at the latest.
-func NewTray(t *testing.T, v *instance.Instance, docs ...Doc) *vault.StagedUpload {
+func StageDocs(t *testing.T, v *instance.Instance, docs ...Doc) *vault.StagedUpload {
 	t.Helper()
 	tray, err := v.Files.Stage(t.Context())
 	if err != nil {
@@ -58,7 +58,7 @@ func NewTray(t *testing.T, v *instance.Instance, docs ...Doc) *vault.StagedUploa
 // uploadDocs files the documents in no folder, all of which must be good.
 func UploadDocs(t *testing.T, v *instance.Instance, docs ...Doc) []model.File {
 	t.Helper()
-	filed, err := v.Files.Upload(t.Context(), Operator, model.UploadDraft{}, NewTray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Files.Upload(t.Context(), Operator, model.UploadDraft{}, StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("upload: %v, refused %v", err, filed.Failures)
 	}
@@ -135,7 +135,7 @@ type HookedReader struct {
 	hook func(ctx context.Context, ext string) error
 }
 
-func WithInspectHook(hook func(ctx context.Context, ext string) error) HookedReader {
+func NewHookedReader(hook func(ctx context.Context, ext string) error) HookedReader {
 	return HookedReader{hook: hook}
 }
 
@@ -147,7 +147,7 @@ func (h HookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, 
 }
 
 // rewrite changes a closed vault's database behind its back, everywhere it says so.
-func RewriteDatabase(t *testing.T, dir, old, changed string) {
+func ReplaceInDatabase(t *testing.T, dir, old, changed string) {
 	t.Helper()
 	path := filepath.Join(dir, "vault.db")
 	raw, err := os.ReadFile(path)
@@ -171,7 +171,7 @@ func Status(t *testing.T, v *instance.Instance) instance.Status {
 	return s
 }
 
-func CloseClean(t *testing.T, v *instance.Instance) {
+func Close(t *testing.T, v *instance.Instance) {
 	t.Helper()
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func CloseClean(t *testing.T, v *instance.Instance) {
 }
 
 // keyRecord reads a key without writing what was gathered.
-func KeyRecord(v *instance.Instance, id uint64) (key model.Key, err error) {
+func StoredKey(v *instance.Instance, id uint64) (key model.Key, err error) {
 	err = v.Store.View(context.Background(), func(tx *store.Tx) (err error) {
 		key, err = tx.Key(id)
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // asked gives what a text finds as "noun id", sorted.
-func SearchIndex(t testing.TB, v *instance.Instance, text string) (list []string, err error) {
+func SearchHits(t testing.TB, v *instance.Instance, text string) (list []string, err error) {
 	t.Helper()
 	answer, err := v.Search.SearchIndex(t.Context(), query.Query{Text: text, Limit: 100})
 	for _, h := range answer.Hits {
@@ -37,10 +37,10 @@ func WaitIndexed(t testing.TB, v *instance.Instance) search.State {
 }
 
 // findsSoon asks until a text finds what is wanted, and tells how long that took.
-func FindsSoon(t testing.TB, v *instance.Instance, text string, want ...string) time.Duration {
+func WaitSearchHits(t testing.TB, v *instance.Instance, text string, want ...string) time.Duration {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		got, err := SearchIndex(t, v, text)
+		got, err := SearchHits(t, v, text)
 		if err == nil && slices.Equal(got, want) {
 			return time.Since(begun)
 		}

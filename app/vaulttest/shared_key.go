@@ -8,13 +8,6 @@ import (
 	"deedkeep/app/model"
 )
 
-func OpenWithClock(t *testing.T) (*instance.Instance, *Clock) {
-	t.Helper()
-	clock := NewClock()
-	v, _ := OpenVerified(t, func(o *instance.Options) { o.Now = clock.Now })
-	return v, clock
-}
-
 func CreateKey(t *testing.T, v *instance.Instance, draft model.KeyDraft) (string, model.Key) {
 	t.Helper()
 	if draft.Name == "" {
@@ -28,7 +21,7 @@ func CreateKey(t *testing.T, v *instance.Instance, draft model.KeyDraft) (string
 }
 
 // opens fails the test unless the key is worth what is said.
-func WantKeyWorks(t *testing.T, v *instance.Instance, text string, want bool) {
+func WantKeyValid(t *testing.T, v *instance.Instance, text string, want bool) {
 	t.Helper()
 	actor, err := v.Keys.Authenticate(t.Context(), text)
 	if want && (err != nil || actor.Kind != "key" || actor.ID == 0) {
@@ -39,7 +32,7 @@ func WantKeyWorks(t *testing.T, v *instance.Instance, text string, want bool) {
 	}
 }
 
-func KeyUsed(t *testing.T, v *instance.Instance, n uint64) model.Key {
+func ListedKey(t *testing.T, v *instance.Instance, n uint64) model.Key {
 	t.Helper()
 	list, err := v.Keys.List(t.Context())
 	if err != nil || uint64(len(list)) < n {

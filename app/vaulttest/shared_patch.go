@@ -12,7 +12,7 @@ import (
 // create makes an abstract with the documents, all of which must be good.
 func CreateAbstract(t *testing.T, v *instance.Instance, docs ...Doc) vault.AbstractWithFiles {
 	t.Helper()
-	filed, err := v.Abstracts.Create(t.Context(), Operator, model.AbstractDraft{}, NewTray(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := v.Abstracts.Create(t.Context(), Operator, model.AbstractDraft{}, StageDocs(t, v, docs...), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("create: %v, refused %v", err, filed.Failures)
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // step shows the password alone and gives the token of the step after it.
-func (p *Users) Step(t *testing.T, name, address string) string {
+func (p *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
 	t.Helper()
-	_, err := p.Try(t, name, GoodPassword, "", address)
+	_, err := p.TrySignIn(t, name, GoodPassword, "", address)
 	WantSignInError(t, "the password alone", err, auth.CodeNeeded)
 	var asked *auth.SignInError
 	if !errors.As(err, &asked) || asked.Challenge == "" {
@@ -19,7 +19,7 @@ func (p *Users) Step(t *testing.T, name, address string) string {
 	return asked.Challenge
 }
 
-func (p *Users) GoOn(t *testing.T, step, code, address string) (auth.SignedIn, error) {
+func (p *UserFixture) FinishSignIn(t *testing.T, step, code, address string) (auth.SignedIn, error) {
 	t.Helper()
 	return p.Users.SignIn(t.Context(), auth.SignInDraft{Challenge: step, Code: code, Address: address})
 }

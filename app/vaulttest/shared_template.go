@@ -10,7 +10,7 @@ import (
 )
 
 // filed makes an abstract of a template with custom fields.
-func AbstractOfTemplate(t *testing.T, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
+func CreateAbstractFromTemplate(t *testing.T, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
 	sent := map[string]json.RawMessage{}
 	for key, value := range custom {
@@ -18,7 +18,7 @@ func AbstractOfTemplate(t *testing.T, v *instance.Instance, template int64, cust
 	}
 	made, err := v.Abstracts.Create(t.Context(), Operator, model.AbstractDraft{
 		TemplateID: model.IDInput{Present: true, Valid: true, Value: template}, Custom: model.Custom{Values: sent},
-	}, NewTray(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	}, StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 const TrashKeep = 30 * 24 * time.Hour
 
 // timed opens a vault whose time the test moves.
-func OpenTimed(t *testing.T) (*instance.Instance, instance.Options, *Clock) {
+func OpenWithClock(t *testing.T) (*instance.Instance, instance.Options, *Clock) {
 	t.Helper()
 	clock := NewClock()
 	v, opts := OpenVerified(t, func(o *instance.Options) { o.Now = clock.Now })

@@ -16,12 +16,12 @@ import (
 const GoodPassword = "a long walk to the courthouse"
 
 // people is a vault with its clock, for tests about users.
-type Users struct {
+type UserFixture struct {
 	*instance.Instance
 	Clock *Clock
 }
 
-func OpenWithUsers(t *testing.T, change func(*instance.Options)) *Users {
+func NewUserFixture(t *testing.T, change func(*instance.Options)) *UserFixture {
 	t.Helper()
 	clock := NewClock()
 	v, _ := OpenVerified(t, func(o *instance.Options) {
@@ -30,11 +30,11 @@ func OpenWithUsers(t *testing.T, change func(*instance.Options)) *Users {
 			change(o)
 		}
 	})
-	return &Users{v, clock}
+	return &UserFixture{v, clock}
 }
 
 // user makes one who can sign in.
-func (p *Users) User(t *testing.T, name string, role model.Role) model.User {
+func (p *UserFixture) CreateUser(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := GoodPassword
 	_, user, err := p.Users.Create(t.Context(), Operator, model.UserDraft{Name: name, Role: role, Password: &password})
@@ -45,21 +45,21 @@ func (p *Users) User(t *testing.T, name string, role model.Role) model.User {
 }
 
 // put writes a user as no verb would.
-func (p *Users) Put(t *testing.T, user model.User) {
+func (p *UserFixture) Put(t *testing.T, user model.User) {
 	t.Helper()
 	if err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (p *Users) Try(t *testing.T, name, password, code, address string) (auth.SignedIn, error) {
+func (p *UserFixture) TrySignIn(t *testing.T, name, password, code, address string) (auth.SignedIn, error) {
 	t.Helper()
 	return p.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: password, Code: code, Address: address, Device: "Firefox on Windows"})
 }
 
-func (p *Users) SignIn(t *testing.T, name string) auth.SignedIn {
+func (p *UserFixture) SignIn(t *testing.T, name string) auth.SignedIn {
 	t.Helper()
-	in, err := p.Try(t, name, GoodPassword, "", "192.0.2.1")
+	in, err := p.TrySignIn(t, name, GoodPassword, "", "192.0.2.1")
 	if err != nil {
 		t.Fatalf("sign in %s: %v", name, err)
 	}
@@ -67,12 +67,12 @@ func (p *Users) SignIn(t *testing.T, name string) auth.SignedIn {
 }
 
 // actor signs a user in.
-func (p *Users) Actor(t *testing.T, name string) model.Actor {
+func (p *UserFixture) Actor(t *testing.T, name string) model.Actor {
 	t.Helper()
-	return p.Speaks(t, p.SignIn(t, name).Token)
+	return p.Authenticate(t, p.SignIn(t, name).Token)
 }
 
-func (p *Users) Speaks(t *testing.T, token string) model.Actor {
+func (p *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
 	t.Helper()
 	actor, err := p.Sessions.Authenticate(t.Context(), token)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Users) Speaks(t *testing.T, token string) model.Actor {
 	return actor
 }
 
-func (p *Users) Silent(t *testing.T, what, token string) {
+func (p *UserFixture) WantSignedOut(t *testing.T, what, token string) {
 	t.Helper()
 	_, err := p.Sessions.Authenticate(t.Context(), token)
 	WantKind(t, what, err, errs.Unauthenticated)
@@ -96,7 +96,7 @@ func WantSignInError(t *testing.T, what string, err error, want auth.Reason) {
 	}
 }
 
-func (p *Users) Code(t *testing.T, secret string) string {
+func (p *UserFixture) TOTPCode(t *testing.T, secret string) string {
 	t.Helper()
 	code, err := totp.GenerateCode(secret, p.Clock.Now())
 	if err != nil {
@@ -106,13 +106,13 @@ func (p *Users) Code(t *testing.T, secret string) string {
 }
 
 // factor sets up a second factor.
-func (p *Users) Factor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
+func (p *UserFixture) EnableTwoFactor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
 	t.Helper()
 	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, GoodPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err = p.Users.ConfirmTwoFactor(t.Context(), actor, p.Code(t, offer.Secret))
+	recovery, err = p.Users.ConfirmTwoFactor(t.Context(), actor, p.TOTPCode(t, offer.Secret))
 	if err != nil || len(recovery) != 10 {
 		t.Fatalf("%v, %v", recovery, err)
 	}
@@ -120,7 +120,7 @@ func (p *Users) Factor(t *testing.T, actor model.Actor) (secret string, recovery
 }
 
 // stored is how many sessions the database holds.
-func (p *Users) Stored(t *testing.T) (n int) {
+func (p *UserFixture) SessionCount(t *testing.T) (n int) {
 	t.Helper()
 	err := p.Store.View(t.Context(), func(tx *store.Tx) error {
 		tx.EachSession(func(model.Session) bool { n++; return true })

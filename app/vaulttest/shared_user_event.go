@@ -8,7 +8,7 @@ import (
 )
 
 // events are all that were written.
-func (p *Users) Events(t *testing.T) []model.Event {
+func (p *UserFixture) AuditEvents(t *testing.T) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]
 	err := p.Store.View(t.Context(), func(tx *store.Tx) (err error) {

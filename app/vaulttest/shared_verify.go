@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/integrity"
 )
 
-func VerifyClean(t *testing.T, v *instance.Instance) integrity.Report {
+func VerifyReport(t *testing.T, v *instance.Instance) integrity.Report {
 	t.Helper()
 	report, err := v.Integrity.Verify(t.Context(), func(done, total int) {
 		if done < 1 || done > total {
