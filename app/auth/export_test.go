@@ -4,7 +4,7 @@ package auth
 
 import "context"
 
-// HashRuns returns how often argon2 has run.
+// HashRuns returns how many times argon2 has run.
 func (u *Users) HashRuns() uint64 { return u.passwords.HashCount() }
 
 // FlushBuffered writes buffered data without waiting for the timer.
@@ -13,14 +13,14 @@ func (u *Users) FlushBuffered(ctx context.Context) error { return u.flush(ctx) }
 // Prune removes expired sessions without waiting for the timer.
 func (s *Sessions) Prune(ctx context.Context) error { return s.prune(ctx) }
 
-// ThrottleKeys returns the number of accounts and addresses with counted attempts.
+// ThrottleKeys returns the number of accounts and addresses that have an attempt counter.
 func (u *Users) ThrottleKeys() int {
 	u.throttle.mu.Lock()
 	defer u.throttle.mu.Unlock()
 	return len(u.throttle.attempts)
 }
 
-// CountAttempt counts a sign-in attempt without making one.
+// CountAttempt counts a sign-in attempt without signing in.
 func (u *Users) CountAttempt(name, address string) {
 	u.throttle.acquire(u.auth.Now(), byAccount(name, address), byAddress(address))
 }

@@ -93,7 +93,8 @@ func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, current, 
 }
 
 // weakPassword is the message for a password that is easy to guess.
-const weakPassword = "This password is too easy to guess. Choose four or more words that don't belong together, or a longer mix of letters, digits, and marks, without names and dates."
+const weakPassword = "This password is too easy to guess. Choose four or more words that don't belong together, " +
+	"or a longer mix of letters, digits, and marks, without names and dates."
 
 // checkPasswordStrength adds an error to problems if the password is easy to guess for a
 // user of that name, and returns all of them.

@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,34 +12,40 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func TestSession(t *testing.T) {
+func TestSessionSignOut(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
-	if len(in.Token) != 43 || strings.Contains(in.Session.Hash, in.Token) || in.Session.Device != "Firefox on Windows" || in.Session.Address != "192.0.2.1" {
-		t.Errorf("%+v", in.Session)
+	if len(in.Token) != 43 || strings.Contains(in.Session.Hash, in.Token) || in.Session.Device != "Firefox on Windows" ||
+		in.Session.Address != "192.0.2.1" {
+		t.Errorf("sign in: got session %+v and a token of %d bytes, want Firefox on Windows from 192.0.2.1 and 43 bytes",
+			in.Session, len(in.Token))
 	}
 	p.WantSignedOut(t, "no token", "")
-	p.WantSignedOut(t, "a made-up token", strings.Repeat("0", 43))
-	p.WantSignedOut(t, "the hash", in.Session.Hash)
+	p.WantSignedOut(t, "invented token", strings.Repeat("0", 43))
+	p.WantSignedOut(t, "hash instead of the token", in.Session.Hash)
 	actor := p.Authenticate(t, in.Token)
 	if err := p.Sessions.SignOut(t.Context(), in.Token, "192.0.2.1"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sign out: %v", err)
 	}
-	p.WantSignedOut(t, "a copy of the cookie", in.Token)
-	for _, again := range []string{in.Token, "", "none"} {
-		if err := p.Sessions.SignOut(t.Context(), again, ""); err != nil {
-			t.Errorf("once more: %v", err)
-		}
+	p.WantSignedOut(t, "token after sign-out", in.Token)
+	for _, tt := range []struct{ name, token string }{
+		{"signed out already", in.Token}, {"empty token", ""}, {"invalid token", "none"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := p.Sessions.SignOut(t.Context(), tt.token, ""); err != nil {
+				t.Errorf("SignOut() = %v, want nil", err)
+			}
+		})
 	}
 	_, err := p.Sessions.List(t.Context(), actor)
-	vaulttest.WantKind(t, "its actor", err, errs.Unauthenticated)
+	vaulttest.WantKind(t, "list sessions after sign-out", err, errs.Unauthenticated)
 }
 
 func TestSessionLimits(t *testing.T) {
 	t.Parallel()
-	for name, row := range map[string]struct {
+	for name, tt := range map[string]struct {
 		limits    model.SessionLimits
 		idle, max time.Duration
 	}{
@@ -49,26 +54,26 @@ func TestSessionLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.Session = row.limits })
+			p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.Session = tt.limits })
 			p.CreateUser(t, "kim", model.RoleAdmin)
 			idle, used := p.SignIn(t, "kim"), p.SignIn(t, "kim")
-			began := p.Clock.Now()
-			p.Clock.Advance(row.idle - time.Second)
+			start := p.Clock.Now()
+			p.Clock.Advance(tt.idle - time.Second)
 			p.Authenticate(t, used.Token)
 			p.Clock.Advance(time.Second)
-			p.WantSignedOut(t, "idle", idle.Token)
+			p.WantSignedOut(t, "idle session", idle.Token)
 			p.Authenticate(t, used.Token)
-			for p.Clock.Now().Sub(began) < row.max-row.idle/2 {
-				p.Clock.Advance(row.idle / 2)
+			for p.Clock.Now().Sub(start) < tt.max-tt.idle/2 {
+				p.Clock.Advance(tt.idle / 2)
 				p.Authenticate(t, used.Token)
 			}
-			p.Clock.Advance(row.max - p.Clock.Now().Sub(began))
-			p.WantSignedOut(t, "over the whole time", used.Token)
+			p.Clock.Advance(tt.max - p.Clock.Now().Sub(start))
+			p.WantSignedOut(t, "session at its maximum age", used.Token)
 		})
 	}
 }
 
-// Use is kept to the minute, written by itself, and survives a restart.
+// LastSeenAt is accurate to the minute, is written in the background, and survives a restart.
 func TestSessionLastSeen(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -76,75 +81,76 @@ func TestSessionLastSeen(t *testing.T) {
 	opts.Now = clock.Now
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	p := &vaulttest.UserFixture{Instance: v, Clock: clock}
 	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	in := p.SignIn(t, "kim")
 	size := func() int64 { return p.Store.Size() }
-	before, began := size(), clock.Now()
+	before, start := size(), clock.Now()
 	for range 1000 {
 		clock.Advance(59 * time.Millisecond)
 		p.Authenticate(t, in.Token)
 	}
-	if size() != before {
-		t.Error("looking at pages writes")
+	if got := size(); got != before {
+		t.Errorf("database size after 1,000 requests = %d, want %d: a request must not write", got, before)
 	}
 	clock.Advance(11 * time.Hour)
 	p.Authenticate(t, in.Token)
 	seen := clock.Now()
 	list, err := p.Sessions.List(t.Context(), p.Authenticate(t, in.Token))
-	if err != nil || len(list) != 1 || !list[0].LastSeenAt.Equal(seen) || !list[0].CreatedAt.Equal(began) {
-		t.Errorf("%+v, %v", list, err)
+	if err != nil || len(list) != 1 || !list[0].LastSeenAt.Equal(seen) || !list[0].CreatedAt.Equal(start) {
+		t.Errorf("List() = %+v, %v; want one session created at %v and last seen at %v", list, err, start, seen)
 	}
 	vaulttest.Close(t, v)
 	p = &vaulttest.UserFixture{Instance: vaulttest.Open(t, opts), Clock: clock}
 	clock.Advance(11 * time.Hour)
 	p.Authenticate(t, in.Token)
 	if err := p.Users.FlushBuffered(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("flush: %v", err)
 	}
 	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || !user.LastSeenAt.Equal(clock.Now()) || user.Version != 1 {
-		t.Errorf("%+v, %v", user, err)
+		t.Errorf("Get(%d) = %+v, %v; want version 1, last seen at %v", kim.ID, user, err, clock.Now())
 	}
 }
 
-func TestSessionsOfOneUser(t *testing.T) {
+func TestSessionEnd(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "kim", model.RoleAdmin)
 	p.CreateUser(t, "lee", model.RoleStaff)
 	lee := p.SignIn(t, "lee")
-	var all []auth.SignedIn
+	var kim []auth.SignedIn
 	for range 4 {
 		p.Clock.Advance(time.Minute)
-		all = append(all, p.SignIn(t, "kim"))
+		kim = append(kim, p.SignIn(t, "kim"))
 	}
-	actor := p.Authenticate(t, all[0].Token)
+	actor := p.Authenticate(t, kim[0].Token)
 	list, err := p.Sessions.List(t.Context(), actor)
-	if err != nil || len(list) != 4 || list[0].Hash != all[0].Session.Hash || list[1].Hash != all[3].Session.Hash || list[3].Hash != all[1].Session.Hash {
-		t.Errorf("%+v, %v", list, err)
+	if err != nil || len(list) != 4 || list[0].Hash != kim[0].Session.Hash || list[1].Hash != kim[3].Session.Hash ||
+		list[3].Hash != kim[1].Session.Hash {
+		t.Errorf("List() = %+v, %v; want the current session, then the other three, newest first", list, err)
 	}
-	vaulttest.WantKind(t, "another's", p.Sessions.End(t.Context(), actor, lee.Session.ID()), errs.NotFound)
-	vaulttest.WantKind(t, "none", p.Sessions.End(t.Context(), actor, ""), errs.NotFound)
-	if err := p.Sessions.End(t.Context(), actor, all[1].Session.ID()); err != nil {
-		t.Error(err)
+	vaulttest.WantKind(t, "end another user's session", p.Sessions.End(t.Context(), actor, lee.Session.ID()), errs.NotFound)
+	vaulttest.WantKind(t, "end a session without an ID", p.Sessions.End(t.Context(), actor, ""), errs.NotFound)
+	if err := p.Sessions.End(t.Context(), actor, kim[1].Session.ID()); err != nil {
+		t.Errorf("end one session: %v", err)
 	}
-	p.WantSignedOut(t, "the ended one", all[1].Token)
-	p.Authenticate(t, all[2].Token)
+	p.WantSignedOut(t, "ended session", kim[1].Token)
+	p.Authenticate(t, kim[2].Token)
 	if err := p.Sessions.EndOthers(t.Context(), actor); err != nil {
-		t.Error(err)
+		t.Errorf("end other sessions: %v", err)
 	}
-	p.WantSignedOut(t, "another one", all[2].Token)
-	p.Authenticate(t, all[0].Token)
+	p.WantSignedOut(t, "other session", kim[2].Token)
+	p.Authenticate(t, kim[0].Token)
 	if err := p.Sessions.EndAll(t.Context(), actor); err != nil {
-		t.Error(err)
+		t.Errorf("end all sessions: %v", err)
 	}
-	p.WantSignedOut(t, "the own one", all[0].Token)
+	p.WantSignedOut(t, "current session", kim[0].Token)
 	p.Authenticate(t, lee.Token)
 }
 
-func TestSessionsAreBounded(t *testing.T) {
+func TestSessionCountIsLimited(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	user := p.CreateUser(t, "kim", model.RoleAdmin)
@@ -155,62 +161,39 @@ func TestSessionsAreBounded(t *testing.T) {
 		p.Clock.Advance(time.Second)
 		p.SignIn(t, "kim")
 	}
-	p.WantSignedOut(t, "the longest unused", first.Token)
+	p.WantSignedOut(t, "least recently used session", first.Token)
 	list, err := p.Sessions.List(t.Context(), p.Actor(t, "kim"))
 	if err != nil || len(list) != 50 {
-		t.Errorf("%d, %v", len(list), err)
+		t.Errorf("List() returned %d sessions, %v; want 50", len(list), err)
 	}
 	p.Clock.Advance(13 * time.Hour)
 	if err := p.Sessions.Prune(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("prune: %v", err)
 	}
 	if n := p.SessionCount(t); n != 0 {
-		t.Errorf("%d stay", n)
+		t.Errorf("stored sessions after pruning = %d, want 0", n)
 	}
 }
 
-// What a browser calls itself is somebody else's text.
-func TestDeviceText(t *testing.T) {
+// The device text is the User-Agent header, which the client controls.
+func TestSanitizeDevice(t *testing.T) {
 	t.Parallel()
-	for sent, want := range map[string]string{
-		"": "", " Firefox ": "Firefox", "a\x00b\r\nc\x7f": "abc", "caf\xe9 b": "caf b", strings.Repeat("é", 300): strings.Repeat("é", 200),
+	for _, tt := range []struct{ name, header, want string }{
+		{"empty", "", ""},
+		{"surrounding spaces", " Firefox ", "Firefox"},
+		{"control characters", "a\x00b\r\nc\x7f", "abc"},
+		{"invalid UTF-8", "caf\xe9 b", "caf b"},
+		{"too long", strings.Repeat("é", 300), strings.Repeat("é", 200)},
 	} {
-		if got := model.SanitizeDevice(sent); got != want {
-			t.Errorf("%q: %q", sent, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := model.SanitizeDevice(tt.header); got != tt.want {
+				t.Errorf("SanitizeDevice(%q) = %q, want %q", tt.header, got, tt.want)
+			}
+		})
 	}
 }
 
-// The memory about tries is bounded, and what an attacker fills it with is forgotten
-// before what counts.
-func TestTriesAreBounded(t *testing.T) {
-	t.Parallel()
-	p := vaulttest.NewUserFixture(t, nil)
-	user := p.CreateUser(t, "kim", model.RoleAdmin)
-	user.Password = cheapHash
-	p.Put(t, user)
-	for range 3 {
-		_, err := p.TrySignIn(t, "kim", "wrong password", "", "203.0.113.9")
-		vaulttest.WantSignInError(t, "wrong", err, auth.WrongPassword)
-	}
-	for i := range 25_000 {
-		p.Users.CountAttempt(fmt.Sprintf("name %d", i), fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255))
-		if n := p.Users.ThrottleKeys(); n > 20_002 {
-			t.Fatalf("%d are remembered", n)
-		}
-	}
-	_, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9")
-	vaulttest.WantSignInError(t, "still waiting", err, auth.TooManyAttempts)
-	p.Clock.Advance(time.Hour)
-	p.Users.CountAttempt("later", "10.0.0.1")
-	p.Clock.Advance(-2 * time.Hour) // a clock that is set back holds nobody up
-	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9"); err != nil {
-		t.Error(err)
-	}
-}
-
-// While the vault serves, what was gathered is written without anybody asking.
-func TestSessionLastSeenIsWrittenByItself(t *testing.T) {
+func TestSessionLastSeenIsWrittenInBackground(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	kim := p.CreateUser(t, "kim", model.RoleAdmin)
@@ -218,7 +201,7 @@ func TestSessionLastSeenIsWrittenByItself(t *testing.T) {
 	p.Start(time.Hour)
 	p.Clock.Advance(2 * time.Minute)
 	p.Authenticate(t, in.Token)
-	vaulttest.Eventually(t, "the sight", func() bool {
+	vaulttest.Eventually(t, "the last use is written", func() bool {
 		user, err := p.Users.Get(t.Context(), kim.ID)
 		return err == nil && user.LastSeenAt.Equal(p.Clock.Now())
 	})

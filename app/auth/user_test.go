@@ -2,7 +2,9 @@ package auth_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,323 +16,219 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// cheapHash is that of goodPassword at a cost nobody would choose.
-const cheapHash = "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDdsHo18I7BuGQe1bLGBTxxivOgWaUf+9dxbsBI/3Ww"
-
-// tooMany is how long a refusal for too many tries wants one to wait; 0 for all else.
-func tooMany(err error) time.Duration {
-	if r, ok := errors.AsType[*auth.SignInError](err); ok && r.Reason == auth.TooManyAttempts {
-		return r.Wait
-	}
-	return 0
-}
-
 func TestUserCreate(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	token, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: " Kim Lee ", Role: model.RoleStaff})
-	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.CanSignIn() || !user.PasswordLink.Active(p.Clock.Now()) {
-		t.Fatalf("%q, %+v, %v", token, user, err)
+	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.CanSignIn() ||
+		!user.PasswordLink.Active(p.Clock.Now()) {
+		t.Fatalf("Create() = %q, %+v, %v; want user 1, Kim Lee, with an active link and a token of 43 bytes", token, user, err)
 	}
 	short := "too short"
-	for _, row := range []struct {
+	for _, tt := range []struct {
 		name  string
 		draft model.UserDraft
 		field string
 	}{
-		{"name taken", model.UserDraft{Name: "KIM lee", Role: model.RoleAdmin}, "name"},
-		{"no name", model.UserDraft{Name: " ", Role: model.RoleAdmin}, "name"},
+		{"name in use", model.UserDraft{Name: "KIM lee", Role: model.RoleAdmin}, "name"},
+		{"blank name", model.UserDraft{Name: " ", Role: model.RoleAdmin}, "name"},
 		{"no role", model.UserDraft{Name: "x"}, "role"},
-		{"no such role", model.UserDraft{Name: "x", Role: "owner"}, "role"},
+		{"unknown role", model.UserDraft{Name: "x", Role: "owner"}, "role"},
 		{"short password", model.UserDraft{Name: "x", Role: model.RoleAdmin, Password: &short}, "password"},
 	} {
-		_, _, err := p.Users.Create(t.Context(), vaulttest.Operator, row.draft)
-		named, ok := errors.AsType[*errs.Error](err)
-		if !ok || named.Kind != errs.Invalid || named.Fields[0].Field != row.field {
-			t.Errorf("%s: %v", row.name, err)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := p.Users.Create(t.Context(), vaulttest.Operator, tt.draft)
+			got, ok := errors.AsType[*errs.Error](err)
+			if !ok || got.Kind != errs.Invalid || got.Fields[0].Field != tt.field {
+				t.Errorf("Create(%+v): got %v, want field %q to be invalid", tt.draft, err, tt.field)
+			}
+		})
 	}
 	if list, err := p.Users.List(t.Context()); err != nil || len(list) != 1 {
-		t.Errorf("%v, %v", list, err)
+		t.Errorf("List() = %v, %v; want one user", list, err)
 	}
 }
 
-func TestUserJoins(t *testing.T) {
-	t.Parallel()
-	p := vaulttest.NewUserFixture(t, nil)
-	token, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "kim", Role: model.RoleStaff})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.TrySignIn(t, "kim", "", "", "192.0.2.1")
-	vaulttest.WantSignInError(t, "before a password was chosen", err, auth.WrongPassword)
-	in, err := p.Users.Invitation(t.Context(), token)
-	if err != nil || in != (auth.Invitation{Name: "kim"}) {
-		t.Errorf("%+v, %v", in, err)
-	}
-	_, err = p.Users.Accept(t.Context(), token, auth.AcceptDraft{Password: "kim kim kim"})
-	vaulttest.WantKind(t, "its own name", err, errs.Invalid)
-	if _, err = p.Users.Accept(t.Context(), token, auth.AcceptDraft{Name: "ignored", Password: vaulttest.GoodPassword}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.Users.Accept(t.Context(), token, auth.AcceptDraft{Password: vaulttest.GoodPassword})
-	vaulttest.WantKind(t, "a second time", err, errs.NotFound)
-	if actor := p.Actor(t, "kim"); actor.ID != user.ID || actor.Name != "kim" || actor.Role != model.RoleStaff {
-		t.Errorf("%+v", actor)
-	}
-}
-
-// A link ends after 24 hours, when another is made, and when its user is disabled.
-func TestUserLinkEnds(t *testing.T) {
-	t.Parallel()
-	p := vaulttest.NewUserFixture(t, nil)
-	p.CreateUser(t, "admin", model.RoleAdmin)
-	token, user, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: "kim", Role: model.RoleStaff})
-	if err != nil {
-		t.Fatal(err)
-	}
-	works := func(what, token string, want bool) {
-		t.Helper()
-		if _, err := p.Users.Invitation(t.Context(), token); (err == nil) != want {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	works("new", token, true)
-	works("cut", token[1:], false)
-	works("none", "", false)
-	second, _, err := p.Users.Reset(t.Context(), vaulttest.Operator, user.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	works("after another", token, false)
-	p.Clock.Advance(24*time.Hour - time.Second)
-	works("just in time", second, true)
-	p.Clock.Advance(time.Second)
-	works("too late", second, false)
-	third, _, err := p.Users.Reset(t.Context(), vaulttest.Operator, user.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Users.Disable(t.Context(), vaulttest.Operator, user.ID); err != nil {
-		t.Fatal(err)
-	}
-	works("of a disabled user", third, false)
-	_, _, err = p.Users.Reset(t.Context(), vaulttest.Operator, user.ID)
-	vaulttest.WantKind(t, "reset while disabled", err, errs.Conflict)
-	if _, err := p.Users.Enable(t.Context(), vaulttest.Operator, user.ID); err != nil {
-		t.Fatal(err)
-	}
-	works("after enabling again", third, false)
-}
-
-func TestFirstAdministrator(t *testing.T) {
-	t.Parallel()
-	p := vaulttest.NewUserFixture(t, nil)
-	one, err := p.Users.NewFirstLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := p.Users.NewFirstLink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.Users.Invitation(t.Context(), one)
-	vaulttest.WantKind(t, "the link before", err, errs.NotFound)
-	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.First || in.Name != "" {
-		t.Errorf("%+v, %v", in, err)
-	}
-	_, err = p.Users.Accept(t.Context(), token, auth.AcceptDraft{Password: vaulttest.GoodPassword})
-	vaulttest.WantKind(t, "no name", err, errs.Invalid)
-	// Two who have the link at the same time: one gets in.
-	done := make(chan error)
-	for _, name := range []string{"kim", "lee"} {
-		go func() {
-			_, err := p.Users.Accept(t.Context(), token, auth.AcceptDraft{Name: name, Password: vaulttest.GoodPassword})
-			done <- err
-		}()
-	}
-	first, second := <-done, <-done
-	if (first == nil) == (second == nil) {
-		t.Errorf("%v, %v", first, second)
-	}
-	list, err := p.Users.List(t.Context())
-	if err != nil || len(list) != 1 || list[0].Role != model.RoleAdmin {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	p.Actor(t, list[0].Name)
-	_, err = p.Users.NewFirstLink(t.Context())
-	vaulttest.WantKind(t, "with an administrator", err, errs.Conflict)
-}
-
-func TestLastAdministratorStays(t *testing.T) {
+func TestLastAdministratorCannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	kim := p.CreateUser(t, "kim", model.RoleAdmin)
-	for what, do := range map[string]func() error{
-		"disabled": func() error { _, err := p.Users.Disable(t.Context(), vaulttest.Operator, kim.ID); return err },
-		"demoted": func() error {
+	for name, remove := range map[string]func() error{
+		"disable": func() error { _, err := p.Users.Disable(t.Context(), vaulttest.Operator, kim.ID); return err },
+		"demote": func() error {
 			_, err := p.Users.SetRole(t.Context(), vaulttest.Operator, kim.ID, model.RoleStaff)
 			return err
 		},
 	} {
-		vaulttest.WantKind(t, what, do(), errs.Conflict)
-		// One who has no password yet does not count.
-		_, other, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: what, Role: model.RoleAdmin})
-		if err != nil {
-			t.Fatal(err)
-		}
-		vaulttest.WantKind(t, what+", another invited", do(), errs.Conflict)
-		if _, err := p.Users.Disable(t.Context(), vaulttest.Operator, other.ID); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			vaulttest.WantKind(t, "only administrator", remove(), errs.Conflict)
+			// An administrator without a password doesn't count.
+			_, other, err := p.Users.Create(t.Context(), vaulttest.Operator, model.UserDraft{Name: name, Role: model.RoleAdmin})
+			if err != nil {
+				t.Fatalf("create user: %v", err)
+			}
+			vaulttest.WantKind(t, "with another administrator invited", remove(), errs.Conflict)
+			if _, err := p.Users.Disable(t.Context(), vaulttest.Operator, other.ID); err != nil {
+				t.Errorf("disable the invited administrator: %v", err)
+			}
+		})
 	}
 	lee := p.CreateUser(t, "lee", model.RoleAdmin)
 	actor := p.Actor(t, "kim")
 	if _, err := p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleViewer); err != nil {
-		t.Error(err)
+		t.Errorf("demote one of two administrators: %v", err)
 	}
 	_, err := p.Users.Disable(t.Context(), actor, lee.ID)
-	vaulttest.WantKind(t, "by one who is no administrator any more", err, errs.Forbidden)
+	vaulttest.WantKind(t, "disable as a former administrator", err, errs.Forbidden)
 	_, err = p.Users.Disable(t.Context(), vaulttest.Operator, lee.ID)
-	vaulttest.WantKind(t, "now the last", err, errs.Conflict)
+	vaulttest.WantKind(t, "disable the last administrator", err, errs.Conflict)
 }
 
-// Two administrators who disable each other at the same time: one stays.
-func TestAdministratorsAtOnce(t *testing.T) {
+// If the only two administrators are disabled at the same time, one remains.
+func TestLastAdministratorConcurrentDisable(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
-	one, other := p.CreateUser(t, "one", model.RoleAdmin), p.CreateUser(t, "other", model.RoleAdmin)
+	kim, lee := p.CreateUser(t, "kim", model.RoleAdmin), p.CreateUser(t, "lee", model.RoleAdmin)
 	done := make(chan error)
-	for _, id := range []uint64{one.ID, other.ID} {
+	for _, id := range []uint64{kim.ID, lee.ID} {
 		go func() { _, err := p.Users.Disable(t.Context(), vaulttest.Operator, id); done <- err }()
 	}
-	if a, b := <-done, <-done; (a == nil) == (b == nil) {
-		t.Errorf("%v, %v", a, b)
+	if err1, err2 := <-done, <-done; (err1 == nil) == (err2 == nil) {
+		t.Errorf("concurrent Disable(): got %v and %v, want one success", err1, err2)
 	}
 }
 
-func TestWhoMayAdminister(t *testing.T) {
+func TestAdministratorOperations(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "admin", model.RoleAdmin)
 	p.CreateUser(t, "staff", model.RoleStaff)
 	target := p.CreateUser(t, "viewer", model.RoleViewer)
 	_, key := vaulttest.CreateKey(t, p.Instance, model.KeyDraft{})
-	for who, row := range map[string]struct {
+	for name, tt := range map[string]struct {
 		actor model.Actor
 		want  errs.Kind
 	}{
-		"staff":      {p.Actor(t, "staff"), errs.Forbidden},
-		"viewer":     {p.Actor(t, "viewer"), errs.Forbidden},
-		"key":        {model.Actor{Kind: model.ActorKey, ID: key.ID}, errs.Forbidden},
-		"no session": {model.Actor{Kind: model.ActorUser, ID: 1, Role: model.RoleAdmin}, errs.Unauthenticated},
-		"another's":  {model.Actor{Kind: model.ActorUser, ID: 1, Session: p.Actor(t, "staff").Session}, errs.Unauthenticated},
+		"staff":                  {p.Actor(t, "staff"), errs.Forbidden},
+		"viewer":                 {p.Actor(t, "viewer"), errs.Forbidden},
+		"key":                    {model.Actor{Kind: model.ActorKey, ID: key.ID}, errs.Forbidden},
+		"no session":             {model.Actor{Kind: model.ActorUser, ID: 1, Role: model.RoleAdmin}, errs.Unauthenticated},
+		"another user's session": {model.Actor{Kind: model.ActorUser, ID: 1, Session: p.Actor(t, "staff").Session}, errs.Unauthenticated},
 	} {
-		for what, do := range map[string]func() error{
-			"create": func() error {
-				_, _, err := p.Users.Create(t.Context(), row.actor, model.UserDraft{Name: "new", Role: model.RoleAdmin})
-				return err
-			},
-			"role": func() error {
-				_, err := p.Users.SetRole(t.Context(), row.actor, target.ID, model.RoleAdmin)
-				return err
-			},
-			"new key": func() error {
-				_, _, err := p.Keys.Create(t.Context(), row.actor, model.KeyDraft{Name: "mine"})
-				return err
-			},
-			"end a key": func() error { _, err := p.Keys.Revoke(t.Context(), row.actor, key.ID); return err },
-			"new for a key": func() error {
-				_, _, err := p.Keys.Rotate(t.Context(), row.actor, key.ID, 0)
-				return err
-			},
-			"rename":  func() error { _, err := p.Users.Rename(t.Context(), row.actor, target.ID, "new"); return err },
-			"disable": func() error { _, err := p.Users.Disable(t.Context(), row.actor, target.ID); return err },
-			"enable":  func() error { _, err := p.Users.Enable(t.Context(), row.actor, target.ID); return err },
-			"reset":   func() error { _, _, err := p.Users.Reset(t.Context(), row.actor, target.ID); return err },
-			"templates": func() error {
-				_, err := p.Templates.Import(t.Context(), row.actor, []model.TemplateDraft{{Name: "new"}}, false)
-				return err
-			},
-			"templates, dry": func() error {
-				_, err := p.Templates.Import(t.Context(), row.actor, nil, true)
-				return err
-			},
-			"default template": func() error { _, err := p.Templates.SetDefault(t.Context(), row.actor, 2); return err },
-			"retire":           func() error { _, err := p.Templates.Retire(t.Context(), row.actor, 2); return err },
-			"fields": func() error {
-				_, err := p.Orders.ImportFields(t.Context(), row.actor, []model.Field{{Key: "x", Label: "X", Type: "text"}}, false)
-				return err
-			},
-			"statuses": func() error {
-				_, err := p.Orders.ImportStatuses(t.Context(), row.actor, []string{"one"}, false)
-				return err
-			},
-			"repair": func() error { _, err := p.Integrity.Repair(t.Context(), row.actor, func(int, int) {}); return err },
-			"backup": func() error {
-				_, err := p.Backups.Create(t.Context(), row.actor, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {})
-				return err
-			},
-		} {
-			vaulttest.WantKind(t, who+" "+what, do(), row.want)
+		for operation, run := range administratorOperations(t, p, tt.actor, target.ID, key.ID) {
+			t.Run(name+"/"+operation, func(t *testing.T) {
+				vaulttest.WantKind(t, operation, run(), tt.want)
+			})
 		}
 	}
 	if _, err := p.Users.Rename(t.Context(), p.Actor(t, "admin"), target.ID, "renamed"); err != nil {
-		t.Error(err)
+		t.Errorf("rename as an administrator: %v", err)
 	}
 	p.Actor(t, "RENAMED")
 	_, err := p.Users.Rename(t.Context(), vaulttest.Operator, target.ID, "Staff")
-	vaulttest.WantKind(t, "taken name", err, errs.Invalid)
+	vaulttest.WantKind(t, "name in use", err, errs.Invalid)
 	_, err = p.Users.Rename(t.Context(), vaulttest.Operator, 99, "x")
 	vaulttest.WantKind(t, "unknown user", err, errs.NotFound)
 }
 
-// A write is judged in its transaction: a role, a user or a session that ended while
-// documents arrived stops it.
-func TestWritesAreLookedAtOnceMore(t *testing.T) {
+// administratorOperations returns the operations that only administrators may call, as called
+// by actor.
+func administratorOperations(t *testing.T, p *vaulttest.UserFixture, actor model.Actor, user, key uint64) map[string]func() error {
+	return map[string]func() error{
+		"create user": func() error {
+			_, _, err := p.Users.Create(t.Context(), actor, model.UserDraft{Name: "new", Role: model.RoleAdmin})
+			return err
+		},
+		"set role": func() error {
+			_, err := p.Users.SetRole(t.Context(), actor, user, model.RoleAdmin)
+			return err
+		},
+		"create key": func() error {
+			_, _, err := p.Keys.Create(t.Context(), actor, model.KeyDraft{Name: "mine"})
+			return err
+		},
+		"revoke key": func() error { _, err := p.Keys.Revoke(t.Context(), actor, key); return err },
+		"rotate key": func() error {
+			_, _, err := p.Keys.Rotate(t.Context(), actor, key, 0)
+			return err
+		},
+		"rename user":  func() error { _, err := p.Users.Rename(t.Context(), actor, user, "new"); return err },
+		"disable user": func() error { _, err := p.Users.Disable(t.Context(), actor, user); return err },
+		"enable user":  func() error { _, err := p.Users.Enable(t.Context(), actor, user); return err },
+		"reset user":   func() error { _, _, err := p.Users.Reset(t.Context(), actor, user); return err },
+		"import templates": func() error {
+			_, err := p.Templates.Import(t.Context(), actor, []model.TemplateDraft{{Name: "new"}}, false)
+			return err
+		},
+		"import templates, dry run": func() error {
+			_, err := p.Templates.Import(t.Context(), actor, nil, true)
+			return err
+		},
+		"set default template": func() error { _, err := p.Templates.SetDefault(t.Context(), actor, 2); return err },
+		"retire template":      func() error { _, err := p.Templates.Retire(t.Context(), actor, 2); return err },
+		"import fields": func() error {
+			_, err := p.Orders.ImportFields(t.Context(), actor, []model.Field{{Key: "x", Label: "X", Type: "text"}}, false)
+			return err
+		},
+		"import statuses": func() error {
+			_, err := p.Orders.ImportStatuses(t.Context(), actor, []string{"one"}, false)
+			return err
+		},
+		"repair": func() error { _, err := p.Integrity.Repair(t.Context(), actor, func(int, int) {}); return err },
+		"backup": func() error {
+			_, err := p.Backups.Create(t.Context(), actor, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {})
+			return err
+		},
+	}
+}
+
+// Permissions are checked again inside the transaction of a write, because the role, the user,
+// or the session may have changed while documents were uploaded.
+func TestWriteChecksPermissionsAgain(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	admin := p.CreateUser(t, "admin", model.RoleAdmin)
 	kim := p.CreateUser(t, "kim", model.RoleStaff)
-	order := func(actor model.Actor) error {
-		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
+	createOrder := func(actor model.Actor) error {
+		draft := model.OrderDraft{Number: model.StringInput("2026-1")}
+		_, err := p.Orders.Create(t.Context(), actor, draft, vault.Idempotency[model.Order]{})
 		return err
 	}
 	actor := p.Actor(t, "kim")
-	if err := order(actor); err != nil {
-		t.Fatal(err)
+	if err := createOrder(actor); err != nil {
+		t.Fatalf("create an order as staff: %v", err)
 	}
 	must := func(_ model.User, err error) {
 		t.Helper()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("change user: %v", err)
 		}
 	}
 	must(p.Users.SetRole(t.Context(), vaulttest.Operator, kim.ID, model.RoleViewer))
-	vaulttest.WantKind(t, "as a viewer", order(actor), errs.Forbidden)
+	vaulttest.WantKind(t, "viewer", createOrder(actor), errs.Forbidden)
 	must(p.Users.SetRole(t.Context(), vaulttest.Operator, kim.ID, model.RoleAdmin))
-	if err := order(actor); err != nil {
-		t.Error(err)
+	if err := createOrder(actor); err != nil {
+		t.Errorf("create an order as an administrator: %v", err)
 	}
 	must(p.Users.Disable(t.Context(), vaulttest.Operator, kim.ID))
-	vaulttest.WantKind(t, "disabled", order(actor), errs.Unauthenticated)
+	vaulttest.WantKind(t, "disabled user", createOrder(actor), errs.Unauthenticated)
 	must(p.Users.Enable(t.Context(), vaulttest.Operator, kim.ID))
-	vaulttest.WantKind(t, "enabled again, the session is gone", order(actor), errs.Unauthenticated)
+	vaulttest.WantKind(t, "session from before the user was disabled", createOrder(actor), errs.Unauthenticated)
 	in := p.SignIn(t, "kim")
 	actor = p.Authenticate(t, in.Token)
 	if err := p.Sessions.SignOut(t.Context(), in.Token, ""); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sign out: %v", err)
 	}
-	vaulttest.WantKind(t, "signed out", order(actor), errs.Unauthenticated)
+	vaulttest.WantKind(t, "signed out", createOrder(actor), errs.Unauthenticated)
 	actor = p.Actor(t, "kim")
 	p.Clock.Advance(12 * time.Hour)
-	vaulttest.WantKind(t, "idle", order(actor), errs.Unauthenticated)
+	vaulttest.WantKind(t, "idle session", createOrder(actor), errs.Unauthenticated)
 	actor = p.Actor(t, "kim")
 	actor.ID = admin.ID
-	vaulttest.WantKind(t, "under another's number", order(actor), errs.Unauthenticated)
+	vaulttest.WantKind(t, "session of another user", createOrder(actor), errs.Unauthenticated)
 }
 
-func TestReset(t *testing.T) {
+func TestUserReset(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "admin", model.RoleAdmin)
@@ -339,18 +237,67 @@ func TestReset(t *testing.T) {
 	p.EnableTwoFactor(t, p.Authenticate(t, in.Token))
 	token, user, err := p.Users.Reset(t.Context(), vaulttest.Operator, kim.ID)
 	if err != nil || user.TwoFactor != nil || user.Password != "" {
-		t.Fatalf("%+v, %v", user, err)
+		t.Fatalf("Reset(%d) = %+v, %v; want no password and no two-factor authentication", kim.ID, user, err)
 	}
-	p.WantSignedOut(t, "after a reset", in.Token)
+	p.WantSignedOut(t, "session after a reset", in.Token)
 	_, err = p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "192.0.2.1")
-	vaulttest.WantSignInError(t, "the old password", err, auth.WrongPassword)
+	vaulttest.WantSignInError(t, "old password", err, auth.WrongPassword)
 	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.Reset {
-		t.Errorf("%+v, %v", in, err)
+		t.Errorf("Invitation() = %+v, %v; want a reset link", in, err)
 	}
 	if _, err := p.Users.Accept(t.Context(), token, auth.AcceptDraft{Password: vaulttest.GoodPassword + "!"}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("accept reset link: %v", err)
 	}
 	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword+"!", "", "192.0.2.1"); err != nil {
-		t.Error(err)
+		t.Errorf("sign in with the new password: %v", err)
+	}
+}
+
+// A change to a user is one audit entry; a call that changes nothing writes none.
+func TestUserAuditEntries(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	kim := p.CreateUser(t, "kim", model.RoleAdmin)
+	p.CreateUser(t, "lee", model.RoleAdmin)
+	actor := p.Actor(t, "lee")
+	must := func(_ model.User, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("change user: %v", err)
+		}
+	}
+	for range 2 {
+		must(p.Users.Rename(t.Context(), actor, kim.ID, "kim b"))
+	}
+	for range 2 {
+		must(p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleStaff))
+	}
+	for range 2 {
+		must(p.Users.Disable(t.Context(), actor, kim.ID))
+	}
+	for range 2 {
+		must(p.Users.Enable(t.Context(), actor, kim.ID))
+	}
+	if err := p.Users.ChangePassword(t.Context(), actor, vaulttest.GoodPassword, "another good one of mine"); err != nil {
+		t.Fatalf("change password: %v", err)
+	}
+	if err := p.Sessions.EndAll(t.Context(), actor); err != nil {
+		t.Fatalf("end all sessions: %v", err)
+	}
+	var got []string
+	for _, e := range p.AuditEvents(t) {
+		got = append(got, fmt.Sprintf("%s %s by %s", e.Kind, e.Record, e.Actor.Record()))
+	}
+	want := []string{
+		"vault.created  by system", "user.created user:1 by operator:7", "user.created user:2 by operator:7",
+		"session.started user:2 by user:2", "user.renamed user:1 by user:2", "user.role_changed user:1 by user:2",
+		"user.disabled user:1 by user:2", "user.enabled user:1 by user:2",
+		"user.password_changed user:2 by user:2", "session.ended user:2 by user:2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("audit entries = %q, want %q", got, want)
+	}
+	if user, err := p.Users.Get(t.Context(), kim.ID); err != nil || user.Version != 5 {
+		t.Errorf("Get(%d) = %+v, %v; want version 5", kim.ID, user, err)
 	}
 }

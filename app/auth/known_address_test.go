@@ -1,0 +1,191 @@
+package auth_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"deedkeep/app/auth"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
+)
+
+// officeAddress is shared by several users.
+const officeAddress = "198.51.100.7"
+
+// A user who recently signed in from an address can still sign in there after others have
+// used up its attempts. Guesses at that user's password still count.
+func TestSignInFromKnownAddress(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	p.CreateUser(t, "other", model.RoleStaff)
+	p.SignInFrom(t, "owner", officeAddress)
+	p.SignInFrom(t, "other", "192.0.2.1")
+	p.ExhaustAttempts(t, officeAddress)
+	p.SignInFrom(t, "Owner", officeAddress)
+	_, err := p.TrySignIn(t, "other", vaulttest.GoodPassword, "", officeAddress)
+	vaulttest.WantSignInError(t, "user not known at the address", err, auth.TooManyAttempts)
+	_, err = p.TrySignIn(t, "other", vaulttest.GoodPassword, "", officeAddress)
+	vaulttest.WantSignInError(t, "same user again", err, auth.TooManyAttempts)
+	for range 3 {
+		_, err = p.TrySignIn(t, "owner", "wrong password", "", officeAddress)
+		vaulttest.WantSignInError(t, "wrong password of a known user", err, auth.TooManyAttempts)
+	}
+	before := p.Users.HashRuns()
+	_, err = p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", officeAddress)
+	vaulttest.WantSignInError(t, "after three wrong passwords", err, auth.TooManyAttempts)
+	if runs := p.Users.HashRuns() - before; runs != 0 {
+		t.Errorf("throttled user: argon2 ran %d times, want 0", runs)
+	}
+	p.Clock.Advance(time.Second)
+	p.SignInFrom(t, "owner", officeAddress)
+	p.SignInFrom(t, "other", "192.0.2.1")
+}
+
+// At an address with too many attempts, responses don't reveal which users are known there.
+// A known user with a wrong password, another user with a wrong or the right password, and an
+// unknown name get the same response with the same wait, cost the same argon2 runs, and count
+// the same.
+func TestKnownUsersStaySecret(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "known", model.RoleAdmin)
+	p.CreateUser(t, "other address", model.RoleStaff)
+	p.CreateUser(t, "right password", model.RoleStaff)
+	p.SignInFrom(t, "known", officeAddress)
+	p.SignInFrom(t, "other address", "192.0.2.1")
+	p.ExhaustAttempts(t, officeAddress)
+	p.Clock.Advance(time.Minute)
+	type response struct {
+		text string
+		wait time.Duration
+		runs uint64
+	}
+	signInFiveTimes := func(name, password string) (responses []response) {
+		for range 5 {
+			before := p.Users.HashRuns()
+			_, err := p.TrySignIn(t, name, password, "", officeAddress)
+			vaulttest.WantSignInError(t, name, err, auth.TooManyAttempts)
+			responses = append(responses, response{err.Error(), retryWait(err), p.Users.HashRuns() - before})
+		}
+		return responses
+	}
+	want := signInFiveTimes("no one", "wrong password")
+	if want[0].wait != 14*time.Minute || want[0].runs != 1 {
+		t.Fatalf("first response to an unknown name: got %+v, want a wait of 14m and one run", want[0])
+	}
+	for _, tt := range []struct{ name, user, password string }{
+		{"known user, wrong password", "known", "wrong password"},
+		{"other user, wrong password", "other address", "wrong password"},
+		{"other user, right password", "right password", vaulttest.GoodPassword},
+		{"empty name and password", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := signInFiveTimes(tt.user, tt.password); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("sign in as %q: got %v, want %v", tt.user, got, want)
+			}
+		})
+	}
+}
+
+// A known user passes both steps of two-factor authentication at an address that has used up
+// its attempts.
+func TestTwoFactorFromKnownAddress(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	secret, _ := p.EnableTwoFactor(t, p.Actor(t, "owner")) // from 192.0.2.1
+	p.Clock.Advance(time.Minute)
+	p.ExhaustAttempts(t, "192.0.2.1")
+	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1")
+	vaulttest.WantSignInError(t, "password without a code", err, auth.CodeNeeded)
+	signInErr, _ := errors.AsType[*auth.SignInError](err)
+	draft := auth.SignInDraft{Challenge: signInErr.Challenge, Code: p.TOTPCode(t, secret), Address: "192.0.2.1"}
+	otherAddress := draft
+	otherAddress.Address = officeAddress
+	p.ExhaustAttempts(t, officeAddress)
+	_, err = p.Users.SignIn(t.Context(), otherAddress)
+	vaulttest.WantSignInError(t, "code from another exhausted address", err, auth.TooManyAttempts)
+	if _, err = p.Users.SignIn(t.Context(), draft); err != nil {
+		t.Errorf("sign in with the code from the known address: %v", err)
+	}
+}
+
+// If no user is known at an address, attempts above the limit cost no argon2.
+func TestThrottledAttemptFromUnknownAddressCostsNothing(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	p.CreateUser(t, "owner", model.RoleAdmin)
+	p.SignInFrom(t, "owner", "192.0.2.1")
+	p.ExhaustAttempts(t, officeAddress)
+	before := p.Users.HashRuns()
+	_, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", officeAddress)
+	vaulttest.WantSignInError(t, "unknown address", err, auth.TooManyAttempts)
+	if runs := p.Users.HashRuns() - before; runs != 0 {
+		t.Errorf("argon2 ran %d times, want 0", runs)
+	}
+}
+
+// An address stays known for the configured time, also after a restart; 0 turns it off.
+func TestKnownAddressExpires(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		ttl    time.Duration
+		after  time.Duration
+		reopen bool
+		known  bool
+	}{
+		{"before expiration", 24 * time.Hour, 23 * time.Hour, false, true},
+		{"after a restart", 24 * time.Hour, time.Hour, true, true},
+		{"after expiration", 24 * time.Hour, 24 * time.Hour, false, false},
+		{"turned off", 0, time.Minute, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			clock, opts := vaulttest.NewClock(), vaulttest.Options(t)
+			opts.Now, opts.Settings.Users.KnownAddress = clock.Now, tt.ttl
+			v, err := instance.Open(t.Context(), opts)
+			if err != nil {
+				t.Fatalf("open instance: %v", err)
+			}
+			p := &vaulttest.UserFixture{Instance: v, Clock: clock}
+			p.CreateUser(t, "owner", model.RoleAdmin)
+			p.SignInFrom(t, "owner", officeAddress)
+			p.Clock.Advance(tt.after)
+			if tt.reopen {
+				vaulttest.Close(t, p.Instance)
+				if p.Instance, err = instance.Open(t.Context(), opts); err != nil {
+					t.Fatalf("reopen instance: %v", err)
+				}
+			}
+			defer func() { vaulttest.Close(t, p.Instance) }()
+			p.ExhaustAttempts(t, officeAddress)
+			if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", officeAddress); (err == nil) != tt.known {
+				t.Errorf("sign in %v later: got %v, want success: %v", tt.after, err, tt.known)
+			}
+		})
+	}
+}
+
+func TestKnownAddressesKeepOnlyTheLatest(t *testing.T) {
+	t.Parallel()
+	p := vaulttest.NewUserFixture(t, nil)
+	created := p.CreateUser(t, "owner", model.RoleAdmin)
+	for i := range 30 {
+		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i))
+		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // the second sign-in adds no entry
+		p.Clock.Advance(time.Minute)
+	}
+	user, err := p.Users.Get(t.Context(), created.ID)
+	if err != nil {
+		t.Fatalf("get user: %v", err)
+	}
+	if len(user.KnownAddresses) != model.MaxKnownAddresses || user.KnownAddresses[0].Network != "203.0.113.29" {
+		t.Errorf("got %d addresses, the first %+v; want %d, the first 203.0.113.29",
+			len(user.KnownAddresses), user.KnownAddresses[0], model.MaxKnownAddresses)
+	}
+}
