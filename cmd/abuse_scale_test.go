@@ -4,7 +4,7 @@
 // and addresses: PDFs that take until their deadline, bodies that stall, wrong passwords,
 // and documents that are made to be rejected.
 //
-//	go test -tags scale -run TestHonestClientBesideAbuse -timeout 60m -v ./cmd
+//	go test -tags scale -run TestHonestClientDuringAbuse -timeout 60m -v ./cmd
 //
 //	DEEDKEEP_TEST_ABUSE   how long both parts take together, a quarter of it alone; 30s when not set
 //
@@ -38,14 +38,14 @@ import (
 
 // abuse is one run of the test.
 type abuse struct {
-	t   *testing.T
-	p   *program
-	mu  sync.Mutex
-	all map[string]map[int]int // statuses by who was given them; 0: no answer
+	t        *testing.T
+	p        *program
+	mu       sync.Mutex
+	statuses map[string]map[int]int // statuses by who was given them; 0: no answer
 }
 
-// from is a client with an address of its own.
-func from(host string) *http.Client {
+// clientFrom is a client with an address of its own.
+func clientFrom(host string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
 	return &http.Client{
 		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 16},
@@ -53,8 +53,8 @@ func from(host string) *http.Client {
 	}
 }
 
-// ask sends a request, counts its status, and returns it with the body.
-func (a *abuse) ask(ctx context.Context, who string, c *http.Client, method, target, key, kind string, content io.Reader) (int, []byte) {
+// do sends a request, counts its status, and returns it with the body.
+func (a *abuse) do(ctx context.Context, who string, c *http.Client, method, target, key, kind string, content io.Reader) (int, []byte) {
 	status, text := 0, []byte(nil)
 	request, err := http.NewRequestWithContext(ctx, method, a.p.url+target, content)
 	if err != nil {
@@ -74,10 +74,10 @@ func (a *abuse) ask(ctx context.Context, who string, c *http.Client, method, tar
 	if status > 0 || ctx.Err() == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.all[who] == nil {
-			a.all[who] = map[int]int{}
+		if a.statuses[who] == nil {
+			a.statuses[who] = map[int]int{}
 		}
-		a.all[who][status]++
+		a.statuses[who][status]++
 	}
 	return status, text
 }
@@ -92,12 +92,12 @@ func (a *abuse) upload(ctx context.Context, who string, c *http.Client, key, nam
 	if err != nil || form.Close() != nil {
 		a.t.Error("form", err)
 	}
-	return a.ask(ctx, who, c, http.MethodPost, "/v1/file-vault/upload", key, form.FormDataContentType(), &b)
+	return a.do(ctx, who, c, http.MethodPost, "/v1/file-vault/upload", key, form.FormDataContentType(), &b)
 }
 
-// honest uploads a document every second, lists, and waits until it is processed.
-func (a *abuse) honest(part, key string, until time.Duration) {
-	c := from("127.0.0.1")
+// runHonestClient uploads a document every second, lists, and waits until it is processed.
+func (a *abuse) runHonestClient(part, key string, until time.Duration) {
+	c := clientFrom("127.0.0.1")
 	var upload, list, processing stopwatch
 	timed := func(s *stopwatch, want string, call func() (int, []byte)) []byte {
 		begun := time.Now()
@@ -118,7 +118,7 @@ func (a *abuse) honest(part, key string, until time.Duration) {
 		begun := time.Now()
 		text := timed(&upload, "upload", func() (int, []byte) { return a.upload(ctx, "honest", c, key, "deed.txt", []byte(content)) })
 		timed(&list, "list", func() (int, []byte) {
-			return a.ask(ctx, "honest", c, http.MethodGet, "/v1/file-vault/files", key, "", http.NoBody)
+			return a.do(ctx, "honest", c, http.MethodGet, "/v1/file-vault/files", key, "", http.NoBody)
 		})
 		var up struct{ Files []struct{ ID int64 } }
 		if err := json.Unmarshal(text, &up); err != nil || len(up.Files) != 1 {
@@ -135,7 +135,7 @@ func (a *abuse) honest(part, key string, until time.Duration) {
 				a.t.Errorf("%s: honest document is not processed after 5 minutes", part)
 				break
 			}
-			status, text := a.ask(ctx, "honest", c, http.MethodGet, fmt.Sprint("/v1/file-vault/files/", up.Files[0].ID), key, "", http.NoBody)
+			status, text := a.do(ctx, "honest", c, http.MethodGet, fmt.Sprint("/v1/file-vault/files/", up.Files[0].ID), key, "", http.NoBody)
 			if err := json.Unmarshal(text, &one); err != nil || status != http.StatusOK {
 				a.t.Errorf("%s: honest look: %d, %v", part, status, err)
 				break
@@ -146,9 +146,9 @@ func (a *abuse) honest(part, key string, until time.Duration) {
 	fmt.Printf("| %s | upload | %s\n| %[1]s | list | %[3]s\n| %[1]s | until processed | %[4]s\n", part, &upload, &list, &processing)
 }
 
-// stall sends 60,000 bytes of a body of 64,000, and then nothing until ctx ends.
-func (a *abuse) stall(ctx context.Context, key string) {
-	c := from("127.0.0.3")
+// stallBody sends 60,000 bytes of a body of 64,000, and then nothing until ctx ends.
+func (a *abuse) stallBody(ctx context.Context, key string) {
+	c := clientFrom("127.0.0.3")
 	content, rest := io.Pipe()
 	defer context.AfterFunc(ctx, func() { _ = rest.Close() })()
 	go func() { _, _ = rest.Write(bytes.Repeat([]byte(" "), 60_000)) }() // it may be cut off
@@ -170,14 +170,14 @@ func (a *abuse) stall(ctx context.Context, key string) {
 	if ctx.Err() == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.all["stalled"] == nil {
-			a.all["stalled"] = map[int]int{}
+		if a.statuses["stalled"] == nil {
+			a.statuses["stalled"] = map[int]int{}
 		}
-		a.all["stalled"][status]++
+		a.statuses["stalled"][status]++
 	}
 }
 
-func TestHonestClientBesideAbuse(t *testing.T) {
+func TestHonestClientDuringAbuse(t *testing.T) {
 	long := 30 * time.Second
 	if text := os.Getenv("DEEDKEEP_TEST_ABUSE"); text != "" {
 		var err error
@@ -199,11 +199,11 @@ func TestHonestClientBesideAbuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &abuse{t: t, p: startProgram(t, shortData(t)), all: map[string]map[int]int{}}
+	a := &abuse{t: t, p: startProgram(t, shortData(t)), statuses: map[string]map[int]int{}}
 	key, slowKey, stallKey, badKey := a.p.key(t, "honest"), a.p.key(t, "slow"), a.p.key(t, "stalling"), a.p.key(t, "hostile")
 	fmt.Printf("| part | what | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- | --- |\n")
 	a.p.signIn(t) // creates a user: before the first one there is no sign-in
-	a.honest("alone", key, long/4)
+	a.runHonestClient("alone", key, long/4)
 
 	ctx, stop := context.WithCancel(t.Context())
 	var abusers sync.WaitGroup
@@ -218,27 +218,27 @@ func TestHonestClientBesideAbuse(t *testing.T) {
 			}
 		})
 	}
-	one := from("127.0.0.2")
+	one := clientFrom("127.0.0.2")
 	abuser(time.Second, func(n int) {
 		a.upload(ctx, "slow PDFs", one, slowKey, "slow.pdf", fmt.Appendf(slices.Clone(slow), "%% again %d\n", n))
 	})
 	for range 150 {
-		abuser(time.Second, func(int) { a.stall(ctx, stallKey) })
+		abuser(time.Second, func(int) { a.stallBody(ctx, stallKey) })
 	}
-	guesser := from("127.0.0.4")
+	guesser := clientFrom("127.0.0.4")
 	abuser(100*time.Millisecond, func(n int) {
 		guess := url.Values{"name": {fmt.Sprint("user", n%10)}, "password": {fmt.Sprint("wrong password ", n)}}.Encode()
-		a.ask(ctx, "wrong passwords", guesser, http.MethodPost, "/sign-in", "", "application/x-www-form-urlencoded", strings.NewReader(guess))
+		a.do(ctx, "wrong passwords", guesser, http.MethodPost, "/sign-in", "", "application/x-www-form-urlencoded", strings.NewReader(guess))
 	})
-	names, bad := slices.Sorted(maps.Keys(hostile)), from("127.0.0.5")
+	names, bad := slices.Sorted(maps.Keys(hostile)), clientFrom("127.0.0.5")
 	abuser(200*time.Millisecond, func(n int) {
 		name := names[n%len(names)]
 		a.upload(ctx, "hostile files", bad, badKey, name, hostile[name])
 	})
-	a.honest("beside abuse", key, long-long/4)
+	a.runHonestClient("beside abuse", key, long-long/4)
 	stop()
 	abusers.Wait()
-	for _, who := range slices.Sorted(maps.Keys(a.all)) {
-		fmt.Printf("%s, by status: %v\n", who, a.all[who])
+	for _, who := range slices.Sorted(maps.Keys(a.statuses)) {
+		fmt.Printf("%s, by status: %v\n", who, a.statuses[who])
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // Root's commands on a vault of another user run as that user, and leave nothing of
 // root's: go test -tags root ./cmd -run Account (as root).
-func TestAccountOfTheOwner(t *testing.T) {
+func TestRootRunsAsOwner(t *testing.T) {
 	const nobody = 65534
 	base, err := os.MkdirTemp("", "dk") //nolint:usetesting // open to the other user
 	if err != nil {

@@ -55,7 +55,7 @@ func TestOperatorUnderSudo(t *testing.T) {
 }
 
 // What root could have read and the service can't is explained, and nothing else.
-func TestAccessIsExplained(t *testing.T) {
+func TestPermissionErrorNamesTheAccount(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "/mnt/scans", Err: fs.ErrPermission}
 	for _, row := range []struct {
 		name, as string

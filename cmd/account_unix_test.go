@@ -9,7 +9,7 @@ import (
 )
 
 // A vault.db that its user linked to a file of root doesn't keep root as root.
-func TestOwnerOfALinkedVault(t *testing.T) {
+func TestOwnerOfSymlinkedVault(t *testing.T) {
 	data, want := t.TempDir(), os.Getuid()
 	link := filepath.Join(data, "vault.db")
 	if err := os.Symlink("/", link); err != nil { // which belongs to root

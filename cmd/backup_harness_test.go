@@ -32,18 +32,18 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// axe is a harness over a vault of its own, a directory of backups, and what is told
+// backupHarness is a harness over a vault of its own, a directory of backups, and what is told
 // of the kills.
-type axe struct {
+type backupHarness struct {
 	*harness
 	kills, midway int
 	backups       string
 	documents     int
 }
 
-func newAxe(t *testing.T) *axe {
+func newBackupHarness(t *testing.T) *backupHarness {
 	t.Helper()
-	a := &axe{harness: newHarness(t, ""), kills: 20}
+	a := &backupHarness{harness: newHarness(t, ""), kills: 20}
 	if text := os.Getenv("DEEDKEEP_TEST_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
@@ -55,8 +55,8 @@ func newAxe(t *testing.T) *axe {
 	return a
 }
 
-// file puts documents into the vault, which nobody else has open.
-func (a *axe) file(count int) {
+// uploadBatch puts documents into the vault, which nobody else has open.
+func (a *backupHarness) uploadBatch(count int) {
 	a.t.Helper()
 	ctx := context.Background()
 	v, err := instance.Open(ctx, instance.Options{
@@ -84,14 +84,14 @@ func (a *axe) file(count int) {
 	}
 }
 
-func (a *axe) fill(count int) {
+func (a *backupHarness) upload(count int) {
 	for want := a.documents + count; a.documents < want; {
-		a.file(want - a.documents)
+		a.uploadBatch(want - a.documents)
 	}
 }
 
-// run runs a command to its end.
-func (a *axe) run(want int, args ...string) (out, messages string) {
+// runCommand runs a command to its end.
+func (a *backupHarness) runCommand(want int, args ...string) (out, messages string) {
 	a.t.Helper()
 	run := exec.Command(a.program, args...)
 	said := new(strings.Builder)
@@ -106,8 +106,8 @@ func (a *axe) run(want int, args ...string) (out, messages string) {
 	return string(raw), said.String()
 }
 
-// killed runs a command and kills it at some moment of the time that it takes.
-func (a *axe) killed(whole time.Duration, args ...string) (midway bool) {
+// runAndKill runs a command and kills it at some moment of the time that it takes.
+func (a *backupHarness) runAndKill(whole time.Duration, args ...string) (midway bool) {
 	a.t.Helper()
 	run := exec.Command(a.program, args...)
 	if err := run.Start(); err != nil {
@@ -123,130 +123,130 @@ func (a *axe) killed(whole time.Duration, args ...string) (midway bool) {
 	return true
 }
 
-func (a *axe) took(args ...string) time.Duration {
+func (a *backupHarness) timeCommand(args ...string) time.Duration {
 	a.t.Helper()
 	begun := time.Now()
-	a.run(0, args...)
+	a.runCommand(0, args...)
 	return time.Since(begun)
 }
 
-// sound verifies a directory of backups, every byte.
-func (a *axe) sound(dir string) (r apitypes.BackupVerify) {
+// verifyBackups verifies a directory of backups, every byte.
+func (a *backupHarness) verifyBackups(dir string) (r apitypes.BackupVerify) {
 	a.t.Helper()
-	out, _ := a.run(0, "backup", "verify", "--from", dir, "--data", a.dir, "--json")
+	out, _ := a.runCommand(0, "backup", "verify", "--from", dir, "--data", a.dir, "--json")
 	if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK {
 		a.t.Fatalf("%s, %v", out, err)
 	}
 	return r
 }
 
-func (a *axe) report(what string) {
+func (a *backupHarness) reportKills(what string) {
 	fmt.Printf("%s: kills=%d midway=%d lost=0\n", what, a.kills, a.midway)
 	if a.midway < a.kills/4 {
 		a.t.Errorf("only %d of %d kills came midway", a.midway, a.kills)
 	}
 }
 
-func TestAxeBackup(t *testing.T) {
-	a := newAxe(t)
-	a.fill(300)
-	whole := a.took("backup", "create", "--to", a.backups, "--data", a.dir)
-	complete := a.sound(a.backups).Snapshots
+func TestBackupKilled(t *testing.T) {
+	a := newBackupHarness(t)
+	a.upload(300)
+	whole := a.timeCommand("backup", "create", "--to", a.backups, "--data", a.dir)
+	complete := a.verifyBackups(a.backups).Snapshots
 	for range a.kills {
-		a.fill(100)
-		if !a.killed(whole, "backup", "create", "--to", a.backups, "--data", a.dir) {
+		a.upload(100)
+		if !a.runAndKill(whole, "backup", "create", "--to", a.backups, "--data", a.dir) {
 			complete++
 		}
-		r := a.sound(a.backups)
+		r := a.verifyBackups(a.backups)
 		// Killed between its last rename and its last word, it was complete.
 		if r.Snapshots != complete && r.Snapshots != complete+1 {
 			t.Fatalf("%d snapshots, %d were made", r.Snapshots, complete)
 		}
 		complete = r.Snapshots
 	}
-	a.run(0, "backup", "create", "--to", a.backups, "--data", a.dir)
-	if r := a.sound(a.backups); r.Snapshots != complete+1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != a.documents {
+	a.runCommand(0, "backup", "create", "--to", a.backups, "--data", a.dir)
+	if r := a.verifyBackups(a.backups); r.Snapshots != complete+1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != a.documents {
 		t.Errorf("%+v, %d documents", r, a.documents)
 	}
-	a.report("backup")
+	a.reportKills("backup")
 }
 
-func TestAxeRestore(t *testing.T) {
-	a := newAxe(t)
-	a.fill(400)
-	a.run(0, "backup", "create", "--to", a.backups, "--data", a.dir)
+func TestRestoreKilled(t *testing.T) {
+	a := newBackupHarness(t)
+	a.upload(400)
+	a.runCommand(0, "backup", "create", "--to", a.backups, "--data", a.dir)
 	to := filepath.Join(t.TempDir(), "r")
 	restore := []string{"restore", "latest", "--from", a.backups, "--data", to}
-	whole := a.took(restore...)
+	whole := a.timeCommand(restore...)
 	for range a.kills {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 { // cut off again and again
-			if !a.killed(whole, restore...) {
+			if !a.runAndKill(whole, restore...) {
 				break
 			}
-			a.halfRestored(to)
+			a.checkPartialRestore(to)
 		}
-		if _, err := os.Stat(filepath.Join(to, "restore.json")); err == nil || errors.Is(err, fs.ErrNotExist) && a.empty(to) {
-			a.run(0, restore...)
+		if _, err := os.Stat(filepath.Join(to, "restore.json")); err == nil || errors.Is(err, fs.ErrNotExist) && a.hasNoDatabase(to) {
+			a.runCommand(0, restore...)
 		}
 		var r apitypes.Verify
-		out, _ := a.run(0, "verify", "--data", to, "--json")
+		out, _ := a.runCommand(0, "verify", "--data", to, "--json")
 		if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK || int(r.Files) != a.documents {
 			t.Fatalf("%s, %v", out, err)
 		}
 	}
-	a.report("restore")
+	a.reportKills("restore")
 }
 
-func (a *axe) empty(dir string) bool {
+func (a *backupHarness) hasNoDatabase(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "vault.db"))
 	return err != nil
 }
 
-// halfRestored wants that nothing opens what is half there.
-func (a *axe) halfRestored(dir string) {
+// checkPartialRestore wants that nothing opens what is half there.
+func (a *backupHarness) checkPartialRestore(dir string) {
 	a.t.Helper()
 	_, marked := os.Stat(filepath.Join(dir, "restore.json"))
 	switch {
 	case marked == nil:
-		if _, said := a.run(1, "serve", "--listen", "127.0.0.1:0", "--data", dir); !strings.Contains(said, "half restored") {
+		if _, said := a.runCommand(1, "serve", "--listen", "127.0.0.1:0", "--data", dir); !strings.Contains(said, "half restored") {
 			a.t.Errorf("serve says %q", said)
 		}
-		a.run(1, "status", "--data", dir)
-	case !a.empty(dir): // killed after its last act
-		a.run(0, "verify", "--data", dir)
+		a.runCommand(1, "status", "--data", dir)
+	case !a.hasNoDatabase(dir): // killed after its last act
+		a.runCommand(0, "verify", "--data", dir)
 	}
 }
 
-func TestAxePrune(t *testing.T) {
-	a := newAxe(t)
+func TestPruneKilled(t *testing.T) {
+	a := newBackupHarness(t)
 	for range 8 {
-		a.fill(50)
-		a.run(0, "backup", "create", "--to", a.backups, "--data", a.dir)
+		a.upload(50)
+		a.runCommand(0, "backup", "create", "--to", a.backups, "--data", a.dir)
 	}
-	a.orphans(600)
+	a.addOrphans(600)
 	try := filepath.Join(t.TempDir(), "p")
 	prune := []string{"backup", "prune", "--keep-daily", "1", "--from", try, "--data", a.dir}
-	a.copied(try)
-	whole := a.took(prune...)
+	a.copyBackups(try)
+	whole := a.timeCommand(prune...)
 	for range a.kills {
-		a.copied(try)
-		a.killed(whole, prune...)
-		if r := a.sound(try); r.Snapshots < 1 || r.Snapshots > 8 {
+		a.copyBackups(try)
+		a.runAndKill(whole, prune...)
+		if r := a.verifyBackups(try); r.Snapshots < 1 || r.Snapshots > 8 {
 			t.Fatalf("%+v", r)
 		}
-		a.run(0, prune...)
-		if r := a.sound(try); r.Snapshots != 1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != a.documents {
+		a.runCommand(0, prune...)
+		if r := a.verifyBackups(try); r.Snapshots != 1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != a.documents {
 			t.Fatalf("%+v, %d documents", r, a.documents)
 		}
 	}
-	a.report("prune")
+	a.reportKills("prune")
 }
 
-// orphans lays down what no snapshot names, as old snapshots leave it.
-func (a *axe) orphans(count int) {
+// addOrphans lays down what no snapshot names, as old snapshots leave it.
+func (a *backupHarness) addOrphans(count int) {
 	a.t.Helper()
 	for n := range count {
 		name := fmt.Sprintf("%064x", n+1)
@@ -257,7 +257,7 @@ func (a *axe) orphans(count int) {
 	}
 }
 
-func (a *axe) copied(to string) {
+func (a *backupHarness) copyBackups(to string) {
 	a.t.Helper()
 	if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(a.backups))); err != nil {
 		a.t.Fatal(err)

@@ -35,7 +35,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func number(t *testing.T, name string, otherwise int) int {
+func envNumber(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {
@@ -75,7 +75,7 @@ func processes(choose func(pid, parent, group int) bool) (pids []int) {
 	return pids
 }
 
-func (s *served) children() []int {
+func (s *served) childPIDs() []int {
 	return processes(func(_, parent, _ int) bool { return parent == s.cmd.Process.Pid })
 }
 
@@ -91,8 +91,8 @@ func resident(pids ...int) (sum int64) {
 	return sum
 }
 
-// watch notes the peaks of memory until it is told to stop.
-func (s *served) watch() (stop func() (server, children int64)) {
+// watchMemory notes the peaks of memory until it is told to stop.
+func (s *served) watchMemory() (stop func() (server, children int64)) {
 	over, done := make(chan struct{}), make(chan struct{})
 	var server, children int64
 	go func() {
@@ -104,7 +104,7 @@ func (s *served) watch() (stop func() (server, children int64)) {
 			case <-over:
 				return
 			case <-tick.C:
-				server, children = max(server, resident(s.cmd.Process.Pid)), max(children, resident(s.children()...))
+				server, children = max(server, resident(s.cmd.Process.Pid)), max(children, resident(s.childPIDs()...))
 			}
 		}
 	}()
@@ -153,8 +153,8 @@ func (s *served) upload(t *testing.T, name string, content []byte) (*apitypes.Fi
 	return nil, "?"
 }
 
-// idle waits until nothing waits for its processing, and gives what failed.
-func (h *harness) idle(within time.Duration) (failures []apitypes.ProcessFailure, stored apitypes.Status) {
+// waitIdle waits until nothing waits for its processing, and gives what failed.
+func (h *harness) waitIdle(within time.Duration) (failures []apitypes.ProcessFailure, stored apitypes.Status) {
 	h.t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
 		if err := json.Unmarshal(h.command("status", "--json"), &stored); err != nil {
@@ -178,8 +178,8 @@ func (h *harness) idle(within time.Duration) (failures []apitypes.ProcessFailure
 	return failures, stored
 }
 
-// honest sends small documents one after another until it is told to stop.
-func (h *harness) honest(s *served, stop func() bool) (took []time.Duration) {
+// uploadHonest sends small documents one after another until it is told to stop.
+func (h *harness) uploadHonest(s *served, stop func() bool) (took []time.Duration) {
 	for !stop() {
 		h.seed++
 		content := document(h.seed, 20<<10)
@@ -198,7 +198,7 @@ func percentile(list []time.Duration, share float64) time.Duration {
 }
 
 func TestBombs(t *testing.T) {
-	times := number(t, "DEEDKEEP_TEST_BOMBS", 3)
+	times := envNumber(t, "DEEDKEEP_TEST_BOMBS", 3)
 	all := bombs(t)
 	for _, sample := range vaulttest.Samples(t) {
 		if !strings.HasPrefix(sample.Path, "refuse/") && sample.Path != "real/bomb_giant.pdf" {
@@ -214,10 +214,10 @@ func TestBombs(t *testing.T) {
 	h.move()
 	s := h.start()
 	alone := 0
-	quiet := h.honest(s, func() bool { alone++; return alone > 100 })
-	h.idle(time.Minute)
+	quiet := h.uploadHonest(s, func() bool { alone++; return alone > 100 })
+	h.waitIdle(time.Minute)
 
-	peaks := s.watch()
+	peaks := s.watchMemory()
 	var senders sync.WaitGroup
 	var sent, taken atomic.Int64
 	var verdicts sync.Map // by name; "" when it was taken
@@ -246,7 +246,7 @@ func TestBombs(t *testing.T) {
 		senders.Wait()
 	}()
 	begun := time.Now()
-	beside := h.honest(s, func() bool {
+	beside := h.uploadHonest(s, func() bool {
 		select {
 		case <-exploding:
 			return true
@@ -255,7 +255,7 @@ func TestBombs(t *testing.T) {
 		}
 	})
 	uploaded := time.Since(begun)
-	failures, stored := h.idle(time.Duration(times) * time.Minute)
+	failures, stored := h.waitIdle(time.Duration(times) * time.Minute)
 	took := time.Since(begun)
 	server, children := peaks()
 	for _, f := range failures {
@@ -276,12 +276,12 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-func TestChildrenKilled(t *testing.T) {
-	kills := number(t, "DEEDKEEP_TEST_KILLS", 30)
+func TestChildProcessesKilled(t *testing.T) {
+	kills := envNumber(t, "DEEDKEEP_TEST_KILLS", 30)
 	h := newHarness(t, "")
 	h.move()
 	s := h.start()
-	before := h.stored()
+	before := h.storedFiles()
 	ids := map[int64]bool{}
 	refused := map[string]int{}
 	var mu sync.Mutex
@@ -314,7 +314,7 @@ func TestChildrenKilled(t *testing.T) {
 	killed := 0
 	for begun := time.Now(); killed < kills && time.Since(begun) < time.Hour; {
 		time.Sleep(time.Duration(rand.Int64N(int64(100 * time.Millisecond))))
-		if pids := s.children(); len(pids) > 0 && syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
+		if pids := s.childPIDs(); len(pids) > 0 && syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
 			killed++
 		}
 	}
@@ -324,7 +324,7 @@ func TestChildrenKilled(t *testing.T) {
 	if delete(refused, tryAgain); len(refused) > 0 {
 		t.Errorf("sound documents were rejected: %v", refused)
 	}
-	failures, stored := h.idle(10 * time.Minute)
+	failures, stored := h.waitIdle(10 * time.Minute)
 	if got := int(stored.Files) - before; got != len(ids) {
 		t.Errorf("%d files stored, %d acknowledged", got, len(ids))
 	}
@@ -335,7 +335,7 @@ func TestChildrenKilled(t *testing.T) {
 	}
 	// What two kills did is no fault of the documents.
 	h.command("process", "retry")
-	if left, _ := h.idle(10 * time.Minute); len(left) > 0 {
+	if left, _ := h.waitIdle(10 * time.Minute); len(left) > 0 {
 		t.Errorf("failed in peace: %+v", left)
 	}
 	if report := h.verify(); len(report.Findings) > 0 {
@@ -346,7 +346,7 @@ func TestChildrenKilled(t *testing.T) {
 		killed, len(ids), again, len(failures))
 }
 
-func (h *harness) stored() int {
+func (h *harness) storedFiles() int {
 	h.t.Helper()
 	var status apitypes.Status
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {

@@ -32,10 +32,10 @@ func sampleFile(t *testing.T, path string) string {
 	return ""
 }
 
-// filing is a document as a firm names it, and the sample that it is.
-type filing struct{ name, sample string }
+// namedSample is a document as a firm names it, and the sample that it is.
+type namedSample struct{ name, sample string }
 
-var chain = []filing{
+var chainDocuments = []namedSample{
 	{"01_Title report.docx", "title/title-report.docx"},
 	{"02_Deed_2019-03-14_Bk1022-Pg311_Alder-to-Birch.tiff", "title/warranty-deed-g4-300dpi.tiff"},
 	{"03_Deed_1998-06-02_Bk611-Pg87_Cedar-to-Alder.pdf", "title/warranty-deed-scan-100dpi.pdf"},
@@ -49,12 +49,12 @@ var chain = []filing{
 
 // Documents that are not as they should be.
 const (
-	lost   = "Lost page.png"          // in the trash
-	broken = "Beyond all measure.png" // cannot be processed
+	trashedName = "Lost page.png"          // in the trash
+	brokenName  = "Beyond all measure.png" // cannot be processed
 )
 
-// uploads opens the documents; they are closed with the test.
-func uploads(t *testing.T, filings []filing) []client.Upload {
+// openSamples opens the documents; they are closed with the test.
+func openSamples(t *testing.T, filings []namedSample) []client.Upload {
 	t.Helper()
 	var sent []client.Upload
 	for _, f := range filings {
@@ -70,13 +70,13 @@ func uploads(t *testing.T, filings []filing) []client.Upload {
 
 // firm is a house with a firm's records in it, and where some of them are.
 type firm struct {
-	*house
+	*testServer
 	client *client.Client
 	// Ids: an abstract with documents and another without any, an order, a folder.
-	abstract, bare, order, folder string
-	invited                       string           // the path of somebody's link
-	files                         map[string]int64 // documents by name
-	user                          int64
+	abstract, emptyAbstract, order, folder string
+	inviteLink                             string           // the path of somebody's link
+	files                                  map[string]int64 // documents by name
+	lastUser                               int64
 }
 
 // The people of the firm.
@@ -86,29 +86,29 @@ const (
 	viewer = "Vera Holt"
 )
 
-// staffed serves an empty vault that has an administrator and somebody of the staff.
-func (on *bench) staffed(t *testing.T) *house {
+// newStaffedServer serves an empty vault that has an administrator and somebody of the staff.
+func (env *browserEnv) newStaffedServer(t *testing.T) *testServer {
 	t.Helper()
-	h := on.house(t)
-	h.user(admin, "admin")
-	h.user(staff, "staff")
-	return h
+	srv := env.newServer(t)
+	srv.createUser(admin, "admin")
+	srv.createUser(staff, "staff")
+	return srv
 }
 
-// firm makes one, whose documents are processed.
-func (on *bench) firm(t *testing.T, settings ...string) *firm {
+// newFirm makes one, whose documents are processed.
+func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	t.Helper()
-	f := &firm{house: on.house(t, settings...), files: map[string]int64{}}
+	f := &firm{testServer: env.newServer(t, settings...), files: map[string]int64{}}
 	for _, who := range []struct{ name, role string }{{admin, "admin"}, {staff, "staff"}, {viewer, "viewer"}} {
-		f.user = f.house.user(who.name, who.role)
+		f.lastUser = f.testServer.createUser(who.name, who.role)
 	}
-	f.invited = f.invite("Robin Ash", "staff")
-	f.client = f.api()
+	f.inviteLink = f.inviteUser("Robin Ash", "staff")
+	f.client = f.apiClient()
 	ctx := t.Context()
-	f.orders(ctx)
-	f.abstracts(ctx)
-	f.folders(ctx)
-	f.processed(ctx)
+	f.createOrders(ctx)
+	f.createAbstracts(ctx)
+	f.createFolders(ctx)
+	f.waitProcessed(ctx)
 	return f
 }
 
@@ -119,13 +119,13 @@ func (f *firm) must(err error) {
 	}
 }
 
-func (f *firm) filed(files apitypes.List[apitypes.File]) {
+func (f *firm) addFiles(files apitypes.List[apitypes.File]) {
 	for _, file := range files {
 		f.files[file.Filename] = file.ID
 	}
 }
 
-func (f *firm) orders(ctx context.Context) {
+func (f *firm) createOrders(ctx context.Context) {
 	streets := []string{"14 Orchard Ridge Road", "220 Mill Pond Lane", "8 Courthouse Square", "1175 Old Stage Highway", "3 Ferry Street", "96 Quarry Hill Road"}
 	for n := range 12 {
 		made, err := f.client.CreateOrder(ctx, client.OrderDraft{
@@ -142,7 +142,7 @@ func (f *firm) orders(ctx context.Context) {
 	f.must(err)
 }
 
-func (f *firm) abstracts(ctx context.Context) {
+func (f *firm) createAbstracts(ctx context.Context) {
 	statuses := []string{"New", "In Search", "In Exam", "Needs Curative", "Complete"}
 	for n := range 9 {
 		made, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
@@ -155,7 +155,7 @@ func (f *firm) abstracts(ctx context.Context) {
 	}
 	bare, err := f.client.CreateAbstract(ctx, client.AbstractDraft{})
 	f.must(err)
-	f.bare = bare.Data.ID
+	f.emptyAbstract = bare.Data.ID
 	made, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
 		Address: "14 Orchard Ridge Road", City: "Harlow", County: "Wexcombe", State: "PA", TaxMap: "21-4-117",
 		CustomFields: map[string]any{
@@ -163,41 +163,41 @@ func (f *firm) abstracts(ctx context.Context) {
 			"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments"}, "names_run": "Dana Birch\nCasey Alder\nMorgan Cedar", "tax_status": "Paid",
 			"legal_description": strings.Repeat("All that certain lot situate in the Township of Harlow, bounded and described as follows. ", 4),
 		},
-		Files: uploads(f.t, chain),
+		Files: openSamples(f.t, chainDocuments),
 	})
 	f.must(err)
 	if len(made.Errors) > 0 {
 		f.t.Fatalf("%+v", made.Errors)
 	}
 	f.abstract = made.Data.ID
-	f.filed(made.Data.Files)
+	f.addFiles(made.Data.Files)
 	gone, err := f.client.CreateAbstract(ctx, client.AbstractDraft{Address: "1 Nowhere Lane", CustomFields: map[string]any{"file_number": "A-0001"}})
 	f.must(err)
 	f.must(f.client.TrashAbstract(ctx, gone.Data.ID))
 }
 
-func (f *firm) folders(ctx context.Context) {
+func (f *firm) createFolders(ctx context.Context) {
 	top, err := f.client.CreateFolder(ctx, "Wexcombe County", nil)
 	f.must(err)
 	f.folder = fmt.Sprint(top.ID)
 	_, err = f.client.CreateFolder(ctx, "Index books", &top.ID)
 	f.must(err)
-	done, err := f.client.Upload(ctx, &top.ID, uploads(f.t, []filing{
+	done, err := f.client.Upload(ctx, &top.ID, openSamples(f.t, []namedSample{
 		{"Index of deeds 1921-1950.pdf", "title/index-of-deeds-500-pages.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
-		{lost, "title/deed-page-2-legal-description.png"}, {broken, "refuse/image-bomb-60000x60000.png"},
+		{trashedName, "title/deed-page-2-legal-description.png"}, {brokenName, "refuse/image-bomb-60000x60000.png"},
 	}))
 	f.must(err)
-	f.filed(done.Files)
-	f.must(f.client.TrashFile(ctx, f.files[lost]))
+	f.addFiles(done.Files)
+	f.must(f.client.TrashFile(ctx, f.files[trashedName]))
 }
 
-// processed waits until no document is being processed.
-func (f *firm) processed(ctx context.Context) {
+// waitProcessed waits until no document is being processed.
+func (f *firm) waitProcessed(ctx context.Context) {
 	f.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		busy := 0
 		for name, id := range f.files {
-			if name == lost {
+			if name == trashedName {
 				continue
 			}
 			file, err := f.client.File(ctx, id)
@@ -210,7 +210,7 @@ func (f *firm) processed(ctx context.Context) {
 			return
 		}
 		if time.Now().After(end) {
-			f.t.Fatalf("%d documents are still processed\n%s", busy, f.said)
+			f.t.Fatalf("%d documents are still processed\n%s", busy, f.stderr)
 		}
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// drop lets files fall onto an element, as out of a file manager.
-func (b *tab) drop(selector string, files ...string) {
+// dropFiles lets files fall onto an element, as out of a file manager.
+func (b *tab) dropFiles(selector string, files ...string) {
 	b.t.Helper()
-	b.sees(selector)
-	at := value[[]float64](b, `(() => { const r = `+pick(selector)+`.getBoundingClientRect();
+	b.waitVisible(selector)
+	at := eval[[]float64](b, `(() => { const r = `+findJS(selector)+`.getBoundingClientRect();
 		return [r.x + r.width / 2, Math.min(r.y + r.height / 2, innerHeight - 10)] })()`)
 	data := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1}
 	for _, step := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
@@ -28,31 +28,31 @@ func (b *tab) drop(selector string, files ...string) {
 	}
 }
 
-// choose answers the file chooser that an act opens.
-func (b *tab) choose(act func(), files ...string) {
+// chooseFiles answers the file chooser that an act opens.
+func (b *tab) chooseFiles(act func(), files ...string) {
 	b.t.Helper()
 	call(b, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: true})
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
 	defer cancel()
 	opened, err := chromedp.Run(ctx, chromedp.WaitEvent(pageproto.FileChooserOpened, nil, chromedp.Func(func(context.Context, *chromedp.Target) error {
 		act()
 		return nil
 	})))
 	if err != nil {
-		b.t.Fatalf("no file chooser: %v\n%s", err, b.state())
+		b.t.Fatalf("no file chooser: %v\n%s", err, b.describe())
 	}
 	call(b, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, BackendNodeID: opened.BackendNodeID})
 	call(b, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: false})
 }
 
-// attach chooses files in a field without its dialog.
-func (b *tab) attach(selector string, files ...string) {
+// attachFiles chooses files in a field without its dialog.
+func (b *tab) attachFiles(selector string, files ...string) {
 	b.t.Helper()
-	b.do(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
+	b.run(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
-// sends is how many bytes a second the browser sends at most; 0 is as fast as it can.
-func (b *tab) sends(rate float64) {
+// limitUpload is how many bytes a second the browser sends at most; 0 is as fast as it can.
+func (b *tab) limitUpload(rate float64) {
 	b.t.Helper()
 	if rate == 0 {
 		rate = -1
@@ -65,12 +65,12 @@ func (b *tab) sends(rate float64) {
 // tabTo presses the Tab key until an element has the focus, which must be seen.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
-	b.sees(selector)
+	b.waitVisible(selector)
 	css, text, _ := strings.Cut(selector, " | ")
-	was := fmt.Sprintf(`document.activeElement.matches(%s) && %s`, strconv.Quote(css), says("document.activeElement", text))
+	was := fmt.Sprintf(`document.activeElement.matches(%s) && %s`, strconv.Quote(css), hasTextJS("document.activeElement", text))
 	for range 80 {
-		if value[bool](b, was) {
-			if !value[bool](b, `(() => { const e = document.activeElement, own = getComputedStyle(e), r = e.getBoundingClientRect();
+		if eval[bool](b, was) {
+			if !eval[bool](b, `(() => { const e = document.activeElement, own = getComputedStyle(e), r = e.getBoundingClientRect();
 				return (own.outlineStyle != "none" && parseFloat(own.outlineWidth) > 0 || own.boxShadow != "none") && r.bottom > 0 && r.top < innerHeight })()`) {
 				b.t.Errorf("%s has the focus, which cannot be seen", selector)
 			}
@@ -78,5 +78,5 @@ func (b *tab) tabTo(selector string) {
 		}
 		b.press(kb.Tab)
 	}
-	b.t.Fatalf("no Tab leads to %s\n%s", selector, b.state())
+	b.t.Fatalf("no Tab leads to %s\n%s", selector, b.describe())
 }

@@ -28,7 +28,7 @@ func (f *firm) screens() []screen {
 	return []screen{
 		{name: "sign-in", path: "/sign-in"},
 		{name: "sign-in-code", path: "/sign-in/code"},
-		{name: "join", path: f.invited},
+		{name: "join", path: f.inviteLink},
 		{name: "join-gone", path: "/join/gone", status: 404},
 		{name: "docs", path: "/docs"},
 		{name: "nowhere", path: "/nowhere", as: staff, status: 404},
@@ -45,7 +45,7 @@ func (f *firm) screens() []screen {
 		{name: "abstracts-new", path: "/abstracts/new", as: staff},
 		{name: "abstract", path: abstract, as: staff},
 		{name: "abstract-viewer", path: abstract, as: viewer},
-		{name: "abstract-bare", path: "/abstracts/" + f.bare, as: staff},
+		{name: "abstract-bare", path: "/abstracts/" + f.emptyAbstract, as: staff},
 		{name: "abstract-edit", path: abstract + "?edit=property", as: staff},
 		{name: "abstract-history", path: abstract + "/history", as: staff},
 		{name: "orders", path: "/orders", as: staff},
@@ -58,13 +58,13 @@ func (f *firm) screens() []screen {
 		{name: "folder-new", path: folder + "?do=new", as: staff},
 		{name: "folder-rename", path: folder + "?do=rename", as: staff},
 		{name: "folder-move", path: folder + "?do=move", as: staff},
-		{name: "document", path: document(chain[1].name) + "?in=abstract:" + f.abstract, as: staff},
-		{name: "document-of-words", path: document(chain[6].name), as: viewer},
-		{name: "document-sheet", path: document(chain[8].name), as: viewer},
-		{name: "document-text", path: document(chain[4].name) + "/text?find=grantors", as: staff},
-		{name: "document-print", path: document(chain[6].name) + "/print", as: staff},
-		{name: "document-broken", path: document(broken), as: staff},
-		{name: "document-trashed", path: document(lost), as: staff},
+		{name: "document", path: document(chainDocuments[1].name) + "?in=abstract:" + f.abstract, as: staff},
+		{name: "document-of-words", path: document(chainDocuments[6].name), as: viewer},
+		{name: "document-sheet", path: document(chainDocuments[8].name), as: viewer},
+		{name: "document-text", path: document(chainDocuments[4].name) + "/text?find=grantors", as: staff},
+		{name: "document-print", path: document(chainDocuments[6].name) + "/print", as: staff},
+		{name: "document-broken", path: document(brokenName), as: staff},
+		{name: "document-trashed", path: document(trashedName), as: staff},
 		{name: "trash", path: "/trash", as: staff},
 		{name: "me", path: "/me", as: staff},
 		{name: "admin", path: "/admin", as: admin},
@@ -74,7 +74,7 @@ func (f *firm) screens() []screen {
 		{name: "admin-statuses", path: "/admin/statuses", as: admin},
 		{name: "admin-users", path: "/admin/users", as: admin},
 		{name: "admin-users-new", path: "/admin/users/new", as: admin},
-		{name: "admin-user", path: fmt.Sprintf("/admin/users/%d", f.user), as: admin},
+		{name: "admin-user", path: fmt.Sprintf("/admin/users/%d", f.lastUser), as: admin},
 		{name: "admin-keys", path: "/admin/keys", as: admin},
 		{name: "admin-keys-new", path: "/admin/keys/new", as: admin},
 		{name: "admin-key", path: "/admin/keys/1", as: admin},
@@ -85,8 +85,8 @@ func (f *firm) screens() []screen {
 	}
 }
 
-// noScreens are the routes that are no page, by how their pattern ends.
-var noScreens = map[string]string{
+// nonPageRoutes are the routes that are no page, by how their pattern ends.
+var nonPageRoutes = map[string]string{
 	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
 	"/marks": "a part", "GET /find/box": "a part", "GET /orders/number": "a part", "GET /admin/search": "a part", "/latest": "a part", "/documents/{n}/row": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
 }
@@ -106,15 +106,15 @@ func TestEveryPageIsListed(t *testing.T) {
 	if len(missing) < 2 {
 		t.Fatalf("routes.go reads otherwise than before: %v", missing)
 	}
-	for ending := range noScreens {
+	for ending := range nonPageRoutes {
 		for pattern := range missing {
 			if strings.HasSuffix(pattern, ending) {
 				delete(missing, pattern)
 			}
 		}
 	}
-	some := &firm{invited: "/join/first", abstract: "ABCDEFGH", bare: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", user: 1, files: map[string]int64{}}
-	for _, name := range []string{chain[1].name, chain[4].name, chain[6].name, chain[8].name, broken, lost} {
+	some := &firm{inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", lastUser: 1, files: map[string]int64{}}
+	for _, name := range []string{chainDocuments[1].name, chainDocuments[4].name, chainDocuments[6].name, chainDocuments[8].name, brokenName, trashedName} {
 		some.files[name] = 1
 	}
 	for _, s := range some.screens() {
@@ -130,8 +130,8 @@ func TestEveryPageIsListed(t *testing.T) {
 	}
 }
 
-// sessions are the cookies of people who have signed in, by name.
-func (f *firm) sessions(b *tab, names ...string) map[string][]*network.CookieParam {
+// sessionCookies are the cookies of people who have signed in, by name.
+func (f *firm) sessionCookies(b *tab, names ...string) map[string][]*network.CookieParam {
 	f.t.Helper()
 	kept := map[string][]*network.CookieParam{}
 	for _, name := range names {
@@ -139,13 +139,13 @@ func (f *firm) sessions(b *tab, names ...string) map[string][]*network.CookiePar
 		for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
 			kept[name] = append(kept[name], &network.CookieParam{Name: c.Name, Value: c.Value, URL: b.origin, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite})
 		}
-		call(b, network.ClearBrowserCookies, none)
+		call(b, network.ClearBrowserCookies, noParams)
 	}
 	return kept
 }
 
-// resume lets a tab go on with somebody's session.
-func (b *tab) resume(cookies []*network.CookieParam) {
+// setSession lets a tab go on with somebody's session.
+func (b *tab) setSession(cookies []*network.CookieParam) {
 	b.t.Helper()
 	if len(cookies) > 0 {
 		call(b, network.SetCookies, network.SetCookiesParams{Cookies: cookies})
@@ -155,78 +155,78 @@ func (b *tab) resume(cookies []*network.CookieParam) {
 // Every page in both themes has no barrier, fits a phone, and does nothing that a page
 // must not do; with DEEDKEEP_SCREENSHOTS set there are pictures of each.
 func TestScreens(t *testing.T) {
-	on := openBench(t)
-	f := on.firm(t)
-	sessions := f.sessions(on.tab(t, f.origin), admin, staff, viewer)
-	finder := on.tab(t, f.origin)
-	finder.resume(sessions[staff])
+	env := newBrowserEnv(t)
+	f := env.newFirm(t)
+	sessions := f.sessionCookies(env.newTab(t, f.origin), admin, staff, viewer)
+	finder := env.newTab(t, f.origin)
+	finder.setSession(sessions[staff])
 	finder.goTo("/")
-	f.searched(finder, "lien satisfied")
+	f.waitSearchable(finder, "lien satisfied")
 	for _, s := range f.screens() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			b := on.tab(t, f.origin)
-			b.resume(sessions[s.as])
-			b.look(s)
+			b := env.newTab(t, f.origin)
+			b.setSession(sessions[s.as])
+			b.checkScreen(s)
 		})
 	}
 }
 
-// look looks at a page in every theme and at two widths.
-func (b *tab) look(s screen) {
+// checkScreen looks at a page in every theme and at two widths.
+func (b *tab) checkScreen(s screen) {
 	b.t.Helper()
-	b.enter(s)
+	b.openScreen(s)
 	for _, theme := range []string{"light", "dark"} {
-		b.theme(theme)
-		b.noBarriers(b.t, theme)
+		b.setTheme(theme)
+		b.checkAccessible(b.t, theme)
 		b.screenshot(s.name + "-wide-" + theme)
 	}
-	b.size(360, 740)
-	b.enter(s) // as a phone does: some of it depends on the width when it begins
+	b.setSize(360, 740)
+	b.openScreen(s) // as a phone does: some of it depends on the width when it begins
 	for _, theme := range []string{"dark", "light"} {
-		b.theme(theme)
-		b.fits(360)
+		b.setTheme(theme)
+		b.checkFits(360)
 		b.screenshot(s.name + "-narrow-" + theme)
 	}
 	// With every menu and every fold open, as far as that can be at once.
-	value[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
-	b.noBarriers(b.t, "narrow, menus open", "target-size") // a menu covers what lies under it
-	b.fits(360)
+	eval[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
+	b.checkAccessible(b.t, "narrow, menus open", "target-size") // a menu covers what lies under it
+	b.checkFits(360)
 }
 
-// enter opens a page, which answers with its status, and waits until it is whole.
-func (b *tab) enter(s screen) {
+// openScreen opens a page, which answers with its status, and waits until it is whole.
+func (b *tab) openScreen(s screen) {
 	b.t.Helper()
 	status := max(s.status, http.StatusOK)
 	if status != http.StatusOK {
 		b.expect(strconv.Itoa(status))
 	}
 	b.goTo(s.path)
-	if got := value[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
-		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.state())
+	if got := eval[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
+		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.describe())
 	}
-	b.still()
+	b.waitImages()
 }
 
-// still waits until every picture that is to be seen is there.
-func (b *tab) still() {
+// waitImages waits until every picture that is to be seen is there.
+func (b *tab) waitImages() {
 	b.t.Helper()
-	b.until(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
-	value[bool](b, `document.fonts.ready.then(() => true)`)
+	b.waitFor(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
+	eval[bool](b, `document.fonts.ready.then(() => true)`)
 }
 
-// fits fails where the page as a whole scrolls sideways.
-func (b *tab) fits(width int) {
+// checkFits fails where the page as a whole scrolls sideways.
+func (b *tab) checkFits(width int) {
 	b.t.Helper()
-	if wide := b.tooWide(width); len(wide) > 0 {
+	if wide := b.overflow(width); len(wide) > 0 {
 		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
 	}
 }
 
-// tooWide names what makes the page wider than the window; nothing where it is not.
-func (b *tab) tooWide(width int) []string {
+// overflow names what makes the page wider than the window; nothing where it is not.
+func (b *tab) overflow(width int) []string {
 	b.t.Helper()
-	return value[[]string](b, fmt.Sprintf(`(() => {
+	return eval[[]string](b, fmt.Sprintf(`(() => {
 		if (document.scrollingElement.scrollWidth <= %d) return [];
 		const found = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > %[1]d + 0.5 && e.getBoundingClientRect().width > 0);
 		return [document.scrollingElement.scrollWidth + " px wide"].concat(found.slice(0, 6).map(e => e.tagName.toLowerCase() + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)));

@@ -26,17 +26,17 @@ func TestBrowserScaleFind(t *testing.T) {
 	if dir == "" {
 		t.Fatal("DEEDKEEP_TEST_VAULT names the vault that TestScaleSearch has made")
 	}
-	on := openBench(t)
-	h := &house{t: t, program: on.built(t), dir: dir, address: "127.0.0.1:0", env: []string{"DEEDKEEP_READER_CACHE=" + vaulttest.CacheDir()}}
-	h.start()
-	t.Cleanup(h.kill)
+	env := newBrowserEnv(t)
+	srv := &testServer{t: t, program: env.binary(t), dir: dir, address: "127.0.0.1:0", env: []string{"DEEDKEEP_READER_CACHE=" + vaulttest.CacheDir()}}
+	srv.start()
+	t.Cleanup(srv.kill)
 	who := fmt.Sprintf("Finder %d", time.Now().Unix())
-	h.user(who, "admin")
-	b := on.tab(t, h.origin)
-	b.size(1280, 800)
+	srv.createUser(who, "admin")
+	b := env.newTab(t, srv.origin)
+	b.setSize(1280, 800)
 	b.signIn(who)
-	b.untilIndexed()
-	m, words := keptMix(t, dir), vaulttest.NewVocabulary()
+	b.waitIndexed()
+	m, words := readMix(t, dir), vaulttest.NewVocabulary()
 	owner := strings.ToLower(m.Abstract(m.Orders / 2).Owner)
 	name := owner[strings.LastIndexByte(owner, ' ')+1:]
 	rarest := words.Word(int(slices.Max(words.Ranks(m.Texts/2, nil))))
@@ -45,13 +45,13 @@ func TestBrowserScaleFind(t *testing.T) {
 		m.Order(m.Orders / 2).Number, m.Abstract(m.Orders / 3).Number, m.Abstract(0).Parcel, "Bk 1022 Pg 3", owner, name[:2] + name[3:],
 		words.Word(4), `"` + strings.Join([]string{words.Word(1), words.Word(0), words.Word(4)}, " ") + `"`, rarest,
 	} {
-		b.typesLetterByLetter(n+1, text)
+		b.measureTyping(n+1, text)
 	}
-	b.opensWhatWasFound(rarest)
+	b.openFirstResult(rarest)
 }
 
-// keptMix is what the vault was made of.
-func keptMix(t *testing.T, dir string) vaulttest.Mix {
+// readMix is what the vault was made of.
+func readMix(t *testing.T, dir string) vaulttest.Mix {
 	t.Helper()
 	said, err := os.ReadFile(dir + ".mix")
 	if err != nil {
@@ -64,19 +64,19 @@ func keptMix(t *testing.T, dir string) vaulttest.Mix {
 	return m
 }
 
-// untilIndexed asks by hand until words are looked at, and not numbers alone.
-func (b *tab) untilIndexed() {
+// waitIndexed asks by hand until words are looked at, and not numbers alone.
+func (b *tab) waitIndexed() {
 	b.t.Helper()
 	const asks = `fetch("/find/box?q=grantor", {headers: {"HX-Request": "true"}}).then(r => r.text()).then(html => html.includes("palette-list") && !html.includes("found-note"))`
-	for end := time.Now().Add(time.Hour); !value[bool](b, asks); time.Sleep(time.Second) {
+	for end := time.Now().Add(time.Hour); !eval[bool](b, asks); time.Sleep(time.Second) {
 		if time.Now().After(end) {
 			b.t.Fatal("there is no index")
 		}
 	}
 }
 
-// watches notes when a text was typed and when what was found by it stood on the screen.
-const watches = `(() => {
+// recordTimings notes when a text was typed and when what was found by it stood on the screen.
+const recordTimings = `(() => {
 	window.typed = [];
 	document.addEventListener("input", e => { if (e.target.id === "palette-q") typed.push({text: e.target.value, at: performance.now(), ms: 0}) }, true);
 	new MutationObserver(() => {
@@ -97,34 +97,34 @@ type keystroke struct {
 	First string
 }
 
-// opensBox opens the find box with Ctrl-K, empty.
-func (b *tab) opensBox() {
+// openFindBox opens the find box with Ctrl-K, empty.
+func (b *tab) openFindBox() {
 	b.t.Helper()
 	b.goTo("/orders")
-	value[bool](b, `(sessionStorage.removeItem("find"), `+watches+`)`)
+	eval[bool](b, `(sessionStorage.removeItem("find"), `+recordTimings+`)`)
 	const control = 2
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Modifiers: control, Key: "k", Code: "KeyK", WindowsVirtualKeyCode: 'K'})
 	}
-	b.until(`document.querySelector("#palette").open && document.activeElement.id == "palette-q"`)
+	b.waitFor(`document.querySelector("#palette").open && document.activeElement.id == "palette-q"`)
 }
 
-// lastKey is what came of the last letter, once it is on the screen.
-func (b *tab) lastKey(text string) keystroke {
+// waitLastKey is what came of the last letter, once it is on the screen.
+func (b *tab) waitLastKey(text string) keystroke {
 	b.t.Helper()
-	b.until(fmt.Sprintf(`typed.at(-1)?.text === %q && typed.at(-1).ms > 0`, text))
-	return value[keystroke](b, `(k => ({Text: k.text, MS: k.ms, Rows: k.rows, First: k.first}))(typed.at(-1))`)
+	b.waitFor(fmt.Sprintf(`typed.at(-1)?.text === %q && typed.at(-1).ms > 0`, text))
+	return eval[keystroke](b, `(k => ({Text: k.text, MS: k.ms, Rows: k.rows, First: k.first}))(typed.at(-1))`)
 }
 
-func (b *tab) typesLetterByLetter(n int, text string) {
+func (b *tab) measureTyping(n int, text string) {
 	b.t.Helper()
-	b.opensBox()
+	b.openFindBox()
 	var slowest keystroke
 	for i := range text {
 		if b.press(text[i : i+1]); text[i] == ' ' {
 			continue // which is nothing else to look for
 		}
-		key := b.lastKey(text[:i+1])
+		key := b.waitLastKey(text[:i+1])
 		if key.MS > slowest.MS {
 			slowest = key
 		}
@@ -134,35 +134,35 @@ func (b *tab) typesLetterByLetter(n int, text string) {
 		}
 	}
 	// As quickly as people type, without waiting for an answer.
-	b.opensBox()
+	b.openFindBox()
 	for i := range text {
 		b.press(text[i : i+1])
 		time.Sleep(90 * time.Millisecond)
 	}
-	key := b.lastKey(text)
+	key := b.waitLastKey(text)
 	fmt.Printf("| `%s` typed at once | %.0f after the last letter; the slowest letter %.0f, at `%s` | %d |\n", text, key.MS, slowest.MS, slowest.Text, key.Rows)
 	if key.Rows == 0 {
 		b.t.Errorf("nothing is found by %q: %s", text, key.First)
 	}
 }
 
-// opensWhatWasFound goes with an arrow and Enter to the document that has a word, on its
+// openFirstResult goes with an arrow and Enter to the document that has a word, on its
 // page, where it is marked.
-func (b *tab) opensWhatWasFound(word string) {
+func (b *tab) openFirstResult(word string) {
 	b.t.Helper()
-	b.opensBox()
+	b.openFindBox()
 	b.press(word)
-	b.lastKey(word)
+	b.waitLastKey(word)
 	b.press(kb.ArrowDown)
 	b.screenshot("find-chosen")
 	begun := time.Now()
-	b.leave(func() { b.press(kb.Enter) })
-	page := value[int](b, `Number(new URL(location.href).searchParams.get("page"))`)
+	b.waitNavigation(func() { b.press(kb.Enter) })
+	page := eval[int](b, `Number(new URL(location.href).searchParams.get("page"))`)
 	if page < 1 {
-		b.t.Fatalf("%s\n%s", value[string](b, "location.href"), b.state())
+		b.t.Fatalf("%s\n%s", eval[string](b, "location.href"), b.describe())
 	}
-	b.shows(page)
-	fmt.Printf("| `%s`, arrow down, Enter | %d until page %d of the document is there | %s |\n", word, time.Since(begun).Milliseconds(), page, value[string](b, "location.pathname"))
-	b.sees("mark, .mark, [class*=mark]")
+	b.waitPageImage(page)
+	fmt.Printf("| `%s`, arrow down, Enter | %d until page %d of the document is there | %s |\n", word, time.Since(begun).Milliseconds(), page, eval[string](b, "location.pathname"))
+	b.waitVisible("mark, .mark, [class*=mark]")
 	b.screenshot("find-opened")
 }

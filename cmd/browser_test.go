@@ -22,37 +22,37 @@ import (
 
 // Each scene has a vault and a tab of its own.
 func TestBrowser(t *testing.T) {
-	on := openBench(t)
+	on := newBrowserEnv(t)
 	for _, scene := range []struct {
 		name string
-		play func(*testing.T, *bench)
+		play func(*testing.T, *browserEnv)
 	}{
-		{"the watch sees", watchSees},
-		{"barriers are found", barriersAreFound},
-		{"scripts are off", scriptsAreOff},
-		{"first run", firstRun},
-		{"first pages are small", firstPagesAreSmall},
-		{"reading", reading},
-		{"reading goes on", readingGoesOn},
-		{"an abstract is worked on", abstractIsWorkedOn},
-		{"a folder is worked on", folderIsWorkedOn},
-		{"two edit one card", twoEditOneCard},
-		{"an order is entered", orderIsEntered},
-		{"a template is changed", templateIsChanged},
-		{"values of types are entered", valuesOfTypesAreEntered},
-		{"leaving is warned of", leavingIsWarnedOf},
-		{"invited, with a second factor", invitedWithSecondFactor},
-		{"a key is made and revoked", keyIsMadeAndRevoked},
-		{"docs are tried", docsAreTried},
-		{"nothing uploaded runs", nothingUploadedRuns},
-		{"twelve dropped", twelveDropped},
-		{"folders dropped", foldersDropped},
-		{"progress moves", progressMoves},
-		{"server stops in mid-file", serverStopsInMidFile},
-		{"without scripts", withoutScripts},
-		{"keyboard only", keyboardOnly},
-		{"finding", finding},
-		{"finding in a hurry", hurriedFinding},
+		{"the watch sees", testMonitor},
+		{"barriers are found", testAccessibilityChecks},
+		{"scripts are off", testScriptsOff},
+		{"first run", testFirstRun},
+		{"first pages are small", testFirstPageSize},
+		{"reading", testReading},
+		{"reading goes on", testResumeReading},
+		{"an abstract is worked on", testEditAbstract},
+		{"a folder is worked on", testEditFolder},
+		{"two edit one card", testEditConflict},
+		{"an order is entered", testEnterOrder},
+		{"a template is changed", testEditTemplate},
+		{"values of types are entered", testTypedFields},
+		{"leaving is warned of", testLeaveWarning},
+		{"invited, with a second factor", testInviteWithTwoFactor},
+		{"a key is made and revoked", testCreateAndRevokeKey},
+		{"docs are tried", testAPIDocs},
+		{"nothing uploaded runs", testMaliciousUploads},
+		{"twelve dropped", testDropDocuments},
+		{"folders dropped", testDropFolder},
+		{"progress moves", testUploadProgress},
+		{"server stops in mid-file", testServerStopsDuringUpload},
+		{"without scripts", testWithoutScripts},
+		{"keyboard only", testKeyboardOnly},
+		{"finding", testFind},
+		{"finding in a hurry", testFindRaces},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,16 +61,16 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// bench is what scenes share: a browser that runs, and the program, built.
-type bench struct {
-	browser context.Context
-	folder  string
-	build   sync.Once
-	program string
-	failure string
+// browserEnv is what scenes share: a browser that runs, and the program, built.
+type browserEnv struct {
+	browser  context.Context
+	dir      string
+	build    sync.Once
+	program  string
+	buildErr string
 }
 
-func openBench(t *testing.T) *bench {
+func newBrowserEnv(t *testing.T) *browserEnv {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -86,22 +86,22 @@ func openBench(t *testing.T) *bench {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return &bench{browser: ctx, folder: t.TempDir()}
+	return &browserEnv{browser: ctx, dir: t.TempDir()}
 }
 
-// built gives the path of the program, which is built when it is first asked for.
-func (on *bench) built(t *testing.T) string {
+// binary gives the path of the program, which is built when it is first asked for.
+func (on *browserEnv) binary(t *testing.T) string {
 	t.Helper()
 	on.build.Do(func() {
-		on.program = filepath.Join(on.folder, "deedkeep.exe")
+		on.program = filepath.Join(on.dir, "deedkeep.exe")
 		build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", on.program, "deedkeep")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
-			on.failure = err.Error() + "\n" + string(out)
+			on.buildErr = err.Error() + "\n" + string(out)
 		}
 	})
-	if on.failure != "" {
-		t.Fatalf("build: %s", on.failure)
+	if on.buildErr != "" {
+		t.Fatalf("build: %s", on.buildErr)
 	}
 	return on.program
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// paper is the picture of a page in the viewer.
-func paper(n int) string {
+// pageImageJS is the picture of a page in the viewer.
+func pageImageJS(n int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("[data-pages] img")].find(i => /\/pages\/%d(\?|$)/.test(i.getAttribute("src")) && i.complete && i.naturalWidth > 0)`, n)
 }
 
-// facts are what a picture of a page shows, as far as two pages differ in it.
-type facts struct {
+// pageImage are what a picture of a page shows, as far as two pages differ in it.
+type pageImage struct {
 	Width, Height int
 	Ink           float64 // the share that is dark
 	Sum           int     // of where it is dark
 	Seen          bool    // in the window
 }
 
-// shows waits until the picture of a page is there, and gives its facts.
-func (b *tab) shows(n int) facts {
+// waitPageImage waits until the picture of a page is there, and gives its facts.
+func (b *tab) waitPageImage(n int) pageImage {
 	b.t.Helper()
-	b.until(paper(n))
-	return value[facts](b, `(() => {
-		const i = `+paper(n)+`, c = document.createElement("canvas"), r = i.getBoundingClientRect();
+	b.waitFor(pageImageJS(n))
+	return eval[pageImage](b, `(() => {
+		const i = `+pageImageJS(n)+`, c = document.createElement("canvas"), r = i.getBoundingClientRect();
 		c.width = 200; c.height = 260;
 		const d = c.getContext("2d", {willReadFrequently: true}); d.drawImage(i, 0, 0, 200, 260);
 		const bytes = d.getImageData(0, 0, 200, 260).data; let dark = 0, sum = 0;
@@ -39,31 +39,31 @@ func (b *tab) shows(n int) facts {
 }
 
 // Reading: a firm's documents, by somebody who may only look.
-func reading(t *testing.T, on *bench) {
-	f := on.firm(t)
-	b := on.tab(t, f.origin)
+func testReading(t *testing.T, env *browserEnv) {
+	f := env.newFirm(t)
+	b := env.newTab(t, f.origin)
 	b.signIn(viewer)
-	for _, name := range []string{chain[1].name, chain[2].name} {
-		t.Run(name, func(t *testing.T) { f.turns(t, b, name) })
+	for _, name := range []string{chainDocuments[1].name, chainDocuments[2].name} {
+		t.Run(name, func(t *testing.T) { f.testPageImages(t, b, name) })
 	}
 	// The next document and back, by keyboard.
-	b.leave(func() { b.press("n") })
-	b.sees("h1 | " + chain[3].name)
-	b.leave(func() { b.press("p") })
-	b.sees("h1 | " + chain[2].name)
-	t.Run("find", func(t *testing.T) { f.finds(t, b) })
-	t.Run("sheets", func(t *testing.T) { f.sheets(t, b) })
+	b.waitNavigation(func() { b.press("n") })
+	b.waitVisible("h1 | " + chainDocuments[3].name)
+	b.waitNavigation(func() { b.press("p") })
+	b.waitVisible("h1 | " + chainDocuments[2].name)
+	t.Run("find", func(t *testing.T) { f.testFindInDocument(t, b) })
+	t.Run("sheets", func(t *testing.T) { f.testSpreadsheets(t, b) })
 }
 
-// turns turns to each page of a scanned TIFF or PDF: each has a picture of its own,
+// testPageImages turns to each page of a scanned TIFF or PDF: each has a picture of its own,
 // sharp enough to read, that is in the window when it is turned to.
-func (f *firm) turns(t *testing.T, b *tab, name string) {
+func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 	b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[name], f.abstract))
-	pages := map[int]facts{}
+	pages := map[int]pageImage{}
 	for n := 1; n <= 4; n++ {
-		b.until(fmt.Sprintf(`document.querySelector("[data-number]").value == "%d"`, n))
-		b.until(`(() => { const i = ` + paper(n) + `; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
-		pages[n] = b.shows(n)
+		b.waitFor(fmt.Sprintf(`document.querySelector("[data-number]").value == "%d"`, n))
+		b.waitFor(`(() => { const i = ` + pageImageJS(n) + `; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
+		pages[n] = b.waitPageImage(n)
 		if p := pages[n]; !p.Seen || p.Width < 800 || p.Height < 1000 || p.Ink < 0.001 || p.Ink > 0.9 {
 			t.Errorf("page %d: %+v", n, p)
 		}
@@ -79,51 +79,51 @@ func (f *firm) turns(t *testing.T, b *tab, name string) {
 	}
 }
 
-// finds finds a phrase inside a scanned document that was read by a machine, where it
+// testFindInDocument finds a phrase inside a scanned document that was read by a machine, where it
 // is marked on its page.
-func (f *firm) finds(t *testing.T, b *tab) {
-	b.goTo(fmt.Sprintf("/documents/%d", f.files[chain[4].name]))
-	b.shows(1)
+func (f *firm) testFindInDocument(t *testing.T, b *tab) {
+	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[4].name]))
+	b.waitPageImage(1)
 	b.press("/")
-	b.until(`document.activeElement.matches("#find-in")`)
+	b.waitFor(`document.activeElement.matches("#find-in")`)
 	b.press("instrument no. 201904170093382" + kb.Enter)
-	b.sees(".viewer-count | 1")
-	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now, .viewer-marks i"), r = m?.getBoundingClientRect();
+	b.waitVisible(".viewer-count | 1")
+	b.waitFor(`(() => { const m = document.querySelector(".viewer-marks i.now, .viewer-marks i"), r = m?.getBoundingClientRect();
 		return r && r.width > 20 && r.height > 4 && r.top > 0 && r.bottom < innerHeight })()`)
 	b.screenshot("scene-found")
-	value[bool](b, `document.querySelector("[data-pages]").focus() || true`)
+	eval[bool](b, `document.querySelector("[data-pages]").focus() || true`)
 	for _, turn := range []string{"rotate(90deg)", "rotate(180deg)"} {
 		b.press("r")
-		b.until(fmt.Sprintf(`document.querySelector(".viewer-marks:has(i)")?.style.transform.includes(%q)`, turn))
+		b.waitFor(fmt.Sprintf(`document.querySelector(".viewer-marks:has(i)")?.style.transform.includes(%q)`, turn))
 		// A rotated element is a stacking context: what blends must be the rotated layer itself.
-		if got := value[[]string](b, `[...document.querySelectorAll(".viewer-marks:has(i), .viewer-marks i")].map(e => getComputedStyle(e).mixBlendMode)`); got[0] != "multiply" || slices.Contains(got[1:], "multiply") {
+		if got := eval[[]string](b, `[...document.querySelectorAll(".viewer-marks:has(i), .viewer-marks i")].map(e => getComputedStyle(e).mixBlendMode)`); got[0] != "multiply" || slices.Contains(got[1:], "multiply") {
 			t.Errorf("%s: marks blend as %q, want the layer to multiply", turn, got)
 		}
 		b.screenshot("scene-found-" + turn[7:9])
 	}
 	b.press("rr")
-	b.noBarriers(t, "found")
+	b.checkAccessible(t, "found")
 	b.press(kb.Escape)
 	b.fill("#find-in", "no such words anywhere")
 	b.press(kb.Enter)
-	b.sees(".viewer-count | not found")
+	b.waitVisible(".viewer-count | not found")
 	// What is no phrase of it, but all of whose words are there.
 	b.fill("#find-in", "quillfeather instrument")
 	b.press(kb.Enter)
-	b.sees(".viewer-hits-head | Nowhere as a phrase. Its words:")
-	b.until(`document.querySelectorAll(".viewer-marks i").length > 1`)
+	b.waitVisible(".viewer-hits-head | Nowhere as a phrase. Its words:")
+	b.waitFor(`document.querySelectorAll(".viewer-marks i").length > 1`)
 	// A scan without text is not called a document without those words.
-	b.goTo(fmt.Sprintf("/documents/%d", f.files[chain[2].name]))
-	b.shows(1)
+	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[2].name]))
+	b.waitPageImage(1)
 	b.fill("#find-in", "quillfeather")
 	b.press(kb.Enter)
-	b.sees(".viewer-hits-head | This document has no searchable text (it is a scan).")
-	b.sees(".viewer-count | no text")
+	b.waitVisible(".viewer-hits-head | This document has no searchable text (it is a scan).")
+	b.waitVisible(".viewer-count | no text")
 	b.screenshot("scene-find-in-a-scan")
 	b.goTo("/abstracts/" + f.abstract)
-	b.sees(".document .badge | Not searchable")
+	b.waitVisible(".document .badge | Not searchable")
 	b.screenshot("scene-not-searchable")
 	// The text of it, for whoever reads no pictures.
-	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chain[4].name]))
-	b.sees("mark | 201904170093382")
+	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chainDocuments[4].name]))
+	b.waitVisible("mark | 201904170093382")
 }

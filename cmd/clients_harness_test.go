@@ -15,7 +15,7 @@ import (
 
 // A client of another language than ours files a document, follows its
 // download_url, and gets the same bytes; without a key or the ability it does not.
-func TestForeignClients(t *testing.T) {
+func TestClientsInOtherLanguages(t *testing.T) {
 	server := startProgram(t, shortData(t))
 	key, weak := server.key(t, "harness"), server.key(t, "harness", "--ability", "events")
 	document, content := sample(t, "title/open-end-mortgage.pdf")
@@ -29,7 +29,7 @@ func TestForeignClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "back.pdf")
-			said := tool(t, "", append(call, server.url+"/v1", key, weak, document, out)...)
+			said := runTool(t, "", append(call, server.url+"/v1", key, weak, document, out)...)
 			if said != "401 403\n" {
 				t.Errorf("it said %q", said)
 			}
@@ -75,7 +75,7 @@ func TestReadme(t *testing.T) {
 	server := startProgram(t, data)
 	t.Setenv("DEEDKEEP_DATA", data)
 	script := "set -e\ngo() { shift 2; deedkeep \"$@\"; }\n" + strings.ReplaceAll(block, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
-	said := tool(t, room, "bash", "-c", script)
+	said := runTool(t, room, "bash", "-c", script)
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	if lines[len(lines)-1] != "every byte is back" {
 		t.Errorf("it said\n%s", said)
@@ -86,9 +86,9 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// tool runs a program in a directory for at most a minute and gives its standard
+// runTool runs a program in a directory for at most a minute and gives its standard
 // output.
-func tool(t *testing.T, dir string, args ...string) string {
+func runTool(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -31,7 +31,7 @@ func commands() map[string]*cobra.Command {
 	return all
 }
 
-func TestEveryCommandIsHelpful(t *testing.T) {
+func TestCommandHelp(t *testing.T) {
 	for path, cmd := range commands() {
 		t.Run(path, func(t *testing.T) {
 			switch first := cmd.Short[:min(1, len(cmd.Short))]; {

@@ -23,8 +23,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// deedkeep runs a command on a data directory and gives its exit code.
-func deedkeep(t *testing.T, dir string, args ...string) (code int, out string) {
+// runCommand runs a command on a data directory and gives its exit code.
+func runCommand(t *testing.T, dir string, args ...string) (code int, out string) {
 	t.Helper()
 	var said, messages bytes.Buffer
 	code = Run(context.Background(), append([]string{"--data", dir}, args...), strings.NewReader(""), &said, &messages)
@@ -44,23 +44,23 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 6 {
-		deedkeep(t, dir, "keys", "create", fmt.Sprint("key ", i), "--quiet")
+		runCommand(t, dir, "keys", "create", fmt.Sprint("key ", i), "--quiet")
 	}
 	exports := t.TempDir()
 	for _, format := range []string{"jsonl", "csv"} {
-		deedkeep(t, dir, "events", "export", "--format", format, "-o", filepath.Join(exports, format))
+		runCommand(t, dir, "events", "export", "--format", format, "-o", filepath.Join(exports, format))
 	}
-	deedkeep(t, dir, "keys", "create", "later", "--quiet")
-	_, before := deedkeep(t, dir, "events", "verify")
+	runCommand(t, dir, "keys", "create", "later", "--quiet")
+	_, before := runCommand(t, dir, "events", "verify")
 
 	verify := func(name string, want ...string) {
 		t.Helper()
-		code, out := deedkeep(t, dir, "events", "verify")
+		code, out := runCommand(t, dir, "events", "verify")
 		if code != exitDone || out == before {
 			t.Errorf("%s: alone: exit code %d, %s", name, code, out)
 		}
 		for _, format := range []string{"jsonl", "csv"} {
-			code, out := deedkeep(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
+			code, out := runCommand(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
 			var r apitypes.EventVerify
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
@@ -74,9 +74,9 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 			}
 		}
 	}
-	resealed(t, dir, 7)
+	rewriteEvents(t, dir, 7)
 	verify("sealed anew", "changed 7", "changed 8", "changed 9", "changed 10")
-	cut(t, dir, 9)
+	truncateEvents(t, dir, 9)
 	verify("cut", "changed 7", "changed 8", "missing 9", "missing 10")
 }
 
@@ -92,9 +92,9 @@ func alterEvents(t *testing.T, dir string, change func(b *bolt.Bucket) error) {
 	}
 }
 
-// resealed gives somebody else's name to what was done from an entry on, and makes
+// rewriteEvents gives somebody else's name to what was done from an entry on, and makes
 // every hash and checksum right again.
-func resealed(t *testing.T, dir string, from uint64) {
+func rewriteEvents(t *testing.T, dir string, from uint64) {
 	t.Helper()
 	alterEvents(t, dir, func(b *bolt.Bucket) error {
 		prev := ""
@@ -125,8 +125,8 @@ func resealed(t *testing.T, dir string, from uint64) {
 	})
 }
 
-// cut takes away the end of the log, and the number of entries there were.
-func cut(t *testing.T, dir string, from uint64) {
+// truncateEvents takes away the end of the log, and the number of entries there were.
+func truncateEvents(t *testing.T, dir string, from uint64) {
 	t.Helper()
 	alterEvents(t, dir, func(b *bolt.Bucket) error {
 		for seq := from; seq <= b.Sequence(); seq++ {
@@ -139,7 +139,7 @@ func cut(t *testing.T, dir string, from uint64) {
 }
 
 // No cell of a CSV is taken for a formula, and a reader of CSV gets every cell back.
-func TestEventTableIsHarmless(t *testing.T) {
+func TestEventCSVEscapesFormulas(t *testing.T) {
 	var b bytes.Buffer
 	out := newEventWriter("csv", &b)
 	names := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a,b", `say "x"`, "Ünal", "plain", ""}
@@ -175,7 +175,7 @@ func TestEventTableIsHarmless(t *testing.T) {
 	}
 }
 
-func TestBound(t *testing.T) {
+func TestParseTimeBound(t *testing.T) {
 	here := time.FixedZone("EST", -5*3600)
 	for _, row := range []struct {
 		text string
@@ -193,7 +193,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-func FuzzKeptLog(f *testing.F) {
+func FuzzExportReader(f *testing.F) {
 	for _, text := range []string{"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n", apitypes.ByteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
 		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`, apitypes.ByteOrderMark, apitypes.ByteOrderMark + `{"seq":1}`} {
 		f.Add([]byte(text))
@@ -218,8 +218,8 @@ func FuzzKeptLog(f *testing.F) {
 }
 
 // What cannot be written is told, and no half of an export stays behind.
-func TestExportThatCannotBeWritten(t *testing.T) {
-	s := &shell{out: gonePipe{}}
+func TestExportWriteError(t *testing.T) {
+	s := &shell{out: brokenPipe{}}
 	path := filepath.Join(t.TempDir(), "kept")
 	full := errors.New("full")
 	if err := s.withOutput(path, func(io.Writer) error { return full }); !errors.Is(err, full) {
@@ -230,14 +230,14 @@ func TestExportThatCannotBeWritten(t *testing.T) {
 	}
 	for _, format := range []string{"jsonl", "csv"} {
 		out := newEventWriter(format, s.out)
-		if err := errors.Join(out.write(apitypes.Event{At: apitypes.At(time.Unix(0, 0))}), out.flush()); !errors.Is(err, errGone) {
+		if err := errors.Join(out.write(apitypes.Event{At: apitypes.At(time.Unix(0, 0))}), out.flush()); !errors.Is(err, errBrokenPipe) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
 }
 
-var errGone = errors.New("the pipe is gone")
+var errBrokenPipe = errors.New("the pipe is gone")
 
-type gonePipe struct{}
+type brokenPipe struct{}
 
-func (gonePipe) Write([]byte) (int, error) { return 0, errGone }
+func (brokenPipe) Write([]byte) (int, error) { return 0, errBrokenPipe }

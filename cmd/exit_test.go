@@ -27,7 +27,7 @@ func TestHelpHasTheExitCodes(t *testing.T) {
 }
 
 // With --json a refusal is one document too, and still a sentence and an exit code.
-func TestRefusalsHaveJSON(t *testing.T) {
+func TestErrorsAsJSON(t *testing.T) {
 	dir := shortData(t)
 	if _, err := seed(dir); err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ newest() { # of the place in the settings
 
 // What must be true after the guides: the service makes a planned backup, and nothing
 // in its directories belongs to another account.
-const guideEnd = `
+const guideCheck = `
 before=$(newest)
 plan=DEEDKEEP_BACKUP_EVERY=1s systemctl restart deedkeep
 for _ in $(seq 600); do
@@ -108,7 +108,7 @@ func TestGuidesAsRoot(t *testing.T) {
 		blocks, _ := topicScript(text)
 		fmt.Fprintf(&script, "printf 'GUIDE %s\\n'\nset -v\n%s\nset +v\nrm -rf /srv/restored /srv/decrypted\n", name, blocks)
 		if slices.Contains(checked, name) {
-			script.WriteString(guideEnd)
+			script.WriteString(guideCheck)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -140,7 +140,7 @@ func TestGuidesAsRoot(t *testing.T) {
 }
 
 // The unit of the guide is one that systemd takes, and rates below 2.0 of 10.
-func TestUnitOfTheGuide(t *testing.T) {
+func TestGuideUnit(t *testing.T) {
 	text, err := helpTopic("installing")
 	if err != nil {
 		t.Fatal(err)

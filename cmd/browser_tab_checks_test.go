@@ -32,7 +32,7 @@ func servePage(t *testing.T, policy, body string) string {
 
 // The watch itself is tested: each thing that a page must not do is seen, and a page
 // that does none of them is let through.
-func watchSees(t *testing.T, on *bench) {
+func testMonitor(t *testing.T, env *browserEnv) {
 	const open = "default-src 'self' 'unsafe-inline'; img-src http:"
 	for _, c := range []struct{ name, policy, body, want string }{
 		{"nothing", open, `<script>document.title = "well"</script>`, ""},
@@ -47,64 +47,64 @@ func watchSees(t *testing.T, on *bench) {
 		{"dialog", open, `<script>alert("canary")</script>`, "dialog: alert canary"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := on.tab(t, servePage(t, c.policy, c.body))
+			b := env.newTab(t, servePage(t, c.policy, c.body))
 			b.goTo("/")
-			b.sees("h1 | A page")
-			value[bool](b, "new Promise(done => setTimeout(() => done(true)))")
-			found := b.said()
+			b.waitVisible("h1 | A page")
+			eval[bool](b, "new Promise(done => setTimeout(() => done(true)))")
+			found := b.problemText()
 			if (c.want == "") != (found == "") || !strings.Contains(found, c.want) {
 				t.Errorf("found %q, want %q", found, c.want)
 			}
 			var failed []any
-			b.judge(func(what ...any) { failed = append(failed, what...) })
+			b.check(func(what ...any) { failed = append(failed, what...) })
 			if (len(failed) > 0) != (c.want != "") {
 				t.Errorf("judged: %v", failed)
 			}
-			b.forget()
+			b.reset()
 		})
 	}
 }
 
 // So are the barriers in both themes, and what is too wide.
-func barriersAreFound(t *testing.T, on *bench) {
-	b := on.tab(t, servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
+func testAccessibilityChecks(t *testing.T, env *browserEnv) {
+	b := env.newTab(t, servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
 		`<style>@media (prefers-color-scheme: dark) { p { color: #777; background: #666 } }</style><p>Words</p><p><input name="a"></p>`))
 	b.goTo("/")
 	for _, c := range []struct {
 		theme string
 		want  string
 	}{{"light", "label"}, {"dark", "color-contrast label"}} {
-		b.theme(c.theme)
+		b.setTheme(c.theme)
 		var found []string
-		for _, v := range b.barriers() {
+		for _, v := range b.violations() {
 			found = append(found, v.ID)
 		}
 		if got := strings.Join(found, " "); got != c.want {
 			t.Errorf("%s: found %q, want %q", c.theme, got, c.want)
 		}
 	}
-	b.size(360, 740)
-	if wide := b.tooWide(360); len(wide) > 0 {
+	b.setSize(360, 740)
+	if wide := b.overflow(360); len(wide) > 0 {
 		t.Errorf("too wide: %q", wide)
 	}
-	value[bool](b, `document.querySelector("p").style.width = "500px"; true`)
-	if wide := b.tooWide(360); len(wide) != 2 || !strings.HasPrefix(wide[1], "p.") {
+	eval[bool](b, `document.querySelector("p").style.width = "500px"; true`)
+	if wide := b.overflow(360); len(wide) != 2 || !strings.HasPrefix(wide[1], "p.") {
 		t.Errorf("not seen to be too wide: %q", wide)
 	}
 }
 
 // With scripts off a page runs none, and the tests can look at it nevertheless.
-func scriptsAreOff(t *testing.T, on *bench) {
-	b := on.tab(t, servePage(t, "script-src 'unsafe-inline'",
+func testScriptsOff(t *testing.T, env *browserEnv) {
+	b := env.newTab(t, servePage(t, "script-src 'unsafe-inline'",
 		`<form><label>Name <input name="name"></label> <label>Day <input name="day" type="date"></label> <button>Send</button></form>
 		<script>document.title = "ran"</script><noscript><p>Without scripts</p></noscript>`))
-	b.scripts(false)
+	b.enableScripts(false)
 	b.goTo("/")
-	b.reads("Without scripts")
+	b.waitText("Without scripts")
 	b.fill("input[name=name]", "Kim Lee")
 	b.fill("input[name=day]", "2026-11-21")
-	b.follow("button | Send")
-	if got := value[string](b, "location.search + document.title"); got != "?name=Kim+Lee&day=2026-11-21A page" {
+	b.clickLink("button | Send")
+	if got := eval[string](b, "location.search + document.title"); got != "?name=Kim+Lee&day=2026-11-21A page" {
 		t.Errorf("sent %s", got)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/client"
 )
 
-// wideSheet is a workbook with more in its cells, and more of these, than fits a page.
-func wideSheet(t *testing.T) []byte {
+// wideSpreadsheet is a workbook with more in its cells, and more of these, than fits a page.
+func wideSpreadsheet(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -52,30 +52,30 @@ func wideSheet(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// sheets reads workbooks: the page is as wide as the window, long cells have several
+// testSpreadsheets reads workbooks: the page is as wide as the window, long cells have several
 // lines, and what is too wide is moved by itself.
-func (f *firm) sheets(t *testing.T, b *tab) {
-	sent, err := f.client.Upload(t.Context(), nil, []client.Upload{{Filename: "Wide.xlsx", Reader: bytes.NewReader(wideSheet(t))}})
+func (f *firm) testSpreadsheets(t *testing.T, b *tab) {
+	sent, err := f.client.Upload(t.Context(), nil, []client.Upload{{Filename: "Wide.xlsx", Reader: bytes.NewReader(wideSpreadsheet(t))}})
 	f.must(err)
-	f.filed(sent.Files)
-	f.processed(t.Context())
+	f.addFiles(sent.Files)
+	f.waitProcessed(t.Context())
 	for _, width := range []int64{1280, 360} {
-		b.size(width, 800)
+		b.setSize(width, 800)
 		for _, at := range []struct{ name, path string }{
 			{"wide", fmt.Sprintf("/documents/%d?find=width&words=1", f.files["Wide.xlsx"])},
 			{"wide-text", fmt.Sprintf("/documents/%d/text", f.files["Wide.xlsx"])},
 			{"runsheet", fmt.Sprintf("/documents/%d", f.files["09_Runsheet.xlsx"])},
 		} {
 			b.goTo(at.path)
-			b.until(`document.querySelector(".viewer-sheet td")`)
-			b.fits(int(width))
+			b.waitFor(`document.querySelector(".viewer-sheet td")`)
+			b.checkFits(int(width))
 			for _, theme := range []string{"light", "dark"} {
-				b.theme(theme)
+				b.setTheme(theme)
 				b.screenshot(fmt.Sprintf("scene-sheet-%s-%d-%s", at.name, width, theme))
 			}
-			b.noBarriers(t, at.name)
-			b.theme("light")
-			if got := value[[]string](b, `(() => {
+			b.checkAccessible(t, at.name)
+			b.setTheme("light")
+			if got := eval[[]string](b, `(() => {
 				const wrong = [], pane = document.querySelector(".viewer-pages");
 				if (pane && pane.scrollWidth > pane.clientWidth) wrong.push("the pane scrolls sideways: " + pane.scrollWidth);
 				for (const td of document.querySelectorAll(".viewer-sheet td")) {
@@ -89,6 +89,6 @@ func (f *firm) sheets(t *testing.T, b *tab) {
 			}
 		}
 	}
-	b.until(`(() => { const w = document.querySelector(".viewer-sheet .table-wrap"); w.scrollLeft = 50; return w.scrollLeft == 50 || w.scrollWidth <= w.clientWidth })()`)
-	b.size(1280, 900)
+	b.waitFor(`(() => { const w = document.querySelector(".viewer-sheet .table-wrap"); w.scrollLeft = 50; return w.scrollLeft == 50 || w.scrollWidth <= w.clientWidth })()`)
+	b.setSize(1280, 900)
 }

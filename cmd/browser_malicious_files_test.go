@@ -28,15 +28,15 @@ const (
 	canaryXML  = `<?xml version="1.0"?><x:script xmlns:x="http://www.w3.org/1999/xhtml">` + canaryScript + `</x:script>`
 )
 
-// hostile is a document that would run, and the name that it comes under.
-type hostile struct {
+// maliciousFile is a document that would run, and the name that it comes under.
+type maliciousFile struct {
 	name    string
 	content []byte
 }
 
-func hostiles(t *testing.T) []hostile {
+func maliciousFiles(t *testing.T) []maliciousFile {
 	t.Helper()
-	list := []hostile{
+	list := []maliciousFile{
 		{"page.txt", []byte(canaryHTML)}, {"drawing.txt", []byte(canarySVG)}, {"xml.txt", []byte(canaryXML)}, {"script.txt", []byte(canaryScript)},
 		{"bom.txt", []byte("\ufeff" + canaryHTML)}, {"utf7.txt", []byte("+ADw-script+AD4-alert(+ACI-canary+ACI-)+ADw-/script+AD4-")},
 		{"mail.txt", []byte("MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n" + canaryHTML)},
@@ -48,18 +48,18 @@ func hostiles(t *testing.T) []hostile {
 	for _, unit := range wide {
 		sixteen.Write([]byte{byte(unit), byte(unit >> 8)})
 	}
-	list = append(list, hostile{"utf16.txt", sixteen.Bytes()})
+	list = append(list, maliciousFile{"utf16.txt", sixteen.Bytes()})
 	for _, name := range []string{"html.pdf", "html.png", "html.jpg", "html.docx", "html.doc", "html.xls", "html.html", "html.xhtml"} {
-		list = append(list, hostile{name, []byte(canaryHTML)})
+		list = append(list, maliciousFile{name, []byte(canaryHTML)})
 	}
 	for _, name := range []string{"svg.png", "svg.gif", "svg.svg"} {
-		list = append(list, hostile{name, []byte(canarySVG)})
+		list = append(list, maliciousFile{name, []byte(canarySVG)})
 	}
-	return append(append(list, hostilePictures(t)...), hostilePDFs()...)
+	return append(append(list, maliciousImages(t)...), maliciousPDFs()...)
 }
 
-// hostilePictures are pictures with a page behind them.
-func hostilePictures(t *testing.T) (list []hostile) {
+// maliciousImages are pictures with a page behind them.
+func maliciousImages(t *testing.T) (list []maliciousFile) {
 	t.Helper()
 	dots := image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.Black, color.White})
 	for name, encode := range map[string]func(io.Writer) error{
@@ -71,29 +71,29 @@ func hostilePictures(t *testing.T) (list []hostile) {
 		if err := encode(&b); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, hostile{name, append(b.Bytes(), canaryHTML...)})
+		list = append(list, maliciousFile{name, append(b.Bytes(), canaryHTML...)})
 	}
 	return list
 }
 
-// hostilePDFs are documents that ask their viewer for more than to be seen.
-func hostilePDFs() []hostile {
+// maliciousPDFs are documents that ask their viewer for more than to be seen.
+func maliciousPDFs() []maliciousFile {
 	const script = `/S /JavaScript /JS (app.alert\("canary"\); this.getURL\("/canary"\); app.launchURL\("/canary"\);)`
-	return []hostile{
-		{"open.pdf", madePDF(`/OpenAction << `+script+` >>`, "")},
-		{"names.pdf", madePDF(`/Names << /JavaScript << /Names [(a) << `+script+` >>] >> >>`, "")},
-		{"page.pdf", madePDF("", `/AA << /O << `+script+` >> >>`)},
-		{"link.pdf", madePDF("", `/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 612 792] /A << /S /URI /URI (javascript:alert\("canary"\)) >> >>]`)},
-		{"uri.pdf", madePDF(`/OpenAction << /S /URI /URI (/canary) >>`, "")},
-		{"launch.pdf", madePDF(`/OpenAction << /S /Launch /F (/canary) >>`, "")},
-		{"submit.pdf", madePDF(`/OpenAction << /S /SubmitForm /F << /FS /URL /F (/canary) >> /Flags 4 >>`, "")},
-		{"behind.pdf", append(madePDF("", ""), canaryHTML...)},
-		{"before.pdf", append([]byte(canaryHTML), madePDF("", "")...)},
+	return []maliciousFile{
+		{"open.pdf", buildPDF(`/OpenAction << `+script+` >>`, "")},
+		{"names.pdf", buildPDF(`/Names << /JavaScript << /Names [(a) << `+script+` >>] >> >>`, "")},
+		{"page.pdf", buildPDF("", `/AA << /O << `+script+` >> >>`)},
+		{"link.pdf", buildPDF("", `/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 612 792] /A << /S /URI /URI (javascript:alert\("canary"\)) >> >>]`)},
+		{"uri.pdf", buildPDF(`/OpenAction << /S /URI /URI (/canary) >>`, "")},
+		{"launch.pdf", buildPDF(`/OpenAction << /S /Launch /F (/canary) >>`, "")},
+		{"submit.pdf", buildPDF(`/OpenAction << /S /SubmitForm /F << /FS /URL /F (/canary) >> /Flags 4 >>`, "")},
+		{"behind.pdf", append(buildPDF("", ""), canaryHTML...)},
+		{"before.pdf", append([]byte(canaryHTML), buildPDF("", "")...)},
 	}
 }
 
-// madePDF is a document of one page, with entries of its own in its catalog and page.
-func madePDF(catalog, page string) []byte {
+// buildPDF is a document of one page, with entries of its own in its catalog and page.
+func buildPDF(catalog, page string) []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> " + page + " >>",

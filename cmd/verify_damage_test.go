@@ -26,7 +26,7 @@ var damages = map[string]func(page []byte){
 
 // Whatever happens to a page of the database, verify says that it is damaged or that
 // all is well (a page may be free), and never breaks down.
-func TestVerifyOverDamagedPages(t *testing.T) {
+func TestVerifyDamagedPages(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestVerifyOverDamagedPages(t *testing.T) {
 }
 
 // The same under a server, which goes on answering.
-func TestVerifyOverDamagedPagesUnderAServer(t *testing.T) {
+func TestVerifyDamagedPagesWithServer(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestVerifyOverDamagedPagesUnderAServer(t *testing.T) {
 
 // Where the database cannot even be opened, verify says so as it says all damage, and
 // every other command fails with the same sentence.
-func TestDatabaseThatCannotBeOpened(t *testing.T) {
+func TestUnreadableDatabase(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestDatabaseThatCannotBeOpened(t *testing.T) {
 }
 
 // Of a damaged search index verify says each thing once: that, where, and what to do.
-func TestVerifyOverADamagedIndex(t *testing.T) {
+func TestVerifyDamagedIndex(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
 		t.Fatal(err)

@@ -22,17 +22,17 @@ func bombs(t *testing.T) map[string][]byte {
 	return map[string][]byte{
 		"deep-page-tree.pdf":     deepTree(50_000),
 		"forms-in-a-ring.pdf":    pdfOf(page("/X5 Do"), form("/X5 Do", 5)),
-		"forms-that-double.pdf":  pdfOf(append([]string{page("/X5 Do")}, doubling(5, 40)...)...),
+		"forms-that-double.pdf":  pdfOf(append([]string{page("/X5 Do")}, doublingForms(5, 40)...)...),
 		"states-without-end.pdf": pdfOf(page("%"), stream("/Filter /FlateDecode", deflated(t, spaces))),
 		"thrice-deflated.pdf":    pdfOf(page("%"), stream("/Filter [/FlateDecode /FlateDecode /FlateDecode]", deflated(t, deflated(t, deflated(t, make([]byte, 256<<20)))))),
 		"image-of-gigabytes.pdf": pdfOf(page("600 0 0 600 0 0 cm /X5 Do"), stream("/Type /XObject /Subtype /Image /Width 40000 /Height 40000 "+
 			"/ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode", deflated(t, make([]byte, 64<<20)))),
 		"wide.png":          hugePNG(t, 100_000, 100_000),
 		"pages-in-ring.tif": ringTIFF(60_000),
-		"letter.docx": office(t, "word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+		"letter.docx": officeBomb(t, "word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
 			`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>`, "deed ", 60<<20, `</w:t></w:r></w:p></w:body></w:document>`),
-		"laughs.xlsx": office(t, "xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml",
-			laughs()+`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheets>`, `<sheet name="&j;" sheetId="1"/>`, 1<<20, `</sheets></workbook>`),
+		"laughs.xlsx": officeBomb(t, "xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml",
+			billionLaughs()+`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheets>`, `<sheet name="&j;" sheetId="1"/>`, 1<<20, `</sheets></workbook>`),
 	}
 }
 
@@ -77,8 +77,8 @@ func form(content string, draws int) string {
 	return stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X%d %[1]d 0 R >> >>", draws), []byte(content))
 }
 
-// doubling are forms each of which draws the next one twice.
-func doubling(from, levels int) (list []string) {
+// doublingForms are forms each of which draws the next one twice.
+func doublingForms(from, levels int) (list []string) {
 	for n := from; n < from+levels; n++ {
 		list = append(list, form(fmt.Sprintf("/X%d Do /X%[1]d Do", n+1), n+1))
 	}
@@ -140,8 +140,8 @@ func ringTIFF(pages int) []byte {
 	return b
 }
 
-// laughs is a document type whose entity j stands for a thousand million words.
-func laughs() string {
+// billionLaughs is a document type whose entity j stands for a thousand million words.
+func billionLaughs() string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE w [<!ENTITY a "ha">`)
 	for c := 'b'; c <= 'j'; c++ {
@@ -150,8 +150,8 @@ func laughs() string {
 	return b.String() + "]>"
 }
 
-// office is a package whose main part goes on for so many bytes.
-func office(t *testing.T, main, kind, head, body string, size int, tail string) []byte {
+// officeBomb is a package whose main part goes on for so many bytes.
+func officeBomb(t *testing.T, main, kind, head, body string, size int, tail string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

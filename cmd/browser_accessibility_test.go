@@ -14,8 +14,8 @@ import (
 // axeScript is what looks for barriers in a page: npm's axe-core, as it was locked.
 var axeScript = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("../web/node_modules/axe-core/axe.min.js") })
 
-// barrier is a violation that axe found, and where.
-type barrier struct {
+// violation is a violation that axe found, and where.
+type violation struct {
 	ID, Help string
 	Nodes    []struct {
 		Target         []any
@@ -23,7 +23,7 @@ type barrier struct {
 	}
 }
 
-func (v barrier) String() string {
+func (v violation) String() string {
 	var where []string
 	for _, n := range v.Nodes {
 		where = append(where, fmt.Sprintf("    %v: %s", n.Target, strings.Join(strings.Fields(n.FailureSummary), " ")))
@@ -31,26 +31,26 @@ func (v barrier) String() string {
 	return fmt.Sprintf("%s: %s\n%s", v.ID, v.Help, strings.Join(where, "\n"))
 }
 
-// barriers has every rule of axe that is on by default looked at, best practices too, and
+// violations has every rule of axe that is on by default looked at, best practices too, and
 // how large what is clicked is (WCAG 2.2, 2.5.8).
-func (b *tab) barriers() []barrier {
+func (b *tab) violations() []violation {
 	b.t.Helper()
 	script, err := axeScript()
 	if err != nil {
 		b.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
 	}
 	// What the debugger evaluates is not subject to the page's policy.
-	if !value[bool](b, "!!window.axe") {
-		value[bool](b, string(script)+"; true")
+	if !eval[bool](b, "!!window.axe") {
+		eval[bool](b, string(script)+"; true")
 	}
-	return value[[]barrier](b, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then(r => r.violations.map(v =>
+	return eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then(r => r.violations.map(v =>
 		({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
 }
 
-// noBarriers fails for each barrier in the page but those of the rules that are named.
-func (b *tab) noBarriers(t *testing.T, page string, but ...string) {
+// checkAccessible fails for each barrier in the page but those of the rules that are named.
+func (b *tab) checkAccessible(t *testing.T, page string, but ...string) {
 	t.Helper()
-	for _, v := range b.barriers() {
+	for _, v := range b.violations() {
 		if !slices.Contains(but, v.ID) {
 			t.Errorf("%s: %s", page, v)
 		}

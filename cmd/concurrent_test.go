@@ -9,7 +9,7 @@ import (
 
 // Commands that read all of the vault while others rebuild parts of it wait, or report
 // that it is busy. None of them reports damage, with or without a server.
-func TestCommandsAtTheSameTime(t *testing.T) {
+func TestConcurrentCommands(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		served bool

@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// watch sees what a page should never do: errors on the console, exceptions, breaches
+// monitor sees what a page should never do: errors on the console, exceptions, breaches
 // of its own policy, dialogs, and requests to anybody but the house.
-type watch struct {
+type monitor struct {
 	sync.Mutex
 	origin   string
 	problems []string
@@ -27,7 +27,7 @@ type watch struct {
 	received float64 // bytes over the network
 }
 
-func (w *watch) event(event any) {
+func (w *monitor) handle(event any) {
 	w.Lock()
 	defer w.Unlock()
 	switch e := event.(type) {
@@ -37,38 +37,38 @@ func (w *watch) event(event any) {
 			for _, a := range e.Args {
 				words = append(words, string(a.Value)+a.Description)
 			}
-			w.problem("console: %s", strings.Join(words, " "))
+			w.addProblem("console: %s", strings.Join(words, " "))
 		}
 	case *runtime.EventExceptionThrown:
 		what := e.ExceptionDetails.Text
 		if e.ExceptionDetails.Exception != nil {
 			what += " " + e.ExceptionDetails.Exception.Description
 		}
-		w.problem("exception: %s", what)
+		w.addProblem("exception: %s", what)
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError {
-			w.problem("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
+			w.addProblem("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 		}
 	case *audits.EventIssueAdded:
 		if policy := e.Issue.Details.ContentSecurityPolicyIssueDetails; policy != nil {
-			w.problem("policy: %s %s %s", policy.ContentSecurityPolicyViolationType, policy.ViolatedDirective, policy.BlockedURL)
+			w.addProblem("policy: %s %s %s", policy.ContentSecurityPolicyViolationType, policy.ViolatedDirective, policy.BlockedURL)
 		}
 	case *pageproto.EventJavascriptDialogOpening:
-		w.problem("dialog: %s %s", e.Type, e.Message)
+		w.addProblem("dialog: %s %s", e.Type, e.Message)
 	case *inspector.EventTargetCrashed:
-		w.problem("the page crashed")
+		w.addProblem("the page crashed")
 	case *network.EventRequestWillBeSent:
-		if !w.ours(e.Request.URL) || strings.HasSuffix(e.Request.URL, "/canary") {
-			w.problem("asked elsewhere: %s", e.Request.URL)
+		if !w.isOwnURL(e.Request.URL) || strings.HasSuffix(e.Request.URL, "/canary") {
+			w.addProblem("asked elsewhere: %s", e.Request.URL)
 		}
 	case *network.EventLoadingFinished:
 		w.received += e.EncodedDataLength
 	}
 }
 
-// ours says whether an address is the house's, or one that leaves the machine's
+// isOwnURL says whether an address is the house's, or one that leaves the machine's
 // memory never.
-func (w *watch) ours(address string) bool {
+func (w *monitor) isOwnURL(address string) bool {
 	for _, begin := range []string{w.origin + "/", "data:", "blob:" + w.origin + "/", "about:", "chrome-extension://", "chrome://"} {
 		if strings.HasPrefix(address, begin) {
 			return true
@@ -77,34 +77,34 @@ func (w *watch) ours(address string) bool {
 	return false
 }
 
-func (w *watch) problem(format string, args ...any) {
+func (w *monitor) addProblem(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
 // expect lets problems pass that contain the text; at least one must come.
-func (w *watch) expect(text string) {
+func (w *monitor) expect(text string) {
 	w.Lock()
 	defer w.Unlock()
 	w.expected = append(w.expected, text)
 }
 
-// tolerate lets problems pass that contain one of the texts; none need come.
-func (w *watch) tolerate(texts ...string) {
+// allow lets problems pass that contain one of the texts; none need come.
+func (w *monitor) allow(texts ...string) {
 	w.Lock()
 	defer w.Unlock()
 	w.allowed = append(w.allowed, texts...)
 }
 
-// said are the problems so far, in lines.
-func (w *watch) said() string {
+// problemText are the problems so far, in lines.
+func (w *monitor) problemText() string {
 	w.Lock()
 	defer w.Unlock()
 	return strings.Join(w.problems, "\n")
 }
 
-// judge fails for each problem that was not expected, and for each expected
+// check fails for each problem that was not expected, and for each expected
 // one that did not come.
-func (w *watch) judge(fail func(...any)) {
+func (w *monitor) check(fail func(...any)) {
 	w.Lock()
 	defer w.Unlock()
 	came := map[string]bool{}
@@ -126,20 +126,20 @@ func (w *watch) judge(fail func(...any)) {
 	}
 }
 
-// loads counts what comes over the network while something is done.
-func (b *tab) loads(act func()) float64 {
+// bytesLoaded counts what comes over the network while something is done.
+func (b *tab) bytesLoaded(act func()) float64 {
 	b.Lock()
 	b.received = 0
 	b.Unlock()
 	act()
-	b.until(`performance.getEntriesByType("resource").every(e => e.responseEnd > 0)`)
+	b.waitFor(`performance.getEntriesByType("resource").every(e => e.responseEnd > 0)`)
 	b.Lock()
 	defer b.Unlock()
 	return b.received
 }
 
-// forget lets everything pass that came so far.
-func (w *watch) forget() {
+// reset lets everything pass that came so far.
+func (w *monitor) reset() {
 	w.Lock()
 	defer w.Unlock()
 	w.problems, w.expected = nil, nil

@@ -10,22 +10,22 @@ import (
 	pageproto "github.com/chromedp/cdproto/page"
 )
 
-// size is that of the window, in CSS pixels.
-func (b *tab) size(width, height int64) {
+// setSize is that of the window, in CSS pixels.
+func (b *tab) setSize(width, height int64) {
 	b.t.Helper()
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
 }
 
-// theme is "light" or "dark", as the system would say.
-func (b *tab) theme(name string) {
+// setTheme is "light" or "dark", as the system would say.
+func (b *tab) setTheme(name string) {
 	b.t.Helper()
 	// Colors that fade would be seen on their way.
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }
 
-// scripts are on at first.
-func (b *tab) scripts(on bool) {
+// enableScripts are on at first.
+func (b *tab) enableScripts(on bool) {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
@@ -39,7 +39,7 @@ func (b *tab) screenshot(name string) {
 		return
 	}
 	// To picture what lies beyond the window Chromium makes that tiny for an instant.
-	beyond := value[bool](b, `document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth`)
+	beyond := eval[bool](b, `document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth`)
 	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond})
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		b.t.Fatal(err)
