@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-func abstract(status int, want string, list ...string) call {
-	return call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: parts(list...), status: status, want: want}
+func abstractCall(status int, want string, list ...string) call {
+	return call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: formBody(list...), status: status, want: want}
 }
 
 const bareAbstract = `{"data":{"id":"ID","template_id":1,"status":"New","address":null,"city":null,"county":null,"state":null,"tax_map":null,"custom_fields":{},"files":[],` +
@@ -21,19 +21,19 @@ func TestAbstractWithoutFiles(t *testing.T) {
 	srv := newTestServer(t)
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", status: 201, want: bareAbstract})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, status: 201, want: bareAbstract})
-	srv.do(t, abstract(201, bareAbstract))
-	srv.do(t, abstract(201, bareAbstract, field("template_id", " "), field("custom_fields", " [] "), field("address", "  "),
-		field("absent", "x")))
+	srv.do(t, abstractCall(201, bareAbstract))
+	srv.do(t, abstractCall(201, bareAbstract, fieldPart("template_id", " "), fieldPart("custom_fields", " [] "), fieldPart("address", "  "),
+		fieldPart("absent", "x")))
 	full := `{"data":{"id":"ID","template_id":1,"status":"New","address":"12 Elm & <Oak>","city":"Salem","county":"Essex","state":"MA","tax_map":"7-1",` +
 		`"custom_fields":{"indices_searched":["UCC","Plats"],"search_type":"30 Year"},"files":[],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"},"errors":[]}`
 	const custom = `{"search_type":"30 Year","indices_searched":["UCC","Plats","UCC"],"absent":{"x":1},"file_number":null}`
-	srv.do(t, abstract(201, full, field("template_id", "1"), field("address", " 12 Elm & <Oak>\r\n"), field("city", "Salem"),
-		field("county", "Essex"), field("state", "MA"), field("tax_map", "7-1"), field("custom_fields", custom)))
+	srv.do(t, abstractCall(201, full, fieldPart("template_id", "1"), fieldPart("address", " 12 Elm & <Oak>\r\n"), fieldPart("city", "Salem"),
+		fieldPart("county", "Essex"), fieldPart("state", "MA"), fieldPart("tax_map", "7-1"), fieldPart("custom_fields", custom)))
 	pairs := url.Values{"template_id": {"1"}, "address": {" 12 Elm & <Oak> "}, "city": {"Salem"}, "county": {"Essex"},
 		"state": {"MA"}, "tax_map": {"7-1"}, "custom_fields": {custom}}
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: pairs.Encode(), status: 201, want: full})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "address=a&address=%zz", status: 400})
-	r := abstract(201, "", field("template_id", "3"))
+	r := abstractCall(201, "", fieldPart("template_id", "3"))
 	r.has = []string{`"template_id":3,"status":null,`} // this template has no statuses
 	srv.do(t, r)
 }
@@ -43,16 +43,16 @@ func TestAbstractWithoutFiles(t *testing.T) {
 func TestAbstractWithFiles(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := abstract(201, "", file("files[]", "z.pdf", pdf(3)), file("files[]", "empty.pdf", ""), field("city", "Salem"),
-		file("files[]", "a.pdf", pdf(3)), file("files[]", "m.exe", "MZ"), field("template_id", "2"))
+	r := abstractCall(201, "", filePart("files[]", "z.pdf", pdf(3)), filePart("files[]", "empty.pdf", ""), fieldPart("city", "Salem"),
+		filePart("files[]", "a.pdf", pdf(3)), filePart("files[]", "m.exe", "MZ"), fieldPart("template_id", "2"))
 	r.has = []string{
 		`"template_id":2,`, `"city":"Salem"`,
 		`"files":[` + storedPDF(1, "z.pdf", "null", 3) + `,` + storedPDF(2, "a.pdf", "null", 3) + `]`,
 		`"errors":[{"filename":"empty.pdf","error":"File is empty"},{"filename":"m.exe","error":"` + notSupported + `"}]`,
 	}
 	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, r))
-	r = abstract(201, bareAbstract[:len(bareAbstract)-len(`"errors":[]}`)]+`"errors":[{"filename":"a.exe","error":"`+notSupported+
-		`"}]}`, file("files", "a.exe", "MZ"))
+	r = abstractCall(201, bareAbstract[:len(bareAbstract)-len(`"errors":[]}`)]+`"errors":[{"filename":"a.exe","error":"`+notSupported+
+		`"}]}`, filePart("files", "a.exe", "MZ"))
 	srv.do(t, r)
 
 	get := call{as: "read", method: "GET", path: "/v1/abstracts/" + made.Data.ID, status: 200,
@@ -60,7 +60,7 @@ func TestAbstractWithFiles(t *testing.T) {
 	srv.do(t, get)
 	srv.clock.Advance(time.Second)
 	attach := call{as: "full", method: "POST", path: get.path + "/files", header: []string{asForm},
-		body: parts(file("files", "late.pdf", pdf(3)), file("files", "b.pdf", ""), field("city", "ignored")), status: 201,
+		body: formBody(filePart("files", "late.pdf", pdf(3)), filePart("files", "b.pdf", ""), fieldPart("city", "ignored")), status: 201,
 		has: []string{`"id":2,`, `"filename":"late.pdf"`, `"city":"Salem"`,
 			`"updated_at":"2026-05-29T04:00:01.000000Z"},"errors":[{"filename":"b.pdf","error":"File is empty"}]}`}}
 	srv.do(t, attach)
@@ -69,12 +69,12 @@ func TestAbstractWithFiles(t *testing.T) {
 		a > late || late < 0 {
 		t.Errorf("files are out of order: %s", body)
 	}
-	attach.body, attach.status, attach.has, attach.want = parts(field("city", "x")), 422, nil,
+	attach.body, attach.status, attach.has, attach.want = formBody(fieldPart("city", "x")), 422, nil,
 		invalidField("files", "The files field is required.")
 	srv.do(t, attach)
-	attach.body, attach.want = parts(field("files", "x")), invalidField("files", "The files field must be a file.")
+	attach.body, attach.want = formBody(fieldPart("files", "x")), invalidField("files", "The files field must be a file.")
 	srv.do(t, attach)
-	attach.body, attach.status, attach.want, attach.has = parts(file("files", "c.pdf", "")), 201, "",
+	attach.body, attach.status, attach.want, attach.has = formBody(filePart("files", "c.pdf", "")), 201, "",
 		[]string{`"errors":[{"filename":"c.pdf","error":"File is empty"}]`}
 	srv.do(t, attach)
 }
@@ -83,42 +83,42 @@ func TestAbstractWithFiles(t *testing.T) {
 func TestAbstractRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withAllFieldTypes)
-	good := file("files[]", "a.pdf", pdf(1))
+	good := filePart("files[]", "a.pdf", pdf(1))
 	selected := invalidField("template_id", "The selected template id is invalid.")
 	integer := invalidField("template_id", "The template id field must be an integer.")
 	for _, c := range []struct {
 		name, want string
 		list       []string
 	}{
-		{"template unknown", selected, []string{good, field("template_id", "99")}},
-		{"template retired", selected, []string{field("template_id", "2"), good}},
-		{"template 0", selected, []string{field("template_id", "0")}},
-		{"template -1", selected, []string{field("template_id", "-1")}},
-		{"template x", integer, []string{good, field("template_id", "x"), good}},
-		{"template null", integer, []string{field("template_id", "null")}},
-		{"template 1.0", integer, []string{field("template_id", "1.0")}},
-		{"template 1e0", integer, []string{field("template_id", "1e0")}},
+		{"template unknown", selected, []string{good, fieldPart("template_id", "99")}},
+		{"template retired", selected, []string{fieldPart("template_id", "2"), good}},
+		{"template 0", selected, []string{fieldPart("template_id", "0")}},
+		{"template -1", selected, []string{fieldPart("template_id", "-1")}},
+		{"template x", integer, []string{good, fieldPart("template_id", "x"), good}},
+		{"template null", integer, []string{fieldPart("template_id", "null")}},
+		{"template 1.0", integer, []string{fieldPart("template_id", "1.0")}},
+		{"template 1e0", integer, []string{fieldPart("template_id", "1e0")}},
 		{"no JSON", invalidField("custom_fields", "The custom fields field must be a valid JSON string."),
-			[]string{good, field("custom_fields", "{a:1}")}},
+			[]string{good, fieldPart("custom_fields", "{a:1}")}},
 		{"repeated key", invalidField("custom_fields", "The custom fields field must be a valid JSON string."),
-			[]string{field("custom_fields", `{"a_text":"1","a_text":"1"}`)}},
-		{"no map", invalidField("custom_fields", "The custom fields field must be an array."), []string{field("custom_fields", `"x"`), good}},
-		{"a list", invalidField("custom_fields", "The custom fields field must be an array."), []string{field("custom_fields", `["x"]`)}},
+			[]string{fieldPart("custom_fields", `{"a_text":"1","a_text":"1"}`)}},
+		{"no map", invalidField("custom_fields", "The custom fields field must be an array."), []string{fieldPart("custom_fields", `"x"`), good}},
+		{"a list", invalidField("custom_fields", "The custom fields field must be an array."), []string{fieldPart("custom_fields", `["x"]`)}},
 		{"custom_fields no text", invalidField("custom_fields", "The custom fields field contains invalid characters."),
-			[]string{field("custom_fields", "{\"a\":\"\xff\"}")}},
+			[]string{fieldPart("custom_fields", "{\"a\":\"\xff\"}")}},
 		{"outside the options", invalidField("custom_fields.a_dropdown", "The selected a dropdown is invalid."),
-			[]string{good, field("custom_fields", `{"a_dropdown":"x"}`)}},
-		{"NUL", invalidField("address", "The address field contains invalid characters."), []string{field("address", "a\x00b"), good}},
-		{"invalid UTF-8", invalidField("address", "The address field contains invalid characters."), []string{field("address", "Z\xfcrich")}},
+			[]string{good, fieldPart("custom_fields", `{"a_dropdown":"x"}`)}},
+		{"NUL", invalidField("address", "The address field contains invalid characters."), []string{fieldPart("address", "a\x00b"), good}},
+		{"invalid UTF-8", invalidField("address", "The address field contains invalid characters."), []string{fieldPart("address", "Z\xfcrich")}},
 		{"long", invalidField("tax_map", "The tax map field must not be greater than 2000 characters."),
-			[]string{field("tax_map", strings.Repeat("é", 2001)), good}},
+			[]string{fieldPart("tax_map", strings.Repeat("é", 2001)), good}},
 		{"all of them, in order", `{"message":"The template id field must be an integer. (and 3 more errors)","errors":{` +
 			`"template_id":["The template id field must be an integer."],"custom_fields":["The custom fields field must be an array."],` +
 			`"city":["The city field contains invalid characters."],"files":["The files field must be a file."]}}`,
-			[]string{good, field("files", "x"), field("city", "\x00"), field("custom_fields", "7"), field("template_id", "x")}},
+			[]string{good, fieldPart("files", "x"), fieldPart("city", "\x00"), fieldPart("custom_fields", "7"), fieldPart("template_id", "x")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			srv.do(t, abstract(422, c.want, c.list...))
+			srv.do(t, abstractCall(422, c.want, c.list...))
 			srv.checkNothingStored(t)
 		})
 	}
@@ -128,8 +128,8 @@ func TestAbstractRejected(t *testing.T) {
 func TestAbstractUnknown(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	id := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, bareAbstract))).Data.ID
-	other := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T"}`, 201, ""))).Data.ID
+	id := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, bareAbstract))).Data.ID
+	other := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T"}`, 201, ""))).Data.ID
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts/" + id, status: 200})
 	swapped := strings.Map(func(r rune) rune {
 		switch {
@@ -144,7 +144,7 @@ func TestAbstractUnknown(t *testing.T) {
 		strings.Repeat("0", 500), id + "%0A"} {
 		srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts/" + unknown, status: 404, want: messageBody("Not found.")})
 		srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + unknown + "/files", header: []string{asForm},
-			body: parts(file("files", "a.pdf", pdf(1))), status: 404, want: messageBody("Not found.")})
+			body: formBody(filePart("files", "a.pdf", pdf(1))), status: 404, want: messageBody("Not found.")})
 	}
 	// A valid ID of a missing abstract gets a 404 before the body is read.
 	free := "/v1/abstracts/" + srv.vault.Secrets.IDs("abstracts").Encode(99)
@@ -160,9 +160,9 @@ func TestAbstractTooManyFiles(t *testing.T) {
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.FilesPerRequest = 3 })
 	var list []string
 	for i := range 5 {
-		list = append(list, file("files[]", fmt.Sprintf("%d.pdf", i), pdf(1)))
+		list = append(list, filePart("files[]", fmt.Sprintf("%d.pdf", i), pdf(1)))
 	}
-	r := abstract(201, "", append(list, field("city", "Salem"))...)
+	r := abstractCall(201, "", append(list, fieldPart("city", "Salem"))...)
 	r.has = []string{`"city":"Salem"`, `"filename":"2.pdf"`,
 		`"errors":[{"filename":"3.pdf","error":"Too many files in one request"},{"filename":"4.pdf","error":"Too many files in one request"}]`}
 	srv.do(t, r)

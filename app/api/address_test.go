@@ -11,7 +11,7 @@ import (
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
 	for _, path := range []string{
 		"/v1/order-fields", "/api/v1/order-fields", "/v1/order-fields/", "//v1///order-fields//", "/api//v1/order-fields",
 		"/v1/order-fields?x=1&x=2", "/v1/order%2Dfields",
@@ -83,7 +83,7 @@ func sameAllow(t testing.TB, got, want string) {
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
 	for host, origin := range map[string]string{
 		"vault.test": "http://vault.test", "VAULT.test:8443": "http://VAULT.test:8443", "[::1]:80": "http://[::1]:80",
 		"10.0.0.1": "http://10.0.0.1", "my_host": "http://my_host",
@@ -130,7 +130,7 @@ func TestOwnAddress(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			srv := newTestServer(t, func(cfg *testConfig) { c.change(&cfg.api) })
-			srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+			srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
 			if c.rejected {
 				srv.do(t, call{as: "full", method: "GET", path: path, header: c.header, status: 400,
 					want: messageBody("The Host header is malformed.")})

@@ -52,7 +52,7 @@ func TestStrictJSON(t *testing.T) {
 		{"UTF-16", "\xff\xfe{\x00}\x00", 400, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := srv.do(t, order(c.body, c.status, c.want))
+			got := srv.do(t, orderCall(c.body, c.status, c.want))
 			if c.status == 400 && !strings.Contains(string(got.body), " at line ") {
 				t.Errorf("%s does not say where", got.body)
 			}
@@ -68,7 +68,7 @@ func TestMediaTypes(t *testing.T) {
 		notUTF8  = `{"message":"The charset must be UTF-8."}`
 		number   = `{"order_number":"T-1"}`
 	)
-	body := parts(file("files", "a.pdf", pdf(1)))
+	body := formBody(filePart("files", "a.pdf", pdf(1)))
 	const orders, abstracts, upload = "/v1/orders", "/v1/abstracts", "/v1/file-vault/upload"
 	for _, c := range []struct {
 		path, header, body string
@@ -124,7 +124,7 @@ func TestMediaTypes(t *testing.T) {
 func TestQueryIsIgnored(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := order(`{"order_number":"T-1"}`, 201, bareOrder)
+	r := orderCall(`{"order_number":"T-1"}`, 201, bareOrder)
 	r.path += "?order_number=other&x=%zz&;"
 	srv.do(t, r)
 }
@@ -138,13 +138,13 @@ func TestBodyLimits(t *testing.T) {
 	json := func(n int) string { return `{"order_number":"T-1"}` + strings.Repeat(" ", n-22) }
 	text := func(n int) string { return strings.Repeat("x", n) }
 	form := func(n int) string {
-		body := parts(file("files", "a.txt", ""))
-		return parts(file("files", "a.txt", text(n-len(body))))
+		body := formBody(filePart("files", "a.txt", ""))
+		return formBody(filePart("files", "a.txt", text(n-len(body))))
 	}
 	tooLarge := func(n string) string {
 		return messageBody("The request body must not be larger than " + n + " bytes.")
 	}
-	five := []string{file("files", "1.txt", "x"), field("city", "x"), field("absent", "x"), file("files", "", ""), field("city", "x")}
+	five := []string{filePart("files", "1.txt", "x"), fieldPart("city", "x"), fieldPart("absent", "x"), filePart("files", "", ""), fieldPart("city", "x")}
 	for _, c := range []struct {
 		name, path, header, body string
 		status                   int
@@ -155,13 +155,13 @@ func TestBodyLimits(t *testing.T) {
 		{"urlencoded at its limit", "/v1/abstracts", asURL, "address=" + text(992), 201, ""},
 		{"urlencoded above", "/v1/abstracts", asURL, "address=" + text(993), 413, tooLarge("1000")},
 		{"fields at their limit", "/v1/abstracts", asForm,
-			parts(field("address", text(200)), file("files", "a.txt", text(900)), field("absent", text(300))), 201, ""},
-		{"fields above", "/v1/abstracts", asForm, parts(field("address", text(200)), field("city", text(301))), 413,
+			formBody(fieldPart("address", text(200)), filePart("files", "a.txt", text(900)), fieldPart("absent", text(300))), 201, ""},
+		{"fields above", "/v1/abstracts", asForm, formBody(fieldPart("address", text(200)), fieldPart("city", text(301))), 413,
 			messageBody("The request body has more than 500 bytes of fields.")},
-		{"ignored parts count", "/v1/abstracts", asForm, parts(field("absent", text(501))), 413,
+		{"ignored parts count", "/v1/abstracts", asForm, formBody(fieldPart("absent", text(501))), 413,
 			messageBody("The request body has more than 500 bytes of fields.")},
-		{"parts at their limit", "/v1/abstracts", asForm, parts(five...), 201, ""},
-		{"one part more", "/v1/abstracts", asForm, parts(append(five, field("city", "x"))...), 413,
+		{"parts at their limit", "/v1/abstracts", asForm, formBody(five...), 201, ""},
+		{"one part more", "/v1/abstracts", asForm, formBody(append(five, fieldPart("city", "x"))...), 413,
 			messageBody("The request body has more than 5 parts.")},
 		{"form at its limit", "/v1/file-vault/upload", asForm, form(4000), 201, ""},
 		{"form above", "/v1/file-vault/upload", asForm, form(4001), 413, tooLarge("4000")},
@@ -169,7 +169,7 @@ func TestBodyLimits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := call{as: "full", method: "POST", path: c.path, header: []string{c.header}, body: c.body, status: c.status, want: c.want}
 			srv.do(t, r)
-			r.header, r.body = append(r.header, "Transfer-Encoding: chunked"), chunked(c.body, 300)
+			r.header, r.body = append(r.header, "Transfer-Encoding: chunked"), chunkedBody(c.body, 300)
 			srv.do(t, r)
 		})
 	}

@@ -12,11 +12,11 @@ import (
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	id := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractRow())).Data.ID
+	id := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, salemAbstract())).Data.ID
 	srv.do(t, call{as: "full", method: "PATCH", path: "/v1/abstracts/" + id, header: []string{asJSON},
 		body: `{"status":"Complete","city":null}`, status: 200})
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + id + "/files/1", status: 204})
-	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	srv.do(t, call{as: "other", method: "DELETE", path: "/v1/orders/" + placed, status: 204})
 	log := func(query string, kinds ...string) string {
 		t.Helper()

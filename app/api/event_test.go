@@ -69,10 +69,10 @@ func TestEveryChangeIsLogged(t *testing.T) {
 		body: `{"order_number":"T-1"}`, status: 201}))
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON}, body: `{"name":"Box 9"}`,
 		status: 201})
-	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
-	abstract := id(srv.do(t, abstract(201, "", file("files[]", "b.pdf", pdf(2)))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
+	abstract := id(srv.do(t, abstractCall(201, "", filePart("files[]", "b.pdf", pdf(2)))))
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/files", route: "/v1/abstracts/{id}/files",
-		header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(3))), status: 201})
+		header: []string{asForm}, body: formBody(filePart("files", "c.pdf", pdf(3))), status: 201})
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
 	srv.do(t, call{as: "full", method: "HEAD", path: "/v1/file-vault/files/1/download", status: 302})
 	srv.listEvents(t, "") // flushes buffered events

@@ -29,7 +29,7 @@ func TestEventsAfter(t *testing.T) {
 	srv := newTestServer(t)
 	place := func(n int) {
 		for i := range n {
-			srv.do(t, order(fmt.Sprintf(`{"order_number":"T-%d"}`, i), 201, ""))
+			srv.do(t, orderCall(fmt.Sprintf(`{"order_number":"T-%d"}`, i), 201, ""))
 		}
 	}
 	place(5)

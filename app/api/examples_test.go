@@ -42,11 +42,11 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	id := ""
 	switch {
 	case strings.HasPrefix(path, "/abstracts/{id}"):
-		id = srv.createID(t, abstract(201, "", file("files", "a.pdf", pdf(1))))
+		id = srv.createID(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(1))))
 	case strings.HasPrefix(path, "/orders/{id}"):
-		id = srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
+		id = srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
 	case strings.HasPrefix(path, "/file-vault/files/{n}"):
-		srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+		srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
 	}
 	r := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), status: 200}
 	if method == http.MethodPost && !strings.HasSuffix(path, "/restore") {
@@ -72,9 +72,9 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	case "multipart/form-data":
 		var list []string
 		for name, v := range members {
-			list = append(list, field(name, fmt.Sprint(v)))
+			list = append(list, fieldPart(name, fmt.Sprint(v)))
 		}
-		r.header, r.body = []string{asForm}, parts(list...)
+		r.header, r.body = []string{asForm}, formBody(list...)
 	default:
 		t.Fatalf("media type %s is not supported here", media)
 	}

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// upload returns a call of POST /file-vault/upload.
-func upload(as string, status int, list ...string) call {
-	return call{as: as, method: "POST", path: "/v1/file-vault/upload", header: []string{asForm}, body: parts(list...), status: status}
+// uploadCall returns a call of POST /file-vault/upload.
+func uploadCall(as string, status int, list ...string) call {
+	return call{as: as, method: "POST", path: "/v1/file-vault/upload", header: []string{asForm}, body: formBody(list...), status: status}
 }
 
 func storedPDF(id int, name, folder string, pages int) string {
@@ -29,20 +29,20 @@ func storedPDF(id int, name, folder string, pages int) string {
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := upload("full", 201, field("folder_id", " 2 "), file("files", "Canary deed.pdf", pdf(3)), file("files[]", "b.PDF", pdf(3)))
+	r := uploadCall("full", 201, fieldPart("folder_id", " 2 "), filePart("files", "Canary deed.pdf", pdf(3)), filePart("files[]", "b.PDF", pdf(3)))
 	r.want = `{"success":true,"message":"Files uploaded successfully","files":[` + storedPDF(1, "Canary deed.pdf", "2", 3) + `,` +
 		storedPDF(2, "b.PDF", "2", 3) + `],"errors":[]}`
 	srv.do(t, r)
 	if n := srv.countFiles("blobs"); n != 1 {
 		t.Errorf("blobs = %d, want 1 for files with the same bytes", n)
 	}
-	r = upload("full", 201, file("files[7]", "c.pdf", pdf(3)), file("files", "empty.pdf", ""), file("files", "x.exe", "MZ"),
-		field("folder_id", ""))
+	r = uploadCall("full", 201, filePart("files[7]", "c.pdf", pdf(3)), filePart("files", "empty.pdf", ""), filePart("files", "x.exe", "MZ"),
+		fieldPart("folder_id", ""))
 	r.want = `{"success":true,"message":"Some files uploaded successfully, but 2 file(s) failed validation","files":[` +
 		storedPDF(3, "c.pdf", "null", 3) + `],"errors":[` +
 		`{"filename":"empty.pdf","error":"File is empty"},{"filename":"x.exe","error":"` + notSupported + `"}]}`
 	srv.do(t, r)
-	r = upload("full", 200, file("files", "empty.pdf", ""))
+	r = uploadCall("full", 200, filePart("files", "empty.pdf", ""))
 	r.want = `{"success":false,"message":"No files were uploaded: 1 file(s) failed validation","files":[],"errors":[{"filename":"empty.pdf","error":"File is empty"}]}`
 	srv.do(t, r)
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/files/1", status: 200,
@@ -54,7 +54,7 @@ const notSupported = "File type not supported. Accepted types: PDF, DOCX, DOC, P
 func TestUploadRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	good := file("files", "a.pdf", pdf(1))
+	good := filePart("files", "a.pdf", pdf(1))
 	wrong := invalidField("folder_id", "The selected folder id is invalid.")
 	notInteger := invalidField("folder_id", "The folder id field must be an integer.")
 	required := invalidField("files", "The files field is required.")
@@ -62,21 +62,21 @@ func TestUploadRejected(t *testing.T) {
 		name, want string
 		list       []string
 	}{
-		{"no files", required, []string{field("folder_id", "1")}},
-		{"the empty file input of a browser", required, []string{file("files", "", "")}},
-		{"a file without a filename", invalidField("files", "The files field must be a file."), []string{field("files", "text"), good}},
-		{"unknown folder", wrong, []string{good, field("folder_id", "99")}},
-		{"folder 0", wrong, []string{field("folder_id", "0"), good}},
-		{"folder -1", wrong, []string{field("folder_id", "-1"), good}},
-		{"folder x", notInteger, []string{field("folder_id", "x"), good}},
-		{"folder null", notInteger, []string{field("folder_id", "null"), good}},
-		{"folder 1.0", notInteger, []string{field("folder_id", "1.0"), good}},
-		{"the last of a field counts", wrong, []string{field("folder_id", "1"), field("folder_id", "99"), good}},
+		{"no files", required, []string{fieldPart("folder_id", "1")}},
+		{"the empty file input of a browser", required, []string{filePart("files", "", "")}},
+		{"a file without a filename", invalidField("files", "The files field must be a file."), []string{fieldPart("files", "text"), good}},
+		{"unknown folder", wrong, []string{good, fieldPart("folder_id", "99")}},
+		{"folder 0", wrong, []string{fieldPart("folder_id", "0"), good}},
+		{"folder -1", wrong, []string{fieldPart("folder_id", "-1"), good}},
+		{"folder x", notInteger, []string{fieldPart("folder_id", "x"), good}},
+		{"folder null", notInteger, []string{fieldPart("folder_id", "null"), good}},
+		{"folder 1.0", notInteger, []string{fieldPart("folder_id", "1.0"), good}},
+		{"the last of a field counts", wrong, []string{fieldPart("folder_id", "1"), fieldPart("folder_id", "99"), good}},
 		{"both", `{"message":"The files field is required. (and 1 more error)","errors":{"files":["The files field is required."],"folder_id":["The selected folder id is invalid."]}}`,
-			[]string{field("folder_id", "99")}},
+			[]string{fieldPart("folder_id", "99")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := upload("full", 422, c.list...)
+			r := uploadCall("full", 422, c.list...)
 			r.want = c.want
 			srv.do(t, r)
 		})
@@ -94,7 +94,7 @@ func (srv *testServer) checkNothingStored(t testing.TB) {
 func TestFileUnknown(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1))))
 	for _, n := range []string{"2", "0", "-1", "01", "+1", "1.0", "x", "9999999999999999999999", "1%20", "%31x", "１"} {
 		for _, path := range []string{"/v1/file-vault/files/" + n, "/v1/file-vault/files/" + n + "/download"} {
 			srv.do(t, call{as: "full", method: "GET", path: path, status: 404, want: messageBody("Not found.")})
@@ -105,7 +105,7 @@ func TestFileUnknown(t *testing.T) {
 func TestDownloadRedirects(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, upload("full", 201, file("files", "Deed & plat ü.pdf", pdf(1))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "Deed & plat ü.pdf", pdf(1))))
 	for _, method := range []string{"GET", "HEAD"} {
 		got := srv.do(t, call{as: "read", method: method, path: "/v1/file-vault/files/1/download", status: 302,
 			headers: map[string]string{"Cache-Control": "no-store"}})
@@ -145,7 +145,7 @@ func TestUploadValidatesFiles(t *testing.T) {
 		{"binary as text", "a.txt", "a\x00b", "File content does not match its .txt extension"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := upload("full", 201, file("files", c.filename, c.content))
+			r := uploadCall("full", 201, filePart("files", c.filename, c.content))
 			if c.rejection != "" {
 				r.status, r.has = 200, []string{fmt.Sprintf(`"errors":[{"filename":%q,"error":%q}]`, c.filename, c.rejection)}
 			}
@@ -166,9 +166,9 @@ func TestUploadTooMany(t *testing.T) {
 		if i < 2 {
 			content = "" // rejected files count too
 		}
-		list = append(list, file("files[]", fmt.Sprintf("%d.pdf", i), content))
+		list = append(list, filePart("files[]", fmt.Sprintf("%d.pdf", i), content))
 	}
-	r := upload("full", 201, list...)
+	r := uploadCall("full", 201, list...)
 	r.has = []string{
 		`"message":"Some files uploaded successfully, but 4 file(s) failed validation"`,
 		`"errors":[{"filename":"0.pdf","error":"File is empty"},{"filename":"1.pdf","error":"File is empty"},` +
@@ -198,7 +198,7 @@ func TestUploadWhenSandboxIsKilled(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Reader = killedReader{} })
 	for _, path := range []string{"/v1/file-vault/upload", "/v1/abstracts"} {
-		r := upload("full", 503, file("files", "a.txt", "a"), file("files", "b.pdf", pdf(1)))
+		r := uploadCall("full", 503, filePart("files", "a.txt", "a"), filePart("files", "b.pdf", pdf(1)))
 		r.path, r.headers = path, map[string]string{"Retry-After": "10"}
 		r.want = messageBody("The server couldn't check a document, and stored nothing. Try again in a moment.")
 		srv.do(t, r)

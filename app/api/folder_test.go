@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
-func folder(body string, status int, want string) call {
+func folderCall(body string, status int, want string) call {
 	return call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON}, body: body, status: status, want: want}
 }
 
@@ -17,17 +17,17 @@ func TestFolderCreated(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withoutFolders)
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
-	srv.do(t, folder(`{"name":" Straße "}`, 201,
+	srv.do(t, folderCall(`{"name":" Straße "}`, 201,
 		`{"success":true,"message":"Folder created successfully","folder":{"id":1,"name":"Straße","parent_id":null}}`))
-	srv.do(t, folder(`{"name":"b","parent_id":"1"}`, 201,
+	srv.do(t, folderCall(`{"name":"b","parent_id":"1"}`, 201,
 		`{"success":true,"message":"Folder created successfully","folder":{"id":2,"name":"b","parent_id":1}}`))
-	srv.do(t, folder(`{"name":"STRASSE","parent_id":1}`, 201, ""))
-	srv.do(t, folder(`{"name":"Archive","parent_id":null}`, 201, ""))
-	srv.do(t, folder(`{"name":"a","parent_id":2}`, 201, ""))
-	srv.do(t, folder(`{"name":"zz","parent_id":""}`, 201, ""))
+	srv.do(t, folderCall(`{"name":"STRASSE","parent_id":1}`, 201, ""))
+	srv.do(t, folderCall(`{"name":"Archive","parent_id":null}`, 201, ""))
+	srv.do(t, folderCall(`{"name":"a","parent_id":2}`, 201, ""))
+	srv.do(t, folderCall(`{"name":"zz","parent_id":""}`, 201, ""))
 	taken := invalidField("name", "The name has already been taken.")
-	srv.do(t, folder(`{"name":"strasse"}`, 422, taken))
-	srv.do(t, folder(`{"name":"B","parent_id":1}`, 422, taken))
+	srv.do(t, folderCall(`{"name":"strasse"}`, 422, taken))
+	srv.do(t, folderCall(`{"name":"B","parent_id":1}`, 422, taken))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[` +
 		`{"id":4,"name":"Archive","parent_id":null},{"id":1,"name":"Straße","parent_id":null},{"id":6,"name":"zz","parent_id":null},` +
 		`{"id":2,"name":"b","parent_id":1},{"id":3,"name":"STRASSE","parent_id":1},{"id":5,"name":"a","parent_id":2}]}`})
@@ -51,7 +51,7 @@ func TestFolderRejected(t *testing.T) {
 		{"both", `{"parent_id":7}`,
 			`{"message":"The name field is required. (and 1 more error)","errors":{"name":["The name field is required."],"parent_id":["The selected parent id is invalid."]}}`},
 	} {
-		t.Run(c.name, func(t *testing.T) { srv.do(t, folder(c.body, 422, c.want)) })
+		t.Run(c.name, func(t *testing.T) { srv.do(t, folderCall(c.body, 422, c.want)) })
 	}
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
 }

@@ -79,9 +79,9 @@ func (srv *testServer) uploadNames(t *testing.T, names []string, way, last int) 
 	t.Helper()
 	var list []string
 	for _, name := range names {
-		list = append(list, part(disposition(`name="files"; `+encodeFilename(name+".pdf", way)), pdf(1)))
+		list = append(list, bodyPart(disposition(`name="files"; `+encodeFilename(name+".pdf", way)), pdf(1)))
 	}
-	r := upload("full", 201, list...)
+	r := uploadCall("full", 201, list...)
 	got := srv.do(t, r)
 	body := decodeBody[struct {
 		Files []struct {

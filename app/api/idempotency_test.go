@@ -44,13 +44,13 @@ func (srv *testServer) checkCounts(t *testing.T, abstracts, orders, files int) {
 func TestIdempotencyOfEveryPOST(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, ""))).Data.ID
-	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-0"}`, 201, ""))).Data.ID
-	srv.do(t, upload("full", 201, file("files", "t.pdf", pdf(1))))
+	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-0"}`, 201, ""))).Data.ID
+	srv.do(t, uploadCall("full", 201, filePart("files", "t.pdf", pdf(1))))
 	for _, path := range []string{"/v1/abstracts/" + made, "/v1/orders/" + placed, "/v1/file-vault/files/1"} {
 		srv.do(t, call{as: "full", method: "DELETE", path: path, status: 204})
 	}
-	form := parts(field("city", "Salem"), file("files[]", "a.pdf", pdf(2)), file("files[]", "b.exe", "MZ"))
+	form := formBody(fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2)), filePart("files[]", "b.exe", "MZ"))
 	rows := map[string]call{
 		"/abstracts":                    {header: []string{asForm}, body: form, status: 201},
 		"/abstracts/{id}/restore":       {status: 200},
@@ -82,7 +82,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	}
 	srv.checkCounts(t, 2, 2, 4)
 	// If all files are rejected, only the response is stored.
-	r := upload("full", 200, file("files", "x.exe", "MZ"))
+	r := uploadCall("full", 200, filePart("files", "x.exe", "MZ"))
 	r.header = append(r.header, "Idempotency-Key: another")
 	srv.do(t, r)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
@@ -95,21 +95,21 @@ func TestIdempotencyComparesContent(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	other := invalidField("idempotency_key", "The idempotency key was used with another request.")
-	first := abstract(201, "", field("city", "Salem"), field("absent", "x"), file("files[]", "a.pdf", pdf(2)))
+	first := abstractCall(201, "", fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2)))
 	again := first
 	again.header = []string{`Content-Type: Multipart/Form-Data; boundary="Y Y"`, "Transfer-Encoding: chunked"}
-	again.body = chunked("preamble\r\n"+strings.ReplaceAll(first.body, "--XX", "--Y Y"), 7)
+	again.body = chunkedBody("preamble\r\n"+strings.ReplaceAll(first.body, "--XX", "--Y Y"), 7)
 	srv.doTwice(t, first, again)
 	for name, body := range map[string]string{
-		"another value":     parts(field("city", "Lynn"), field("absent", "x"), file("files[]", "a.pdf", pdf(2))),
-		"another filename":  parts(field("city", "Salem"), field("absent", "x"), file("files[]", "b.pdf", pdf(2))),
-		"another name":      parts(field("city", "Salem"), field("absent", "x"), file("files", "a.pdf", pdf(2))),
-		"another file":      parts(field("city", "Salem"), field("absent", "x"), file("files[]", "a.pdf", pdf(3))),
-		"another order":     parts(field("absent", "x"), field("city", "Salem"), file("files[]", "a.pdf", pdf(2))),
-		"of an ignored one": parts(field("city", "Salem"), field("absent", "y"), file("files[]", "a.pdf", pdf(2))),
-		"one less":          parts(field("city", "Salem"), field("absent", "x")),
-		"one more":          parts(field("city", "Salem"), field("absent", "x"), file("files[]", "a.pdf", pdf(2)), field("state", "")),
-		"moved":             parts(field("city", "Sale"), field("absent", "mx"), file("files[]", "a.pdf", pdf(2))),
+		"another value":     formBody(fieldPart("city", "Lynn"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2))),
+		"another filename":  formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "b.pdf", pdf(2))),
+		"another name":      formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files", "a.pdf", pdf(2))),
+		"another file":      formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(3))),
+		"another order":     formBody(fieldPart("absent", "x"), fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2))),
+		"of an ignored one": formBody(fieldPart("city", "Salem"), fieldPart("absent", "y"), filePart("files[]", "a.pdf", pdf(2))),
+		"one less":          formBody(fieldPart("city", "Salem"), fieldPart("absent", "x")),
+		"one more":          formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2)), fieldPart("state", "")),
+		"moved":             formBody(fieldPart("city", "Sale"), fieldPart("absent", "mx"), filePart("files[]", "a.pdf", pdf(2))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, idempotencyHeader}, body: body,
@@ -120,7 +120,7 @@ func TestIdempotencyComparesContent(t *testing.T) {
 		status: 422, want: other})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{idempotencyHeader}, status: 422, want: other})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, idempotencyHeader},
-		body: parts(field("city", "x"))[:40], status: 400})
+		body: formBody(fieldPart("city", "x"))[:40], status: 400})
 	srv.checkCounts(t, 1, 0, 1)
 
 	pairs := call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL, "Idempotency-Key: pairs"},
@@ -131,7 +131,7 @@ func TestIdempotencyComparesContent(t *testing.T) {
 	pairs.body, pairs.headers, pairs.status, pairs.want = "a=+&city=Salem", nil, 422, other
 	srv.do(t, pairs)
 
-	json := order(`{"order_number":"T-1"}`, 201, "")
+	json := orderCall(`{"order_number":"T-1"}`, 201, "")
 	srv.doTwice(t, json, json)
 	json.header, json.status, json.want = append(json.header, idempotencyHeader), 422, other
 	for _, body := range []string{`{"order_number":"T-2"}`, `{ "order_number":"T-1"}`, ``, `{`} {
@@ -145,7 +145,7 @@ func TestIdempotencyComparesContent(t *testing.T) {
 func TestIdempotencyKeyScope(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := order(`{"order_number":"T-1"}`, 201, "")
+	r := orderCall(`{"order_number":"T-1"}`, 201, "")
 	srv.doTwice(t, r, r)
 	r.header = append(r.header, idempotencyHeader)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
@@ -204,7 +204,7 @@ func TestIdempotencyKeyRejected(t *testing.T) {
 func TestIdempotencyWhileRunning(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	body := parts(file("files", "a.pdf", pdf(1)))
+	body := formBody(filePart("files", "a.pdf", pdf(1)))
 	conn := srv.dial(t)
 	defer conn.Close()
 	slow := call{as: "full", method: "POST", path: "/v1/file-vault/upload",
@@ -219,7 +219,7 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 	if _, err := reader.ReadString('\n'); err != nil {
 		t.Fatalf("read empty line: %v", err)
 	}
-	quick := upload("full", 409, file("files", "a.pdf", pdf(1)))
+	quick := uploadCall("full", 409, filePart("files", "a.pdf", pdf(1)))
 	quick.header = append(quick.header, idempotencyHeader)
 	quick.want, quick.headers = messageBody("A request with this idempotency key is still running."), map[string]string{"Retry-After": "1"}
 	srv.do(t, quick)
@@ -282,8 +282,8 @@ func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 func TestIdempotencyAfterDisconnect(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	for _, r := range []call{order(`{"order_number":"T-1"}`, 201, ""),
-		abstract(201, "", field("city", "Salem"), file("files", "a.pdf", pdf(1)))} {
+	for _, r := range []call{orderCall(`{"order_number":"T-1"}`, 201, ""),
+		abstractCall(201, "", fieldPart("city", "Salem"), filePart("files", "a.pdf", pdf(1)))} {
 		r.header = append(r.header, idempotencyHeader)
 		conn := srv.dial(t)
 		if _, err := io.WriteString(conn, srv.requestText(r)); err != nil {
@@ -343,7 +343,7 @@ func (srv *testServer) checkReplayed(t *testing.T, r call, first reply) {
 func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := abstract(201, "", file("files", "a.pdf", pdf(1)))
+	r := abstractCall(201, "", filePart("files", "a.pdf", pdf(1)))
 	r.header = append(r.header, idempotencyHeader)
 	conn := srv.dial(t)
 	text := srv.requestText(r)
@@ -364,7 +364,7 @@ func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 func TestIdempotencyAfterRestart(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := abstract(201, "", field("city", "Salem"), file("files", "a.pdf", pdf(1)))
+	r := abstractCall(201, "", fieldPart("city", "Salem"), filePart("files", "a.pdf", pdf(1)))
 	r.header = append(r.header, idempotencyHeader)
 	first := srv.do(t, r)
 	again := newTestServer(t, func(cfg *testConfig) {

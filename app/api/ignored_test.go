@@ -13,8 +13,8 @@ import (
 func TestIgnoredFieldsAreNamed(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, "", file("files", "a.pdf", pdf(1))))).Data.ID
-	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-0"}`, 201, ""))).Data.ID
+	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(1))))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-0"}`, 201, ""))).Data.ID
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -50,18 +50,18 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 			strings.Repeat(cut+",", 10) + "+10"},
 		{"a body that is no object", "POST", "/orders", asJSON, `["dueDate"]`, 422, ""},
 		{"parts", "POST", "/abstracts", asForm,
-			parts(file("file", "a.pdf", pdf(1)), file("document", "b.pdf", pdf(1)), field("dueDate", "x"), field("dueDate", "y"),
-				field("city", "Salem")), 201, "file,document,dueDate"},
-		{"parts of a refusal", "POST", "/abstracts", asForm, parts(field("template_id", "x"), file("file", "a.pdf", pdf(1))), 422, "file"},
-		{"keys of a form", "POST", "/abstracts", asForm, parts(field("custom_fields[file_number]", "A-1")), 201,
+			formBody(filePart("file", "a.pdf", pdf(1)), filePart("document", "b.pdf", pdf(1)), fieldPart("dueDate", "x"), fieldPart("dueDate", "y"),
+				fieldPart("city", "Salem")), 201, "file,document,dueDate"},
+		{"parts of a refusal", "POST", "/abstracts", asForm, formBody(fieldPart("template_id", "x"), filePart("file", "a.pdf", pdf(1))), 422, "file"},
+		{"keys of a form", "POST", "/abstracts", asForm, formBody(fieldPart("custom_fields[file_number]", "A-1")), 201,
 			"custom_fields%5Bfile_number%5D"},
 		{"keys in the JSON of a form", "POST", "/abstracts", asForm,
-			parts(field("custom_fields", `{"file_number":"A-1","fileNumber":"A-1"}`)), 201, "custom_fields.fileNumber"},
+			formBody(fieldPart("custom_fields", `{"file_number":"A-1","fileNumber":"A-1"}`)), 201, "custom_fields.fileNumber"},
 		{"pairs", "POST", "/abstracts", asURL, "city=Salem&taxMap=1&taxMap=2&=x", 201, "taxMap,+1"},
-		{"parts of an upload", "POST", "/file-vault/upload", asForm, parts(file("files", "c.pdf", pdf(1)), field("folder", "1")), 201, "folder"},
-		{"parts of an upload without documents", "POST", "/file-vault/upload", asForm, parts(file("document", "c.pdf", pdf(1))), 422, "document"},
+		{"parts of an upload", "POST", "/file-vault/upload", asForm, formBody(filePart("files", "c.pdf", pdf(1)), fieldPart("folder", "1")), 201, "folder"},
+		{"parts of an upload without documents", "POST", "/file-vault/upload", asForm, formBody(filePart("document", "c.pdf", pdf(1))), 422, "document"},
 		{"fields of more documents", "POST", "/abstracts/" + made + "/files", asForm,
-			parts(file("files", "d.pdf", pdf(1)), field("city", "Lynn")), 201, "city"},
+			formBody(filePart("files", "d.pdf", pdf(1)), fieldPart("city", "Lynn")), 201, "city"},
 		{"members of a folder", "POST", "/file-vault/folders", asJSON, `{"name":"Deeds","parent":1}`, 201, "parent"},
 		{"members of a change", "PATCH", "/abstracts/" + made, asJSON,
 			`{"city":"Salem","id":"x","updated_at":"x","custom_fields":{"nope":1}}`, 200, "id,updated_at,custom_fields.nope"},
@@ -107,7 +107,7 @@ func TestIgnoredFieldsAreReplayed(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	named := map[string]string{apitypes.IgnoredFields: "dueDate,custom_fields.nope"}
-	first := order(`{"order_number":"T-1","dueDate":"x","custom_fields":{"nope":1}}`, 201, "")
+	first := orderCall(`{"order_number":"T-1","dueDate":"x","custom_fields":{"nope":1}}`, 201, "")
 	first.headers = named
 	if again := srv.doTwice(t, first, first); again.Header.Get(apitypes.IgnoredFields) != named[apitypes.IgnoredFields] {
 		t.Errorf("the first response names %q", again.Header.Get(apitypes.IgnoredFields))

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// heavyPages limits pages to the size of three abstracts with a long field.
-func heavyPages(cfg *testConfig) {
+// withSmallPages limits pages to the size of three abstracts with a long field.
+func withSmallPages(cfg *testConfig) {
 	cfg.api.Limits.Page = 400 << 10
 	first := &cfg.workspace.Templates[0]
 	for _, key := range []string{"one", "two", "three"} {
@@ -24,12 +24,12 @@ func heavyPages(cfg *testConfig) {
 // Pages are limited in bytes. A large response gets a 503 if there is no memory for it.
 func TestLargePages(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, heavyPages)
+	srv := newTestServer(t, withSmallPages)
 	long := strings.Repeat("é", 60_000)
 	var want []string
 	for i := range 8 {
 		want = append(want, fmt.Sprintf("T-%d", i))
-		srv.do(t, abstract(201, "", field("city", want[i]), field("custom_fields", `{"one":"`+long+`"}`), file("files", "a.pdf", pdf(1))))
+		srv.do(t, abstractCall(201, "", fieldPart("city", want[i]), fieldPart("custom_fields", `{"one":"`+long+`"}`), filePart("files", "a.pdf", pdf(1))))
 	}
 	var seen []string
 	for path, pages := "/v1/abstracts?sort=created_at&per_page=100", 1; path != ""; pages++ {
@@ -45,8 +45,8 @@ func TestLargePages(t *testing.T) {
 	if !slices.Equal(seen, want) {
 		t.Errorf("%q", seen)
 	}
-	heavy := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, "",
-		field("custom_fields", `{"one":"`+long+`","two":"`+long+`","three":"`+long+`"}`)))).Data.ID
+	heavy := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "",
+		fieldPart("custom_fields", `{"one":"`+long+`","two":"`+long+`","three":"`+long+`"}`)))).Data.ID
 	srv.checkLargeRejected(t, heavy)
 }
 
@@ -56,7 +56,7 @@ func (srv *testServer) checkLargeRejected(t *testing.T, heavy string) {
 	t.Helper()
 	filled, keys := srv.dir, srv.keys
 	var budget *httpx.MemoryBudget
-	srv = newTestServer(t, heavyPages, smallBudget(100*time.Millisecond), func(cfg *testConfig) {
+	srv = newTestServer(t, withSmallPages, smallBudget(100*time.Millisecond), func(cfg *testConfig) {
 		budget = cfg.api.Memory
 		srv.must(os.CopyFS(cfg.vault.Dir, os.DirFS(filled)))
 		cfg.keys = keys

@@ -73,11 +73,11 @@ func TestListShape(t *testing.T) {
 		r.method, r.want = "HEAD", ""
 		srv.do(t, r)
 	}
-	srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
 	r := getList("/v1/orders")
 	r.want = `{"data":[` + bareOrder[len(`{"data":`):len(bareOrder)-1] + `]` + none[len(`{"data":[]`):]
 	srv.do(t, r)
-	srv.do(t, abstract(201, "", file("files", "a.pdf", pdf(3))))
+	srv.do(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(3))))
 	r = getList("/v1/abstracts")
 	r.has = []string{`{"data":[{"id":"ID","template_id":1,`, `"files":[` + storedPDF(1, "a.pdf", "null", 3) + `],"created_at"`,
 		`}],"links":{"next":null,`}
@@ -153,23 +153,23 @@ func (srv *testServer) createListRecords(t *testing.T) (abstract string) {
 		if i == 2 {
 			srv.clock.Advance(20 * time.Hour) // past midnight
 		}
-		srv.do(t, order(body, 201, ""))
+		srv.do(t, orderCall(body, 201, ""))
 		srv.clock.Advance(time.Second)
 	}
-	return decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractRow())).Data.ID
+	return decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, salemAbstract())).Data.ID
 }
 
-func abstractRow() call {
-	return abstract(201, "", field("template_id", "2"), field("county", "Essex"), field("city", "Salem"), file("files", "of.pdf", pdf(1)))
+func salemAbstract() call {
+	return abstractCall(201, "", fieldPart("template_id", "2"), fieldPart("county", "Essex"), fieldPart("city", "Salem"), filePart("files", "of.pdf", pdf(1)))
 }
 
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	id := srv.createListRecords(t)
-	srv.do(t, abstract(201, "", field("city", "Lynn")))
-	srv.do(t, upload("full", 201, field("folder_id", "2"), file("files", "in.pdf", pdf(1))))
-	srv.do(t, upload("full", 201, file("files", "no.pdf", pdf(1))))
+	srv.do(t, abstractCall(201, "", fieldPart("city", "Lynn")))
+	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "2"), filePart("files", "in.pdf", pdf(1))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "no.pdf", pdf(1))))
 	stranger := srv.vault.Secrets.IDs("abstracts").Encode(999)
 	for _, c := range []struct {
 		query string
@@ -252,7 +252,7 @@ func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	srv.createListRecords(t)
-	srv.do(t, abstractRow())
+	srv.do(t, salemAbstract())
 	page, _ := srv.getPage(t, "/v1/orders?per_page=1&county=essex&sort=created_at&created_from=2026-05-29")
 	cursor := *page.Meta.NextCursor
 	const same = "/v1/orders?county=%20ESSEX&sort=created_at&created_from=2026-05-29T00:00:00Z&status=&cursor="

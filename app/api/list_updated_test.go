@@ -13,17 +13,17 @@ func TestListByUpdate(t *testing.T) {
 	srv := newTestServer(t)
 	ids := map[string]string{}
 	for _, n := range []string{"A", "B", "C", "D"} {
-		ids[n] = srv.createID(t, order(`{"order_number":"`+n+`","county":"Essex"}`, 201, ""))
+		ids[n] = srv.createID(t, orderCall(`{"order_number":"`+n+`","county":"Essex"}`, 201, ""))
 		srv.clock.Advance(time.Hour)
 	}
-	salem := srv.createID(t, abstract(201, "", field("city", "Salem"), field("county", "Essex")))
+	salem := srv.createID(t, abstractCall(201, "", fieldPart("city", "Salem"), fieldPart("county", "Essex")))
 	srv.clock.Advance(time.Hour)
-	srv.do(t, abstract(201, "", field("city", "Lynn")))
+	srv.do(t, abstractCall(201, "", fieldPart("city", "Lynn")))
 	srv.clock.Advance(24 * time.Hour)
-	srv.do(t, patch("/v1/orders/"+ids["B"], `{"state":"NH"}`, 200, ""))
-	srv.do(t, patch("/v1/abstracts/"+salem, `{"tax_map":"1"}`, 200, ""))
+	srv.do(t, patchCall("/v1/orders/"+ids["B"], `{"state":"NH"}`, 200, ""))
+	srv.do(t, patchCall("/v1/abstracts/"+salem, `{"tax_map":"1"}`, 200, ""))
 	srv.clock.Advance(time.Hour)
-	srv.do(t, patch("/v1/orders/"+ids["A"], `{"state":"MA"}`, 200, ""))
+	srv.do(t, patchCall("/v1/orders/"+ids["A"], `{"state":"MA"}`, 200, ""))
 	for _, c := range []struct {
 		query string
 		want  []string
@@ -73,7 +73,7 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 	srv := newTestServer(t)
 	var ids []string
 	for i := range 30 {
-		ids = append(ids, srv.createID(t, order(fmt.Sprintf(`{"order_number":"%02d","city":"0"}`, i), 201, "")))
+		ids = append(ids, srv.createID(t, orderCall(fmt.Sprintf(`{"order_number":"%02d","city":"0"}`, i), 201, "")))
 		srv.clock.Advance(time.Second)
 	}
 	seen := map[string]string{}
@@ -92,7 +92,7 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 		}
 		if changes <= 5 { // one already seen and one not yet seen
 			for _, i := range []int{changes, 29 - changes} {
-				srv.do(t, patch("/v1/orders/"+ids[i], fmt.Sprintf(`{"city":"%d"}`, changes), 200, ""))
+				srv.do(t, patchCall("/v1/orders/"+ids[i], fmt.Sprintf(`{"city":"%d"}`, changes), 200, ""))
 				srv.clock.Advance(time.Second)
 			}
 		}

@@ -12,11 +12,11 @@ func TestMatrix(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.api.FailingKeys = 0 })
 	// Operations that delete records use records that no other operation needs.
-	srv.do(t, upload("full", 201, file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
-	with := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, "", file("files", "c.pdf", pdf(1))))).Data.ID
-	other := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstract(201, ""))).Data.ID
-	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
-	dropped := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1))))
+	with := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "", filePart("files", "c.pdf", pdf(1))))).Data.ID
+	other := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
+	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	dropped := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	srv.waitForIndex(t)
 	arriving := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
 	canceled := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
@@ -51,12 +51,12 @@ func TestMatrix(t *testing.T) {
 		"GET /order-statuses":                {status: 200},
 		"POST /abstracts":                    {status: 201},
 		"GET /abstracts/{id}":                {status: 200},
-		"POST /abstracts/{id}/files":         {status: 201, header: []string{asForm}, body: parts(file("files[]", "b.pdf", pdf(1)))},
+		"POST /abstracts/{id}/files":         {status: 201, header: []string{asForm}, body: formBody(filePart("files[]", "b.pdf", pdf(1)))},
 		"GET /order-fields":                  {status: 200},
 		"POST /orders":                       {status: 201, header: []string{asJSON}, body: `{"order_number":"T-1"}`},
 		"GET /file-vault/folders":            {status: 200},
 		"POST /file-vault/folders":           {status: 201, header: []string{asJSON}, body: `{"name":"Deeds"}`},
-		"POST /file-vault/upload":            {status: 201, header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(2)))},
+		"POST /file-vault/upload":            {status: 201, header: []string{asForm}, body: formBody(filePart("files", "c.pdf", pdf(2)))},
 		"GET /file-vault/files/{n}":          {status: 200},
 		"GET /file-vault/files/{n}/download": {status: 302},
 	}

@@ -24,7 +24,7 @@ const tooBusy = `{"message":"Too many large requests at once; try again in a mom
 
 // largeOrder returns a call that creates an order, padded with size spaces.
 func largeOrder(number string, size int) call {
-	return order(fmt.Sprintf(`{"order_number":%q%s}`, number, strings.Repeat(" ", size)), 201, "")
+	return orderCall(fmt.Sprintf(`{"order_number":%q%s}`, number, strings.Repeat(" ", size)), 201, "")
 }
 
 // acquireDecoded reserves all memory for decoding until release is called.
@@ -84,9 +84,9 @@ func TestMemoryBudgetForBodies(t *testing.T) {
 	for name, r := range map[string]call{
 		"JSON": largeOrder("T-2", 1<<19+1<<18),
 		"chunked": {as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
-			body: chunked(largeOrder("T-2", 70<<10).body, 8000)},
+			body: chunkedBody(largeOrder("T-2", 70<<10).body, 8000)},
 		"pairs":  {as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "x=" + strings.Repeat("y", 1<<20-2)},
-		"fields": abstract(0, "", field("custom_fields", strings.Repeat(" ", 65<<10)), file("files", "a.pdf", pdf(1))),
+		"fields": abstractCall(0, "", fieldPart("custom_fields", strings.Repeat(" ", 65<<10)), filePart("files", "a.pdf", pdf(1))),
 		"patch": {as: "full", method: "PATCH", path: "/v1/file-vault/folders/1", header: []string{asJSON},
 			body: largeOrder("", 1<<20-100).body},
 	} {
@@ -96,14 +96,14 @@ func TestMemoryBudgetForBodies(t *testing.T) {
 	others := largeOrder("T-2", 1<<19+1<<18)
 	others.as = "other"
 	srv.do(t, others)
-	srv.do(t, order(`{"order_number":"T-3"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"T-3"}`, 201, ""))
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
-		body: chunked(`{"order_number":"T-3"}`, 3), status: 201})
-	srv.do(t, abstract(201, "", field("city", "Salem"), file("files", "a.pdf", strings.Repeat(pdf(1), 50_000)))) // files need no memory
+		body: chunkedBody(`{"order_number":"T-3"}`, 3), status: 201})
+	srv.do(t, abstractCall(201, "", fieldPart("city", "Salem"), filePart("files", "a.pdf", strings.Repeat(pdf(1), 50_000)))) // files need no memory
 	writeText(t, conn, body[len(body)-1:])
 	srv.readReply(t, first, reader)
 	srv.do(t, largeOrder("T-4", 1<<19+1<<18)) // the memory was released
-	srv.do(t, abstract(422, "", field("custom_fields", strings.Repeat("x", 1<<20-100))))
+	srv.do(t, abstractCall(422, "", fieldPart("custom_fields", strings.Repeat("x", 1<<20-100))))
 	srv.do(t, largeOrder("T-5", 1<<19+1<<18))
 }
 
@@ -126,7 +126,7 @@ func TestMemoryBudgetPerKey(t *testing.T) {
 			t.Parallel()
 			budget := httpx.NewMemoryBudget(64<<20, time.Minute)
 			srv := newTestServer(t, func(cfg *testConfig) { cfg.api.Memory = budget })
-			stalled := order(strings.Repeat(" ", row.declared), 0, "")
+			stalled := orderCall(strings.Repeat(" ", row.declared), 0, "")
 			half := srv.requestText(stalled)[:len(srv.requestText(stalled))-row.declared+row.sent]
 			probe := largeOrder("T-1", row.probe)
 			probe.as = "other"
@@ -155,9 +155,9 @@ func TestMemoryBudgetForDecoding(t *testing.T) {
 	release := acquireDecoded(t, budget)
 	members := `{"x":[` + strings.Repeat("0,", 1000) + "0]}"
 	for name, r := range map[string]call{
-		"JSON":   order(members, 422, ""),
+		"JSON":   orderCall(members, 422, ""),
 		"pairs":  {as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: strings.Repeat("x=&", 1000), status: 201},
-		"fields": abstract(201, "", field("custom_fields", members)),
+		"fields": abstractCall(201, "", fieldPart("custom_fields", members)),
 		"patch":  {as: "full", method: "PATCH", path: "/v1/file-vault/folders/1", header: []string{asJSON}, body: members, status: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestMemoryBudgetForDecoding(t *testing.T) {
 			release = acquireDecoded(t, budget)
 		})
 	}
-	srv.do(t, order(`{"order_number":"T-1","custom_fields":{"product":"Two Owner","rush":"Standard"}}`, 201, ""))
-	srv.do(t, abstract(201, "", field("city", "Salem")))
+	srv.do(t, orderCall(`{"order_number":"T-1","custom_fields":{"product":"Two Owner","rush":"Standard"}}`, 201, ""))
+	srv.do(t, abstractCall(201, "", fieldPart("city", "Salem")))
 	release()
 }
 
@@ -185,7 +185,7 @@ func TestStallInMemory(t *testing.T) {
 		"chunked": {path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
 			body: "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n"},
 		"fields": {path: "/v1/abstracts", header: []string{asForm, "Content-Length: 900000"},
-			body: strings.TrimSuffix(parts(field("custom_fields", strings.Repeat(" ", 80<<10))), "\r\n--XX--\r\n")},
+			body: strings.TrimSuffix(formBody(fieldPart("custom_fields", strings.Repeat(" ", 80<<10))), "\r\n--XX--\r\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,6 +232,6 @@ func TestMemoryBudgetIsReleased(t *testing.T) {
 	srv.do(t, largeOrder("T-2", 1<<20-100))
 	for range 10 { // more than the budget for small bodies in total
 		srv.do(t, largeOrder("T-3", 60<<10))
-		srv.do(t, abstract(201, "", field("custom_fields", strings.Repeat(" ", 60<<10))))
+		srv.do(t, abstractCall(201, "", fieldPart("custom_fields", strings.Repeat(" ", 60<<10))))
 	}
 }

@@ -35,7 +35,7 @@ func TestRequestID(t *testing.T) {
 func TestLogLine(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, upload("full", 201, file("files", "Canary of the heirs.pdf", pdf(1))))
+	srv.do(t, uploadCall("full", 201, filePart("files", "Canary of the heirs.pdf", pdf(1))))
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1?secret-of-the-query=1",
 		header: []string{"X-Request-Id: r-17"}, status: 200})
 	log := srv.log.String()

@@ -24,34 +24,34 @@ func TestPartRoles(t *testing.T) {
 		list []string
 		has  []string
 	}{
-		{"three spellings of files", []string{file("files[]", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1)),
-			file("files[12]", "c.pdf", pdf(1))}, stored("a.pdf", "b.pdf", "c.pdf")},
-		{"other names are ignored", []string{file("file", "a.pdf", pdf(1)), file("files[x]", "a.pdf", pdf(1)),
-			file("files[1][2]", "b.pdf", pdf(1)), file("Files", "c.pdf", pdf(1)), field("Address", "x")},
+		{"three spellings of files", []string{filePart("files[]", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1)),
+			filePart("files[12]", "c.pdf", pdf(1))}, stored("a.pdf", "b.pdf", "c.pdf")},
+		{"other names are ignored", []string{filePart("file", "a.pdf", pdf(1)), filePart("files[x]", "a.pdf", pdf(1)),
+			filePart("files[1][2]", "b.pdf", pdf(1)), filePart("Files", "c.pdf", pdf(1)), fieldPart("Address", "x")},
 			[]string{`"address":null`, `"files":[]`, `"errors":[]`}},
-		{"a field with a filename", []string{file("custom_fields", "f.json", `{"file_number":"F-1"}`)},
+		{"a field with a filename", []string{filePart("custom_fields", "f.json", `{"file_number":"F-1"}`)},
 			[]string{`"custom_fields":{"file_number":"F-1"}`, `"files":[]`}},
-		{"a field as a Blob", []string{part(disposition(`name="address"; filename="blob"`)+"\r\nContent-Type: text/plain;charset=UTF-8",
+		{"a field as a Blob", []string{bodyPart(disposition(`name="address"; filename="blob"`)+"\r\nContent-Type: text/plain;charset=UTF-8",
 			" 12 Elm ")}, []string{`"address":"12 Elm"`}},
-		{"the last of a field counts", []string{field("city", "one"), file("files", "a.pdf", pdf(1)), field("city", "two"),
-			field("state", "MA"), field("state", "")}, []string{`"city":"two"`, `"state":null`}},
+		{"the last of a field counts", []string{fieldPart("city", "one"), filePart("files", "a.pdf", pdf(1)), fieldPart("city", "two"),
+			fieldPart("state", "MA"), fieldPart("state", "")}, []string{`"city":"two"`, `"state":null`}},
 		{"the empty file input of a browser",
-			[]string{part(disposition(`name="files[]"; filename=""`)+"\r\nContent-Type: application/octet-stream", "")},
+			[]string{bodyPart(disposition(`name="files[]"; filename=""`)+"\r\nContent-Type: application/octet-stream", "")},
 			[]string{`"files":[]`, `"errors":[]`}},
-		{"an empty filename with content", []string{file("files[]", "", "x")},
+		{"an empty filename with content", []string{filePart("files[]", "", "x")},
 			[]string{`"files":[]`, `"errors":[{"filename":"unnamed","error":"` + notSupported + `"}]`}},
-		{"unquoted", []string{part(disposition("name=files[]; filename=my  deed of 1903.pdf"), pdf(1))}, stored("my  deed of 1903.pdf")},
-		{"case of the header", []string{part("content-DISPOSITION: Form-Data; NAME=files; FileName=a.pdf", pdf(1))}, stored("a.pdf")},
-		{"other headers", []string{part(disposition(`name="files"; filename="a.pdf"`)+
+		{"unquoted", []string{bodyPart(disposition("name=files[]; filename=my  deed of 1903.pdf"), pdf(1))}, stored("my  deed of 1903.pdf")},
+		{"case of the header", []string{bodyPart("content-DISPOSITION: Form-Data; NAME=files; FileName=a.pdf", pdf(1))}, stored("a.pdf")},
+		{"other headers", []string{bodyPart(disposition(`name="files"; filename="a.pdf"`)+
 			"\r\nContent-Transfer-Encoding: binary\r\nX-Other: 1", pdf(1))}, stored("a.pdf")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: parts(c.list...),
+			srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: formBody(c.list...),
 				status: 201, has: c.has})
 		})
 	}
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm},
-		body: parts(field("files[]", "text"), field("state", strings.Repeat("x", 2001))), status: 422,
+		body: formBody(fieldPart("files[]", "text"), fieldPart("state", strings.Repeat("x", 2001))), status: 422,
 		want: `{"message":"The state field must not be greater than 2000 characters. (and 1 more error)","errors":{` +
 			`"state":["The state field must not be greater than 2000 characters."],"files":["The files field must be a file."]}}`})
 }
@@ -59,25 +59,25 @@ func TestPartRoles(t *testing.T) {
 func TestPartsBroken(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	good := file("files", "a.pdf", pdf(1))
+	good := filePart("files", "a.pdf", pdf(1))
 	for _, c := range []struct{ name, body, message string }{
-		{"no Content-Disposition", parts(good, part("Content-Type: text/plain", "x")), "Part 2 has no Content-Disposition."},
-		{"no header at all", parts("--XX\r\n\r\nx\r\n"), "Part 1 has no Content-Disposition."},
-		{"does not parse", parts(good, good, part(disposition(`name="files; filename=x`), "x")),
+		{"no Content-Disposition", formBody(good, bodyPart("Content-Type: text/plain", "x")), "Part 2 has no Content-Disposition."},
+		{"no header at all", formBody("--XX\r\n\r\nx\r\n"), "Part 1 has no Content-Disposition."},
+		{"does not parse", formBody(good, good, bodyPart(disposition(`name="files; filename=x`), "x")),
 			"The Content-Disposition of part 3 cannot be read."},
-		{"no form-data", parts(part(`Content-Disposition: attachment; name="files"`, "x")), "The Content-Disposition of part 1 cannot be read."},
-		{"no name", parts(part(disposition(`filename="a.pdf"`), "x")), "The Content-Disposition of part 1 has no name."},
-		{"empty name", parts(part(disposition(`name=""; filename="a.pdf"`), "x")), "The Content-Disposition of part 1 has no name."},
-		{"two of them", parts(part(disposition(`name="city"`)+"\r\n"+disposition(`name="state"`), "x")),
+		{"no form-data", formBody(bodyPart(`Content-Disposition: attachment; name="files"`, "x")), "The Content-Disposition of part 1 cannot be read."},
+		{"no name", formBody(bodyPart(disposition(`filename="a.pdf"`), "x")), "The Content-Disposition of part 1 has no name."},
+		{"empty name", formBody(bodyPart(disposition(`name=""; filename="a.pdf"`), "x")), "The Content-Disposition of part 1 has no name."},
+		{"two of them", formBody(bodyPart(disposition(`name="city"`)+"\r\n"+disposition(`name="state"`), "x")),
 			"Part 1 has more than one Content-Disposition."},
 		{"no final boundary", good, "The request body ends inside or after part 1, before the final boundary."},
 		{"nothing", "", "The request body ends before its first part."},
-		{"another boundary", strings.ReplaceAll(parts(good), "--XX", "--YY"), "The request body ends before its first part."},
-		{"a header line", parts(part("no colon", "x")), "A header line of part 1 cannot be read."},
+		{"another boundary", strings.ReplaceAll(formBody(good), "--XX", "--YY"), "The request body ends before its first part."},
+		{"a header line", formBody(bodyPart("no colon", "x")), "A header line of part 1 cannot be read."},
 		{"header without an end", "--XX\r\n" + disposition(`name="a"`), ""},
-		{"too many header lines", parts(part(disposition(`name="a"`)+strings.Repeat("\r\nX: y", 65), "x")),
+		{"too many header lines", formBody(bodyPart(disposition(`name="a"`)+strings.Repeat("\r\nX: y", 65), "x")),
 			"The header of part 1 has more than 64 lines."},
-		{"header too large", parts(part(disposition(`name="`+strings.Repeat("n", 17<<10)+`"`), "x")),
+		{"header too large", formBody(bodyPart(disposition(`name="`+strings.Repeat("n", 17<<10)+`"`), "x")),
 			"The header of part 1 is larger than 16384 bytes."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,18 +114,18 @@ func TestFilenames(t *testing.T) {
 		{`filename="` + long + `.pdf"`, strings.Repeat("ü", 125) + ".pdf"},
 	} {
 		t.Run(c.label, func(t *testing.T) {
-			r := upload("full", 201, part(disposition(`name="files"; `+c.sent), pdf(1)))
+			r := uploadCall("full", 201, bodyPart(disposition(`name="files"; `+c.sent), pdf(1)))
 			r.has = []string{fmt.Sprintf(`"filename":%s,"file_type":"pdf"`, quote(c.label))}
 			srv.do(t, r)
 			// errors[].filename is sanitized too.
-			r = upload("full", 200, part(disposition(`name="files"; `+c.sent), ""))
+			r = uploadCall("full", 200, bodyPart(disposition(`name="files"; `+c.sent), ""))
 			r.has = []string{fmt.Sprintf(`"errors":[{"filename":%s,"error":"File is empty"}]`, quote(c.label))}
 			srv.do(t, r)
 		})
 	}
 	for _, sent := range []string{`filename="a/"`, `filename=".."`, `filename="x/."`, "filename=\"\x01\"", `filename="\"`,
 		`filename*=UTF-8''%00`} {
-		r := upload("full", 200, part(disposition(`name="files"; `+sent), "x"))
+		r := uploadCall("full", 200, bodyPart(disposition(`name="files"; `+sent), "x"))
 		r.has = []string{`"errors":[{"filename":"unnamed","error":`}
 		srv.do(t, r)
 	}

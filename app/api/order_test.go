@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func order(body string, status int, want string) call {
+func orderCall(body string, status int, want string) call {
 	return call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON}, body: body, status: status, want: want}
 }
 
@@ -15,9 +15,9 @@ const bareOrder = `{"data":{"id":"ID","order_number":"T-1","status":"active","du
 func TestOrderCreated(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, order(`{"order_number":"T-1"}`, 201, bareOrder))
-	srv.do(t, order(`{"order_number":" T-1\t\n","zip":"12345","due_date":"","address":"  ","city":null,"custom_fields":[]}`, 201, bareOrder))
-	srv.do(t, order(
+	srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, bareOrder))
+	srv.do(t, orderCall(`{"order_number":" T-1\t\n","zip":"12345","due_date":"","address":"  ","city":null,"custom_fields":[]}`, 201, bareOrder))
+	srv.do(t, orderCall(
 		`{"order_number":"T-1","due_date":"2028-02-29","address":" 12 Elm <St> & Co ","city":"Salem","county":"Essex","state":"MA",`+
 			`"custom_fields":{"rush":"Rush","client":1.50,"absent":"x","notes":"  as sent\n","underwriter":"","product":null,"parcel_id":[]}}`, 201,
 		`{"data":{"id":"ID","order_number":"T-1","status":"active","due_date":"2028-02-29","address":"12 Elm <St> & Co","city":"Salem","county":"Essex","state":"MA",`+
@@ -29,7 +29,7 @@ func TestOrderIDs(t *testing.T) {
 	srv := newTestServer(t)
 	seen := map[string]bool{}
 	for range 5 {
-		body := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, order(`{"order_number":"T-1"}`, 201, "")))
+		body := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, "")))
 		if id := body.Data.ID; len(id) < 8 || seen[id] {
 			t.Errorf("id = %q, want a new one of at least 8 characters", id)
 		}
@@ -86,15 +86,15 @@ func TestOrderRejected(t *testing.T) {
 				`"custom_fields.transaction_type":["The selected transaction type is invalid."],"custom_fields.rush":["The selected rush is invalid."]}}`},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) { srv.do(t, order(c.body, c.status, c.want)) })
+		t.Run(c.name, func(t *testing.T) { srv.do(t, orderCall(c.body, c.status, c.want)) })
 	}
 }
 
 func TestOrderNumberUnique(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.UniqueOrderNumber = true })
-	srv.do(t, order(`{"order_number":"T-1"}`, 201, ""))
-	srv.do(t, order(`{"order_number":"T-1"}`, 422, invalidField("order_number", "The order number has already been taken.")))
+	srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"T-1"}`, 422, invalidField("order_number", "The order number has already been taken.")))
 }
 
 func TestOrderFields(t *testing.T) {

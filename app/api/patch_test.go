@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-func patch(path, body string, status int, want string) call {
+func patchCall(path, body string, status int, want string) call {
 	return call{as: "full", method: "PATCH", path: path, header: []string{asJSON}, body: body, status: status, want: want}
 }
 
-func remove(path string, status int) call {
+func deleteCall(path string, status int) call {
 	return call{as: "full", method: "DELETE", path: path, status: status}
 }
 
-func restore(path string, status int) call {
+func restoreCall(path string, status int) call {
 	return call{as: "full", method: "POST", path: path + "/restore", status: status}
 }
 
@@ -31,7 +31,7 @@ func TestPatchOrder(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	path := "/v1/orders/" + srv.createID(t,
-		order(`{"order_number":"T-1","city":"Salem","custom_fields":{"rush":"Rush","client":"C"}}`, 201, ""))
+		orderCall(`{"order_number":"T-1","city":"Salem","custom_fields":{"rush":"Rush","client":"C"}}`, 201, ""))
 	text := func(number, status, due, city, custom, updated string) string {
 		return `{"data":{"id":"ID","order_number":"` + number + `","status":"` + status + `","due_date":` + due +
 			`,"address":null,"city":` + city + `,"county":null,"state":null,` +
@@ -39,16 +39,16 @@ func TestPatchOrder(t *testing.T) {
 	}
 	all := `{"client":"C","rush":"Rush"}`
 	srv.clock.Advance(time.Second)
-	srv.do(t, patch(path, `{}`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
-	srv.do(t, patch(path, `[1]`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
+	srv.do(t, patchCall(path, `{}`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
+	srv.do(t, patchCall(path, `[1]`, 200, text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
 	srv.do(t, call{as: "full", method: "PATCH", path: path, status: 200, want: text("T-1", "active", "null", `"Salem"`, all, "00.000000")})
-	srv.do(t, patch(path, `{"city":" Salem ","id":"x","zip":1,"created_at":null}`, 200,
+	srv.do(t, patchCall(path, `{"city":" Salem ","id":"x","zip":1,"created_at":null}`, 200,
 		text("T-1", "active", "null", `"Salem"`, all, "00.000000")))
-	srv.do(t, patch(path, `{"city":null,"due_date":"2026-07-01","custom_fields":{"rush":null,"notes":"n","absent":"x"}}`, 200,
+	srv.do(t, patchCall(path, `{"city":null,"due_date":"2026-07-01","custom_fields":{"rush":null,"notes":"n","absent":"x"}}`, 200,
 		text("T-1", "active", `"2026-07-01"`, "null", `{"client":"C","notes":"n"}`, "01.000000")))
-	srv.do(t, patch(path, `{"status":"completed","order_number":" T-2 ","due_date":""}`, 200,
+	srv.do(t, patchCall(path, `{"status":"completed","order_number":" T-2 ","due_date":""}`, 200,
 		text("T-2", "completed", "null", "null", `{"client":"C","notes":"n"}`, "01.000001")))
-	srv.do(t, patch(path, `{"custom_fields":null}`, 200, text("T-2", "completed", "null", "null", `{}`, "01.000002")))
+	srv.do(t, patchCall(path, `{"custom_fields":null}`, 200, text("T-2", "completed", "null", "null", `{}`, "01.000002")))
 	srv.do(t, call{as: "read", method: "GET", path: path, status: 200, want: text("T-2", "completed", "null", "null", `{}`, "01.000002")})
 	for _, c := range []struct{ body, want string }{
 		{`{"order_number":null}`, invalidField("order_number", "The order number field is required.")},
@@ -60,11 +60,11 @@ func TestPatchOrder(t *testing.T) {
 				`"city":["The city field must be a string."],"custom_fields.rush":["The selected rush is invalid."]}}`},
 		{`{"custom_fields":"x"}`, invalidField("custom_fields", "The custom fields field must be an array.")},
 	} {
-		srv.do(t, patch(path, c.body, 422, c.want))
+		srv.do(t, patchCall(path, c.body, 422, c.want))
 	}
-	srv.do(t, patch(path, `{`, 400, ""))
-	srv.do(t, patch(path, `{"a":1,"a":2}`, 400, ""))
-	r := patch(path, `{}`, 415, messageBody("The Content-Type must be application/json."))
+	srv.do(t, patchCall(path, `{`, 400, ""))
+	srv.do(t, patchCall(path, `{"a":1,"a":2}`, 400, ""))
+	r := patchCall(path, `{}`, 415, messageBody("The Content-Type must be application/json."))
 	r.header = []string{"Content-Type: text/json"}
 	srv.do(t, r)
 }
@@ -73,8 +73,8 @@ func TestPatchAbstract(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	path := "/v1/abstracts/" + srv.createID(t,
-		abstract(201, "", field("county", "Essex"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
-	r := patch(path,
+		abstractCall(201, "", fieldPart("county", "Essex"), filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1))))
+	r := patchCall(path,
 		`{"status":"Complete","tax_map":"7-1","county":"","custom_fields":{"search_type":"30 Year"},"files":[2,"1"],"template_id":1}`, 200, "")
 	r.has = []string{`"status":"Complete"`, `"tax_map":"7-1"`, `"county":null`, `"custom_fields":{"search_type":"30 Year"}`}
 	body := string(srv.do(t, r).body)
@@ -91,21 +91,21 @@ func TestPatchAbstract(t *testing.T) {
 		{`{"files":[1,-2]}`, invalidField("files", "The selected files is invalid.")},
 		{`{"template_id":2}`, invalidField("template_id", "The template id field cannot be changed.")},
 	} {
-		srv.do(t, patch(path, c.body, 422, c.want))
+		srv.do(t, patchCall(path, c.body, 422, c.want))
 	}
 }
 
 func TestPatchFileAndFolder(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withoutFolders)
-	srv.do(t, folder(`{"name":"a"}`, 201, ""))
-	srv.do(t, folder(`{"name":"b","parent_id":1}`, 201, ""))
-	srv.do(t, upload("full", 201, field("folder_id", "1"), file("files", "a.pdf", pdf(1))))
-	srv.do(t, abstract(201, "", file("files", "of.pdf", pdf(1))))
+	srv.do(t, folderCall(`{"name":"a"}`, 201, ""))
+	srv.do(t, folderCall(`{"name":"b","parent_id":1}`, 201, ""))
+	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "1"), filePart("files", "a.pdf", pdf(1))))
+	srv.do(t, abstractCall(201, "", filePart("files", "of.pdf", pdf(1))))
 	const one = "/v1/file-vault/files/1"
-	srv.do(t, patch(one, `{"filename":"../x/Deed\u202e 1903.PDF","folder_id":"2"}`, 200,
+	srv.do(t, patchCall(one, `{"filename":"../x/Deed\u202e 1903.PDF","folder_id":"2"}`, 200,
 		`{"data":`+strings.Replace(storedPDF(1, "Deed 1903.PDF", "2", 1), `"PDF"`, `"pdf"`, 1)+`}`))
-	srv.do(t, patch(one, `{"folder_id":null}`, 200, `{"data":`+storedPDF(1, "Deed 1903.PDF", "null", 1)+`}`))
+	srv.do(t, patchCall(one, `{"folder_id":null}`, 200, `{"data":`+storedPDF(1, "Deed 1903.PDF", "null", 1)+`}`))
 	for _, c := range []struct{ path, body, want string }{
 		{one, `{"filename":"deed.txt"}`, invalidField("filename", "The filename must keep its .pdf extension.")},
 		{one, `{"filename":" "}`, invalidField("filename", "The filename field is required.")},
@@ -117,14 +117,14 @@ func TestPatchFileAndFolder(t *testing.T) {
 		{"/v1/file-vault/folders/1", `{"parent_id":2}`, invalidField("parent_id", "The selected parent id is invalid.")},
 		{"/v1/file-vault/folders/1", `{"parent_id":1}`, invalidField("parent_id", "The selected parent id is invalid.")},
 	} {
-		srv.do(t, patch(c.path, c.body, 422, c.want))
+		srv.do(t, patchCall(c.path, c.body, 422, c.want))
 	}
-	srv.do(t, patch("/v1/file-vault/folders/2", `{"name":" A ","parent_id":null}`, 422,
+	srv.do(t, patchCall("/v1/file-vault/folders/2", `{"name":" A ","parent_id":null}`, 422,
 		invalidField("name", "The name has already been taken.")))
-	srv.do(t, patch("/v1/file-vault/folders/2", `{"name":" C ","parent_id":null}`, 200, `{"data":{"id":2,"name":"C","parent_id":null}}`))
+	srv.do(t, patchCall("/v1/file-vault/folders/2", `{"name":" C ","parent_id":null}`, 200, `{"data":{"id":2,"name":"C","parent_id":null}}`))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/folders/2", status: 200,
 		want: `{"data":{"id":2,"name":"C","parent_id":null}}`})
-	r := patch("/v1/file-vault/files/2", `{"folder_id":1}`, 422, "")
+	r := patchCall("/v1/file-vault/files/2", `{"folder_id":1}`, 422, "")
 	srv.do(t, r)
 }
 
@@ -133,9 +133,9 @@ func TestPatchFileAndFolder(t *testing.T) {
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	order1 := "/v1/orders/" + srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
-	order2 := "/v1/orders/" + srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
-	abstract1 := "/v1/abstracts/" + srv.createID(t, abstract(201, ""))
+	order1 := "/v1/orders/" + srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
+	order2 := "/v1/orders/" + srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
+	abstract1 := "/v1/abstracts/" + srv.createID(t, abstractCall(201, ""))
 	tag := func(path string) string {
 		t.Helper()
 		got := srv.do(t, call{as: "read", method: "GET", path: path, header: []string{"If-None-Match: *", `If-Match: "x"`}, status: 200})
@@ -154,7 +154,7 @@ func TestIfMatch(t *testing.T) {
 	const stale = "The record has changed since it was read; read it again."
 	send := func(method string, status int, match ...string) reply {
 		t.Helper()
-		r := patch(order1, fmt.Sprintf(`{"city":"c%d"}`, time.Now().UnixNano()), status, "")
+		r := patchCall(order1, fmt.Sprintf(`{"city":"c%d"}`, time.Now().UnixNano()), status, "")
 		r.method = method
 		for _, m := range match {
 			r.header = append(r.header, "If-Match: "+m)
@@ -189,7 +189,7 @@ func TestIfMatch(t *testing.T) {
 	// Adding or removing a file changes the version of an abstract; processing a file does not.
 	before := tag(abstract1)
 	srv.do(t, call{as: "full", method: "POST", path: abstract1 + "/files", header: []string{asForm},
-		body: parts(file("files", "a.txt", "Know all men")), status: 201})
+		body: formBody(filePart("files", "a.txt", "Know all men")), status: 201})
 	after := tag(abstract1)
 	processed := func(path string) string {
 		return tag(path) + fmt.Sprint(strings.Contains(string(srv.do(t, getList(path)).body), `"is_processing":true`))
@@ -207,13 +207,13 @@ func TestIfMatch(t *testing.T) {
 func TestConcurrentPatches(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	path := "/v1/abstracts/" + srv.createID(t, abstract(201, "", field("city", "Salem")))
+	path := "/v1/abstracts/" + srv.createID(t, abstractCall(201, "", fieldPart("city", "Salem")))
 	read := srv.do(t, call{as: "full", method: "GET", path: path, status: 200}).Header.Get("ETag")
 	var wait sync.WaitGroup
 	statuses := make(chan int, 8)
 	for i := range cap(statuses) {
 		wait.Go(func() {
-			r := patch(path, fmt.Sprintf(`{"address":"%d Elm Street"}`, i), 0, "")
+			r := patchCall(path, fmt.Sprintf(`{"address":"%d Elm Street"}`, i), 0, "")
 			r.header = append(r.header, "If-Match: "+read)
 			statuses <- srv.doOnce(t, r).StatusCode
 		})
@@ -229,7 +229,7 @@ func TestConcurrentPatches(t *testing.T) {
 	}
 	now := srv.do(t, call{as: "full", method: "GET", path: path, status: 200,
 		has: []string{`"city":"Salem"`, ` Elm Street"`}}).Header.Get("ETag")
-	r := patch(path, `{"city":"Lynn"}`, 200, "")
+	r := patchCall(path, `{"city":"Lynn"}`, 200, "")
 	r.header, r.has = append(r.header, "If-Match: "+now), []string{`"city":"Lynn"`, ` Elm Street"`}
 	srv.do(t, r)
 }
@@ -238,23 +238,23 @@ func TestConcurrentPatches(t *testing.T) {
 func TestTrash(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	abstract1 := srv.createID(t, abstract(201, "", field("address", "12 Elm"), file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2))))
-	order1 := srv.createID(t, order(`{"order_number":"T-1"}`, 201, ""))
-	srv.do(t, upload("full", 201, field("folder_id", "1"), file("files", "c.pdf", pdf(3))))
+	abstract1 := srv.createID(t, abstractCall(201, "", fieldPart("address", "12 Elm"), filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(2))))
+	order1 := srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
+	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "1"), filePart("files", "c.pdf", pdf(3))))
 	for _, c := range []struct{ path, kind, id, heading, list string }{
 		{"/v1/abstracts/" + abstract1, "abstract", `"` + abstract1 + `"`, "12 Elm", "/v1/abstracts"},
 		{"/v1/orders/" + order1, "order", `"` + order1 + `"`, "T-1", "/v1/orders"},
 		{"/v1/file-vault/files/3", "file", "3", "c.pdf", "/v1/file-vault/files?folder_id=1"},
 	} {
 		before := srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
-		srv.do(t, restore(c.path, 200)) // restoring a record that is not in the trash does nothing
-		got := srv.do(t, remove(c.path, 204))
+		srv.do(t, restoreCall(c.path, 200)) // restoring a record that is not in the trash does nothing
+		got := srv.do(t, deleteCall(c.path, 204))
 		if len(got.body) != 0 || got.Header.Get("Content-Type") != "" || got.Header.Get("Content-Length") != "" {
 			t.Errorf("a 204 with %v %s", got.Header, got.body)
 		}
 		srv.do(t, call{as: "full", method: "GET", path: c.path, status: 404, want: messageBody("Not found.")})
-		srv.do(t, remove(c.path, 404))
-		srv.do(t, patch(c.path, `{}`, 404, ""))
+		srv.do(t, deleteCall(c.path, 404))
+		srv.do(t, patchCall(c.path, `{}`, 404, ""))
 		srv.checkNames(t, c.list)
 		trashed := getList("/v1/trash?kind=" + strings.ToUpper(c.kind))
 		got = srv.do(t, trashed)
@@ -263,47 +263,47 @@ func TestTrash(t *testing.T) {
 			`"restorable_until":"2026-06-28T04:00:00.000000Z","retained_until":null,"abstract_id":null}],"links"`; !strings.HasPrefix(string(got.body), want) {
 			t.Errorf("%s, want %s", got.body, want)
 		}
-		r := restore(c.path, 200)
+		r := restoreCall(c.path, 200)
 		if again := srv.do(t, r); string(again.body) != string(before.body) || again.Header.Get("ETag") == "" {
 			t.Errorf("restored %s\nwas %s", again.body, before.body)
 		}
 		srv.checkNames(t, "/v1/trash")
 		srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
 	}
-	srv.do(t, remove("/v1/abstracts/"+abstract1, 204))
+	srv.do(t, deleteCall("/v1/abstracts/"+abstract1, 204))
 	for _, path := range []string{"/v1/file-vault/files/1", "/v1/file-vault/files/1/download", "/v1/file-vault/files/2"} {
 		srv.do(t, call{as: "full", method: "GET", path: path, status: 404})
 	}
-	r := restore("/v1/file-vault/files/1", 409) // its abstract is in the trash
+	r := restoreCall("/v1/file-vault/files/1", 409) // its abstract is in the trash
 	srv.do(t, r)
-	srv.do(t, restore("/v1/abstracts/"+abstract1, 200))
+	srv.do(t, restoreCall("/v1/abstracts/"+abstract1, 200))
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
-	srv.do(t, remove("/v1/orders/"+order1, 204))
+	srv.do(t, deleteCall("/v1/orders/"+order1, 204))
 	srv.clock.Advance(30 * 24 * time.Hour)
-	srv.do(t, restore("/v1/orders/"+order1, 404))
+	srv.do(t, restoreCall("/v1/orders/"+order1, 404))
 }
 
 func TestDetach(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	path := "/v1/abstracts/" + srv.createID(t,
-		abstract(201, "", file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(2)), file("files", "c.pdf", pdf(3))))
-	other := "/v1/abstracts/" + srv.createID(t, abstract(201, ""))
+		abstractCall(201, "", filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(2)), filePart("files", "c.pdf", pdf(3))))
+	other := "/v1/abstracts/" + srv.createID(t, abstractCall(201, ""))
 	for _, wrong := range []string{other + "/files/2", path + "/files/99", path + "/files/0", path + "/files/x", "/v1/abstracts/x/files/2"} {
-		srv.do(t, remove(wrong, 404))
+		srv.do(t, deleteCall(wrong, 404))
 	}
 	tag := func(n string) string {
 		return srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/" + n, status: 200}).Header.Get("ETag")
 	}
-	r := remove(path+"/files/2", 412)
+	r := deleteCall(path+"/files/2", 412)
 	r.header = []string{"If-Match: " + tag("1")}
 	srv.do(t, r)
 	r.status, r.header = 204, []string{"If-Match: " + tag("2")}
 	srv.do(t, r)
-	srv.do(t, remove(path+"/files/2", 404))
+	srv.do(t, deleteCall(path+"/files/2", 404))
 	srv.checkNames(t, "/v1/file-vault/files", "c.pdf", "a.pdf")
 	srv.checkNames(t, "/v1/trash", "b.pdf")
-	srv.do(t, restore("/v1/file-vault/files/2", 200))
+	srv.do(t, restoreCall("/v1/file-vault/files/2", 200))
 	body := string(srv.do(t, call{as: "full", method: "GET", path: path, status: 200}).body)
 	if a, b, c := strings.Index(body, "a.pdf"), strings.Index(body, "b.pdf"), strings.Index(body, "c.pdf"); a > b || b > c || a < 0 {
 		t.Errorf("files are out of order: %s", body)
@@ -313,18 +313,18 @@ func TestDetach(t *testing.T) {
 func TestFolderRemoved(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withoutFolders)
-	srv.do(t, folder(`{"name":"a"}`, 201, ""))
-	srv.do(t, folder(`{"name":"b","parent_id":1}`, 201, ""))
-	srv.do(t, upload("full", 201, field("folder_id", "2"), file("files", "a.pdf", pdf(1))))
-	srv.do(t, remove("/v1/file-vault/folders/1", 409))
-	srv.do(t, remove("/v1/file-vault/folders/2", 409))
-	srv.do(t, remove("/v1/file-vault/files/1", 204))
-	r := remove("/v1/file-vault/folders/2", 412)
+	srv.do(t, folderCall(`{"name":"a"}`, 201, ""))
+	srv.do(t, folderCall(`{"name":"b","parent_id":1}`, 201, ""))
+	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "2"), filePart("files", "a.pdf", pdf(1))))
+	srv.do(t, deleteCall("/v1/file-vault/folders/1", 409))
+	srv.do(t, deleteCall("/v1/file-vault/folders/2", 409))
+	srv.do(t, deleteCall("/v1/file-vault/files/1", 204))
+	r := deleteCall("/v1/file-vault/folders/2", 412)
 	r.header = []string{`If-Match: "x"`}
 	srv.do(t, r)
-	srv.do(t, remove("/v1/file-vault/folders/2", 204))
-	srv.do(t, remove("/v1/file-vault/folders/2", 404))
-	srv.do(t, remove("/v1/file-vault/folders/1", 204))
+	srv.do(t, deleteCall("/v1/file-vault/folders/2", 204))
+	srv.do(t, deleteCall("/v1/file-vault/folders/2", 404))
+	srv.do(t, deleteCall("/v1/file-vault/folders/1", 204))
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/files/1/restore", status: 200, has: []string{`"folder_id":null`}})
 }
@@ -333,7 +333,7 @@ func TestFolderRemoved(t *testing.T) {
 func TestRestoreBodies(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	path := "/v1/orders/" + srv.createID(t, order(`{"order_number":"T-1"}`, 201, "")) + "/restore"
+	path := "/v1/orders/" + srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, "")) + "/restore"
 	for _, c := range []struct {
 		header, body string
 		status       int
@@ -341,6 +341,6 @@ func TestRestoreBodies(t *testing.T) {
 		{"X: y", "text", 415}} {
 		srv.do(t, call{as: "full", method: "POST", path: path, header: []string{c.header}, body: c.body, status: c.status})
 	}
-	srv.do(t, restore("/v1/orders/x", 404))
-	srv.do(t, restore("/v1/orders/"+srv.vault.Secrets.IDs("orders").Encode(99), 404))
+	srv.do(t, restoreCall("/v1/orders/x", 404))
+	srv.do(t, restoreCall("/v1/orders/"+srv.vault.Secrets.IDs("orders").Encode(99), 404))
 }

@@ -11,13 +11,13 @@ func TestPatchWithUnchangedRecord(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	const custom = `{"file_number":"A & B <c> \u2028","search_type":"30 Year","indices_searched":["Plats","UCC"],"names_run":" two \n lines "}`
-	full := srv.createID(t, abstract(201, "", field("county", "Essex"), field("custom_fields", custom),
-		file("files", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1))))
-	plain := srv.createID(t, abstract(201, "", field("template_id", "3")))
-	placed := srv.createID(t, order(
+	full := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex"), fieldPart("custom_fields", custom),
+		filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1))))
+	plain := srv.createID(t, abstractCall(201, "", fieldPart("template_id", "3")))
+	placed := srv.createID(t, orderCall(
 		`{"order_number":" T & <1> ","due_date":"2026-07-01","custom_fields":{"rush":"Rush","client":"\u003cC\u003e"}}`, 201, ""))
-	bare := srv.createID(t, order(`{"order_number":"T-2"}`, 201, ""))
-	srv.do(t, upload("full", 201, field("folder_id", "1"), file("files", "c d.PDF", pdf(1))))
+	bare := srv.createID(t, orderCall(`{"order_number":"T-2"}`, 201, ""))
+	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "1"), filePart("files", "c d.PDF", pdf(1))))
 	inside := decodeBody[struct{ Folder struct{ ID json.Number } }](t,
 		srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON},
 			body: `{"name":"Deeds","parent_id":1}`, status: 201})).Folder.ID
@@ -28,7 +28,7 @@ func TestPatchWithUnchangedRecord(t *testing.T) {
 	} {
 		read := srv.do(t, getList("/v1"+path))
 		record := decodeBody[struct{ Data json.RawMessage }](t, read).Data
-		back := patch("/v1"+path, string(record), 200, "")
+		back := patchCall("/v1"+path, string(record), 200, "")
 		back.headers = map[string]string{"ETag": read.Header.Get("ETag")}
 		var was, is struct{ Data map[string]any }
 		was = decodeBody[struct{ Data map[string]any }](t, read)
@@ -49,7 +49,7 @@ func TestPatchWithUnchangedRecord(t *testing.T) {
 		{`[{"id":2,"filename":"x"},1]`, 200}, {`[{"id":"1"},{"id":2}]`, 200}, {`[{"id":1},{"id":1}]`, 422}, {`[{},{"id":2}]`, 422},
 		{`[{"id":null},2]`, 422}, {`[[1],2]`, 422},
 	} {
-		srv.do(t, patch("/v1/abstracts/"+full, `{"files":`+c.files+`}`, c.status, ""))
+		srv.do(t, patchCall("/v1/abstracts/"+full, `{"files":`+c.files+`}`, c.status, ""))
 	}
 }
 

@@ -28,10 +28,10 @@ const indexComplete = `{"complete":true,"behind":0,"texts":0}`
 func TestSearchReportsIndexState(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, order(`{"order_number":"E-1"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"E-1"}`, 201, ""))
 	srv.waitForIndex(t)
 	srv.checkIndexState(t, indexComplete)
-	srv.do(t, order(`{"order_number":"E-2","address":"1 Elm St"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"E-2","address":"1 Elm St"}`, 201, ""))
 	srv.checkIndexState(t, `{"complete":false,"behind":1,"texts":0}`)
 	srv.checkSearch(t, "q=elm")
 	srv.waitForIndex(t)
@@ -49,7 +49,7 @@ func TestSearchReportsMissingTexts(t *testing.T) {
 	t.Parallel()
 	firstServer := newTestServer(t)
 	firstServer.vault.Start(1 << 40)
-	firstServer.do(t, upload("full", 201, file("files", "a.txt", "elm"), file("files", "b.txt", "oak")))
+	firstServer.do(t, uploadCall("full", 201, filePart("files", "a.txt", "elm"), filePart("files", "b.txt", "oak")))
 	firstServer.waitForText(t)
 	firstServer.checkIndexState(t, indexComplete)
 	srv := newTestServer(t, func(cfg *testConfig) {

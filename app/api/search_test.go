@@ -14,8 +14,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// hits is a response of /search as clients decode it.
-type hits struct {
+// searchResponse is a response of /search as clients decode it.
+type searchResponse struct {
 	Data []struct {
 		Kind, Heading string
 		ID            json.RawMessage
@@ -36,9 +36,9 @@ type hits struct {
 }
 
 // search returns the hits of a search and their names, such as "order T-1".
-func (srv *testServer) search(t testing.TB, query string) (got hits, names []string) {
+func (srv *testServer) search(t testing.TB, query string) (got searchResponse, names []string) {
 	t.Helper()
-	got = decodeBody[hits](t, srv.do(t, getList("/v1/search?"+query)))
+	got = decodeBody[searchResponse](t, srv.do(t, getList("/v1/search?"+query)))
 	names = []string{}
 	for _, hit := range got.Data {
 		names = append(names, hit.Kind+" "+hit.Heading)
@@ -56,14 +56,14 @@ func (srv *testServer) checkSearch(t testing.TB, query string, want ...string) {
 // createSearchRecords creates records that differ in the filtered fields.
 func (srv *testServer) createSearchRecords(t *testing.T) (abstractID string) {
 	t.Helper()
-	srv.do(t, order(
+	srv.do(t, orderCall(
 		`{"order_number":"T-77","county":"Essex","state":"MA","custom_fields":{"notes":"Quitclaim <script>alert(1)</script>"}}`, 201, ""))
 	srv.clock.Advance(time.Second)
-	srv.do(t, order(`{"order_number":"T-77-B","county":"Suffolk","state":"MA"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"T-77-B","county":"Suffolk","state":"MA"}`, 201, ""))
 	srv.clock.Advance(24 * time.Hour)
-	abstractID = srv.createID(t, abstract(201, "", field("template_id", "2"), field("county", "Essex"), field("state", "NH"),
-		field("tax_map", "T-77"),
-		file("files", "T-77 deed.txt", "Know all men by these presents\nthat <b>Quitclaim</b> & covenants")))
+	abstractID = srv.createID(t, abstractCall(201, "", fieldPart("template_id", "2"), fieldPart("county", "Essex"), fieldPart("state", "NH"),
+		fieldPart("tax_map", "T-77"),
+		filePart("files", "T-77 deed.txt", "Know all men by these presents\nthat <b>Quitclaim</b> & covenants")))
 	srv.waitForIndex(t)
 	return abstractID
 }
@@ -93,9 +93,9 @@ func TestSearchShape(t *testing.T) {
 func TestSearchMatch(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, order(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
-	srv.do(t, order(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
-	srv.do(t, upload("full", 201, file("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
+	srv.do(t, orderCall(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
+	srv.do(t, uploadCall("full", 201, filePart("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
 	srv.waitForIndex(t)
 	const first, second, deed = "12-3-045", "12-3-0451", "Deed Bk 1022 Pg 311.txt"
 	for query, want := range map[string][]string{
@@ -118,7 +118,7 @@ func TestSearchMatch(t *testing.T) {
 		"book+0451+quirk+":         {"similar " + second},
 	} {
 		got := []string{}
-		for _, hit := range decodeBody[hits](t, srv.do(t, getList("/v1/search?q="+query))).Data {
+		for _, hit := range decodeBody[searchResponse](t, srv.do(t, getList("/v1/search?q="+query))).Data {
 			got = append(got, hit.Match+" "+hit.Heading)
 		}
 		if !slices.Equal(got, want) {
@@ -272,7 +272,7 @@ func TestSearchWalk(t *testing.T) {
 	var want []string
 	for i := range 7 {
 		want = append(want, fmt.Sprintf("WX-%d", i))
-		srv.do(t, order(fmt.Sprintf(`{"order_number":"WX-%d","county":"Essex"}`, i), 201, ""))
+		srv.do(t, orderCall(fmt.Sprintf(`{"order_number":"WX-%d","county":"Essex"}`, i), 201, ""))
 	}
 	srv.waitForIndex(t)
 	for _, path := range []string{"/v1/search?q=WX-&per_page=3", "/v1/orders?q=WX-&per_page=3",
@@ -332,12 +332,12 @@ func TestSearchWithoutTrash(t *testing.T) {
 func TestSearchEscapes(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.do(t, order(`{"order_number":"<script>alert(7)</script>","address":"<img src=x onerror=alert(8)>"}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"<script>alert(7)</script>","address":"<img src=x onerror=alert(8)>"}`, 201, ""))
 	srv.waitForIndex(t)
 	for _, q := range []string{"<script>alert(7)", "<script>alert(7)</script>", "</mark><script>"} {
 		srv.keepOutOfLog(q)
 		r := srv.do(t, getList("/v1/search?q="+url.QueryEscape(q)))
-		for _, hit := range decodeBody[hits](t, r).Data {
+		for _, hit := range decodeBody[searchResponse](t, r).Data {
 			if hit.Heading != "<script>alert(7)</script>" || hit.Snippet == nil {
 				t.Fatalf("%+v", hit)
 			}
@@ -376,10 +376,10 @@ func TestSearchText(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	srv.vault.Start(1 << 40)
-	id := srv.createID(t, abstract(201, "", field("county", "Essex"), field("custom_fields", `{"file_number":"A-2026-17"}`),
-		file("files", "deed.txt",
+	id := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-2026-17"}`),
+		filePart("files", "deed.txt",
 			"Know all men by these presents that <script>alert(9)</script> Ebenezer Nightingale of Salem, recorded in Bk 1022 Pg 311")))
-	srv.do(t, upload("full", 201, file("files", "note.txt", "the presents by men are all known to Nightingales")))
+	srv.do(t, uploadCall("full", 201, filePart("files", "note.txt", "the presents by men are all known to Nightingales")))
 	srv.waitForText(t)
 	for query, want := range map[string][]string{
 		"nightingale":                        {"file deed.txt", "file note.txt"},
@@ -433,7 +433,7 @@ func TestSearchText(t *testing.T) {
 func TestSearchBeforeIndexUpdate(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	id := srv.createID(t, order(`{"order_number":"L-100","county":"Essex"}`, 201, ""))
+	id := srv.createID(t, orderCall(`{"order_number":"L-100","county":"Essex"}`, 201, ""))
 	srv.waitForIndex(t)
 	srv.do(t, call{as: "full", method: "PATCH", path: "/v1/orders/" + id, header: []string{asJSON},
 		body: `{"county":"Suffolk","status":"completed"}`, status: 200})
@@ -462,7 +462,7 @@ func TestSearchUnavailable(t *testing.T) {
 	srv := newTestServer(t)
 	busy(srv, noIndex)
 	slowServer := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.Search.Deadline = 1 })
-	slowServer.do(t, order(`{"order_number":"elm"}`, 201, ""))
+	slowServer.do(t, orderCall(`{"order_number":"elm"}`, 201, ""))
 	slowServer.waitForIndex(t)
 	busy(slowServer, tooLong)
 }

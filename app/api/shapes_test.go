@@ -26,17 +26,17 @@ var objectKeys = map[string]string{
 func TestObjectsKeepTheirFields(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	filled := []string{field("county", "Essex"), field("custom_fields", `{"file_number":"A-1"}`), file("files", "a.pdf", pdf(1))}
-	made := srv.createID(t, abstract(201, "", filled...))
-	gone := srv.createID(t, abstract(201, "", filled...))
-	placed := srv.createID(t, order(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
-	dropped := srv.createID(t, order(`{"order_number":"T-2"}`, 201, ""))
-	srv.do(t, upload("full", 201, file("files", "b.pdf", pdf(1)), file("files", "c.pdf", pdf(2))))
+	filled := []string{fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-1"}`), filePart("files", "a.pdf", pdf(1))}
+	made := srv.createID(t, abstractCall(201, "", filled...))
+	gone := srv.createID(t, abstractCall(201, "", filled...))
+	placed := srv.createID(t, orderCall(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
+	dropped := srv.createID(t, orderCall(`{"order_number":"T-2"}`, 201, ""))
+	srv.do(t, uploadCall("full", 201, filePart("files", "b.pdf", pdf(1)), filePart("files", "c.pdf", pdf(2))))
 	for _, path := range []string{"/abstracts/" + gone, "/orders/" + dropped, "/file-vault/files/4"} {
 		srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path, status: 204})
 	}
 	begun := srv.beginUpload(t, "full", len(pdf(5)), uploadMetadata("filename", "f.pdf"))
-	srv.do(t, chunk(begun, 0, pdf(5), 204))
+	srv.do(t, writeChunk(begun, 0, pdf(5), 204))
 	const in = "data.Abstract data.files.*.File"
 	const listed = "data.*.Abstract data.*.files.*.File"
 	rows := map[string]struct {
@@ -48,11 +48,11 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		"GET /abstract-templates":            {status: 200, has: "templates.*.Template templates.*.custom_fields.*.Field"},
 		"GET /abstract-templates/{n}":        {status: 200, has: "template.custom_fields.*.Field"},
 		"GET /abstracts":                     {status: 200, has: listed},
-		"POST /abstracts":                    {media: asForm, body: parts(filled...), status: 201, has: in},
+		"POST /abstracts":                    {media: asForm, body: formBody(filled...), status: 201, has: in},
 		"GET /abstracts/{id}":                {status: 200, has: in},
 		"PATCH /abstracts/{id}":              {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: in},
 		"POST /abstracts/{id}/restore":       {path: "/abstracts/" + gone + "/restore", status: 200, has: in},
-		"POST /abstracts/{id}/files":         {media: asForm, body: parts(file("files", "d.pdf", pdf(3))), status: 201, has: in},
+		"POST /abstracts/{id}/files":         {media: asForm, body: formBody(filePart("files", "d.pdf", pdf(3))), status: 201, has: in},
 		"GET /order-fields":                  {status: 200, has: "core_fields.*.Field custom_fields.*.Field"},
 		"GET /orders":                        {status: 200, has: "data.*.Order"},
 		"POST /orders":                       {media: asJSON, body: `{"order_number":"T-3"}`, status: 201, has: "data.Order"},
@@ -63,7 +63,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		"POST /file-vault/folders":           {media: asJSON, body: `{"name":"Deeds","parent_id":1}`, status: 201, has: "folder.Folder"},
 		"GET /file-vault/folders/{n}":        {status: 200, has: "data.Folder"},
 		"PATCH /file-vault/folders/{n}":      {media: asJSON, body: `{"name":"Box 9"}`, status: 200, has: "data.Folder"},
-		"POST /file-vault/upload":            {media: asForm, body: parts(file("files", "e.pdf", pdf(4))), status: 201, has: "files.*.File"},
+		"POST /file-vault/upload":            {media: asForm, body: formBody(filePart("files", "e.pdf", pdf(4))), status: 201, has: "files.*.File"},
 		"GET /file-vault/files":              {status: 200, has: "data.*.File"},
 		"GET /file-vault/files/{n}":          {status: 200, has: "data.File"},
 		"PATCH /file-vault/files/{n}":        {media: asJSON, body: `{"filename":"z.pdf"}`, status: 200, has: "data.File"},

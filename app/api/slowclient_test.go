@@ -40,9 +40,9 @@ func TestStall(t *testing.T) {
 		{"form in a field", call{as: "full", path: "/v1/abstracts", header: []string{asForm, "Content-Length: 900"}, status: 408,
 			want: tooSlow}, `--XX` + "\r\n" + `Content-Disp`},
 		{"form in a file", call{as: "full", path: "/v1/file-vault/upload", header: []string{asForm, "Content-Length: 900"}, status: 408,
-			want: tooSlow}, strings.TrimSuffix(file("files", "a.pdf", pdf(1)), "\n")},
+			want: tooSlow}, strings.TrimSuffix(filePart("files", "a.pdf", pdf(1)), "\n")},
 		{"form in a refused file", call{as: "full", path: "/v1/file-vault/upload", header: []string{asForm, "Content-Length: 900"},
-			status: 408, want: tooSlow}, file("files", "a.exe", pdf(1))},
+			status: 408, want: tooSlow}, filePart("files", "a.exe", pdf(1))},
 		{"chunked", call{as: "full", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, status: 408,
 			want: tooSlow}, "5\r\n{\"ord\r\n"},
 		{"without a type", call{as: "full", path: "/v1/orders", header: []string{"Content-Length: 9"}, status: 408, want: tooSlow}, ""},
@@ -106,7 +106,7 @@ func TestMinRate(t *testing.T) {
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	body := parts(file("files", "a.pdf", pdf(1)))
+	body := formBody(filePart("files", "a.pdf", pdf(1)))
 	length := fmt.Sprintf("Content-Length: %d", len(body))
 	for _, c := range []struct {
 		as, path, mediaType string
@@ -152,9 +152,9 @@ func TestChunked(t *testing.T) {
 	srv := newTestServer(t)
 	for _, size := range []int{1, 7, 1 << 20} {
 		srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
-			body: chunked(`{"order_number":"T-1"}`, size), status: 201, want: bareOrder})
+			body: chunkedBody(`{"order_number":"T-1"}`, size), status: 201, want: bareOrder})
 		srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/upload", header: []string{asForm, "Transfer-Encoding: chunked"},
-			body: chunked(parts(file("files", "a.pdf", pdf(1))), size), status: 201})
+			body: chunkedBody(formBody(filePart("files", "a.pdf", pdf(1))), size), status: 201})
 	}
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{"Transfer-Encoding: chunked"},
 		body: "0\r\n\r\n", status: 201})
@@ -166,8 +166,8 @@ func TestChunked(t *testing.T) {
 func TestInterruptedUpload(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	text := srv.requestText(upload("full", 0, field("folder_id", "1"), file("files", "a.pdf", pdf(1)),
-		file("files", "b.pdf", strings.Repeat("x", 300<<10))))
+	text := srv.requestText(uploadCall("full", 0, fieldPart("folder_id", "1"), filePart("files", "a.pdf", pdf(1)),
+		filePart("files", "b.pdf", strings.Repeat("x", 300<<10))))
 	head := strings.Index(text, "\r\n\r\n") + 4
 	for _, at := range []int{head, head + 3, head + 40, strings.Index(text, "a.pdf"), strings.Index(text, "%%EOF"),
 		strings.Index(text, "b.pdf"), len(text) - 200<<10, len(text) - 5} {
@@ -179,7 +179,7 @@ func TestInterruptedUpload(t *testing.T) {
 					if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 						t.Fatalf("close write side: %v", err)
 					}
-					srv.readReply(t, upload("full", 400), bufio.NewReader(conn))
+					srv.readReply(t, uploadCall("full", 400), bufio.NewReader(conn))
 				}
 				conn.Close()
 			}
@@ -207,11 +207,11 @@ func TestEndless(t *testing.T) {
 			want: messageBody("The request body must not be larger than 65536 bytes.")}, "{"},
 		{call{as: "full", method: "POST", path: "/v1/file-vault/upload", header: []string{asForm, "Transfer-Encoding: chunked"},
 			status: 413, want: messageBody("The request body must not be larger than 1048576 bytes.")},
-			file("files", "a.pdf", pdf(1)) + "--XX\r\nContent-Disposition: form-data; name=files; filename=b.pdf\r\n\r\n"},
+			filePart("files", "a.pdf", pdf(1)) + "--XX\r\nContent-Disposition: form-data; name=files; filename=b.pdf\r\n\r\n"},
 	} {
 		conn := srv.dial(t)
 		go func() {
-			writeText(t, conn, srv.requestText(c.call)+chunked(c.start, 1<<20)[:len(chunked(c.start, 1<<20))-5])
+			writeText(t, conn, srv.requestText(c.call)+chunkedBody(c.start, 1<<20)[:len(chunkedBody(c.start, 1<<20))-5])
 			filler := fmt.Sprintf("%x\r\n%s\r\n", 1<<16, strings.Repeat(" ", 1<<16))
 			for {
 				if _, err := io.WriteString(conn, filler); err != nil {
@@ -236,7 +236,7 @@ func TestKeepAlive(t *testing.T) {
 	defer conn.Close()
 	reader := bufio.NewReader(conn)
 	for range 3 {
-		for _, r := range []call{order(`{"order_number":"T-1"}`, 201, bareOrder), order(`{"order_number":`, 400, ""),
+		for _, r := range []call{orderCall(`{"order_number":"T-1"}`, 201, bareOrder), orderCall(`{"order_number":`, 400, ""),
 			{as: "full", method: "POST", path: "/v1/nowhere", body: "xxxx", status: 404},
 			{as: "full", method: "POST", path: "/v1/orders", header: []string{"Content-Type: text/plain"}, body: "xxxx", status: 415},
 			{as: "read", method: "POST", path: "/v1/orders", body: "x", status: 403}} {

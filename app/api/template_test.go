@@ -79,7 +79,7 @@ func TestCustomFields(t *testing.T) {
 		{"required and missing", `{"must":""}`, `{}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := order(`{"order_number":"T","custom_fields":`+c.sent+`}`, 201, c.rejection)
+			r := orderCall(`{"order_number":"T","custom_fields":`+c.sent+`}`, 201, c.rejection)
 			if c.rejection != "" {
 				r.status = 422
 			} else {
@@ -89,7 +89,7 @@ func TestCustomFields(t *testing.T) {
 		})
 	}
 	for _, empty := range []string{`null`, `{}`, `[]`, `""`, `[ ]`} {
-		r := order(`{"order_number":"T","custom_fields":`+empty+`}`, 201, "")
+		r := orderCall(`{"order_number":"T","custom_fields":`+empty+`}`, 201, "")
 		r.has = []string{`"custom_fields":{},`}
 		srv.do(t, r)
 	}
@@ -99,9 +99,9 @@ func TestCustomFieldsRequired(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withAllFieldTypes, func(cfg *testConfig) { cfg.vault.Settings.Rules = model.Rules{EnforceRequired: true} })
 	want := invalidField("custom_fields.must", "The must field is required.")
-	srv.do(t, order(`{"order_number":"T"}`, 422, want))
-	srv.do(t, order(`{"order_number":"T","custom_fields":{"must":""}}`, 422, want))
-	srv.do(t, order(`{"order_number":"T","custom_fields":{"must":"x"}}`, 201, ""))
+	srv.do(t, orderCall(`{"order_number":"T"}`, 422, want))
+	srv.do(t, orderCall(`{"order_number":"T","custom_fields":{"must":""}}`, 422, want))
+	srv.do(t, orderCall(`{"order_number":"T","custom_fields":{"must":"x"}}`, 201, ""))
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", status: 422, want: want})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "template_id=3", status: 201})
 }

@@ -42,8 +42,8 @@ func (srv *testServer) beginUpload(t *testing.T, as string, size int, metadata s
 	return path
 }
 
-// chunk returns a call that writes bytes at an offset.
-func chunk(path string, at int, bytes string, status int) call {
+// writeChunk returns a call that writes bytes at an offset.
+func writeChunk(path string, at int, bytes string, status int) call {
 	return call{as: "full", method: "PATCH", path: path,
 		header: []string{tus, asChunk, uploadOffset(at), "Content-Length: " + strconv.Itoa(len(bytes))}, body: bytes, status: status}
 }
@@ -64,7 +64,7 @@ type uploaded struct {
 func TestResumableUpload(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	id := srv.createID(t, abstract(201, ""))
+	id := srv.createID(t, abstractCall(201, ""))
 	body := pdf(2) + strings.Repeat("deed ", 1000)
 	for _, c := range []struct {
 		name   string
@@ -78,14 +78,14 @@ func TestResumableUpload(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := srv.beginUpload(t, "full", len(body), c.meta)
 			told := map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "100", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"}
-			srv.do(t, chunk(path, 0, body[:100], 204)).checkHeaders(t, told)
+			srv.do(t, writeChunk(path, 0, body[:100], 204)).checkHeaders(t, told)
 			told["Upload-Length"], told["Cache-Control"], told["Upload-Metadata"] = strconv.Itoa(len(body)), "no-store",
 				strings.TrimPrefix(c.meta, "Upload-Metadata: ")
 			srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200}).checkHeaders(t, told)
 			srv.do(t, call{as: "full", method: "GET", path: "/api" + path, route: path, status: 200,
 				want: fmt.Sprintf(`{"data":{"offset":100,"length":%d,"file":null,"error":null}}`, len(body))})
-			srv.do(t, chunk(path, 0, body[:100], 409))
-			srv.do(t, chunk(path, 100, body[100:], 204)).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+			srv.do(t, writeChunk(path, 0, body[:100], 409))
+			srv.do(t, writeChunk(path, 100, body[100:], 204)).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
 			got := decodeBody[uploaded](t, srv.do(t,
 				call{as: "full", method: "GET", path: path, status: 200,
 					has: []string{`"filename":"Déed.pdf"`, `"is_processing":true`, `"page_count":2`, `"folder_id":` + c.folder, `"error":null`}}))
@@ -117,7 +117,7 @@ func (r reply) checkHeaders(t *testing.T, want map[string]string) {
 func TestResumableUploadRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	trashed := srv.createID(t, abstract(201, ""))
+	trashed := srv.createID(t, abstractCall(201, ""))
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + trashed, status: 204})
 	good := uploadMetadata("filename", "a.pdf")
 	path := srv.beginUpload(t, "full", 10, good)
@@ -176,8 +176,8 @@ func TestResumableUploadRejected(t *testing.T) {
 			header: []string{tus, uploadLength(10), uploadMetadata("filename", "b.pdf", "filetype", "application/pdf")}, status: 201,
 			headers: map[string]string{"X-Ignored-Fields": "filetype"}},
 	})
-	srv.do(t, chunk(path, 0, "more than ten", 413))
-	srv.do(t, chunk(path, 0, "ten bytes.", 204))
+	srv.do(t, writeChunk(path, 0, "more than ten", 413))
+	srv.do(t, writeChunk(path, 0, "ten bytes.", 204))
 	srv.do(t, call{as: "full", method: "GET", path: path, status: 200,
 		want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, document.ReasonMismatch("pdf"))})
 }
@@ -198,8 +198,8 @@ func TestResumableUploadEnds(t *testing.T) {
 	}
 
 	path = srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
-	srv.do(t, chunk(path, 0, body, 204))
-	srv.do(t, chunk(path, 0, body, 204)) // as if the response was lost
+	srv.do(t, writeChunk(path, 0, body, 204))
+	srv.do(t, writeChunk(path, 0, body, 204)) // as if the response was lost
 	file := decodeBody[uploaded](t, srv.do(t, call{as: "full", method: "GET", path: path, status: 200})).Data.File
 	srv.do(t, call{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
 	srv.do(t, call{as: "full", method: "DELETE", path: fmt.Sprintf("/v1/file-vault/files/%d", file.ID), status: 204})
@@ -246,7 +246,7 @@ func TestResumableUploadStalls(t *testing.T) {
 	srv.readReply(t, r, bufio.NewReader(conn))
 	srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200,
 		headers: map[string]string{"Upload-Offset": "10"}})
-	srv.do(t, chunk(path, 10, body[10:], 204))
+	srv.do(t, writeChunk(path, 10, body[10:], 204))
 	srv.do(t, call{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
 }
 
@@ -260,7 +260,7 @@ func TestResumableUploadIsBusy(t *testing.T) {
 	r := call{as: "full", method: "PATCH", path: path, header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 100"}, status: 503}
 	writeText(t, conn, srv.requestText(r)+"ten bytes.")
 	for end := time.Now().Add(20 * time.Second); ; {
-		if got := srv.status(t, chunk(path, 7, "", 0)); got == http.StatusLocked {
+		if got := srv.status(t, writeChunk(path, 7, "", 0)); got == http.StatusLocked {
 			break
 		} else if got != http.StatusConflict || time.Now().After(end) {
 			t.Fatalf("status %d while another request sends", got)
@@ -292,13 +292,13 @@ func TestResumableUploadAfterARestart(t *testing.T) {
 	first := newTestServer(t)
 	body := pdf(2)
 	path := first.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
-	first.do(t, chunk(path, 0, body[:30], 204))
+	first.do(t, writeChunk(path, 0, body[:30], 204))
 	second := newTestServer(t, func(cfg *testConfig) {
 		first.must(os.CopyFS(cfg.vault.Dir, os.DirFS(first.dir)))
 		cfg.keys = first.keys
 	})
 	second.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200,
 		headers: map[string]string{"Upload-Offset": "30"}})
-	second.do(t, chunk(path, 30, body[30:], 204))
+	second.do(t, writeChunk(path, 30, body[30:], 204))
 	second.do(t, call{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
 }

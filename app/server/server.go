@@ -199,7 +199,7 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
 		Address: addresses.ClientText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
-		FormBytes: int64(c.Limits.FormFields), Room: memory.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
+		FormBytes: int64(c.Limits.FormFields), LimitBody: memory.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-func jsonTexts(values map[string]string) map[string]json.RawMessage {
+func jsonStrings(values map[string]string) map[string]json.RawMessage {
 	made := map[string]json.RawMessage{}
 	for key, v := range values {
 		raw, _ := json.Marshal(v) // a text always encodes
@@ -23,8 +23,8 @@ func jsonTexts(values map[string]string) map[string]json.RawMessage {
 	return made
 }
 
-// hidden returns the hidden fields of a group's form.
-func hidden(r reply) url.Values {
+// hiddenFields returns the hidden fields of a group's form.
+func hiddenFields(r reply) url.Values {
 	form := url.Values{}
 	for _, m := range regexp.MustCompile(`<input type="hidden" name="((?:was\.|version|group)[^"]*)" value="([^"]*)">`).FindAllSubmatch(r.body, -1) {
 		form.Set(string(m[1]), string(m[2]))
@@ -35,20 +35,20 @@ func hidden(r reply) url.Values {
 // Fields are edited by group. Changes that other users make in the meantime are not lost silently.
 func TestEditAbstract(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
-	_, other := h.enter(t, "Lee", model.RoleStaff)
-	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	_, other := h.newUserCookie(t, "Lee", model.RoleStaff)
+	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
 	id := filed.Abstract.ID
-	page := h.status(t, 200, "GET", path, cookie)
+	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
 	page.lacks(t, "data-editing")
-	h.status(t, 200, "GET", path+"?edit=property", cookie).has(t, `name="city"`, "autofocus", `action="`+path+`"`)
-	part := h.status(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
+	h.request(t, 200, "GET", path+"?edit=property", cookie).has(t, `name="city"`, "autofocus", `action="`+path+`"`)
+	part := h.request(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
 	part.has(t, `id="city" name="city" autocomplete="off" value="Troy" autofocus`)
 
-	form := hidden(part)
+	form := hiddenFields(part)
 	change := func(want int, values map[string]string, header ...string) reply {
 		t.Helper()
 		sent := url.Values{}
@@ -58,79 +58,79 @@ func TestEditAbstract(t *testing.T) {
 		for name, v := range values {
 			sent.Set(name, v)
 		}
-		return h.fill(t, want, cookie, path, sent, header...)
+		return h.submit(t, want, cookie, path, sent, header...)
 	}
-	change(303, map[string]string{"address": "9 Elm St", "city": "Cohoes", "county": "Albany", "state": "NY"}).same(t, map[string]string{"Location": path + "#group-property"})
-	if a := h.read(t, id).Abstract; a.City != "Cohoes" || a.County != "Albany" {
+	change(303, map[string]string{"address": "9 Elm St", "city": "Cohoes", "county": "Albany", "state": "NY"}).checkHeaders(t, map[string]string{"Location": path + "#group-property"})
+	if a := h.getAbstract(t, id).Abstract; a.City != "Cohoes" || a.County != "Albany" {
 		t.Errorf("stored %+v", a)
 	}
 
 	// Another user changes the county while the form is open.
-	form = hidden(h.status(t, 200, "GET", path+"?edit=property", cookie))
+	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=property", cookie))
 	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county is unchanged: the other user's value stays
-	if a := h.read(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
+	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
 		t.Errorf("stored %+v", a)
 	}
 	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
 	stale.has(t, "Another person saved changes while you were editing", `value="Ulster"`, "Lee changed this to “Greene” on ", "kim changed this to “Catskill” on ", `name="pick.county" value="theirs"> Keep “Greene”`)
 	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
-	form = hidden(stale)
+	form = hiddenFields(stale)
 	change(303, map[string]string{"city": "Hudson", "county": "Ulster", "pick.city": "theirs", "pick.county": "mine"})
-	if a := h.read(t, id).Abstract; a.City != "Catskill" || a.County != "Ulster" {
+	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Ulster" {
 		t.Errorf("stored %+v", a)
 	}
 	form = url.Values{"group": {"property"}, "version": {"1"}} // without the fingerprints the version counts
 	change(412, map[string]string{"city": "Troy"})
 
 	// Submitted paragraphs have CRLF line ends, which must not count as a change.
-	form = hidden(h.status(t, 200, "GET", path+"?edit=notes", cookie))
-	version := h.read(t, id).Abstract.Version
+	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=notes", cookie))
+	version := h.getAbstract(t, id).Abstract.Version
 	change(303, map[string]string{"custom_fields.legal_description": "one\r\ntwo", "custom_fields.names_run": ""})
-	if got := h.read(t, id).Abstract.Version; got != version {
+	if got := h.getAbstract(t, id).Abstract.Version; got != version {
 		t.Errorf("version %d became %d", version, got)
 	}
-	form = hidden(h.status(t, 200, "GET", path+"?edit=details", cookie))
+	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=details", cookie))
 	rejected := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01", "custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
 	rejected.has(t, "This is no date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.has(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
 	saved.lacks(t, "Still missing", "<html")
-	saved.same(t, map[string]string{"HX-Trigger": "deedkeep:changed"})
-	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
+	saved.checkHeaders(t, map[string]string{"HX-Trigger": "deedkeep:changed"})
+	h.submit(t, 404, cookie, path, url.Values{"group": {"nothing"}})
 }
 
 // A blank field that another user fills in stays filled in when a form in which it was blank is
 // saved, and the page says so.
-func TestBlankFieldOfColleague(t *testing.T) {
+func TestBlankFieldFilledByAnotherUser(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
-	lee, _ := h.enter(t, "Lee", model.RoleStaff)
-	path, filed := h.abstractOf(t, actor, nil, model.Property{})
-	made := h.order(t, "26-1", 2, model.PropertyDraft{})
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	lee, _ := h.newUserCookie(t, "Lee", model.RoleStaff)
+	path, filed := h.createAbstract(t, actor, nil, model.Property{})
+	made := h.createOrder(t, "26-1", 2, model.PropertyDraft{})
 	order := h.orderPath(made)
 	stored := func() [2]string {
 		o, err := h.vault.Orders.Get(t.Context(), made.ID)
 		if err != nil {
 			t.Fatalf("Orders.Get: %v", err)
 		}
-		return [2]string{string(h.read(t, filed.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
+		return [2]string{string(h.getAbstract(t, filed.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
 	}
 	for _, row := range []struct{ path, theirs, mine, label string }{
 		{path, "custom_fields.deed_book_page", "custom_fields.borrower", "Vesting Deed Book/Page"},
 		{order, "custom_fields.client", "custom_fields.underwriter", "Client"},
 	} {
-		sheet := hidden(h.status(t, 200, "GET", row.path+"?edit=details", cookie))
+		sheet := hiddenFields(h.request(t, 200, "GET", row.path+"?edit=details", cookie))
 		edit := func(cookie, field, text string, header ...string) reply {
 			form := url.Values{row.theirs: {""}, row.mine: {""}}
 			for name := range sheet {
 				form[name] = sheet[name]
 			}
 			form.Set(field, text)
-			return h.fill(t, map[bool]int{true: 200, false: 303}[len(header) > 0], cookie, row.path, form, header...)
+			return h.submit(t, map[bool]int{true: 200, false: 303}[len(header) > 0], cookie, row.path, form, header...)
 		}
 		edit(lee, row.theirs, "2417/0883")
 		edit(cookie, row.mine, "Ann Poe", "HX-Request: true").has(t, "Also changed while you were editing: "+row.label+" (by Lee).", "2417/0883", "Ann Poe")
@@ -141,53 +141,53 @@ func TestBlankFieldOfColleague(t *testing.T) {
 }
 
 // Status, trash, and restore; the history shows all of it.
-func TestAbstractLife(t *testing.T) {
+func TestAbstractStatusAndTrash(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
-	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
 	id := filed.Abstract.ID
-	h.fill(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
-	h.fill(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t, `value="Complete" aria-pressed="true"`)
-	h.fill(t, 422, cookie, path+"/status", url.Values{"status": {"Sold"}})
-	if a := h.read(t, id).Abstract; a.Status != "Complete" {
+	h.submit(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
+	h.submit(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t, `value="Complete" aria-pressed="true"`)
+	h.submit(t, 422, cookie, path+"/status", url.Values{"status": {"Sold"}})
+	if a := h.getAbstract(t, id).Abstract; a.Status != "Complete" {
 		t.Errorf("the status is %q", a.Status)
 	}
-	gone := h.fill(t, 303, cookie, path+"/trash", nil)
-	gone.same(t, map[string]string{"Location": "/abstracts"})
+	gone := h.submit(t, 303, cookie, path+"/trash", nil)
+	gone.checkHeaders(t, map[string]string{"Location": "/abstracts"})
 	notice := "Cookie: " + strings.TrimPrefix(cookie, "Cookie: ") + "; " + strings.Split(gone.Header.Get("Set-Cookie"), ";")[0]
-	h.status(t, 200, "GET", "/abstracts", notice).has(t, "“2026-1” is in the trash, with its 2 documents.", `action="`+path+`/restore"`, "Undo")
-	h.status(t, 404, "GET", path, cookie)
-	h.fill(t, 303, cookie, path+"/restore", nil).same(t, map[string]string{"Location": path})
-	h.status(t, 200, "GET", path, cookie).has(t, "a.pdf", "b.pdf")
-	history := h.status(t, 200, "GET", path+"/history", cookie)
+	h.request(t, 200, "GET", "/abstracts", notice).has(t, "“2026-1” is in the trash, with its 2 documents.", `action="`+path+`/restore"`, "Undo")
+	h.request(t, 404, "GET", path, cookie)
+	h.submit(t, 303, cookie, path+"/restore", nil).checkHeaders(t, map[string]string{"Location": path})
+	h.request(t, 200, "GET", path, cookie).has(t, "a.pdf", "b.pdf")
+	history := h.request(t, 200, "GET", path+"/history", cookie)
 	history.has(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash", "took it out of the trash", "b.pdf, a.pdf")
 	for i := range 60 {
-		h.fill(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
+		h.submit(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
 	}
-	first := h.status(t, 200, "GET", path+"/history", cookie)
+	first := h.request(t, 200, "GET", path+"/history", cookie)
 	first.lacks(t, "made this abstract")
 	next := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindSubmatch(first.body)
 	if next == nil {
 		t.Fatal("the history has no second page")
 	}
-	h.status(t, 200, "GET", string(next[1]), cookie).has(t, "made this abstract")
-	h.status(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
+	h.request(t, 200, "GET", string(next[1]), cookie).has(t, "made this abstract")
+	h.request(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
 // Documents of an abstract: their sequence, names, trash, and restore, with scripts and without.
 func TestAbstractDocuments(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
-	path, filed := h.abstractOf(t, actor, nil, model.Property{}, "a.pdf", "b.pdf", "c.pdf")
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	path, filed := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf", "c.pdf")
 	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
-	page := h.status(t, 200, "GET", path, cookie)
+	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
 		fmt.Sprintf(`href="/documents/%d?in=abstract:`, a))
 	order := func(want ...uint64) {
 		t.Helper()
-		if got := h.read(t, filed.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
+		if got := h.getAbstract(t, filed.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
 			t.Errorf("order %v, want %v", got, want)
 		}
 	}
@@ -198,46 +198,46 @@ func TestAbstractDocuments(t *testing.T) {
 		}
 		return form
 	}
-	h.fill(t, 303, cookie, path+"/order", one("up", c)).same(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, c)})
+	h.submit(t, 303, cookie, path+"/order", one("up", c)).checkHeaders(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, c)})
 	order(a, c, b)
-	h.fill(t, 303, cookie, path+"/order", one("down", a))
+	h.submit(t, 303, cookie, path+"/order", one("down", a))
 	order(c, a, b)
-	h.fill(t, 303, cookie, path+"/order", one("up", c)) // the first one stays in place
+	h.submit(t, 303, cookie, path+"/order", one("up", c)) // the first one stays in place
 	order(c, a, b)
-	h.fill(t, 303, cookie, path+"/order", one("move", c, "to", "3"))
+	h.submit(t, 303, cookie, path+"/order", one("move", c, "to", "3"))
 	order(a, b, c)
-	h.fill(t, 303, cookie, path+"/order", one("up", 999))
+	h.submit(t, 303, cookie, path+"/order", one("up", 999))
 	order(a, b, c)
-	h.fill(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t, `id="documents-state"`)
+	h.submit(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t, `id="documents-state"`)
 	order(c, b, a) // the named ones swap positions; the other one stays
 
 	at := func(id uint64, verb string) string { return fmt.Sprintf("/documents/%d/%s", id, verb) }
-	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
-	h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").has(t, `aria-invalid="true"`, "required")
-	h.fill(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").has(t, "&lt;img src=x&gt;.pdf")
-	h.status(t, 200, "GET", path, cookie).has(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
-	h.status(t, 200, "GET", path+"/history", cookie).has(t, "renamed", "<q>a.pdf</q>")
-	h.status(t, 200, "GET", at(a, "row?rename=1"), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
+	h.submit(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
+	h.submit(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").has(t, `aria-invalid="true"`, "required")
+	h.submit(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").has(t, "&lt;img src=x&gt;.pdf")
+	h.request(t, 200, "GET", path, cookie).has(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
+	h.request(t, 200, "GET", path+"/history", cookie).has(t, "renamed", "<q>a.pdf</q>")
+	h.request(t, 200, "GET", at(a, "row?rename=1"), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
 
-	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})
+	h.submit(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})
 	order(a, c, b)
-	h.fill(t, 204, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"3"}}, "HX-Request: true").same(t, map[string]string{"HX-Refresh": "true"})
+	h.submit(t, 204, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"3"}}, "HX-Request: true").checkHeaders(t, map[string]string{"HX-Refresh": "true"})
 	order(c, b, a)
 
-	gone := h.fill(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
+	gone := h.submit(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
 	gone.has(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
-	h.status(t, 200, "GET", path+"/history", cookie).has(t, "moved to the trash: c.pdf")
-	h.fill(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").has(t, "c.pdf", "3 documents")
+	h.request(t, 200, "GET", path+"/history", cookie).has(t, "moved to the trash: c.pdf")
+	h.submit(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").has(t, "c.pdf", "3 documents")
 	order(c, b, a)
-	plain := h.fill(t, 303, cookie, at(c, "trash"), nil)
+	plain := h.submit(t, 303, cookie, at(c, "trash"), nil)
 	notice := cookie + "; " + strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]
-	h.status(t, 200, "GET", path, notice).has(t, `action="`+at(c, "restore")+`"`)
-	h.fill(t, 303, cookie, at(c, "restore"), nil)
-	h.fill(t, 409, cookie, at(c, "retry"), nil)
-	h.fill(t, 404, cookie, at(999, "trash"), nil)
-	h.status(t, 303, "GET", at(b, "row"), cookie).same(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, b)})
-	h.status(t, 303, "GET", at(b, "row?rename=1"), cookie).same(t, map[string]string{"Location": fmt.Sprintf("%s?rename=%d#document-%d", path, b, b)})
-	blank := h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {"  "}, "to": {"1"}, "back": {path}})
+	h.request(t, 200, "GET", path, notice).has(t, `action="`+at(c, "restore")+`"`)
+	h.submit(t, 303, cookie, at(c, "restore"), nil)
+	h.submit(t, 409, cookie, at(c, "retry"), nil)
+	h.submit(t, 404, cookie, at(999, "trash"), nil)
+	h.request(t, 303, "GET", at(b, "row"), cookie).checkHeaders(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, b)})
+	h.request(t, 303, "GET", at(b, "row?rename=1"), cookie).checkHeaders(t, map[string]string{"Location": fmt.Sprintf("%s?rename=%d#document-%d", path, b, b)})
+	blank := h.submit(t, 422, cookie, at(b, "rename"), url.Values{"name": {"  "}, "to": {"1"}, "back": {path}})
 	blank.has(t, "<h1>", "3 documents", `value="  "`, `aria-invalid="true"`, "The name field is required.")
 	order(c, b, a)
 }
@@ -245,9 +245,9 @@ func TestAbstractDocuments(t *testing.T) {
 // The update request of a page returns only what changed.
 func TestDocumentsState(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
-	path, filed := h.abstractOf(t, actor, nil, model.Property{}, "a.pdf", "b.pdf")
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	path, filed := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf")
 	state := func(r reply) string {
 		t.Helper()
 		m := regexp.MustCompile(`id="documents-state"[^>]* hx-get="([^"]*)"`).FindSubmatch(r.body)
@@ -256,27 +256,27 @@ func TestDocumentsState(t *testing.T) {
 		}
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
-	at := state(h.status(t, 200, "GET", path, cookie))
-	empty, _ := h.abstractOf(t, actor, nil, model.Property{})
-	hidden := h.status(t, 200, "GET", empty, cookie)
+	at := state(h.request(t, 200, "GET", path, cookie))
+	empty, _ := h.createAbstract(t, actor, nil, model.Property{})
+	hidden := h.request(t, 200, "GET", empty, cookie)
 	hidden.has(t, `id="download-all" href="`+empty+`/zip" hidden>`)
-	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
-	tray := h.tray(t)
+	h.request(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
+	tray := h.newStagedUpload(t)
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
 	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
 	}
-	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
+	came := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
 	came.has(t, `id="download-all" href="`+path+`/zip" hx-swap-oob="true">`, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
 	came.lacks(t, "a.pdf", "b.pdf")
 	h.vault.Start(time.Hour)
 	at = state(came)
-	h.wait(t, "processing", func() bool {
-		return !slices.ContainsFunc(h.read(t, filed.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
+	h.waitFor(t, "processing", func() bool {
+		return !slices.ContainsFunc(h.getAbstract(t, filed.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
 	})
-	done := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
+	done := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
 	done.lacks(t, "every 2s", "Being processed")
 	for _, f := range filed.Files {
 		done.has(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
@@ -285,47 +285,47 @@ func TestDocumentsState(t *testing.T) {
 	if err := h.vault.Abstracts.Detach(t.Context(), actor, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Detach: %v", err)
 	}
-	h.status(t, 200, "GET", at, cookie, "HX-Request: true").has(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
-	h.status(t, 303, "GET", at, cookie)
+	h.request(t, 200, "GET", at, cookie, "HX-Request: true").has(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
+	h.request(t, 303, "GET", at, cookie)
 }
 
 // Viewers see no forms and can't submit any.
 func TestAbstractForViewers(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	_, actor := h.enter(t, "kim", model.RoleStaff)
-	cookie, _ := h.enter(t, "vera", model.RoleViewer)
+	h := newTestServer(t)
+	_, actor := h.newUserCookie(t, "kim", model.RoleStaff)
+	cookie, _ := h.newUserCookie(t, "vera", model.RoleViewer)
 	hostile := `</dd><script>alert(1)</script>` + strings.Repeat("Wwwwwwwwww", 190)
-	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, model.Property{Address: hostile}, `"><script>.pdf`)
+	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, model.Property{Address: hostile}, `"><script>.pdf`)
 	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
-		page := h.status(t, 200, "GET", at, cookie)
+		page := h.request(t, 200, "GET", at, cookie)
 		page.lacks(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
 		page.has(t, "Wwwwwwwwww")
 	}
-	h.status(t, 403, "GET", "/abstracts/new", cookie)
+	h.request(t, 403, "GET", "/abstracts/new", cookie)
 	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore", fmt.Sprintf("/documents/%d/trash", filed.Files[0].ID)} {
-		h.fill(t, 403, cookie, at, url.Values{"status": {"Complete"}})
+		h.submit(t, 403, cookie, at, url.Values{"status": {"Complete"}})
 	}
 	for _, at := range []string{path, path + "/history", "/abstracts"} {
-		if to := h.status(t, 303, "GET", at).Header.Get("Location"); !strings.HasPrefix(to, "/sign-in") {
+		if to := h.request(t, 303, "GET", at).Header.Get("Location"); !strings.HasPrefix(to, "/sign-in") {
 			t.Errorf("%s leads strangers to %s", at, to)
 		}
 	}
-	h.status(t, 404, "GET", "/abstracts/nothing", cookie)
+	h.request(t, 404, "GET", "/abstracts/nothing", cookie)
 }
 
 // The page links to other abstracts with the same parcel ID or address.
-func TestAlsoSearched(t *testing.T) {
+func TestPriorSearches(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	place := model.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
-	h.abstractOf(t, actor, map[string]string{"file_number": "1999-7"}, place)
-	h.abstractOf(t, actor, map[string]string{"file_number": "1999-8"}, model.Property{Address: "9 Elm Street Rear"})
-	h.abstractOf(t, actor, map[string]string{"file_number": "1999-9"}, model.Property{Address: "9 Elm St", City: "Utica"}) // another city
+	h.createAbstract(t, actor, map[string]string{"file_number": "1999-7"}, place)
+	h.createAbstract(t, actor, map[string]string{"file_number": "1999-8"}, model.Property{Address: "9 Elm Street Rear"})
+	h.createAbstract(t, actor, map[string]string{"file_number": "1999-9"}, model.Property{Address: "9 Elm St", City: "Utica"}) // another city
 
-	path, _ := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, place)
-	page := h.status(t, 200, "GET", path, cookie)
+	path, _ := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, place)
+	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "Also searched", "1999-7")
 	page.lacks(t, "1999-8", "1999-9")
 }

@@ -10,14 +10,14 @@ import (
 // An order and its abstract link to each other, and the order fills in the form of the abstract.
 func TestAbstractFromOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
 	order := kim.post(t, 303, "/orders", url.Values{"order_number": {"26 <1>"}, "address": {"12 Elm St"}, "city": {"Troy"}, "county": {"Rensselaer"},
 		"custom_fields.buyer_borrower": {"Ann Lee"}, "custom_fields.seller_owner": {"Bo Roe"}, "custom_fields.parcel_id": {"12.-3"}}).Header.Get("Location")
-	to := kim.get(t, 200, order).found(t, `href="(/abstracts/new\?order=[^"]+)"`)[0]
+	to := kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0]
 	form := kim.get(t, 200, to)
 	form.has(t, `Filled in from the order <a href="`+order+`">26 &lt;1&gt;</a>`, `value="12 Elm St"`, `value="Troy"`, `value="Rensselaer"`, `value="Ann Lee"`, `value="Bo Roe"`, `value="12.-3"`)
-	opaque := form.found(t, `name="order" value="([^"]+)"`)[0]
+	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
 	// Typed values stay when another template is selected.
 	again := kim.post(t, 200, "/abstracts/new", url.Values{"order": {opaque}, "template": {"3"}, "once": {"x"}, "city": {""}, "county": {"Albany"}})
 	again.has(t, `value="Albany"`, `value="Bo Roe"`)
@@ -26,14 +26,14 @@ func TestAbstractFromOrder(t *testing.T) {
 	kim.get(t, 200, made).has(t, `href="`+order+`"`)
 	kim.get(t, 200, order).has(t, `href="`+made+`"`)
 	kim.get(t, 404, "/abstracts/new?order=AAAAAAAAAAA")
-	viewer := h.visit(t, model.RoleViewer)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.get(t, 200, order).lacks(t, "/abstracts/new")
 }
 
 func TestSameFileNumber(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
 	numbered := func(number string) string {
 		return kim.post(t, 303, "/abstracts", url.Values{"custom_fields.file_number": {number}, "county": {"Albany"}}).Header.Get("Location")
 	}

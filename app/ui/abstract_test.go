@@ -14,18 +14,18 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-const formKind = "Content-Type: application/x-www-form-urlencoded"
+const formContentType = "Content-Type: application/x-www-form-urlencoded"
 
-// fill submits a form.
-func (h *testServer) fill(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
+// submit submits a form.
+func (h *testServer) submit(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
 	t.Helper()
-	return h.sent(t, want, "POST", path, form.Encode(), append([]string{cookie, formKind}, header...)...)
+	return h.sendBody(t, want, "POST", path, form.Encode(), append([]string{cookie, formContentType}, header...)...)
 }
 
-// abstractOf creates an abstract with documents of these names and returns the address of its page.
-func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.AbstractWithFiles) {
+// createAbstract creates an abstract with documents of these names and returns the address of its page.
+func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.AbstractWithFiles) {
 	t.Helper()
-	tray := h.tray(t)
+	tray := h.newStagedUpload(t)
 	for _, name := range documents {
 		if err := tray.Add(name, strings.NewReader(string(vaulttest.PDF(2, name)))); err != nil {
 			t.Fatalf("stage file: %v", err)
@@ -33,7 +33,7 @@ func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[stri
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
 		Address: model.StringInput(property.Address), City: model.StringInput(property.City), County: model.StringInput(property.County), State: model.StringInput(property.State)}}
-	draft.Custom.Values = jsonTexts(custom)
+	draft.Custom.Values = jsonStrings(custom)
 	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
@@ -41,7 +41,7 @@ func (h *testServer) abstractOf(t *testing.T, actor model.Actor, custom map[stri
 	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed
 }
 
-func (h *testServer) read(t *testing.T, id uint64) vault.AbstractWithFiles {
+func (h *testServer) getAbstract(t *testing.T, id uint64) vault.AbstractWithFiles {
 	t.Helper()
 	filed, err := h.vault.Abstracts.Get(t.Context(), id)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r reply) main() string {
 
 var rowHeading = regexp.MustCompile(`<a class="name" href="[^"]*">([^<]*)</a>`)
 
-func (r reply) headings() (list []string) {
+func (r reply) rowNames() (list []string) {
 	for _, m := range rowHeading.FindAllStringSubmatch(string(r.body), -1) {
 		list = append(list, m[1])
 	}
@@ -71,15 +71,15 @@ func (r reply) headings() (list []string) {
 // The address of the list contains its filters, sort order, and page.
 func TestAbstractList(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	actor := model.Actor{Kind: "operator"}
-	cookie, _ := h.enter(t, "kim", model.RoleStaff)
-	h.status(t, 200, "GET", "/abstracts", cookie).has(t, "No abstracts yet", `href="/abstracts/new"`)
+	cookie, _ := h.newUserCookie(t, "kim", model.RoleStaff)
+	h.request(t, 200, "GET", "/abstracts", cookie).has(t, "No abstracts yet", `href="/abstracts/new"`)
 	for i, a := range []struct{ number, address, county, state string }{
 		{"2026-3", "9 Elm St", "Albany", "NY"}, {"2026-1", "12 Oak Ave", "Rensselaer", "NY"}, {"2026-2", "1 Ash Rd", "Albany", "VT"},
 	} {
 		h.clock.Advance(24 * time.Hour)
-		_, filed := h.abstractOf(t, actor, map[string]string{"file_number": a.number}, model.Property{Address: a.address, County: a.county, State: a.state})
+		_, filed := h.createAbstract(t, actor, map[string]string{"file_number": a.number}, model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
 			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}
 			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
@@ -87,7 +87,7 @@ func TestAbstractList(t *testing.T) {
 			}
 		}
 	}
-	cookie, _ = h.enter(t, "lee", model.RoleStaff) // the earlier session has expired
+	cookie, _ = h.newUserCookie(t, "lee", model.RoleStaff) // the earlier session has expired
 	day := func(n int) string { return h.clock.Now().Local().AddDate(0, 0, n).Format(time.DateOnly) }
 	for _, c := range []struct{ name, query, want string }{
 		{"newest first", "", "2026-2 2026-1 2026-3"},
@@ -112,8 +112,8 @@ func TestAbstractList(t *testing.T) {
 		{"nothing fits", "?county=Suffolk", ""},
 		{"a place of another list", "?county=albany&at=xyz", "2026-2 2026-3"},
 	} {
-		got := h.status(t, 200, "GET", "/abstracts"+c.query, cookie)
-		list := got.headings()
+		got := h.request(t, 200, "GET", "/abstracts"+c.query, cookie)
+		list := got.rowNames()
 		if strings.Contains(c.query, "q=2026&") {
 			slices.Sort(list)
 			slices.Reverse(list)
@@ -125,33 +125,33 @@ func TestAbstractList(t *testing.T) {
 			got.has(t, "No abstract fits", `href="/abstracts"`)
 		}
 	}
-	h.status(t, 200, "GET", "/abstracts?status=in+exam", cookie).has(t, `<option value="In Exam" selected>`)
+	h.request(t, 200, "GET", "/abstracts?status=in+exam", cookie).has(t, `<option value="In Exam" selected>`)
 	first := h.clock.Now().Local()
-	h.status(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).same(t, map[string]string{"Location": "/abstracts?from=" + day(0)})
-	h.status(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is no date", `id="from-problem"`)
-	h.status(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
+	h.request(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).checkHeaders(t, map[string]string{"Location": "/abstracts?from=" + day(0)})
+	h.request(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is no date", `id="from-problem"`)
+	h.request(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
 	// The submitted filter form redirects to a short address, or to the only match.
-	h.status(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).same(t, map[string]string{"Location": "/abstracts?county=albany"})
-	if to := h.status(t, 303, "GET", "/abstracts?go=1&q=2026-1", cookie).Header.Get("Location"); !strings.HasPrefix(to, "/abstracts/") {
+	h.request(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).checkHeaders(t, map[string]string{"Location": "/abstracts?county=albany"})
+	if to := h.request(t, 303, "GET", "/abstracts?go=1&q=2026-1", cookie).Header.Get("Location"); !strings.HasPrefix(to, "/abstracts/") {
 		t.Errorf("the only one leads to %s", to)
 	}
 	// A script gets the table and its address.
-	part := h.status(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
+	part := h.request(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
-	part.same(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
+	part.checkHeaders(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
 	part.has(t, `<p id="results-said" hx-swap-oob="innerHTML">2 abstracts</p>`)
 	part.lacks(t, "aria-live")
-	h.status(t, 200, "GET", "/abstracts?county=nowhere", cookie, "HX-Request: true").has(t, ">No abstract fits</p>")
-	h.status(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").has(t, "<html")
+	h.request(t, 200, "GET", "/abstracts?county=nowhere", cookie, "HX-Request: true").has(t, ">No abstract fits</p>")
+	h.request(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").has(t, "<html")
 }
 
 // The next and previous links show each abstract once, in every sort order.
 func TestAbstractPages(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	for i := range 120 {
-		h.abstractOf(t, actor, map[string]string{"file_number": fmt.Sprintf("F-%03d", i)}, model.Property{County: "Albany"})
+		h.createAbstract(t, actor, map[string]string{"file_number": fmt.Sprintf("F-%03d", i)}, model.Property{County: "Albany"})
 	}
 	link := func(r reply, rel string) string {
 		m := regexp.MustCompile(`href="([^"]*)" rel="` + rel + `"`).FindSubmatch(r.body)
@@ -164,8 +164,8 @@ func TestAbstractPages(t *testing.T) {
 		var all []string
 		path, last := "/abstracts?county=albany&sort="+sort, reply{}
 		for range 5 {
-			last = h.status(t, 200, "GET", path, cookie)
-			all = append(all, last.headings()...)
+			last = h.request(t, 200, "GET", path, cookie)
+			all = append(all, last.rowNames()...)
 			if path = link(last, "next"); path == "" {
 				break
 			}
@@ -173,8 +173,8 @@ func TestAbstractPages(t *testing.T) {
 		if len(all) != 120 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 120 {
 			t.Errorf("%s: %d records", sort, len(all))
 		}
-		back := h.status(t, 200, "GET", link(last, "prev"), cookie)
-		if got := back.headings(); len(got) != 50 || !slices.Equal(got, all[50:100]) {
+		back := h.request(t, 200, "GET", link(last, "prev"), cookie)
+		if got := back.rowNames(); len(got) != 50 || !slices.Equal(got, all[50:100]) {
 			t.Errorf("%s: back leads to %v", sort, got)
 		}
 	}
@@ -183,8 +183,8 @@ func TestAbstractPages(t *testing.T) {
 // Fields of every type are filled in and stored.
 func TestNewAbstract(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, _ := h.enter(t, "kim", model.RoleStaff)
+	h := newTestServer(t)
+	cookie, _ := h.newUserCookie(t, "kim", model.RoleStaff)
 	fields := []model.Field{
 		{Key: "line", Label: "Line", Type: model.Text, Required: true}, {Key: "long", Label: "Long", Type: model.Paragraph}, {Key: "day", Label: "Day", Type: model.Date},
 		{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}}, {Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y"}},
@@ -195,8 +195,8 @@ func TestNewAbstract(t *testing.T) {
 		t.Fatalf("Templates.Import: %v", err)
 	}
 	number := fmt.Sprint(made.Changed[0].Template.ID)
-	h.status(t, 200, "GET", "/abstracts/new", cookie).has(t, "Residential Abstract", `name="custom_fields.search_type"`, `class="required"`)
-	page := h.status(t, 200, "GET", "/abstracts/new?template="+number, cookie)
+	h.request(t, 200, "GET", "/abstracts/new", cookie).has(t, "Residential Abstract", `name="custom_fields.search_type"`, `class="required"`)
+	page := h.request(t, 200, "GET", "/abstracts/new?template="+number, cookie)
 	page.has(t, `type="date"`, "<textarea", `type="radio"`, `type="checkbox"`, `inputmode="decimal"`, `name="county"`)
 	page.lacks(t, "search_type")
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)
@@ -207,16 +207,16 @@ func TestNewAbstract(t *testing.T) {
 		"template": {number}, "once": {string(once[1])}, "county": {"Albany"}, "tax_map": {"1-2-3"}, "custom_fields.line": {"<b>x</b>"}, "custom_fields.long": {"one\r\ntwo"},
 		"custom_fields.day": {"2026-02-30"}, "custom_fields.few": {"C"}, "custom_fields.several": {"", "X", "Y"}, "custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
 	}
-	rejected := h.fill(t, 422, cookie, "/abstracts", form)
+	rejected := h.submit(t, 422, cookie, "/abstracts", form)
 	rejected.has(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo", "&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
-	if again := h.fill(t, 200, cookie, "/abstracts/new", url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}); true {
+	if again := h.submit(t, 200, cookie, "/abstracts/new", url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}); true {
 		again.has(t, `value="Albany"`, "search_type", `name="once" value="t"`)
 	}
 	form.Set("custom_fields.day", "2026-02-28")
 	form.Set("custom_fields.few", "B")
 	form.Set("custom_fields.amount", "1,200.50")
-	to := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location")
-	if twice := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location"); twice != to {
+	to := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location")
+	if twice := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location"); twice != to {
 		t.Errorf("sent twice it leads to %s and %s", to, twice)
 	}
 	list, err := h.vault.Abstracts.List(t.Context(), vault.Query{Limit: 10})
@@ -228,11 +228,11 @@ func TestNewAbstract(t *testing.T) {
 		t.Errorf("stored %s, %+v", got, a)
 	}
 	form.Set("county", "Greene")
-	if other := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location"); other == to {
+	if other := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location"); other == to {
 		t.Error("filled in otherwise it is no other abstract")
 	}
 	// Required fields may be empty and are then marked as missing.
-	h.fill(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in", `name="bare" value="yes"`)
-	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
-	h.status(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)
+	h.submit(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in", `name="bare" value="yes"`)
+	bare := h.submit(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
+	h.request(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)
 }

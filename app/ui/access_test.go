@@ -15,17 +15,17 @@ import (
 	"deedkeep/app/ui"
 )
 
-// otherwise lists the pages whose access level differs from the one that their address and method
+// accessExceptions lists the pages whose access level differs from the one that their address and method
 // suggest (see expected), each with the reason.
-var otherwise = map[string]string{
+var accessExceptions = map[string]string{
 	// Uploads report a missing session as tus requires: see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
 }
 
-// expected returns the access level of a route by its address and method alone, to double-check the
+// expectedAccess returns the access level of a route by its address and method alone, to double-check the
 // routes.
-func expected(pattern string) string {
-	if need, found := otherwise[pattern]; found {
+func expectedAccess(pattern string) string {
+	if need, found := accessExceptions[pattern]; found {
 		return need
 	}
 	method, path, _ := strings.Cut(pattern, " ")
@@ -46,23 +46,23 @@ func expected(pattern string) string {
 }
 
 // Every route has the access level that its address suggests.
-func TestNeeds(t *testing.T) {
+func TestRouteAccess(t *testing.T) {
 	t.Parallel()
 	table := ui.Routes()
 	for _, r := range table {
-		if want := expected(r.Pattern); r.Need != want {
+		if want := expectedAccess(r.Pattern); r.Need != want {
 			t.Errorf("%s needs %q, want %q: mend the table, or name the page in otherwise", r.Pattern, r.Need, want)
 		}
 	}
-	for pattern := range otherwise {
+	for pattern := range accessExceptions {
 		if !slices.ContainsFunc(table, func(r ui.Route) bool { return r.Pattern == pattern }) {
 			t.Errorf("%s in otherwise is no page", pattern)
 		}
 	}
 }
 
-// asker is a kind of visitor that requests every page.
-type asker struct {
+// visitor is a kind of visitor that requests every page.
+type visitor struct {
 	name   string
 	header http.Header
 	// want returns the expected status for a page with that access level, and the target of a
@@ -70,22 +70,22 @@ type asker struct {
 	want func(method, need string) (status int, to string)
 }
 
-// matrix is a vault with one user of each kind, and the access check of all pages.
-type matrix struct {
+// accessMatrix is a vault with one user of each kind, and the access check of all pages.
+type accessMatrix struct {
 	*testServer
 	gate http.Handler
 }
 
-// may repeats the permissions of the roles.
-var may = map[model.Role][]string{
+// rolePermissions repeats the permissions of the roles.
+var rolePermissions = map[model.Role][]string{
 	model.RoleViewer: {"", "invited", "signed in", "read"},
 	model.RoleStaff:  {"", "invited", "signed in", "read", "write"},
 	model.RoleAdmin:  {"", "invited", "signed in", "read", "write", "administer"},
 }
 
-func newMatrix(t *testing.T, required bool) *matrix {
+func newAccessMatrix(t *testing.T, required bool) *accessMatrix {
 	t.Helper()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = required })
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = required })
 	gate, err := ui.Gate(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
 		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),
@@ -93,16 +93,16 @@ func newMatrix(t *testing.T, required bool) *matrix {
 	if err != nil {
 		t.Fatalf("ui.Gate: %v", err)
 	}
-	return &matrix{testServer: h, gate: gate}
+	return &accessMatrix{testServer: h, gate: gate}
 }
 
-func (m *matrix) cookie(t *testing.T, name string) http.Header {
+func (m *accessMatrix) cookieHeader(t *testing.T, name string) http.Header {
 	t.Helper()
-	return http.Header{"Cookie": {"deedkeep=" + m.session(t, name, "")}}
+	return http.Header{"Cookie": {"deedkeep=" + m.signIn(t, name, "")}}
 }
 
-// ask sends a request with a form as pages send it.
-func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *http.Response {
+// send sends a request with a form as pages send it.
+func (m *accessMatrix) send(t *testing.T, method, path string, header http.Header) *http.Response {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), method, "http://vault.test"+path, strings.NewReader(""))
 	request.Header = header.Clone()
@@ -115,31 +115,31 @@ func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *htt
 	return answer.Result()
 }
 
-// anonymous is a visitor without a session, who is redirected to the sign-in page and from there back.
-func anonymous(_, need string) (int, string) {
+// anonymousAccess is a visitor without a session, who is redirected to the sign-in page and from there back.
+func anonymousAccess(_, need string) (int, string) {
 	if need == "" || need == "invited" {
 		return ui.Reached, ""
 	}
 	return http.StatusSeeOther, "/sign-in"
 }
 
-func role(role model.Role) func(string, string) (int, string) {
+func roleAccess(role model.Role) func(string, string) (int, string) {
 	return func(_, need string) (int, string) {
-		if slices.Contains(may[role], need) {
+		if slices.Contains(rolePermissions[role], need) {
 			return ui.Reached, ""
 		}
 		return http.StatusForbidden, ""
 	}
 }
 
-func safe(method string) bool {
+func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// methods returns the methods that a pattern accepts; "" means all.
-func methods(pattern string) []string {
+// patternMethods returns the methods that a pattern accepts; "" means all.
+func patternMethods(pattern string) []string {
 	method, _, found := strings.Cut(pattern, " ")
 	switch {
 	case !found:
@@ -150,8 +150,8 @@ func methods(pattern string) []string {
 	return []string{method}
 }
 
-// address returns an address that matches a pattern.
-func address(pattern string) string {
+// examplePath returns an address that matches a pattern.
+func examplePath(pattern string) string {
 	_, path, found := strings.Cut(pattern, " ")
 	if !found {
 		path = pattern
@@ -161,36 +161,36 @@ func address(pattern string) string {
 
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	m := newMatrix(t, false)
+	m := newAccessMatrix(t, false)
 	for name, role := range map[string]model.Role{"viewer": model.RoleViewer, "staff": model.RoleStaff, "admin": model.RoleAdmin, "gone": model.RoleAdmin, "ended": model.RoleAdmin} {
-		m.user(t, name, role)
+		m.createUser(t, name, role)
 	}
-	askers := []asker{
-		{"signed out", nil, anonymous},
-		{"viewer", m.cookie(t, "viewer"), role(model.RoleViewer)},
-		{"staff", m.cookie(t, "staff"), role(model.RoleStaff)},
-		{"admin", m.cookie(t, "admin"), role(model.RoleAdmin)},
-		{"bad token", http.Header{"Cookie": {"deedkeep=" + strings.Repeat("0", 43)}}, anonymous},
-		{"key as a cookie", http.Header{"Cookie": {"deedkeep=dk_live_x"}}, anonymous},
-		{"key", http.Header{"Authorization": {"Bearer " + m.key(t)}}, anonymous},
-		{"disabled", m.cookie(t, "gone"), anonymous},
-		{"signed out", m.cookie(t, "ended"), anonymous},
+	askers := []visitor{
+		{"signed out", nil, anonymousAccess},
+		{"viewer", m.cookieHeader(t, "viewer"), roleAccess(model.RoleViewer)},
+		{"staff", m.cookieHeader(t, "staff"), roleAccess(model.RoleStaff)},
+		{"admin", m.cookieHeader(t, "admin"), roleAccess(model.RoleAdmin)},
+		{"bad token", http.Header{"Cookie": {"deedkeep=" + strings.Repeat("0", 43)}}, anonymousAccess},
+		{"key as a cookie", http.Header{"Cookie": {"deedkeep=dk_live_x"}}, anonymousAccess},
+		{"key", http.Header{"Authorization": {"Bearer " + m.createKey(t)}}, anonymousAccess},
+		{"disabled", m.cookieHeader(t, "gone"), anonymousAccess},
+		{"signed out", m.cookieHeader(t, "ended"), anonymousAccess},
 	}
 	for _, site := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}} {
-		from := m.cookie(t, "admin")
+		from := m.cookieHeader(t, "admin")
 		for name, value := range site {
 			from[name] = value
 		}
-		askers = append(askers, asker{"admin from elsewhere", from, func(method, need string) (int, string) {
-			if safe(method) {
+		askers = append(askers, visitor{"admin from elsewhere", from, func(method, need string) (int, string) {
+			if isSafe(method) {
 				return ui.Reached, ""
 			}
 			return http.StatusForbidden, ""
 		}})
 	}
-	here := m.cookie(t, "admin")
+	here := m.cookieHeader(t, "admin")
 	here.Set("Sec-Fetch-Site", "same-origin")
-	askers = append(askers, asker{"admin from here", here, role(model.RoleAdmin)})
+	askers = append(askers, visitor{"admin from here", here, roleAccess(model.RoleAdmin)})
 	operator := model.Actor{Kind: "operator"}
 	gone, err := m.vault.Users.GetByName(t.Context(), "gone")
 	if err != nil {
@@ -203,18 +203,18 @@ func TestMatrix(t *testing.T) {
 	if err := m.vault.Sessions.SignOut(t.Context(), token, ""); err != nil {
 		t.Fatalf("Sessions.SignOut: %v", err)
 	}
-	m.hold(t, askers)
+	m.checkVisitors(t, askers)
 	// And an expired session.
 	m.clock.Advance(15 * 24 * 3600e9)
-	m.hold(t, []asker{{"admin of two weeks ago", askers[3].header, anonymous}})
+	m.checkVisitors(t, []visitor{{"admin of two weeks ago", askers[3].header, anonymousAccess}})
 }
 
 // A user who must set up two-factor authentication can use the account page only.
-func TestMatrixEnrolment(t *testing.T) {
+func TestMatrixEnrollment(t *testing.T) {
 	t.Parallel()
-	m := newMatrix(t, true)
-	m.user(t, "admin", model.RoleAdmin)
-	m.hold(t, []asker{{"must enroll", m.cookie(t, "admin"), func(_, need string) (int, string) {
+	m := newAccessMatrix(t, true)
+	m.createUser(t, "admin", model.RoleAdmin)
+	m.checkVisitors(t, []visitor{{"must enroll", m.cookieHeader(t, "admin"), func(_, need string) (int, string) {
 		if need == "" || need == "invited" || need == "signed in" {
 			return ui.Reached, ""
 		}
@@ -225,9 +225,9 @@ func TestMatrixEnrolment(t *testing.T) {
 // Until there is an administrator, only the setup link and a page that explains it respond.
 func TestMatrixClosed(t *testing.T) {
 	t.Parallel()
-	m := newMatrix(t, false)
-	m.user(t, "viewer", model.RoleViewer)
-	m.hold(t, []asker{{"signed out", nil, func(_, need string) (int, string) {
+	m := newAccessMatrix(t, false)
+	m.createUser(t, "viewer", model.RoleViewer)
+	m.checkVisitors(t, []visitor{{"signed out", nil, func(_, need string) (int, string) {
 		if need == "invited" {
 			return ui.Reached, ""
 		}
@@ -238,10 +238,10 @@ func TestMatrixClosed(t *testing.T) {
 // Uploads check access themselves, with statuses that scripts understand.
 func TestMatrixUploads(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.user(t, "viewer", model.RoleViewer)
-	h.user(t, "staff", model.RoleStaff)
-	askers := map[string]int{"X-Nobody: 1": 401, "Cookie: deedkeep=" + strings.Repeat("0", 43): 401, h.as(t, "viewer"): 403, h.as(t, "staff"): 0}
+	h := newTestServer(t)
+	h.createUser(t, "viewer", model.RoleViewer)
+	h.createUser(t, "staff", model.RoleStaff)
+	askers := map[string]int{"X-Nobody: 1": 401, "Cookie: deedkeep=" + strings.Repeat("0", 43): 401, h.cookieFor(t, "viewer"): 403, h.cookieFor(t, "staff"): 0}
 	found := 0
 	for _, r := range ui.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
@@ -250,12 +250,12 @@ func TestMatrixUploads(t *testing.T) {
 		}
 		found++
 		for header, want := range askers {
-			got := h.ask(t, method, address(r.Pattern), header, "Tus-Resumable: 1.0.0", "Content-Length: 0")
+			got := h.send(t, method, examplePath(r.Pattern), header, "Tus-Resumable: 1.0.0", "Content-Length: 0")
 			if want == 0 && (got.StatusCode == 401 || got.StatusCode == 403) || want != 0 && got.StatusCode != want {
 				t.Errorf("%s by %.20s: status %d, want %d", r.Pattern, header, got.StatusCode, want)
 			}
 		}
-		if got := h.ask(t, method, address(r.Pattern), h.as(t, "staff"), "Tus-Resumable: 1.0.0", "Content-Length: 0", "Sec-Fetch-Site: cross-site"); !safe(method) && got.StatusCode != 403 {
+		if got := h.send(t, method, examplePath(r.Pattern), h.cookieFor(t, "staff"), "Tus-Resumable: 1.0.0", "Content-Length: 0", "Sec-Fetch-Site: cross-site"); !isSafe(method) && got.StatusCode != 403 {
 			t.Errorf("%s from elsewhere: status %d", r.Pattern, got.StatusCode)
 		}
 	}
@@ -264,29 +264,29 @@ func TestMatrixUploads(t *testing.T) {
 	}
 }
 
-// hold requests every page as every visitor.
-func (m *matrix) hold(t *testing.T, askers []asker) {
+// checkVisitors requests every page as every visitor.
+func (m *accessMatrix) checkVisitors(t *testing.T, askers []visitor) {
 	t.Helper()
 	for _, r := range ui.Routes() {
-		for _, method := range methods(r.Pattern) {
+		for _, method := range patternMethods(r.Pattern) {
 			for _, a := range askers {
-				path := address(r.Pattern)
-				got := m.ask(t, method, path, a.header)
-				status, to := a.want(method, expected(r.Pattern))
-				if to == "/sign-in" && safe(method) && path != "/" {
+				path := examplePath(r.Pattern)
+				got := m.send(t, method, path, a.header)
+				status, to := a.want(method, expectedAccess(r.Pattern))
+				if to == "/sign-in" && isSafe(method) && path != "/" {
 					to += "?to=" + url.QueryEscape(path)
 				}
 				if got.StatusCode != status || to != got.Header.Get("Location") {
 					t.Errorf("%s, %s %s: status %d to %q, want %d to %q", a.name, method, r.Pattern, got.StatusCode, got.Header.Get("Location"), status, to)
 				}
-				a.part(t, m, method, r.Pattern, to)
+				a.checkScriptRequest(t, m, method, r.Pattern, to)
 			}
 		}
 	}
 }
 
-// part sends the request as a script does, which gets redirects for the complete page in a header.
-func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
+// checkScriptRequest sends the request as a script does, which gets redirects for the complete page in a header.
+func (a visitor) checkScriptRequest(t *testing.T, m *accessMatrix, method, pattern, to string) {
 	t.Helper()
 	if to == "" {
 		return
@@ -297,8 +297,8 @@ func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
 	}
 	header.Set("HX-Request", "true")
 	header.Set("HX-Current-URL", "http://vault.test/abstracts?status=open")
-	got := m.ask(t, method, address(pattern), header)
-	if strings.HasPrefix(to, "/sign-in") && !safe(method) {
+	got := m.send(t, method, examplePath(pattern), header)
+	if strings.HasPrefix(to, "/sign-in") && !isSafe(method) {
 		to = "" // the typed text stays in the page
 	} else if strings.HasPrefix(to, "/sign-in") {
 		to = "/sign-in?to=%2Fabstracts%3Fstatus%3Dopen"
@@ -308,7 +308,7 @@ func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
 	}
 }
 
-func (m *matrix) key(t *testing.T) string {
+func (m *accessMatrix) createKey(t *testing.T) string {
 	t.Helper()
 	text, _, err := m.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "closing"})
 	if err != nil {

@@ -22,8 +22,8 @@ var (
 	dataNamed  = regexp.MustCompile(`\b(data-[a-z-]+)[=\s>"{\]]`)
 )
 
-// texts returns the files that match a pattern, by name. There must be some.
-func texts(t *testing.T, pattern string) map[string]string {
+// readFiles returns the files that match a pattern, by name. There must be some.
+func readFiles(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
 	if err != nil || len(names) == 0 {
@@ -46,18 +46,18 @@ func texts(t *testing.T, pattern string) map[string]string {
 // Every icon, class, block, and data attribute must be used.
 func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	t.Parallel()
-	pages, scripts, styles, code := texts(t, "../../web/pages/*.html"), texts(t, "../../web/script/*.js"), texts(t, "../../web/style/*.css"), texts(t, "*/*.go")
+	pages, scripts, styles, code := readFiles(t, "../../web/pages/*.html"), readFiles(t, "../../web/script/*.js"), readFiles(t, "../../web/style/*.css"), readFiles(t, "*/*.go")
 	// Classes that the libraries set.
 	said := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
 	icons := map[string]bool{}
 	defined, shown := map[string]string{}, map[string]bool{"layout.html": true, "main": true, "head": true}
 	for name, text := range pages {
 		for _, m := range classText.FindAllStringSubmatch(text, -1) {
-			add(said, m[1])
+			addWords(said, m[1])
 		}
 		for _, m := range action.FindAllString(text, -1) {
 			for _, q := range quoted.FindAllString(m, -1) {
-				add(said, q)
+				addWords(said, q)
 				icons[strings.Trim(q, `"`)] = true
 			}
 		}
@@ -72,13 +72,13 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	for _, texts := range []map[string]string{scripts, code} {
 		for _, text := range texts {
 			for _, q := range quoted.FindAllString(text, -1) {
-				add(said, q)
+				addWords(said, q)
 				shown[strings.Trim(q, `"`)], icons[strings.Trim(q, `"'`)] = true, true
 			}
 		}
 	}
 	viewers := map[string]bool{}
-	add(viewers, viewersOwn(t))
+	addWords(viewers, swaggerUIText(t))
 	for name, text := range styles {
 		for _, m := range cssClass.FindAllStringSubmatch(cssRemark.ReplaceAllString(text, ""), -1) {
 			if !said[m[1]] && (filepath.Base(name) != "docs.css" || !viewers[m[1]]) {
@@ -91,26 +91,26 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 			t.Errorf("%s: nothing shows the block %q", name, block)
 		}
 	}
-	for name := range texts(t, "../../web/icons/*.svg") {
+	for name := range readFiles(t, "../../web/icons/*.svg") {
 		if icon := strings.TrimSuffix(filepath.Base(name), ".svg"); !icons[icon] {
 			t.Errorf("no page has the icon %s", icon)
 		}
 	}
-	used := strings.Join([]string{joinTexts(scripts), joinTexts(styles), joinTexts(code)}, "\n")
+	used := strings.Join([]string{joinFiles(scripts), joinFiles(styles), joinFiles(code)}, "\n")
 	for name, text := range pages {
 		for _, m := range dataNamed.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(used, m[1]) && !strings.Contains(used, "dataset."+camel(m[1])) && !strings.Contains(used, "'"+camel(m[1])+"'") {
+			if !strings.Contains(used, m[1]) && !strings.Contains(used, "dataset."+datasetKey(m[1])) && !strings.Contains(used, "'"+datasetKey(m[1])+"'") {
 				t.Errorf("%s: nothing reads %s", name, m[1])
 			}
 		}
 	}
 }
 
-// viewersOwn returns the code and style sheet of Swagger UI, whose classes our styles override.
-func viewersOwn(t *testing.T) string {
+// swaggerUIText returns the code and style sheet of Swagger UI, whose classes our styles override.
+func swaggerUIText(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, packed := range texts(t, "../../web/library/swagger-ui.*.gz") {
+	for _, packed := range readFiles(t, "../../web/library/swagger-ui.*.gz") {
 		r, err := gzip.NewReader(strings.NewReader(packed))
 		if err != nil {
 			t.Fatalf("gzip.NewReader: %v", err)
@@ -122,13 +122,13 @@ func viewersOwn(t *testing.T) string {
 	return all.String()
 }
 
-func add(said map[string]bool, text string) {
+func addWords(said map[string]bool, text string) {
 	for _, w := range word.FindAllString(text, -1) {
 		said[w] = true
 	}
 }
 
-func joinTexts(texts map[string]string) string {
+func joinFiles(texts map[string]string) string {
 	var all strings.Builder
 	for _, text := range texts {
 		all.WriteString(text)
@@ -136,8 +136,8 @@ func joinTexts(texts map[string]string) string {
 	return all.String()
 }
 
-// camel returns the name of a data attribute in scripts.
-func camel(attribute string) string {
+// datasetKey returns the name of a data attribute in scripts.
+func datasetKey(attribute string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(attribute, "data-"), "-")
 	for part := range strings.SplitSeq(rest, "-") {
 		if part != "" {

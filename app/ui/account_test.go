@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// found returns what the group of a pattern matches in a page.
-func (r reply) found(t *testing.T, pattern string) []string {
+// matches returns what the group of a pattern matches in a page.
+func (r reply) matches(t *testing.T, pattern string) []string {
 	t.Helper()
 	var texts []string
 	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(r.body), -1) {
@@ -26,15 +26,17 @@ func (r reply) found(t *testing.T, pattern string) []string {
 	return texts
 }
 
-func shows(password string) url.Values { return url.Values{"current_password": {password}} }
+func currentPasswordForm(password string) url.Values {
+	return url.Values{"current_password": {password}}
+}
 
 func TestAccountPassword(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.user(t, "kim", model.RoleViewer)
-	cookie, other := h.as(t, "kim"), h.as(t, "kim")
-	h.status(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`, `autocomplete="new-password"`)
-	form := twice("Canary anew and longer")
+	h := newTestServer(t)
+	h.createUser(t, "kim", model.RoleViewer)
+	cookie, other := h.cookieFor(t, "kim"), h.cookieFor(t, "kim")
+	h.request(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`, `autocomplete="new-password"`)
+	form := newPasswordForm("Canary anew and longer")
 	form.Set("current_password", "Canary wrong")
 	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is wrong.", `aria-describedby="present-problem"`)
 	form.Set("current_password", goodPassword)
@@ -46,34 +48,34 @@ func TestAccountPassword(t *testing.T) {
 	form.Set("password", "Canary anew and longer")
 	form.Set("again", "Canary anew and longer")
 	done := h.post(t, 303, "/me/password", form, cookie)
-	h.status(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Your password is changed.")
-	h.status(t, 303, "GET", "/me", other) // that session is signed out
+	h.request(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Your password is changed.")
+	h.request(t, 303, "GET", "/me", other) // that session is signed out
 	h.post(t, 303, "/sign-in", credentials("kim", "Canary anew and longer", ""))
 }
 
 // An open session can't be used to guess the password.
 func TestAccountResistsGuessing(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
 	for range 3 {
-		h.post(t, 422, "/me/second-factor", shows("Canary wrong"), cookie)
+		h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie)
 	}
-	h.post(t, 429, "/me/second-factor", shows(goodPassword), cookie).has(t, "Too many tries.")
-	h.post(t, 429, "/me/password", shows(goodPassword), cookie).same(t, map[string]string{"Retry-After": "1"})
+	h.post(t, 429, "/me/second-factor", currentPasswordForm(goodPassword), cookie).has(t, "Too many tries.")
+	h.post(t, 429, "/me/password", currentPasswordForm(goodPassword), cookie).checkHeaders(t, map[string]string{"Retry-After": "1"})
 }
 
 func TestAccountTwoFactor(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
-	h.post(t, 422, "/me/second-factor", shows("Canary wrong"), cookie).has(t, "The current password is wrong.", `aria-describedby="factor-password-problem"`)
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
+	h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie).has(t, "The current password is wrong.", `aria-describedby="factor-password-problem"`)
 	h.post(t, 409, "/me/second-factor/confirm", url.Values{"code": {"123456"}}, cookie)
-	offer := h.post(t, 200, "/me/second-factor", shows(goodPassword), cookie)
-	offer.same(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
+	offer := h.post(t, 200, "/me/second-factor", currentPasswordForm(goodPassword), cookie)
+	offer.checkHeaders(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
 	offer.has(t, `<svg viewBox="0 0 `, `role="img"`, `fill="#fff"`)
 	offer.lacks(t, "otpauth:", "data:", "<img")
-	typed := offer.found(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0]
+	typed := offer.matches(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0]
 	if groups := strings.Fields(typed); len(groups) != 8 || len(groups[0]) != 4 {
 		t.Errorf("the secret is shown as %q", typed)
 	}
@@ -81,82 +83,82 @@ func TestAccountTwoFactor(t *testing.T) {
 	wrong := h.post(t, 422, "/me/second-factor/confirm", url.Values{"code": {"000000"}}, cookie)
 	wrong.has(t, "This code is wrong.", `aria-describedby="code-problem"`)
 	wrong.lacks(t, typed, "<rect")
-	shown := h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.code(t, plain)}}, cookie)
-	shown.same(t, map[string]string{"Cache-Control": "no-store"})
-	codes := shown.found(t, `name="code" value="([a-z2-7-]+)"`)
+	shown := h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.totpCode(t, plain)}}, cookie)
+	shown.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
+	codes := shown.matches(t, `name="code" value="([a-z2-7-]+)"`)
 	if len(codes) != 10 {
 		t.Fatalf("%d codes", len(codes))
 	}
-	page := h.status(t, 200, "GET", "/me", cookie)
+	page := h.request(t, 200, "GET", "/me", cookie)
 	page.has(t, "10 recovery codes are left")
 	for _, secret := range append(codes, plain, typed) {
 		page.lacks(t, secret)
 	}
 	saved := h.post(t, 200, "/me/second-factor/codes.txt", url.Values{"code": codes}, cookie)
-	saved.same(t, map[string]string{
+	saved.checkHeaders(t, map[string]string{
 		"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		"Content-Disposition": `attachment; filename="deedkeep-recovery-codes.txt"`,
 	})
 	saved.has(t, codes...)
 	h.post(t, 422, "/me/second-factor/codes.txt", url.Values{"code": {"<script>"}}, cookie)
-	h.never = append(append(h.never, codes...), plain, typed)
+	h.secrets = append(append(h.secrets, codes...), plain, typed)
 }
 
 // New recovery codes replace the old ones, and two-factor authentication can be removed.
 func TestAccountWithoutTwoFactor(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	_, codes := h.factor(t, "Owner")
-	cookie := "Cookie: deedkeep=" + h.session(t, "Owner", codes[9])
-	form := shows(goodPassword)
-	form.Set("once", h.status(t, 200, "GET", "/me", cookie).found(t, onceField)[0])
+	h := newTestServer(t)
+	_, codes := h.setUpTwoFactor(t, "Owner")
+	cookie := "Cookie: deedkeep=" + h.signIn(t, "Owner", codes[9])
+	form := currentPasswordForm(goodPassword)
+	form.Set("once", h.request(t, 200, "GET", "/me", cookie).matches(t, onceField)[0])
 	again := h.post(t, 200, "/me/second-factor/codes", form, cookie)
 	h.post(t, 409, "/me/second-factor/codes", form, cookie).has(t, "These codes were made already.")
 	again.lacks(t, codes[0])
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
 		t.Error("an old code lets in")
 	}
-	fresh := again.found(t, `name="code" value="([a-z2-7-]+)"`)
-	h.session(t, "owner", fresh[0])
-	h.post(t, 422, "/me/second-factor/remove", shows("Canary wrong"), cookie)
+	fresh := again.matches(t, `name="code" value="([a-z2-7-]+)"`)
+	h.signIn(t, "owner", fresh[0])
+	h.post(t, 422, "/me/second-factor/remove", currentPasswordForm("Canary wrong"), cookie)
 	h.clock.Advance(time.Minute)
-	h.post(t, 303, "/me/second-factor/remove", shows(goodPassword), cookie)
-	h.status(t, 200, "GET", "/me", cookie).has(t, "Set it up")
-	h.session(t, "owner", "")
-	h.post(t, 409, "/me/second-factor/remove", shows(goodPassword), cookie).has(t, "No second factor is set up.")
-	h.never = append(append(h.never, codes...), fresh...)
+	h.post(t, 303, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie)
+	h.request(t, 200, "GET", "/me", cookie).has(t, "Set it up")
+	h.signIn(t, "owner", "")
+	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t, "No second factor is set up.")
+	h.secrets = append(append(h.secrets, codes...), fresh...)
 }
 
 // If two-factor authentication is required, only the account page works until it is set up.
 func TestEnroll(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
-	h.user(t, "Owner", model.RoleAdmin)
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
+	h.createUser(t, "Owner", model.RoleAdmin)
 	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
-	in.same(t, map[string]string{"Location": "/me"})
+	in.checkHeaders(t, map[string]string{"Location": "/me"})
 	cookie := "Cookie: " + in.cookies()
-	h.status(t, 303, "GET", "/", cookie).same(t, map[string]string{"Location": "/me"})
-	h.post(t, 303, "/admin/users", url.Values{"name": {"x"}, "role": {"admin"}}, cookie).same(t, map[string]string{"Location": "/me"})
-	page := h.status(t, 200, "GET", "/me", cookie)
+	h.request(t, 303, "GET", "/", cookie).checkHeaders(t, map[string]string{"Location": "/me"})
+	h.post(t, 303, "/admin/users", url.Values{"name": {"x"}, "role": {"admin"}}, cookie).checkHeaders(t, map[string]string{"Location": "/me"})
+	page := h.request(t, 200, "GET", "/me", cookie)
 	page.has(t, "A second factor is required here.")
 	page.lacks(t, `href="/admin`, `href="/orders"`)
-	offer := h.post(t, 200, "/me/second-factor", shows(goodPassword), cookie)
-	plain := strings.ReplaceAll(offer.found(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0], " ", "")
-	h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.code(t, plain)}}, cookie).has(t, `href="/orders"`)
-	h.status(t, 200, "GET", "/", cookie)
-	settled := h.status(t, 200, "GET", "/me", cookie)
+	offer := h.post(t, 200, "/me/second-factor", currentPasswordForm(goodPassword), cookie)
+	plain := strings.ReplaceAll(offer.matches(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0], " ", "")
+	h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.totpCode(t, plain)}}, cookie).has(t, `href="/orders"`)
+	h.request(t, 200, "GET", "/", cookie)
+	settled := h.request(t, 200, "GET", "/me", cookie)
 	settled.lacks(t, "Remove it", "is required here")
-	h.post(t, 409, "/me/second-factor/remove", shows(goodPassword), cookie).has(t, "A second factor is required here; set up another one in its place.")
+	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t, "A second factor is required here; set up another one in its place.")
 }
 
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.user(t, "kim", model.RoleViewer)
-	one, two, three, kim := h.as(t, "Owner"), h.as(t, "Owner"), h.as(t, "Owner"), h.as(t, "kim")
-	page := h.status(t, 200, "GET", "/me", one)
+	h := newTestServer(t)
+	h.createUser(t, "kim", model.RoleViewer)
+	one, two, three, kim := h.cookieFor(t, "Owner"), h.cookieFor(t, "Owner"), h.cookieFor(t, "Owner"), h.cookieFor(t, "kim")
+	page := h.request(t, 200, "GET", "/me", one)
 	page.has(t, "Firefox on Windows", "192.0.2.9", "This one", "Sign out the others", "Sign out everywhere")
-	ids := page.found(t, `name="session" value="([0-9a-f]+)"`)
+	ids := page.matches(t, `name="session" value="([0-9a-f]+)"`)
 	if len(ids) != 2 {
 		t.Fatalf("%d other sessions", len(ids))
 	}
@@ -164,12 +166,12 @@ func TestSessions(t *testing.T) {
 	for _, none := range []string{"", "x", ids[0][:4]} {
 		h.post(t, 303, "/me/sessions/end", url.Values{"session": {none}}, one)
 	}
-	h.status(t, 200, "GET", "/me", two)
-	h.status(t, 200, "GET", "/me", three)
-	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, one).same(t, map[string]string{"Location": "/me"})
+	h.request(t, 200, "GET", "/me", two)
+	h.request(t, 200, "GET", "/me", three)
+	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, one).checkHeaders(t, map[string]string{"Location": "/me"})
 	in := 0
 	for _, cookie := range []string{two, three} {
-		if h.ask(t, "GET", "/me", cookie).StatusCode == 200 {
+		if h.send(t, "GET", "/me", cookie).StatusCode == 200 {
 			in++
 		}
 	}
@@ -177,15 +179,15 @@ func TestSessions(t *testing.T) {
 		t.Errorf("%d of two are still in", in)
 	}
 	h.post(t, 303, "/me/sessions/end-others", nil, one)
-	h.status(t, 303, "GET", "/me", two)
-	h.status(t, 303, "GET", "/me", three)
-	again := h.as(t, "Owner")
+	h.request(t, 303, "GET", "/me", two)
+	h.request(t, 303, "GET", "/me", three)
+	again := h.cookieFor(t, "Owner")
 	out := h.post(t, 303, "/me/sessions/end-all", nil, one)
-	out.same(t, map[string]string{"Location": "/sign-in"})
+	out.checkHeaders(t, map[string]string{"Location": "/sign-in"})
 	if gone := out.cookie(t, "deedkeep"); gone.MaxAge != -1 {
 		t.Errorf("%+v", gone)
 	}
-	h.status(t, 303, "GET", "/me", one)
-	h.status(t, 303, "GET", "/me", again)
-	h.status(t, 200, "GET", "/me", kim)
+	h.request(t, 303, "GET", "/me", one)
+	h.request(t, 303, "GET", "/me", again)
+	h.request(t, 200, "GET", "/me", kim)
 }

@@ -21,7 +21,7 @@ import (
 
 const formula = `=HYPERLINK("http://evil.example")`
 
-func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) vault.AbstractWithFiles {
+func (h *testServer) createAbstractAt(t *testing.T, actor model.Actor, address string) vault.AbstractWithFiles {
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
@@ -37,21 +37,21 @@ func (h *testServer) abstract(t *testing.T, actor model.Actor, address string) v
 
 func TestActivity(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	h.clock.Advance(24 * time.Hour)
-	admin := h.sit(t, "ada", model.RoleAdmin)
-	h.sit(t, formula, model.RoleStaff)
-	made := h.abstract(t, admin.actor, `12 <b>Mill</b> Road`)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	h.newUser(t, formula, model.RoleStaff)
+	made := h.createAbstractAt(t, admin.actor, `12 <b>Mill</b> Road`)
 	id := made.Abstract.ID
 	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
-	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
+	file := h.upload(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
 	h.vault.Events.RecordAccess(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
-	admin.change(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
-	order := h.order(t, "26-7", 1, model.PropertyDraft{})
-	h.order(t, "26-8", 1, model.PropertyDraft{})
-	duplicate := h.order(t, "26-8", 1, model.PropertyDraft{})
+	admin.submitChange(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
+	order := h.createOrder(t, "26-7", 1, model.PropertyDraft{})
+	h.createOrder(t, "26-8", 1, model.PropertyDraft{})
+	duplicate := h.createOrder(t, "26-8", 1, model.PropertyDraft{})
 	h.vault.Events.RecordAccess(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
@@ -90,8 +90,8 @@ func TestActivity(t *testing.T) {
 
 func TestActivityPaging(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	for i := range 120 {
 		h.vault.Events.RecordAccess(admin.actor, "file.downloaded", fmt.Sprint("file:", i+1000), nil)
 	}
@@ -121,14 +121,14 @@ func TestActivityPaging(t *testing.T) {
 
 func TestActivityCSV(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
-	bad := h.sit(t, formula, model.RoleStaff)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	bad := h.newUser(t, formula, model.RoleStaff)
 	for i := range 700 { // more than one batch
 		h.vault.Events.RecordAccess(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
 	}
 	got := admin.get(t, 200, "/admin/activity.csv?kind=file.downloaded")
-	got.same(t, map[string]string{"Content-Type": "text/csv; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
+	got.checkHeaders(t, map[string]string{"Content-Type": "text/csv; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
 	text, marked := strings.CutPrefix(string(got.body), "\ufeff")
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil || !marked || len(rows) != 701 {
@@ -152,22 +152,22 @@ func TestActivityCSV(t *testing.T) {
 
 func TestActivityVerify(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/activity", "Verify the log", "Every entry is sealed")
 	admin.post(t, 303, "/admin/activity/verify", nil)
-	ends(t, func() bool { return h.vault.Events.VerifyProgress().Running })
+	waitUntilStopped(t, func() bool { return h.vault.Events.VerifyProgress().Running })
 	admin.get(t, 200, "/admin/activity", "The log holds: all", "with the hash <code>")
-	part := admin.testServer.status(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
+	part := admin.testServer.request(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
 	part.has(t, `id="log-check"`, "The log holds")
 	part.lacks(t, "<html", "hx-trigger")
 	admin.get(t, 303, "/admin/activity/verify")
 }
 
-var kindText = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
+var eventKindPattern = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
 
 // Every kind of event that the vault writes has a text.
-func TestEventWords(t *testing.T) {
+func TestEventKindsHaveText(t *testing.T) {
 	t.Parallel()
 	known := ui.EventKinds()
 	for _, pattern := range []string{"../vault/*.go", "../store/buckets.go", "../api/*.go"} {
@@ -183,7 +183,7 @@ func TestEventWords(t *testing.T) {
 			if err != nil {
 				t.Fatalf("os.ReadFile: %v", err)
 			}
-			for _, m := range kindText.FindAllSubmatch(text, -1) {
+			for _, m := range eventKindPattern.FindAllSubmatch(text, -1) {
 				if kind := string(m[1]); !known[kind] {
 					t.Errorf("%s: %s has no words", name, kind)
 				}
@@ -193,28 +193,28 @@ func TestEventWords(t *testing.T) {
 }
 
 // The export has no deadline, only its batches have.
-func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
+func TestActivityCSVHasNoDeadline(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	for i := range 1100 {
 		h.vault.Events.RecordAccess(model.Actor{Kind: model.ActorKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
 	}
-	w := &slow{ResponseRecorder: httptest.NewRecorder()}
+	w := &deadlineCounter{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/admin/activity.csv?kind=file.downloaded", nil)
 	r.Header.Set("Cookie", strings.TrimPrefix(admin.cookie, "Cookie: "))
 	h.server.Config.Handler.ServeHTTP(w, r)
-	if w.Code != http.StatusOK || strings.Count(w.Body.String(), "\n") != 1101 || w.moved < 3 {
-		t.Errorf("status %d, %d lines, put off %d times", w.Code, strings.Count(w.Body.String(), "\n"), w.moved)
+	if w.Code != http.StatusOK || strings.Count(w.Body.String(), "\n") != 1101 || w.extensions < 3 {
+		t.Errorf("status %d, %d lines, put off %d times", w.Code, strings.Count(w.Body.String(), "\n"), w.extensions)
 	}
 }
 
 // The export has columns for the name of the record and the local time. They are escaped, too.
 func TestActivityCSVNames(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
-	order := h.order(t, formula, 1, model.PropertyDraft{})
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	order := h.createOrder(t, formula, 1, model.PropertyDraft{})
 	made := order.CreatedAt.In(time.Local).Format(time.DateTime)
 	got := admin.get(t, 200, "/admin/activity.csv?kind=order.created")
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(got.body), "\ufeff"))).ReadAll()

@@ -14,17 +14,17 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func openBackedUp(t *testing.T) (h *testServer, to string) {
+func newServerWithBackup(t *testing.T) (h *testServer, to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "nas <1>")
-	h = openEmpty(t, func(opts *instance.Options) {
+	h = newEmptyTestServer(t, func(opts *instance.Options) {
 		opts.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour}
 	})
 	return h, to
 }
 
-// ends waits until background work has finished.
-func ends(t *testing.T, running func() bool) {
+// waitUntilStopped waits until background work has finished.
+func waitUntilStopped(t *testing.T, running func() bool) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); running(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
@@ -33,10 +33,10 @@ func ends(t *testing.T, running func() bool) {
 	}
 }
 
-func TestBackupsWithoutPlace(t *testing.T) {
+func TestBackupsWithoutDirectory(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/backups", "No directory is set", "Then write in <code>/etc/deedkeep/own.yaml</code>", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
 	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
@@ -45,15 +45,15 @@ func TestBackupsWithoutPlace(t *testing.T) {
 
 func TestBackups(t *testing.T) {
 	t.Parallel()
-	h, to := openBackedUp(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
-	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	h, to := newServerWithBackup(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
 	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost", "Back up now").lacks(t, "nas <1>")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
 
 	admin.post(t, 303, "/admin/backups", nil)
-	ends(t, func() bool { return h.vault.Backups.Progress().Running })
+	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
 	page := admin.get(t, 200, "/admin/backups", "The backup was made", "1 document, ", "0 minutes ago", `name="snapshot"`)
 	page.lacks(t, "There is no backup")
 	state, err := h.vault.Backups.State()
@@ -61,7 +61,7 @@ func TestBackups(t *testing.T) {
 		t.Fatal(state, err)
 	}
 	admin.post(t, 303, "/admin/backups/verify", url.Values{"snapshot": {state.LastGood.Snapshot}})
-	ends(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
+	waitUntilStopped(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
 	admin.get(t, 200, "/admin/backups", "All is well", "1 backup, 1 document")
 	admin.post(t, 409, "/admin/backups/verify", url.Values{"snapshot": {"20990101T000000Z"}})
 
@@ -73,20 +73,20 @@ func TestBackups(t *testing.T) {
 		t.Fatalf("os.Remove: %v", err)
 	}
 	admin.post(t, 303, "/admin/backups/verify", nil)
-	ends(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
+	waitUntilStopped(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
 	admin.get(t, 200, "/admin/backups", "The backups are damaged", "1 finding")
-	part := h.status(t, 200, "GET", "/admin/backups/check", admin.cookie, "HX-Request: true")
+	part := h.request(t, 200, "GET", "/admin/backups/check", admin.cookie, "HX-Request: true")
 	part.has(t, `id="backup-check"`)
 	part.lacks(t, "<html", "hx-trigger=\"load")
-	part.same(t, map[string]string{"Hx-Refresh": "true"})
+	part.checkHeaders(t, map[string]string{"Hx-Refresh": "true"})
 }
 
 // A second click says that a backup is running. Every page warns while there is no backup.
 func TestBackupTwice(t *testing.T) {
 	t.Parallel()
-	h, to := openBackedUp(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
-	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	h, to := newServerWithBackup(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	held, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	go func() {
@@ -103,8 +103,8 @@ func TestBackupTwice(t *testing.T) {
 	<-held
 	admin.get(t, 200, "/admin/backups", "A backup is being made since", "<progress", "This page may be left")
 	again := admin.post(t, 303, "/admin/backups", nil)
-	admin.testServer.status(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
-	part := h.status(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
+	admin.testServer.request(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
+	part := h.request(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
 	part.has(t, "load delay:1s")
 	close(release)
 	if err := <-done; err != nil {
@@ -113,15 +113,15 @@ func TestBackupTwice(t *testing.T) {
 	h.clock.Advance(time.Minute) // the cache expires after that time
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
 	h.clock.Advance(50 * time.Hour)
-	admin = h.sit(t, "ben", model.RoleAdmin)
-	staff := h.sit(t, "tom", model.RoleStaff)
+	admin = h.newUser(t, "ben", model.RoleAdmin)
+	staff := h.newUser(t, "tom", model.RoleStaff)
 	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)
 	staff.get(t, 200, "/trash").lacks(t, "backup")
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatalf("os.RemoveAll: %v", err)
 	}
 	admin.post(t, 303, "/admin/backups", nil)
-	ends(t, func() bool { return h.vault.Backups.Progress().Running })
+	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
 	admin.get(t, 200, "/admin/backups", "was not made", "the backups that were there are not there")
 	admin.get(t, 200, "/trash", "was not made")
 	admin.get(t, 200, "/admin/backups", `role="alert"`)
@@ -129,12 +129,12 @@ func TestBackupTwice(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir, "write it in <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
 	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
 	for _, role := range []model.Role{model.RoleStaff, model.RoleViewer} {
-		other := h.sit(t, string(role), role)
+		other := h.newUser(t, string(role), role)
 		for _, target := range []string{"/admin/settings", "/admin/backups"} {
 			other.get(t, 403, target)
 			other.post(t, 403, target, nil)
@@ -146,8 +146,8 @@ func TestSettings(t *testing.T) {
 // Every page of an administrator warns of a nearly full disk.
 func TestDiskWarning(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(opts *instance.Options) { opts.Settings.FileSize = 1 << 56 })
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newEmptyTestServer(t, func(opts *instance.Options) { opts.Settings.FileSize = 1 << 56 })
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/trash", "The disk is nearly full", `href="/admin/settings"`)
 	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">The service</a>`)
 }

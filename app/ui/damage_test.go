@@ -19,9 +19,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// rot overwrites a stored document and changes its modification time, so that the change is
+// corrupt overwrites a stored document and changes its modification time, so that the change is
 // detectable regardless of the clock's resolution.
-func (h *testServer) rot(t *testing.T, file model.File, content []byte) {
+func (h *testServer) corrupt(t *testing.T, file model.File, content []byte) {
 	t.Helper()
 	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -36,8 +36,8 @@ func (h *testServer) rot(t *testing.T, file model.File, content []byte) {
 	}
 }
 
-// fetched returns the response; err is not nil if the connection was aborted.
-func fetched(t *testing.T, client *http.Client, method, target string, header ...string) (*http.Response, []byte, error) {
+// fetch returns the response; err is not nil if the connection was aborted.
+func fetch(t *testing.T, client *http.Client, method, target string, header ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
 	if err != nil {
@@ -56,8 +56,8 @@ func fetched(t *testing.T, client *http.Client, method, target string, header ..
 	return response, body, err
 }
 
-// both returns servers of the same pages for HTTP/1.1 and HTTP/2.
-func (h *testServer) both(t *testing.T) map[string]*httptest.Server {
+// serversByProtocol returns servers of the same pages for HTTP/1.1 and HTTP/2.
+func (h *testServer) serversByProtocol(t *testing.T) map[string]*httptest.Server {
 	t.Helper()
 	second := httptest.NewUnstartedServer(h.server.Config.Handler)
 	second.EnableHTTP2 = true
@@ -67,16 +67,16 @@ func (h *testServer) both(t *testing.T) map[string]*httptest.Server {
 	return map[string]*httptest.Server{"HTTP/1.1": h.server, "HTTP/2.0": second}
 }
 
-func verifying(o *instance.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
+func verifyLargeDocuments(o *instance.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
 
 // TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in other
 // ways: small ones, and large ones that are verified while they are sent.
 func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, verifying)
-	h.user(t, "Owner", model.RoleAdmin)
-	cookie := h.as(t, "Owner")
-	servers := h.both(t)
+	h := newEmptyTestServer(t, verifyLargeDocuments)
+	h.createUser(t, "Owner", model.RoleAdmin)
+	cookie := h.cookieFor(t, "Owner")
+	servers := h.serversByProtocol(t)
 	type damaged struct {
 		file    model.File
 		content []byte
@@ -85,7 +85,7 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	for i := range 65 {
 		content := fmt.Appendf(nil, "deed %d ", i)
 		content = bytes.Repeat(content, 1+(i%2*200<<10)/len(content))
-		file := h.put(t, fmt.Sprintf("Deed %d.txt", i), content)
+		file := h.upload(t, fmt.Sprintf("Deed %d.txt", i), content)
 		bad := bytes.Clone(content)
 		bad[i*7919%len(bad)] ^= 1 << (i % 8)
 		switch i {
@@ -96,15 +96,15 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 		case 64:
 			bad = append(bad, 'x')
 		}
-		h.rot(t, file, bad)
+		h.corrupt(t, file, bad)
 		all = append(all, damaged{file, content})
 	}
 	for i, d := range all {
 		for protocol, server := range servers {
 			// The second request gets an error page: the damage is known.
-			target := []string{h.link(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID), fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
+			target := []string{h.signedLink(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID), fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
 			for _, header := range []string{"Accept: */*", "Range: bytes=0-"} {
-				response, body, err := fetched(t, server.Client(), "GET", server.URL+target, header, cookie)
+				response, body, err := fetch(t, server.Client(), "GET", server.URL+target, header, cookie)
 				if response.Proto != protocol {
 					t.Fatalf("got %s, want %s", response.Proto, protocol)
 				}
@@ -118,8 +118,8 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 		}
 	}
 	for _, d := range all {
-		h.put(t, d.file.Filename, d.content)
-		if got := h.status(t, 200, "GET", h.link(d.file)); !bytes.Equal(got.body, d.content) {
+		h.upload(t, d.file.Filename, d.content)
+		if got := h.request(t, 200, "GET", h.signedLink(d.file)); !bytes.Equal(got.body, d.content) {
 			t.Errorf("uploaded again: got %d bytes, want %d", len(got.body), len(d.content))
 		}
 	}
@@ -129,12 +129,12 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 // documents that were not verified recently.
 func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, verifying)
+	h := newEmptyTestServer(t, verifyLargeDocuments)
 	content := bytes.Repeat([]byte("0123456789"), 30<<10)
-	file := h.put(t, "a.txt", content)
+	file := h.upload(t, "a.txt", content)
 	tag := `"` + file.Digest + `"`
 	size := len(content)
-	for protocol, server := range h.both(t) {
+	for protocol, server := range h.serversByProtocol(t) {
 		for _, row := range []struct {
 			name, method string
 			header       string
@@ -152,7 +152,7 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 			{"all", "GET", "Accept: */*", 200, content},
 		} {
 			h.clock.Advance(25 * time.Hour) // all verifications have expired
-			response, body, err := fetched(t, server.Client(), row.method, server.URL+h.link(file), row.header)
+			response, body, err := fetch(t, server.Client(), row.method, server.URL+h.signedLink(file), row.header)
 			if err != nil || response.StatusCode != row.status || row.status < 300 && !bytes.Equal(body, row.body) {
 				t.Errorf("%s, %s: got %d with %d bytes, %v; want %d with %d", protocol, row.name, response.StatusCode, len(body), err, row.status, len(row.body))
 			}
@@ -167,9 +167,9 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 // damage is reported by name.
 func TestDamagedDocumentsInZips(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, verifying)
-	h.user(t, "Owner", model.RoleAdmin)
-	cookie := h.as(t, "Owner")
+	h := newEmptyTestServer(t, verifyLargeDocuments)
+	h.createUser(t, "Owner", model.RoleAdmin)
+	cookie := h.cookieFor(t, "Owner")
 	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatalf("Folders.Create: %v", err)
@@ -177,7 +177,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	contents := [][]byte{vaulttest.PDF(1, "a"), bytes.Repeat([]byte("large "), 40<<10), vaulttest.PDF(1, "c")}
 	var files []model.File
 	for i, content := range contents {
-		file := h.put(t, fmt.Sprintf("%d.%s", i, []string{"pdf", "txt", "pdf"}[i]), content)
+		file := h.upload(t, fmt.Sprintf("%d.%s", i, []string{"pdf", "txt", "pdf"}[i]), content)
 		patch := model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: int64(folder.ID)})}
 		if file, err = h.vault.Files.Patch(t.Context(), model.Actor{Kind: "operator"}, file.ID, patch, vault.Match{}); err != nil {
 			t.Fatalf("Files.Patch: %v", err)
@@ -185,22 +185,22 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 		files = append(files, file)
 	}
 	target := fmt.Sprintf("%s/vault/%d/zip", h.server.URL, folder.ID)
-	if response, _, err := fetched(t, h.server.Client(), "GET", target, cookie); err != nil || response.StatusCode != 200 {
+	if response, _, err := fetch(t, h.server.Client(), "GET", target, cookie); err != nil || response.StatusCode != 200 {
 		t.Fatalf("sound: %d, %v", response.StatusCode, err)
 	}
 	for i, content := range contents {
 		bad := bytes.Clone(content)
 		bad[len(bad)/3] ^= 1
-		h.rot(t, files[i], bad)
-		response, _, err := fetched(t, h.server.Client(), "GET", target, cookie)
+		h.corrupt(t, files[i], bad)
+		response, _, err := fetch(t, h.server.Client(), "GET", target, cookie)
 		if err == nil && response.StatusCode != http.StatusInternalServerError {
 			t.Errorf("document %d: status %d, complete", i, response.StatusCode)
 		}
-		response, body, err := fetched(t, h.server.Client(), "GET", target, cookie)
+		response, body, err := fetch(t, h.server.Client(), "GET", target, cookie)
 		if err != nil || response.StatusCode != http.StatusInternalServerError || !bytes.Contains(body, []byte(files[i].Filename)) {
 			t.Errorf("document %d, known: status %d, %v\n%s", i, response.StatusCode, err, body)
 		}
-		h.put(t, "again "+files[i].Filename, content)
+		h.upload(t, "again "+files[i].Filename, content)
 	}
 }
 
@@ -208,18 +208,18 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 // page.
 func TestDamageIsShownToAdministrators(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	content := vaulttest.PDF(1, "a")
-	file := h.put(t, "a.pdf", content)
+	file := h.upload(t, "a.pdf", content)
 	admin.get(t, 200, "/admin/backups", "No document is known to be damaged", "Not started").lacks(t, "Damaged")
-	h.rot(t, file, content[1:])
+	h.corrupt(t, file, content[1:])
 	admin.get(t, 500, fmt.Sprintf("/documents/%d/original", file.ID), "Document damaged", "“a.pdf” (document 1)")
 	h.clock.Advance(time.Minute)
 	admin.get(t, 200, "/vault", "1 stored document is damaged")
 	admin.get(t, 200, "/admin/backups", `<a href="/documents/1">Document 1</a>`)
 	admin.get(t, 200, "/admin/activity", "found damage in")
-	h.put(t, "again.pdf", content)
+	h.upload(t, "again.pdf", content)
 	h.clock.Advance(time.Minute)
 	admin.get(t, 200, "/vault").lacks(t, "damaged")
 	admin.get(t, 200, "/admin/backups", "No document is known to be damaged")

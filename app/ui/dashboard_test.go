@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// order creates an order that is due in that many days of the test clock.
-func (h *testServer) order(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
+// createOrder creates an order that is due in that many days of the test clock.
+func (h *testServer) createOrder(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
 	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Idempotency[model.Order]{})
@@ -27,32 +27,32 @@ func (h *testServer) orderPath(o model.Order) string {
 	return "/orders/" + h.vault.Secrets.IDs("orders").Encode(o.ID)
 }
 
-func elm() model.PropertyDraft {
+func elmStreet() model.PropertyDraft {
 	return model.PropertyDraft{Address: model.StringInput("12 Elm <St>"), City: model.StringInput("Troy"), State: model.StringInput("NY")}
 }
 
-func TestDeskOfANewVault(t *testing.T) {
+func TestDashboardOfEmptyVault(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.visit(t, model.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups", "/admin/users/new")
-	staff := h.visit(t, model.RoleStaff).get(t, 200, "/")
+	h := newTestServer(t)
+	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups", "/admin/users/new")
+	staff := h.openBrowser(t, model.RoleStaff).get(t, 200, "/")
 	staff.has(t, "Make the first abstract", "/orders/new")
 	staff.lacks(t, `href="/admin/keys/new"`)
-	viewer := h.visit(t, model.RoleViewer).get(t, 200, "/")
+	viewer := h.openBrowser(t, model.RoleViewer).get(t, 200, "/")
 	viewer.has(t, "Nothing is here yet")
 	viewer.lacks(t, "/abstracts/new", "/orders/new")
 }
 
-func TestDesk(t *testing.T) {
+func TestDashboard(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	late, soon := h.order(t, "L-1", -3, elm()), h.order(t, "S-1", 1, elm())
-	h.order(t, "F-1", 40, elm())
+	h := newTestServer(t)
+	late, soon := h.createOrder(t, "L-1", -3, elmStreet()), h.createOrder(t, "S-1", 1, elmStreet())
+	h.createOrder(t, "F-1", 40, elmStreet())
 	for n := range 10 { // more than the dashboard shows
-		h.order(t, fmt.Sprintf("M-%d", n), 7, elm())
+		h.createOrder(t, fmt.Sprintf("M-%d", n), 7, elmStreet())
 	}
-	h.put(t, "deed <1>.txt", []byte("words"))
-	staff := h.visit(t, model.RoleStaff)
+	h.upload(t, "deed <1>.txt", []byte("words"))
+	staff := h.openBrowser(t, model.RoleStaff)
 	page := staff.get(t, 200, "/")
 	page.has(t, h.orderPath(late), "3 days overdue", h.orderPath(soon), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY", "deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`, "/abstracts?status=In%20Search")
 	page.has(t, "Due within 7 days")
@@ -62,7 +62,7 @@ func TestDesk(t *testing.T) {
 	staff.get(t, 200, all).has(t, "S-1", "M-9")
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
 	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
-	h.visit(t, model.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
+	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
 	// The refresh replaces only the list and doesn't consume the notice.
 	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")
 	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")
@@ -70,16 +70,16 @@ func TestDesk(t *testing.T) {
 	if len(part.Cookies()) > 0 {
 		t.Errorf("the list sets %v", part.Cookies())
 	}
-	staff.get(t, 303, "/documents/latest").same(t, map[string]string{"Location": "/"})
+	staff.get(t, 303, "/documents/latest").checkHeaders(t, map[string]string{"Location": "/"})
 }
 
-func TestRetryOfAll(t *testing.T) {
+func TestRetryAll(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.visit(t, model.RoleViewer).post(t, 403, "/documents/retry", nil)
-	staff := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	h.openBrowser(t, model.RoleViewer).post(t, 403, "/documents/retry", nil)
+	staff := h.openBrowser(t, model.RoleStaff)
 	if got := staff.post(t, 303, "/documents/retry", url.Values{"back": {"/vault"}}); got.Header.Get("Location") != "/vault" {
 		t.Errorf("leads to %s", got.Header.Get("Location"))
 	}
-	staff.post(t, 303, "/documents/retry", url.Values{"back": {"//elsewhere.example"}}).same(t, map[string]string{"Location": "/"})
+	staff.post(t, 303, "/documents/retry", url.Values{"back": {"//elsewhere.example"}}).checkHeaders(t, map[string]string{"Location": "/"})
 }

@@ -11,29 +11,29 @@ import (
 	"deedkeep/app/vault"
 )
 
-var seenMark = regexp.MustCompile(`name="seen" value="([0-9a-f]{16})"`)
+var fingerprintField = regexp.MustCompile(`name="seen" value="([0-9a-f]{16})"`)
 
-// seen returns the fingerprint in the forms of a page.
-func (s *seat) seen(t *testing.T, target string) string {
+// formFingerprint returns the fingerprint in the forms of a page.
+func (s *testUser) formFingerprint(t *testing.T, target string) string {
 	t.Helper()
-	found := seenMark.FindSubmatch(s.get(t, 200, target).body)
+	found := fingerprintField.FindSubmatch(s.get(t, 200, target).body)
 	if found == nil {
 		t.Fatalf("%s has no mark", target)
 	}
 	return string(found[1])
 }
 
-// change submits a form of the editor with the current fingerprint.
-func (s *seat) change(t *testing.T, status int, target string, pairs ...string) reply {
+// submitChange submits a form of the editor with the current fingerprint.
+func (s *testUser) submitChange(t *testing.T, status int, target string, pairs ...string) reply {
 	t.Helper()
-	form := url.Values{"seen": {s.seen(t, target)}}
+	form := url.Values{"seen": {s.formFingerprint(t, target)}}
 	for i := 0; i < len(pairs); i += 2 {
 		form.Add(pairs[i], pairs[i+1])
 	}
 	return s.post(t, status, target, form)
 }
 
-func keys(fields []model.Field) (list []string) {
+func fieldKeys(fields []model.Field) (list []string) {
 	for _, f := range fields {
 		list = append(list, f.Key)
 	}
@@ -42,8 +42,8 @@ func keys(fields []model.Field) (list []string) {
 
 func TestTemplateEditor(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	const hostile = `<script>alert("1")</script> & 'x'`
 	made := admin.post(t, 303, "/admin/templates", url.Values{"name": {hostile}, "from": {"0"}})
 	at := made.Header.Get("Location")
@@ -57,14 +57,14 @@ func TestTemplateEditor(t *testing.T) {
 		{"do", "field-save", "label", "Tax status", "type", "text"},
 		{"do", "field-up", "field", "county_2"}, {"do", "field-save", "was", "county_2", "label", "County of record", "type", "paragraph"},
 	} {
-		admin.change(t, 303, at, change...)
+		admin.submitChange(t, 303, at, change...)
 	}
 	id := uint64(5)
 	got, err := h.vault.Templates.Get(t.Context(), id)
-	if err != nil || templateAt(id) != at {
+	if err != nil || templatePath(id) != at {
 		t.Fatalf("%s: %v", at, err)
 	}
-	if got.Name != "Lot search" || !slices.Equal(got.Statuses, []string{"Done & sent", "Begun"}) || !slices.Equal(keys(got.Fields), []string{"county_2", "tax_status", "field_3rd_party", "tax_status_2"}) {
+	if got.Name != "Lot search" || !slices.Equal(got.Statuses, []string{"Done & sent", "Begun"}) || !slices.Equal(fieldKeys(got.Fields), []string{"county_2", "tax_status", "field_3rd_party", "tax_status_2"}) {
 		t.Errorf("%+v", got)
 	}
 	if f := got.Fields[1]; !f.Required || !slices.Equal(f.Options, []string{"Paid", "Due", "Unknown"}) {
@@ -73,17 +73,17 @@ func TestTemplateEditor(t *testing.T) {
 	if f := got.Fields[0]; f.Label != "County of record" || f.Type != model.Paragraph {
 		t.Errorf("%+v", f)
 	}
-	admin.change(t, 303, at, "do", "fields", "order", "tax_status_2", "order", "tax_status", "order", "county_2", "order", "field_3rd_party")
+	admin.submitChange(t, 303, at, "do", "fields", "order", "tax_status_2", "order", "tax_status", "order", "county_2", "order", "field_3rd_party")
 	admin.get(t, 200, at+"?field=tax_status", "Paid\nDue\nUnknown", `id="options"`, "Tax Status")
 	admin.get(t, 200, "/admin/templates", "Lot search", "Done &amp; sent, Begun")
 }
 
-func templateAt(id uint64) string { return "/admin/templates/" + string('0'+rune(id)) }
+func templatePath(id uint64) string { return "/admin/templates/" + string('0'+rune(id)) }
 
 func TestTemplateErrors(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	const at = "/admin/templates/1"
 	for _, c := range []struct {
 		name   string
@@ -107,7 +107,7 @@ func TestTemplateErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := h.vault.Templates.Get(t.Context(), 1)
-			admin.change(t, c.status, at, c.form...).has(t, c.says...)
+			admin.submitChange(t, c.status, at, c.form...).has(t, c.says...)
 			if after, _ := h.vault.Templates.Get(t.Context(), 1); after.Fingerprint() != before.Fingerprint() {
 				t.Errorf("it was changed: %+v", after)
 			}
@@ -119,39 +119,39 @@ func TestTemplateErrors(t *testing.T) {
 }
 
 // A change that would lose values is rejected with the affected values.
-func TestTemplateLosses(t *testing.T) {
+func TestTemplateChangeLosingValues(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
-	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]rawJSON{"search_type": rawJSON(`"30 Year"`), "tax_status": rawJSON(`"Paid"`)}}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	const at = "/admin/templates/1"
-	admin.change(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value for it", `role="alert"`)
-	admin.change(t, 409, at, "do", "status-remove", "status", "New").has(t, "1 abstract is in it")
-	admin.change(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options", "Full").has(t, "1 abstract has chosen it", ">Full</textarea>")
-	admin.change(t, 303, at, "do", "field-remove", "field", "borrower")
+	admin.submitChange(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value for it", `role="alert"`)
+	admin.submitChange(t, 409, at, "do", "status-remove", "status", "New").has(t, "1 abstract is in it")
+	admin.submitChange(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options", "Full").has(t, "1 abstract has chosen it", ">Full</textarea>")
+	admin.submitChange(t, 303, at, "do", "field-remove", "field", "borrower")
 	admin.get(t, 200, "/admin/templates", `<a href="/abstracts?template=1">1</a>`)
 }
 
 // When two administrators edit at the same time, the second is rejected and sees the current
 // definitions.
-func TestTemplateTwoAtOnce(t *testing.T) {
+func TestTemplateConcurrentEdits(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	ada, ben := h.sit(t, "ada", model.RoleAdmin), h.sit(t, "ben", model.RoleAdmin)
+	h := newTestServer(t)
+	ada, ben := h.newUser(t, "ada", model.RoleAdmin), h.newUser(t, "ben", model.RoleAdmin)
 	for _, at := range []string{"/admin/templates/1", "/admin/fields"} {
-		form := url.Values{"seen": {ben.seen(t, at)}, "do": {"field-save"}, "label": {"Of Ben"}, "type": {"text"}}
-		ada.change(t, 303, at, "do", "field-save", "label", "Of Ada", "type", "text")
+		form := url.Values{"seen": {ben.formFingerprint(t, at)}, "do": {"field-save"}, "label": {"Of Ben"}, "type": {"text"}}
+		ada.submitChange(t, 303, at, "do", "field-save", "label", "Of Ada", "type", "text")
 		got := ben.post(t, 412, at, form)
 		got.has(t, "Somebody else changed this meanwhile", "Of Ada", `value="Of Ben"`)
-		form.Set("seen", string(seenMark.FindSubmatch(got.body)[1]))
+		form.Set("seen", string(fingerprintField.FindSubmatch(got.body)[1]))
 		ben.post(t, 303, at, form)
 		part := ben.post(t, 422, at, form, "HX-Request: true")
 		part.has(t, `id="editor"`, "Of Ada")
@@ -161,8 +161,8 @@ func TestTemplateTwoAtOnce(t *testing.T) {
 
 func TestTemplateUse(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.post(t, 409, "/admin/templates/1/retire", nil).has(t, "The default template cannot be retired")
 	admin.post(t, 303, "/admin/templates/2/default", nil)
 	admin.post(t, 303, "/admin/templates/1/retire", nil)
@@ -182,43 +182,43 @@ func TestTemplateUse(t *testing.T) {
 
 func TestOrderDefinitions(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
 	order, err := h.vault.Orders.Create(t.Context(), admin.actor, model.OrderDraft{
-		Number: model.StringInput("2026-1"), Custom: model.Custom{Values: map[string]jsonText{"rush": jsonText(`"Rush"`)}},
+		Number: model.StringInput("2026-1"), Custom: model.Custom{Values: map[string]rawJSON{"rush": rawJSON(`"Rush"`)}},
 	}, vault.Idempotency[model.Order]{})
 	if err != nil || order.Status != "active" {
 		t.Fatal(order, err)
 	}
 	admin.get(t, 200, "/admin/fields", "Transaction Type", "Every order has its number")
-	admin.change(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value for it")
-	admin.change(t, 303, "/admin/fields", "do", "field-save", "label", "Order number", "type", "text")
+	admin.submitChange(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value for it")
+	admin.submitChange(t, 303, "/admin/fields", "do", "field-save", "label", "Order number", "type", "text")
 	fields, _ := h.vault.Orders.Fields(t.Context())
-	if !slices.Contains(keys(fields), "order_number_2") {
-		t.Errorf("%v", keys(fields))
+	if !slices.Contains(fieldKeys(fields), "order_number_2") {
+		t.Errorf("%v", fieldKeys(fields))
 	}
 	admin.get(t, 200, "/admin/statuses", "On hold", "given to new orders")
-	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order is in it")
-	admin.change(t, 303, "/admin/statuses", "do", "status-up", "status", "on_hold")
+	admin.submitChange(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order is in it")
+	admin.submitChange(t, 303, "/admin/statuses", "do", "status-up", "status", "on_hold")
 	for _, status := range []string{"completed", "cancelled"} {
-		admin.change(t, 303, "/admin/statuses", "do", "status-remove", "status", status)
+		admin.submitChange(t, 303, "/admin/statuses", "do", "status-remove", "status", status)
 	}
 	if err := h.vault.Orders.Trash(t.Context(), admin.actor, order.ID, vault.Match{}); err != nil {
 		t.Fatalf("Orders.Trash: %v", err)
 	}
-	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order")
-	admin.change(t, 303, "/admin/statuses", "do", "status-rename", "status", "on_hold", "name", "waiting")
-	admin.change(t, 412, "/admin/statuses", "do", "name", "name", "x")
-	admin.change(t, 412, "/admin/statuses", "do", "field-save", "label", "x", "type", "text")
+	admin.submitChange(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order")
+	admin.submitChange(t, 303, "/admin/statuses", "do", "status-rename", "status", "on_hold", "name", "waiting")
+	admin.submitChange(t, 412, "/admin/statuses", "do", "name", "name", "x")
+	admin.submitChange(t, 412, "/admin/statuses", "do", "field-save", "label", "x", "type", "text")
 }
 
 // Only administrators see these pages; staff can use the trash, viewers can't.
-func TestAdminRights(t *testing.T) {
+func TestAdminPermissions(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff, viewer := h.sit(t, "sue", model.RoleStaff), h.sit(t, "vic", model.RoleViewer)
+	h := newTestServer(t)
+	staff, viewer := h.newUser(t, "sue", model.RoleStaff), h.newUser(t, "vic", model.RoleViewer)
 	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/activity", "/admin/activity.csv", "/trash"} {
-		if h.status(t, 303, "GET", target).Header.Get("Location") != "/sign-in?to="+url.QueryEscape(target) {
+		if h.request(t, 303, "GET", target).Header.Get("Location") != "/sign-in?to="+url.QueryEscape(target) {
 			t.Errorf("%s does not lead to signing in", target)
 		}
 		viewer.get(t, 403, target)

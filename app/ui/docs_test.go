@@ -9,9 +9,9 @@ import (
 // only from this origin.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	for name, h := range map[string]*testServer{"with an administrator": open(t), "before there is one": openEmpty(t, nil)} {
+	for name, h := range map[string]*testServer{"with an administrator": newTestServer(t), "before there is one": newEmptyTestServer(t, nil)} {
 		t.Run(name, func(t *testing.T) {
-			got := h.ask(t, "GET", "/docs")
+			got := h.send(t, "GET", "/docs")
 			if got.StatusCode != 200 || !strings.Contains(string(got.body), "swagger-ui.js") || !strings.Contains(string(got.body), "docs.js") {
 				t.Errorf("%d %s", got.StatusCode, got.body)
 			}

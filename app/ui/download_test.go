@@ -25,7 +25,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func picture(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
+func encodeImage(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := encode(&b, image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White})); err != nil {
@@ -37,7 +37,7 @@ func picture(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
 // The response headers of each type of document.
 func TestDownloadHeaders(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	const (
 		sandbox = "default-src 'none'; frame-ancestors 'self'; sandbox"
 		viewer  = "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'"
@@ -49,22 +49,22 @@ func TestDownloadHeaders(t *testing.T) {
 		policy            string
 	}{
 		{"Canary deed.pdf", vaulttest.PDF(1, "a"), "application/pdf", "inline", viewer},
-		{"Plat ü.PNG", picture(t, png.Encode), "image/png", "inline", sandbox},
-		{"p.jpg", picture(t, func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }), "image/jpeg", "inline", sandbox},
-		{"p.gif", picture(t, func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }), "image/gif", "inline", sandbox},
-		{"p.bmp", picture(t, bmp.Encode), "image/bmp", "attachment", sandbox},
-		{"p.tif", picture(t, func(w io.Writer, m image.Image) error { return tiff.Encode(w, m, nil) }), "image/tiff", "attachment", sandbox},
+		{"Plat ü.PNG", encodeImage(t, png.Encode), "image/png", "inline", sandbox},
+		{"p.jpg", encodeImage(t, func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }), "image/jpeg", "inline", sandbox},
+		{"p.gif", encodeImage(t, func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }), "image/gif", "inline", sandbox},
+		{"p.bmp", encodeImage(t, bmp.Encode), "image/bmp", "attachment", sandbox},
+		{"p.tif", encodeImage(t, func(w io.Writer, m image.Image) error { return tiff.Encode(w, m, nil) }), "image/tiff", "attachment", sandbox},
 		{`<b>"q"; x.txt`, []byte("<html><script>alert(1)</script></html>"), "text/plain", "attachment", sandbox},
 	} {
 		t.Run(c.filename, func(t *testing.T) {
-			file := h.put(t, c.filename, c.content)
+			file := h.upload(t, c.filename, c.content)
 			sum := sha256.Sum256(c.content)
 			for _, method := range []string{"GET", "HEAD"} {
-				got := h.status(t, 200, method, h.link(file), "Authorization: Bearer dk_live_nonsense", "Cookie: session=x", "Accept-Encoding: gzip")
+				got := h.request(t, 200, method, h.signedLink(file), "Authorization: Bearer dk_live_nonsense", "Cookie: session=x", "Accept-Encoding: gzip")
 				if method == "GET" && !bytes.Equal(got.body, c.content) || method == "HEAD" && len(got.body) != 0 {
 					t.Errorf("%s: %d bytes", method, len(got.body))
 				}
-				got.same(t, map[string]string{
+				got.checkHeaders(t, map[string]string{
 					"Content-Type": c.mime, "Content-Security-Policy": c.policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 					"Cache-Control": "private, no-store", "Etag": `"` + hex.EncodeToString(sum[:]) + `"`, "Accept-Ranges": "bytes",
 					"Content-Length": fmt.Sprint(len(c.content)), "Content-Encoding": "", "Set-Cookie": "",
@@ -80,9 +80,9 @@ func TestDownloadHeaders(t *testing.T) {
 
 func TestDownloadConditions(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	content := append(vaulttest.PDF(1, "ranges"), bytes.Repeat([]byte("0123456789"), 100)...)
-	file := h.put(t, "a.pdf", content)
+	file := h.upload(t, "a.pdf", content)
 	tag := `"` + file.Digest + `"`
 	size := len(content)
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func TestDownloadConditions(t *testing.T) {
 		{"want another", []string{`If-Match: "x"`}, 412, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := h.status(t, c.status, "GET", h.link(file), c.header...)
+			got := h.request(t, c.status, "GET", h.signedLink(file), c.header...)
 			if c.status < 300 && string(got.body) != c.body {
 				t.Errorf("body %.80q", got.body)
 			}
@@ -118,13 +118,13 @@ func TestDownloadConditions(t *testing.T) {
 			if c.status != 416 && got.Header.Get("Etag") != tag {
 				t.Errorf("ETag %q", got.Header.Get("Etag"))
 			}
-			head := h.status(t, c.status, "HEAD", h.link(file), c.header...)
+			head := h.request(t, c.status, "HEAD", h.signedLink(file), c.header...)
 			if len(head.body) != 0 {
 				t.Errorf("HEAD has a body")
 			}
 		})
 	}
-	got := h.status(t, 206, "GET", h.link(file), "Range: bytes=0-1,-1")
+	got := h.request(t, 206, "GET", h.signedLink(file), "Range: bytes=0-1,-1")
 	if kind, _, err := mime.ParseMediaType(got.Header.Get("Content-Type")); err != nil || kind != "multipart/byteranges" {
 		t.Errorf("two ranges are %q", got.Header.Get("Content-Type"))
 	}
@@ -133,11 +133,11 @@ func TestDownloadConditions(t *testing.T) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// rejected requests an error page, which must not show anything of the document.
-func (h *testServer) rejected(t *testing.T, status int, method, target string, header ...string) reply {
+// requestErrorPage requests an error page, which must not show anything of the document.
+func (h *testServer) requestErrorPage(t *testing.T, status int, method, target string, header ...string) reply {
 	t.Helper()
-	got := h.status(t, status, method, target, header...)
-	got.same(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
+	got := h.request(t, status, method, target, header...)
+	got.checkHeaders(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
 	if method != http.MethodHead && (!bytes.Contains(got.body, []byte("<h1>")) || bytes.Contains(got.body, []byte("%PDF"))) {
 		t.Errorf("body %s", got.body)
 	}
@@ -145,13 +145,13 @@ func (h *testServer) rejected(t *testing.T, status int, method, target string, h
 }
 
 // A link is invalid after any change, including another spelling of the same address.
-func TestDownloadChanged(t *testing.T) {
+func TestDownloadLinkTampered(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	file, other := h.put(t, "Canary a.pdf", vaulttest.PDF(1, "a")), h.put(t, "b.pdf", vaulttest.PDF(2, "b"))
-	link := h.link(file)
-	h.status(t, 200, "GET", link)
-	h.status(t, 200, "GET", "http://vault.test"+link) // as a proxy is spoken to
+	h := newTestServer(t)
+	file, other := h.upload(t, "Canary a.pdf", vaulttest.PDF(1, "a")), h.upload(t, "b.pdf", vaulttest.PDF(2, "b"))
+	link := h.signedLink(file)
+	h.request(t, 200, "GET", link)
+	h.request(t, 200, "GET", "http://vault.test"+link) // as a proxy is spoken to
 	for i := len("/dl/"); i < len(link); i++ {
 		for _, c := range []byte{'0', 'A', 'a', '-', '.'} {
 			if link[i] == c {
@@ -160,113 +160,113 @@ func TestDownloadChanged(t *testing.T) {
 			changed := []byte(link)
 			changed[i] = c
 			// net/http responds with 400 to an invalid escape.
-			if got := h.ask(t, "GET", string(changed)); got.StatusCode != 403 && got.StatusCode != 400 {
+			if got := h.send(t, "GET", string(changed)); got.StatusCode != 403 && got.StatusCode != 400 {
 				t.Errorf("byte %d as %c: status %d", i, c, got.StatusCode)
 			}
 		}
 	}
 	for i, c := range []byte(link) {
 		if i >= len("/dl/") && c != '/' && c != '%' {
-			h.rejected(t, 403, "GET", fmt.Sprintf("%s%%%02X%s", link[:i], c, link[i+1:]))
+			h.requestErrorPage(t, 403, "GET", fmt.Sprintf("%s%%%02X%s", link[:i], c, link[i+1:]))
 			break
 		}
 	}
 	p := strings.Split(strings.TrimPrefix(link, "/dl/"), "/")
-	q := strings.Split(strings.TrimPrefix(h.link(other), "/dl/"), "/")
+	q := strings.Split(strings.TrimPrefix(h.signedLink(other), "/dl/"), "/")
 	for _, target := range []string{
 		link + "?", link + "?x=1", link + "?token=1", link + "/", link + "//", link + "%20", link + ";x=1", "/dl/", "/dl/1", "/dl/1/2/3", "/dl//" + strings.Join(p, "/"),
 		strings.Replace(link, "%20", "+", 1), strings.Replace(link, "%20", "%2520", 1), strings.Replace(link, "/dl/1/", "/dl/01/", 1), strings.Replace(link, "/dl/1/", "/dl/+1/", 1),
 		"/dl/" + q[0] + "/" + p[1] + "/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + q[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/" + q[3],
 		"/dl/" + p[0] + "/9999999999/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/x/../" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "=/" + p[3],
 	} {
-		h.rejected(t, 403, "GET", target)
-		h.rejected(t, 403, "HEAD", target)
+		h.requestErrorPage(t, 403, "GET", target)
+		h.requestErrorPage(t, 403, "HEAD", target)
 	}
 	for _, otherHost := range []string{"//dl/" + strings.Join(p, "/"), "/DL/" + strings.Join(p, "/"), "/x/..", "/%64l/" + strings.Join(p, "/"), "/dl", "/v2", "/favicon.ico"} {
-		h.rejected(t, 404, "GET", otherHost)
+		h.requestErrorPage(t, 404, "GET", otherHost)
 	}
 }
 
 // A link expires to the second.
-func TestDownloadLate(t *testing.T) {
+func TestDownloadLinkExpires(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	link := h.link(h.put(t, "a.pdf", vaulttest.PDF(1, "a")))
+	h := newTestServer(t)
+	link := h.signedLink(h.upload(t, "a.pdf", vaulttest.PDF(1, "a")))
 	h.clock.Advance(5*time.Minute - time.Microsecond)
-	h.status(t, 200, "GET", link)
+	h.request(t, 200, "GET", link)
 	h.clock.Advance(time.Microsecond)
-	got := h.rejected(t, 403, "GET", link)
+	got := h.requestErrorPage(t, 403, "GET", link)
 	if !bytes.Contains(got.body, []byte("This link has ended")) {
 		t.Errorf("body %s", got.body)
 	}
 	h.clock.Advance(time.Hour)
-	h.rejected(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
+	h.requestErrorPage(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
 }
 
 func TestDownloadMethods(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	link := h.link(h.put(t, "a.pdf", vaulttest.PDF(1, "a")))
+	h := newTestServer(t)
+	link := h.signedLink(h.upload(t, "a.pdf", vaulttest.PDF(1, "a")))
 	for _, target := range []string{link, "/dl/x", "/"} {
 		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"} {
-			h.rejected(t, 405, method, target, "Content-Length: 0").same(t, map[string]string{"Allow": "GET, HEAD"})
+			h.requestErrorPage(t, 405, method, target, "Content-Length: 0").checkHeaders(t, map[string]string{"Allow": "GET, HEAD"})
 		}
 	}
-	h.rejected(t, 200, "GET", "/sign-in")
-	h.rejected(t, 200, "HEAD", "/sign-in")
+	h.requestErrorPage(t, 200, "GET", "/sign-in")
+	h.requestErrorPage(t, 200, "HEAD", "/sign-in")
 }
 
 // Links to a document that doesn't exist, and to one whose content is lost.
-func TestDownloadGone(t *testing.T) {
+func TestDownloadMissing(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	h := newTestServer(t)
+	file := h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	never := file
 	never.ID = 99
-	h.rejected(t, 404, "GET", h.link(never))
-	link := h.link(file)
-	content, err := os.ReadFile(h.blob(file))
+	h.requestErrorPage(t, 404, "GET", h.signedLink(never))
+	link := h.signedLink(file)
+	content, err := os.ReadFile(h.blobPath(file))
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
-	h.lose(t, file)
-	got := h.rejected(t, 500, "GET", link)
+	h.deleteBlob(t, file)
+	got := h.requestErrorPage(t, 500, "GET", link)
 	if bytes.Contains(got.body, []byte(file.Digest)) || bytes.Contains(got.body, []byte("blobs")) {
 		t.Errorf("the page shows the inside: %s", got.body)
 	}
 	// Restored for the final check of the vault.
-	if err := os.WriteFile(h.blob(file), content, 0o400); err != nil {
+	if err := os.WriteFile(h.blobPath(file), content, 0o400); err != nil {
 		t.Fatalf("os.WriteFile: %v", err)
 	}
-	h.status(t, 200, "GET", link)
+	h.request(t, 200, "GET", link)
 }
 
-// probe records what net/http's writer reads from.
-type probe struct {
+// readFromRecorder records what net/http's writer reads from.
+type readFromRecorder struct {
 	http.ResponseWriter
 	from *io.Reader
 }
 
-func (p probe) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p readFromRecorder) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-func (p probe) ReadFrom(r io.Reader) (int64, error) {
+func (p readFromRecorder) ReadFrom(r io.Reader) (int64, error) {
 	*p.from = r
 	return p.ResponseWriter.(io.ReaderFrom).ReadFrom(r)
 }
 
 // The file is passed to the writer directly, so that the kernel can copy it.
-func TestDownloadKeepsTheWriter(t *testing.T) {
+func TestDownloadUsesReadFrom(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	content := append(vaulttest.PDF(1, "a"), make([]byte, 1<<20)...)
-	link := h.link(h.put(t, "a.pdf", content))
+	link := h.signedLink(h.upload(t, "a.pdf", content))
 	var from io.Reader
 	pages := h.server.Config.Handler
 	probing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, own := w.(io.ReaderFrom); !own {
 			t.Errorf("%T has no ReadFrom", w)
 		}
-		pages.ServeHTTP(probe{w, &from}, r)
+		pages.ServeHTTP(readFromRecorder{w, &from}, r)
 	}))
 	got, err := http.Get(probing.URL + link)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // internal error.
 func TestEveryPageOpens(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
-	filled := h.records(t)
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
+	filled := h.createRecords(t)
 	for _, r := range ui.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
 		if method != http.MethodGet {
@@ -28,9 +28,9 @@ func TestEveryPageOpens(t *testing.T) {
 		}
 		path = strings.ReplaceAll(path, "{$}", "")
 		there := placeholder.ReplaceAllStringFunc(path, func(name string) string { return filled(path, strings.Trim(name, "{}.")) })
-		got := h.ask(t, method, there, cookie)
+		got := h.send(t, method, there, cookie)
 		if !slices.Contains([]int{200, 303}, got.StatusCode) {
-			if !slices.Contains(notByReading, r.Pattern) {
+			if !slices.Contains(otherStatusPages, r.Pattern) {
 				t.Errorf("GET %s (%s): %d\n%s", there, r.Pattern, got.StatusCode, got.body)
 			}
 		}
@@ -42,15 +42,15 @@ func TestEveryPageOpens(t *testing.T) {
 		}
 		for _, none := range []string{"999999", "0", "-1", "01", "x", "%2e%2e", "ABCDEFGH"} {
 			absent := placeholder.ReplaceAllString(path, none)
-			if got := h.ask(t, method, absent, cookie); got.StatusCode >= 500 {
+			if got := h.send(t, method, absent, cookie); got.StatusCode >= 500 {
 				t.Errorf("GET %s: %d\n%s", absent, got.StatusCode, got.body)
 			}
 		}
 	}
 }
 
-// notByReading lists pages that respond with another status in this test.
-var notByReading = []string{
+// otherStatusPages lists pages that respond with another status in this test.
+var otherStatusPages = []string{
 	"GET /documents/{n}/pages/{page}",       // the test worker renders no images
 	"GET /documents/{n}/pages/{page}/marks", // and finds no marks
 	"GET /documents/{n}/thumbnail",
@@ -60,19 +60,19 @@ var notByReading = []string{
 	"GET /vault/{n}/zip",     // the folder is empty
 }
 
-// records creates a record of each type and returns the function that fills in a page's path.
-func (h *testServer) records(t *testing.T) func(path, name string) string {
+// createRecords creates a record of each type and returns the function that fills in a page's path.
+func (h *testServer) createRecords(t *testing.T) func(path, name string) string {
 	t.Helper()
 	operator := model.Actor{Kind: "operator"}
-	file := h.put(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
+	file := h.upload(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
 	_, key, err := h.vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatalf("Keys.Create: %v", err)
 	}
-	user := h.user(t, "somebody", model.RoleViewer)
-	folder := h.someFolder(t)
-	abstract, attached := h.someAbstract(t)
-	order := h.someOrder(t)
+	user := h.createUser(t, "somebody", model.RoleViewer)
+	folder := h.createFolder(t)
+	abstract, attached := h.createAbstractWithDocument(t)
+	order := h.createNumberedOrder(t)
 	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1}
 	return func(path, name string) string {
 		switch {
@@ -96,8 +96,8 @@ func (h *testServer) records(t *testing.T) func(path, name string) string {
 	}
 }
 
-// someAbstract creates an abstract with a document and returns its ID and the document's number.
-func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
+// createAbstractWithDocument creates an abstract with a document and returns its ID and the document's number.
+func (h *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
@@ -114,7 +114,7 @@ func (h *testServer) someAbstract(t *testing.T) (string, uint64) {
 	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed.Files[0].ID
 }
 
-func (h *testServer) someOrder(t *testing.T) string {
+func (h *testServer) createNumberedOrder(t *testing.T) string {
 	t.Helper()
 	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *testServer) someOrder(t *testing.T) string {
 	return h.vault.Secrets.IDs("orders").Encode(order.ID)
 }
 
-func (h *testServer) someFolder(t *testing.T) uint64 {
+func (h *testServer) createFolder(t *testing.T) uint64 {
 	t.Helper()
 	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // A session that expires while a form is open must not lose the typed text.
 func TestSignedOutWhileTyping(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.visit(t, model.RoleAdmin)
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleAdmin)
 	made := kim.post(t, 303, "/abstracts", url.Values{"once": {"a"}, "county": {"Albany"}}).Header.Get("Location")
 	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
 		t.Fatalf("Sessions.SignOut: %v", err)
@@ -19,17 +19,17 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	typed := url.Values{"group": {"property"}, "county": {`Sara<toga> "x"`}, "city": {"one", "two"}}
 
 	part := kim.post(t, 401, made, typed, "HX-Request", "true")
-	part.same(t, map[string]string{"HX-Redirect": "", "Cache-Control": "no-store"})
+	part.checkHeaders(t, map[string]string{"HX-Redirect": "", "Cache-Control": "no-store"})
 	part.has(t, "You were signed out.", `href="/sign-in" target="_blank"`)
-	kim.get(t, 401, made+"?group=property&edit=1", "HX-Request", "true", "HX-Current-URL", h.server.URL+made).same(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(made)})
+	kim.get(t, 401, made+"?group=property&edit=1", "HX-Request", "true", "HX-Current-URL", h.server.URL+made).checkHeaders(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(made)})
 	// Typed filters of a list are kept, although they are not in the address yet.
 	for path, to := range map[string]string{"/find": "/find?kind=order&q=wexcombe+m%26l", "/orders": "/orders?kind=order&q=wexcombe+m%26l", "/abstracts": "/abstracts?kind=order&q=wexcombe+m%26l"} {
 		kim.get(t, 401, path+"?kind=order&go=1&county=&q=wexcombe+m%26l", "HX-Request", "true", "HX-Current-URL", h.server.URL+path+"?q=wexcombe").
-			same(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(to)})
+			checkHeaders(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(to)})
 	}
 
 	page := kim.post(t, 401, made, typed)
-	page.same(t, map[string]string{"Cache-Control": "no-store"})
+	page.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
 	page.has(t, "Nothing was saved yet", `action="`+made+`"`, `name="county" value="Sara&lt;toga&gt; &#34;x&#34;"`, `name="city" value="one"`, `name="city" value="two"`)
 	kim.post(t, 403, made, typed, "Sec-Fetch-Site", "cross-site").lacks(t, "toga")
 
@@ -42,7 +42,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	kim.post(t, 303, made, typed, "Content-Type", "text/plain")
 	h.post(t, 303, made, typed)
 
-	again := h.visit(t, model.RoleStaff) // another user
+	again := h.openBrowser(t, model.RoleStaff) // another user
 	again.post(t, 303, made, url.Values{"group": {"property"}, "county": typed["county"]})
 	again.get(t, 200, made).has(t, "Sara&lt;toga&gt;")
 }

@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// indexed waits until the search index contains all records.
-func (h *testServer) indexed(t *testing.T) {
+// waitForIndex waits until the search index contains all records.
+func (h *testServer) waitForIndex(t *testing.T) {
 	t.Helper()
-	h.wait(t, "an index of all there is", func() bool {
+	h.waitFor(t, "an index of all there is", func() bool {
 		// It knows of the changes before the call; some may have come since.
 		state, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 		if err != nil || !state.Ready {
@@ -25,10 +25,10 @@ func (h *testServer) indexed(t *testing.T) {
 	})
 }
 
-// processed waits for the text and images of all documents.
-func (h *testServer) processed(t *testing.T) {
+// waitForProcessing waits for the text and images of all documents.
+func (h *testServer) waitForProcessing(t *testing.T) {
 	t.Helper()
-	h.wait(t, "the end of the processing", func() bool {
+	h.waitFor(t, "the end of the processing", func() bool {
 		s, err := h.vault.Status(t.Context())
 		return err == nil && s.Queue == 0
 	})
@@ -36,11 +36,11 @@ func (h *testServer) processed(t *testing.T) {
 
 func TestFindPage(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	one := h.order(t, "26-<1>", 5, elm())
-	other := h.order(t, "26-2", 5, elm())
-	h.order(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	one := h.createOrder(t, "26-<1>", 5, elmStreet())
+	other := h.createOrder(t, "26-2", 5, elmStreet())
+	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
+	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
 	}
@@ -50,14 +50,14 @@ func TestFindPage(t *testing.T) {
 	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
 	got.lacks(t, "Nothing has that number")
 	viewer.get(t, 200, "/find?q=99-").has(t, "<h2>No number or address begins so</h2>")
-	h.indexed(t)
+	h.waitForIndex(t)
 	viewer.get(t, 200, "/find?q=johnson&kind=order", "HX-Request", "true").lacks(t, "every 5s", "yet")
 	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
 	viewer.get(t, 200, "/find?q=nowhere").has(t, "Nothing was found", `value="nowhere"`)
 	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
 	viewer.get(t, 200, "/find?q=-").has(t, "at least two letters or digits")
 	for _, q := range []string{"26-2", "%2026-2%20"} {
-		viewer.get(t, 303, "/find?q="+q).same(t, map[string]string{"Location": h.orderPath(other)})
+		viewer.get(t, 303, "/find?q="+q).checkHeaders(t, map[string]string{"Location": h.orderPath(other)})
 		viewer.get(t, 200, "/find?all=1&q="+q).has(t, h.orderPath(other))
 		viewer.get(t, 200, "/find?kind=order&q="+q).has(t, h.orderPath(other))
 	}
@@ -74,10 +74,10 @@ func TestFindPage(t *testing.T) {
 // there is no such message.
 func TestFindPastTheEnd(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.order(t, "26-1", 5, elm())
-	h.order(t, "26-2", 5, elm())
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	h.createOrder(t, "26-1", 5, elmStreet())
+	h.createOrder(t, "26-2", 5, elmStreet())
+	viewer := h.openBrowser(t, model.RoleViewer)
 	const ends, all = "The list ends before this page", "Nothing has all of what you asked for"
 	check := func() {
 		t.Helper()
@@ -89,7 +89,7 @@ func TestFindPastTheEnd(t *testing.T) {
 		}
 	}
 	check() // there is no index yet
-	h.indexed(t)
+	h.waitForIndex(t)
 	check()
 	got := viewer.get(t, 200, "/find?q=nowhere&page=2")
 	got.has(t, "<h2>Nothing was found</h2>")
@@ -99,47 +99,47 @@ func TestFindPastTheEnd(t *testing.T) {
 }
 
 // A match of a symbol is highlighted in the snippet if the lines above don't show it.
-func TestFindBySign(t *testing.T) {
+func TestFindBySymbol(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	clerk := h.visit(t, model.RoleStaff)
-	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Birch & Söhne"}, model.Property{County: "Albany"})
-	h.indexed(t)
+	h := newTestServer(t)
+	clerk := h.openBrowser(t, model.RoleStaff)
+	h.createAbstract(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Birch & Söhne"}, model.Property{County: "Albany"})
+	h.waitForIndex(t)
 	for _, path := range []string{"/find?q=and", "/find/box?q=and"} {
 		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: ", "<mark>&amp;</mark>")
 	}
 }
 
 // Counts are approximate while the search index lacks changes.
-func TestFindAbout(t *testing.T) {
+func TestFindApproximateCounts(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	viewer := h.visit(t, model.RoleViewer)
-	h.order(t, "26-1", 5, elm())
-	h.indexed(t)
+	h := newTestServer(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
+	h.createOrder(t, "26-1", 5, elmStreet())
+	h.waitForIndex(t)
 	ask := func() (page, box reply) {
 		return viewer.get(t, 200, "/find?q=elm"), viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true")
 	}
 	page, box := ask()
 	page.has(t, `All <span class="found-tally">1</span>`)
 	box.has(t, "All results: 1 order")
-	h.order(t, "26-2", 5, elm())
+	h.createOrder(t, "26-2", 5, elmStreet())
 	page, box = ask()
 	page.has(t, `All <span class="found-tally">about 1</span>`)
 	box.has(t, "All results: about 1 order")
-	h.indexed(t)
+	h.waitForIndex(t)
 	page, _ = ask()
 	page.has(t, `All <span class="found-tally">2</span>`)
 }
 
 // While the search index is first built, a search shows the progress.
-func TestFindWhileIndexIsMade(t *testing.T) {
+func TestFindWhileIndexIsBuilt(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
-	h.user(t, "Owner", model.RoleAdmin)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
+	h.createUser(t, "Owner", model.RoleAdmin)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, number := range []string{"26-1", "26-2", "26-3", "26-4"} {
-		h.order(t, number, 5, elm())
+		h.createOrder(t, number, 5, elmStreet())
 	}
 	said := 0
 	_, err := h.vault.Search.Await(t.Context(), func(done, total uint64) {
@@ -158,12 +158,12 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 }
 
 // Results that lack the letter being typed are explained.
-func TestFindLoose(t *testing.T) {
+func TestFindPartialWord(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.order(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
-	h.indexed(t)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
+	h.waitForIndex(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	ask := func(path string) reply { return viewer.get(t, 200, path, "HX-Request", "true") }
 	for _, path := range []string{"/find?q=mill+", "/find/box?q=mill+"} {
 		ask(path+"x").has(t, "Mill", "Also shown: what has no word “x”.")
@@ -176,12 +176,12 @@ func TestFindLoose(t *testing.T) {
 }
 
 // Without a search or results, the page links to the help and explains searches with several words.
-func TestFindTells(t *testing.T) {
+func TestFindExplains(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.order(t, "26-2", 5, elm())
-	h.indexed(t)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	h.createOrder(t, "26-2", 5, elmStreet())
+	h.waitForIndex(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	const how, apart = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
 	viewer.get(t, 200, "/find").has(t, how)
 	for _, path := range []string{"/find?q=", "/find/box?q="} {
@@ -195,22 +195,22 @@ func TestFindTells(t *testing.T) {
 }
 
 // Names in a list are separated.
-func TestFindShowsLines(t *testing.T) {
+func TestFindSeparatesNames(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	clerk := h.visit(t, model.RoleStaff)
-	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, model.Property{County: "Albany"})
-	h.indexed(t)
+	h := newTestServer(t)
+	clerk := h.openBrowser(t, model.RoleStaff)
+	h.createAbstract(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, model.Property{County: "Albany"})
+	h.waitForIndex(t)
 	for _, path := range []string{"/find?q=hebert", "/find/box?q=hebert"} {
 		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: <mark>Hebert</mark>, Theodore / O&#39;Neal, Sean")
 	}
 }
 
 // Filters without a text link to lists that support them.
-func TestFindWithoutWords(t *testing.T) {
+func TestFindByFiltersOnly(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	const abstracts, orders = `href="/abstracts?`, `href="/orders?`
 	for query, want := range map[string][]string{
 		"county=St.+Tammany&state=LA":         {`href="/abstracts?county=St.&#43;Tammany&amp;state=LA">All abstracts in St. Tammany, LA<`, `href="/orders?county=St.&#43;Tammany&amp;state=LA">All orders in St. Tammany, LA<`},
@@ -238,10 +238,10 @@ func TestFindWithoutWords(t *testing.T) {
 // Rejected searches show the sentence of the pages, and only once.
 func TestFindRejects(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.order(t, "26-2", 5, elm())
-	h.indexed(t)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	h.createOrder(t, "26-2", 5, elmStreet())
+	h.waitForIndex(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, row := range []struct{ name, q, want string }{
 		{"long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
 		{"much", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
@@ -266,10 +266,10 @@ func TestFindRejects(t *testing.T) {
 // The address contains only the filters that are set.
 func TestFindAddress(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.get(t, 303, "/find?go=1&q=elm+tree&kind=file&template=&county=Dane&state=&from=&to=").
-		same(t, map[string]string{"Location": "/find?county=Dane&kind=file&q=elm+tree"})
+		checkHeaders(t, map[string]string{"Location": "/find?county=Dane&kind=file&q=elm+tree"})
 	for _, row := range []struct{ name, was, now, header string }{
 		{"typed on", "/find?q=el&county=Dane", "/find?q=elm&county=Dane&go=1", "HX-Replace-Url"},
 		{"a filter", "/find?q=elm", "/find?q=elm&county=Dane&go=1", "HX-Push-Url"},
@@ -284,17 +284,17 @@ func TestFindAddress(t *testing.T) {
 		got.lacks(t, "<html")
 	}
 	// An address that redirects to a record would do so again on the way back.
-	h.order(t, "26-2", 5, elm())
-	viewer.get(t, 200, "/find?q=26-2&go=1", "HX-Request", "true").same(t, map[string]string{"HX-Push-Url": "/find?all=1&q=26-2"})
+	h.createOrder(t, "26-2", 5, elmStreet())
+	viewer.get(t, 200, "/find?q=26-2&go=1", "HX-Request", "true").checkHeaders(t, map[string]string{"HX-Push-Url": "/find?all=1&q=26-2"})
 	viewer.get(t, 200, "/find?q=26-2&kind=order").has(t, `href="/find?all=1&amp;q=26-2">All`)
 }
 
-func TestFindBox(t *testing.T) {
+func TestSearchBox(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	one := h.order(t, "26-<1>", 5, elm())
-	h.indexed(t)
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	one := h.createOrder(t, "26-<1>", 5, elmStreet())
+	h.waitForIndex(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	ask := func(q string) reply {
 		return viewer.get(t, 200, "/find/box?q="+url.QueryEscape(q), "HX-Request", "true")
 	}
@@ -306,16 +306,16 @@ func TestFindBox(t *testing.T) {
 	ask(" - ").has(t, "at least two letters or digits")
 	ask("<b>").lacks(t, "<b>")
 	ask(strings.Repeat("ü", 600)).has(t, `class="problem"`)
-	viewer.get(t, 303, "/find/box?q=a+b").same(t, map[string]string{"Location": "/find?q=a+b"})
+	viewer.get(t, 303, "/find/box?q=a+b").checkHeaders(t, map[string]string{"Location": "/find?q=a+b"})
 }
 
 // A result highlights its words in the document. A typed phrase highlights words only if the phrase
 // doesn't occur.
 func TestWordsInDocument(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	for _, row := range []struct {
 		query, words string
 		hits         int
@@ -334,63 +334,63 @@ func TestWordsInDocument(t *testing.T) {
 			Hits  []struct{ Page int }
 			Words string
 		}
-		answer := g.get(t, 200, path(deed, "/find?"+row.query))
+		answer := g.get(t, 200, documentPath(deed, "/find?"+row.query))
 		if err := json.Unmarshal(answer.body, &found); err != nil || len(found.Hits) != row.hits || found.Words != row.words {
 			t.Errorf("%s: %s, %v", row.query, answer.body, err)
 		}
 	}
-	g.get(t, 200, path(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
-	text := g.get(t, 200, path(deed, "/text?words=1&find=page+2+deed"))
+	g.get(t, 200, documentPath(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
+	text := g.get(t, 200, documentPath(deed, "/text?words=1&find=page+2+deed"))
 	text.has(t, "Page 1: GENERAL", `<mark id="hit-1">Page 2</mark>: GENERAL`, "2 hits")
-	g.get(t, 200, path(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
-	g.get(t, 200, path(files[0], "?find=smith+lien")).lacks(t, "<mark")
-	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
+	g.get(t, 200, documentPath(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
+	g.get(t, 200, documentPath(files[0], "?find=smith+lien")).lacks(t, "<mark")
+	g.get(t, 200, documentPath(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
 }
 
 // A document opens at the match and highlights it as spelled there.
-func TestFindLeadsToThePage(t *testing.T) {
+func TestFindOpensMatchingPage(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	h.vault.Start(1 << 40)
-	h.processed(t)
-	h.indexed(t)
+	h.waitForProcessing(t)
+	h.waitForIndex(t)
 	for _, row := range []struct{ q, mark, find, from string }{
 		{"general warranty", "GENERAL WARRANTY", "find=general&#43;warranty", "%2Ffind%3Fkind%3Dfile%26q%3Dgeneral%2Bwarranty"},
 		{"waranty", "WARRANTY", "find=WARRANTY", "%2Ffind%3Fkind%3Dfile%26q%3Dwaranty"},
 	} {
 		list := "/find?kind=file&q=" + url.QueryEscape(row.q)
 		shown := []string{"<b>Page 1</b>", "<mark>" + row.mark + "</mark>"}
-		g.get(t, 200, list).has(t, append(shown, path(deed, "?"+row.find)+"&amp;from="+row.from+"&amp;page=1&amp;words=1")...)
-		g.get(t, 200, "/find/box?q="+url.QueryEscape(row.q), "HX-Request", "true").has(t, append(shown, path(deed, "?"+row.find)+"&amp;page=1&amp;words=1")...)
+		g.get(t, 200, list).has(t, append(shown, documentPath(deed, "?"+row.find)+"&amp;from="+row.from+"&amp;page=1&amp;words=1")...)
+		g.get(t, 200, "/find/box?q="+url.QueryEscape(row.q), "HX-Request", "true").has(t, append(shown, documentPath(deed, "?"+row.find)+"&amp;page=1&amp;words=1")...)
 	}
 	g.get(t, 200, "/find?q=waranty").has(t, "spelled a little differently")
 	g.get(t, 200, "/find?q=warranty").lacks(t, "spelled a little differently")
 	// The way back leads to the search results and to no other site.
 	back := "/find?kind=file&q=general+warranty"
-	g.get(t, 200, path(deed, "?from="+url.QueryEscape(back))).has(t, `data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
+	g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(back))).has(t, `data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
 	for _, from := range []string{"https://elsewhere.example/find?q=a", "//elsewhere.example/find", "/me", "javascript:alert(1)", "%"} {
-		g.get(t, 200, path(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert", "Back to what was found")
+		g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert", "Back to what was found")
 	}
 	// A document that matches by name only opens at its first page.
-	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
+	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+documentPath(deed, "")+`"`)
 }
 
 // After a restore, searches say which documents match by name only until their texts are
 // regenerated.
-func TestFindAfterARestore(t *testing.T) {
+func TestFindAfterRestore(t *testing.T) {
 	t.Parallel()
-	before, _, files := library(t)
+	before, _, files := newServerWithDocuments(t)
 	before.vault.Start(1 << 40)
-	before.processed(t)
-	h := openEmpty(t, func(o *instance.Options) {
+	before.waitForProcessing(t)
+	h := newEmptyTestServer(t, func(o *instance.Options) {
 		if err := vaulttest.CopyRecords(o.Dir, before.dir); err != nil {
 			t.Fatalf("vaulttest.CopyRecords: %v", err)
 		}
 	})
-	h.indexed(t)
-	g := h.visit(t, model.RoleViewer)
+	h.waitForIndex(t)
+	g := h.openBrowser(t, model.RoleViewer)
 	want := fmt.Sprintf("%d documents are not found by what they say yet, only by name.", len(files))
 	for _, q := range []string{"warranty", "deed"} {
 		g.get(t, 200, "/find?q="+q).has(t, want)
@@ -401,20 +401,20 @@ func TestFindAfterARestore(t *testing.T) {
 // Administrators see the status of the search index and can rebuild it.
 func TestSearchIndexCard(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.order(t, "26-1", 5, elm())
-	admin := h.visit(t, model.RoleAdmin)
+	h := newTestServer(t)
+	h.createOrder(t, "26-1", 5, elmStreet())
+	admin := h.openBrowser(t, model.RoleAdmin)
 	admin.get(t, 200, "/admin/settings").has(t, "There is no index of words", "Make anew")
-	h.indexed(t)
+	h.waitForIndex(t)
 	admin.get(t, 200, "/admin/settings").has(t, "1 record in ", "with every change there was")
-	admin.get(t, 303, "/admin/search").same(t, map[string]string{"Location": "/admin/settings#search-index"})
-	h.order(t, "26-2", 5, elm())
+	admin.get(t, 303, "/admin/search").checkHeaders(t, map[string]string{"Location": "/admin/settings#search-index"})
+	h.createOrder(t, "26-2", 5, elmStreet())
 	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "1 change is not in it yet")
 	h.vault.Start(1 << 40)
 	admin.post(t, 200, "/admin/search", nil, "HX-Request", "true").has(t, `id="search-index"`)
-	h.indexed(t)
+	h.waitForIndex(t)
 	admin.post(t, 303, "/admin/search", nil)
-	h.indexed(t)
+	h.waitForIndex(t)
 	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "2 records in ")
 	admin.get(t, 200, "/admin/activity").has(t, "had the search index made anew")
 }

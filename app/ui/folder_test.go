@@ -15,8 +15,8 @@ import (
 
 func TestFolderPages(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff, viewer := h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
 	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No document is outside a folder", `data-to="none"`, `action="/vault/documents"`, "New folder")
 
 	made := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}})
@@ -31,8 +31,8 @@ func TestFolderPages(t *testing.T) {
 
 	for i, name := range []string{"Deed 10.pdf", "Deed 9.pdf", "<b>.pdf"} {
 		content := vaulttest.PDF(2, name)
-		body, kind := multipart(name, string(content))
-		h.sent(t, 303, "POST", path+"/documents", body, "Cookie: deedkeep="+staff.token, kind)
+		body, kind := multipartForm(name, string(content))
+		h.sendBody(t, 303, "POST", path+"/documents", body, "Cookie: deedkeep="+staff.token, kind)
 		if i == 0 {
 			staff.get(t, 200, path).has(t, "Deed 10.pdf", "2 pages", "Being processed", "every 2s", `/documents/1?in=folder:5`)
 		}
@@ -90,14 +90,14 @@ func TestFolderPages(t *testing.T) {
 
 func TestFolderZip(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	g := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	g := h.openBrowser(t, model.RoleViewer)
 	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Inner"), ParentID: model.IDInput{Present: true, Valid: true, Value: 1}}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatalf("Folders.Create: %v", err)
 	}
 	for i, folder := range []uint64{1, inner.ID, 2} {
-		file := h.put(t, fmt.Sprintf("%d.pdf", i), vaulttest.PDF(1, fmt.Sprint(i)))
+		file := h.upload(t, fmt.Sprintf("%d.pdf", i), vaulttest.PDF(1, fmt.Sprint(i)))
 		if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{file.ID}, folder); err != nil {
 			t.Fatalf("Files.Move: %v", err)
 		}

@@ -18,13 +18,13 @@ import (
 
 // Forms can't fill the memory. Visitors without a session may send small forms only. All other
 // forms share a memory limit, charged to their user, or to one owner for all expired sessions.
-func TestFormsTakeMemoryFromARoom(t *testing.T) {
+func TestFormMemoryIsLimited(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	var held, asked atomic.Int64
 	var owners sync.Map
 	full := &errs.Error{Kind: errs.Unavailable, Message: "Too many."}
-	h.room = func(_ context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
+	h.limitBody = func(_ context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
 		owners.Store(owner, true)
 		asked.Store(length)
 		granted(time.Millisecond)
@@ -37,7 +37,7 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	h.post(t, 413, "/sign-in", form(16<<10+1))
 	h.post(t, 422, "/sign-in", form(16<<10))
 	h.post(t, 413, "/sign-in/code", form(16<<10+1))
-	owner := h.as(t, "Owner")
+	owner := h.cookieFor(t, "Owner")
 	h.post(t, 413, "/me/password", form(16<<10+1), owner)
 	if asked.Load() != 0 {
 		t.Errorf("they took %d bytes", asked.Load())
@@ -46,24 +46,24 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	if asked.Load() != 1<<20 {
 		t.Errorf("it took %d bytes", asked.Load())
 	}
-	givesBack(t, &held)
+	waitForRelease(t, &held)
 	h.post(t, 503, "/abstracts", form(1<<20+1), owner)
-	givesBack(t, &held)
+	waitForRelease(t, &held)
 
-	kim := h.visit(t, model.RoleStaff)
+	kim := h.openBrowser(t, model.RoleStaff)
 	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
 		t.Fatalf("Sessions.SignOut: %v", err)
 	}
 	kim.post(t, 401, "/abstracts", form(1<<20), "From", "7")
-	givesBack(t, &held)
+	waitForRelease(t, &held)
 	kim.post(t, 401, "/abstracts", form(1<<20), "From", "8")
-	givesBack(t, &held)
+	waitForRelease(t, &held)
 	kim.post(t, 303, "/abstracts", url.Values{}, "From", "7")
-	givesBack(t, &held)
+	waitForRelease(t, &held)
 	held.Add(1)
 	kim.post(t, 503, "/abstracts", form(1<<20), "From", "7")
 	held.Add(-1)
-	givesBack(t, &held)
+	waitForRelease(t, &held)
 	var list []string
 	owners.Range(func(owner, _ any) bool {
 		list = append(list, owner.(string))
@@ -75,9 +75,9 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	}
 }
 
-// givesBack waits until all memory is released, because a response can be read before its handler
+// waitForRelease waits until all memory is released, because a response can be read before its handler
 // returns.
-func givesBack(t *testing.T, held *atomic.Int64) {
+func waitForRelease(t *testing.T, held *atomic.Int64) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); held.Load() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

@@ -10,36 +10,36 @@ import (
 	"deedkeep/app/model"
 )
 
-// guest is a browser with a session. It doesn't follow redirects.
-type guest struct {
+// browser is a browser with a session. It doesn't follow redirects.
+type browser struct {
 	h      *testServer
 	client *http.Client
 	token  string
 	actor  model.Actor
 }
 
-// visit creates and signs in a user with the role.
-func (h *testServer) visit(t *testing.T, role model.Role) *guest {
+// openBrowser creates and signs in a user with the role.
+func (h *testServer) openBrowser(t *testing.T, role model.Role) *browser {
 	t.Helper()
-	token, actor := h.newcomer(t, "Kim of "+string(role), role)
-	return &guest{h: h, token: token, actor: actor, client: &http.Client{
+	token, actor := h.createSession(t, "Kim of "+string(role), role)
+	return &browser{h: h, token: token, actor: actor, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
 // get requests a page and checks the status.
-func (g *guest) get(t *testing.T, want int, path string, header ...string) reply {
+func (g *browser) get(t *testing.T, want int, path string, header ...string) reply {
 	t.Helper()
 	return g.send(t, want, http.MethodGet, path, nil, header)
 }
 
 // post submits a form and checks the status.
-func (g *guest) post(t *testing.T, want int, path string, form url.Values, header ...string) reply {
+func (g *browser) post(t *testing.T, want int, path string, form url.Values, header ...string) reply {
 	t.Helper()
 	return g.send(t, want, http.MethodPost, path, form, header)
 }
 
-func (g *guest) send(t *testing.T, want int, method, path string, form url.Values, header []string) reply {
+func (g *browser) send(t *testing.T, want int, method, path string, form url.Values, header []string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, g.h.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {

@@ -31,27 +31,27 @@ import (
 
 // testServer is a vault with a real HTTP server.
 type testServer struct {
-	vault  *instance.Instance
-	clock  *vaulttest.Clock
-	dir    string
-	scheme string // of the server's address
-	links  *secret.Links
-	server *httptest.Server
-	log    bytes.Buffer // read after the server was closed
-	never  []string     // texts that the log must not contain
-	room   ui.Room
+	vault     *instance.Instance
+	clock     *vaulttest.Clock
+	dir       string
+	scheme    string // of the server's address
+	links     *secret.Links
+	server    *httptest.Server
+	log       bytes.Buffer // read after the server was closed
+	secrets   []string     // texts that the log must not contain
+	limitBody ui.BodyLimiter
 }
 
-// open returns a server with an administrator named Owner.
-func open(t *testing.T) *testServer {
+// newTestServer returns a server with an administrator named Owner.
+func newTestServer(t *testing.T) *testServer {
 	t.Helper()
-	h := openEmpty(t, nil)
-	h.user(t, "Owner", model.RoleAdmin)
+	h := newEmptyTestServer(t, nil)
+	h.createUser(t, "Owner", model.RoleAdmin)
 	return h
 }
 
-// openEmpty returns a server without users.
-func openEmpty(t *testing.T, adjust func(*instance.Options)) *testServer {
+// newEmptyTestServer returns a server without users.
+func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServer {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	if adjust != nil {
@@ -66,11 +66,11 @@ func openEmpty(t *testing.T, adjust func(*instance.Options)) *testServer {
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
 		Event:  encode.NewIDCodec(h.vault.Secrets).Event, Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml", Version: "9.9.9", Doctor: h.doctor,
-		Room: func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
-			if h.room == nil {
+		LimitBody: func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
+			if h.limitBody == nil {
 				return body, func() {}
 			}
-			return h.room(ctx, owner, body, length, granted)
+			return h.limitBody(ctx, owner, body, length, granted)
 		},
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
@@ -80,7 +80,7 @@ func openEmpty(t *testing.T, adjust func(*instance.Options)) *testServer {
 	h.server = httptest.NewServer(pages)
 	t.Cleanup(func() {
 		h.server.Close()
-		for _, never := range append(h.never, "/dl/", "/join/", "dk_live_", "Canary") {
+		for _, never := range append(h.secrets, "/dl/", "/join/", "dk_live_", "Canary") {
 			if strings.Contains(h.log.String(), never) {
 				t.Errorf("the log holds %s", never)
 			}
@@ -89,8 +89,8 @@ func openEmpty(t *testing.T, adjust func(*instance.Options)) *testServer {
 	return h
 }
 
-// user creates a user with goodPassword.
-func (h *testServer) user(t *testing.T, name string, role model.Role) model.User {
+// createUser creates a user with goodPassword.
+func (h *testServer) createUser(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
 	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: name, Role: role, Password: &password})
@@ -100,28 +100,28 @@ func (h *testServer) user(t *testing.T, name string, role model.Role) model.User
 	return user
 }
 
-// session signs a user in and returns the token.
-func (h *testServer) session(t *testing.T, name, code string) string {
+// signIn signs a user in and returns the token.
+func (h *testServer) signIn(t *testing.T, name, code string) string {
 	t.Helper()
 	in, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
 	if err != nil {
 		t.Fatalf("sign in %s: %v", name, err)
 	}
-	h.never = append(h.never, in.Token)
+	h.secrets = append(h.secrets, in.Token)
 	return in.Token
 }
 
-// as signs a user in and returns the cookie header.
-func (h *testServer) as(t *testing.T, name string) string {
+// cookieFor signs a user in and returns the cookie header.
+func (h *testServer) cookieFor(t *testing.T, name string) string {
 	t.Helper()
-	return "Cookie: deedkeep=" + h.session(t, name, "")
+	return "Cookie: deedkeep=" + h.signIn(t, name, "")
 }
 
-// newcomer creates and signs in a user with the role.
-func (h *testServer) newcomer(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
+// createSession creates and signs in a user with the role.
+func (h *testServer) createSession(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
 	t.Helper()
-	h.user(t, name, role)
-	token = h.session(t, name, "")
+	h.createUser(t, name, role)
+	token = h.signIn(t, name, "")
 	actor, err := h.vault.Sessions.Authenticate(t.Context(), token)
 	if err != nil {
 		t.Fatalf("Sessions.Authenticate: %v", err)
@@ -134,8 +134,8 @@ func (h *testServer) doctor(context.Context) (apitypes.Doctor, error) {
 	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"}, {Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
 }
 
-// put stores a document and returns it.
-func (h *testServer) put(t *testing.T, filename string, content []byte) model.File {
+// upload stores a document and returns it.
+func (h *testServer) upload(t *testing.T, filename string, content []byte) model.File {
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
@@ -152,8 +152,8 @@ func (h *testServer) put(t *testing.T, filename string, content []byte) model.Fi
 	return filed.Files[0]
 }
 
-// link returns a signed link that is valid for five minutes.
-func (h *testServer) link(file model.File) string {
+// signedLink returns a signed link that is valid for five minutes.
+func (h *testServer) signedLink(file model.File) string {
 	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
 }
 
@@ -162,8 +162,8 @@ type reply struct {
 	body []byte
 }
 
-// ask sends a request with the target and headers unchanged.
-func (h *testServer) ask(t testing.TB, method, target string, header ...string) reply {
+// send sends a request with the target and headers unchanged.
+func (h *testServer) send(t testing.TB, method, target string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
 	defer conn.Close()
@@ -195,18 +195,18 @@ func (h *testServer) dial(t testing.TB) net.Conn {
 	return conn
 }
 
-// status sends a request and checks the status.
-func (h *testServer) status(t testing.TB, want int, method, target string, header ...string) reply {
+// request sends a request and checks the status.
+func (h *testServer) request(t testing.TB, want int, method, target string, header ...string) reply {
 	t.Helper()
-	got := h.ask(t, method, target, header...)
+	got := h.send(t, method, target, header...)
 	if got.StatusCode != want {
 		t.Errorf("%s %s: status %d, want %d\n%s", method, target, got.StatusCode, want, got.body)
 	}
 	return got
 }
 
-// same checks headers.
-func (r reply) same(t testing.TB, want map[string]string) {
+// checkHeaders checks headers.
+func (r reply) checkHeaders(t testing.TB, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
 		if got := r.Header.Get(name); got != value {
@@ -235,14 +235,14 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 	}
 }
 
-// lose deletes the content of a document, as a failing disk would.
-func (h *testServer) lose(t *testing.T, file model.File) {
+// deleteBlob deletes the content of a document, as a failing disk would.
+func (h *testServer) deleteBlob(t *testing.T, file model.File) {
 	t.Helper()
-	if err := os.Remove(h.blob(file)); err != nil {
+	if err := os.Remove(h.blobPath(file)); err != nil {
 		t.Fatalf("os.Remove: %v", err)
 	}
 }
 
-func (h *testServer) blob(file model.File) string {
+func (h *testServer) blobPath(file model.File) string {
 	return filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 }

@@ -73,32 +73,32 @@ func (r reply) cookies() string {
 	return strings.Join(sent, "; ")
 }
 
-func twice(password string) url.Values {
+func newPasswordForm(password string) url.Values {
 	return url.Values{"password": {password}, "again": {password}}
 }
 
 func TestInvitation(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	link := h.invite(t)
 	for range 3 { // GET doesn't use up the link
-		page := h.status(t, 200, "GET", link)
+		page := h.request(t, 200, "GET", link)
 		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
-		page.same(t, map[string]string{
+		page.checkHeaders(t, map[string]string{
 			"Content-Security-Policy": policy,
 			"Cache-Control":           "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
 			"Cross-Origin-Opener-Policy": "same-origin",
 		})
-		h.status(t, 200, "HEAD", link)
+		h.request(t, 200, "HEAD", link)
 	}
-	h.post(t, 422, link, twice("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
-	h.post(t, 422, link, twice("Canary")).has(t, "at least 10 characters")
+	h.post(t, 422, link, newPasswordForm("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
+	h.post(t, 422, link, newPasswordForm("Canary")).has(t, "at least 10 characters")
 	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The two passwords differ.")
-	in := h.post(t, 303, link, twice(goodPassword))
-	in.same(t, map[string]string{"Location": "/"})
-	h.status(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
-	h.post(t, 404, link, twice(goodPassword)).has(t, "This link does not work")
-	h.status(t, 404, "GET", link).has(t, "Ask your administrator")
+	in := h.post(t, 303, link, newPasswordForm(goodPassword))
+	in.checkHeaders(t, map[string]string{"Location": "/"})
+	h.request(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
+	h.post(t, 404, link, newPasswordForm(goodPassword)).has(t, "This link does not work")
+	h.request(t, 404, "GET", link).has(t, "Ask your administrator")
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
 		t.Errorf("Users.SignIn: %v", err)
 	}
@@ -106,14 +106,14 @@ func TestInvitation(t *testing.T) {
 
 func TestInvitationOfFirstAdministrator(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, nil)
+	h := newEmptyTestServer(t, nil)
 	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatalf("Users.NewFirstLink: %v", err)
 	}
 	link := "/join/" + token
-	h.status(t, 200, "GET", link).has(t, "Make the first administrator", `value="" required`)
-	form := twice(goodPassword)
+	h.request(t, 200, "GET", link).has(t, "Make the first administrator", `value="" required`)
+	form := newPasswordForm(goodPassword)
 	h.post(t, 422, link, form).has(t, "The name field is required.", `aria-describedby="name-problem"`)
 	form.Set("name", `"><script>`)
 	form.Set("again", "other")
@@ -126,28 +126,28 @@ func TestInvitationOfFirstAdministrator(t *testing.T) {
 
 func TestInvitationRejects(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	link := h.invite(t)
 	for _, path := range []string{"/join/", "/join/x", link + "0", link[:len(link)-1], link + "/", "/join/%2e%2e", "/JOIN/" + link[6:]} {
-		h.status(t, 404, "GET", path)
+		h.request(t, 404, "GET", path)
 	}
-	h.status(t, 405, "PUT", link).same(t, map[string]string{"Allow": "GET, HEAD, POST"})
+	h.request(t, 405, "PUT", link).checkHeaders(t, map[string]string{"Allow": "GET, HEAD, POST"})
 	// Other sites can't submit the form.
-	h.post(t, 403, link, twice(goodPassword), "Sec-Fetch-Site: cross-site")
-	h.post(t, 403, link, twice(goodPassword), "Origin: https://elsewhere.example")
-	h.post(t, 403, link, twice(goodPassword), "Origin: null")
+	h.post(t, 403, link, newPasswordForm(goodPassword), "Sec-Fetch-Site: cross-site")
+	h.post(t, 403, link, newPasswordForm(goodPassword), "Origin: https://elsewhere.example")
+	h.post(t, 403, link, newPasswordForm(goodPassword), "Origin: null")
 	// Query parameters are not form fields, and forms have a maximum size.
 	h.post(t, 422, link+"?password=Canary-in-the-address&again=Canary-in-the-address", nil)
-	h.post(t, 413, link, twice(strings.Repeat("Canary ", 4000)))
-	h.status(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
-	h.post(t, 303, link, twice(goodPassword), "Origin: http://vault.test")
+	h.post(t, 413, link, newPasswordForm(strings.Repeat("Canary ", 4000)))
+	h.request(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
+	h.post(t, 303, link, newPasswordForm(goodPassword), "Origin: http://vault.test")
 }
 
 // Without a valid link, the response doesn't wait for the form. With one, a missing form doesn't
 // keep the connection open.
 func TestInvitationWithoutForm(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	path := h.invite(t)
 	for _, row := range []struct {
 		target  string

@@ -11,8 +11,8 @@ import (
 // A year before 1600 is rejected in forms, but not in the API.
 func TestYearsBefore1600(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
 	const sentence = "The year is before 1600."
 	order := url.Values{"order_number": {"1"}, "due_date": {"0026-06-02"}}
 	kim.post(t, 422, "/orders", order).has(t, sentence, `aria-describedby="due_date-problem"`, `value="0026-06-02"`)

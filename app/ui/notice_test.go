@@ -13,16 +13,16 @@ import (
 )
 
 // Notices with an invalid signature are ignored, with their Undo.
-func TestNoticeIsWrittenHere(t *testing.T) {
+func TestNoticeSignature(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.user(t, "Kim", model.RoleStaff)
-	cookie := h.as(t, "Kim")
+	h := newTestServer(t)
+	h.createUser(t, "Kim", model.RoleStaff)
+	cookie := h.cookieFor(t, "Kim")
 	made := h.post(t, 303, "/abstracts", url.Values{"bare": {"yes"}}, cookie)
 	path := made.Header.Get("Location")
 	value := h.post(t, 303, path+"/trash", nil, cookie).cookie(t, "deedkeep_notice").Value
 	show := func(value string) reply {
-		return h.status(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value)
+		return h.request(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value)
 	}
 	show(value).has(t, `action="`+path+`/restore"`, "is in the trash")
 	text, proof, _ := strings.Cut(value, ".")
@@ -33,15 +33,15 @@ func TestNoticeIsWrittenHere(t *testing.T) {
 	// With https, the cookie name has the prefix that restricts it to this host.
 	h.scheme = "https://"
 	cookie = strings.Replace(cookie, "deedkeep=", "__Host-deedkeep=", 1)
-	h.status(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value).lacks(t, "is in the trash")
-	h.status(t, 200, "GET", "/abstracts", cookie+"; __Host-deedkeep_notice="+value).has(t, "is in the trash")
+	h.request(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value).lacks(t, "is in the trash")
+	h.request(t, 200, "GET", "/abstracts", cookie+"; __Host-deedkeep_notice="+value).has(t, "is in the trash")
 }
 
-// undone submits the Undo of a response's notice, as the page does.
-func (g *guest) undone(t *testing.T, left reply) reply {
+// undo submits the Undo of a response's notice, as the page does.
+func (g *browser) undo(t *testing.T, left reply) reply {
 	t.Helper()
 	shown := g.get(t, 200, left.Header.Get("Location"), "Cookie", "deedkeep_notice="+left.cookie(t, "deedkeep_notice").Value)
-	form := shown.found(t, `(?s)class="notice" role="status">.*?(<form method="post" action="[^"]*">.*?</form>)`)[0]
+	form := shown.matches(t, `(?s)class="notice" role="status">.*?(<form method="post" action="[^"]*">.*?</form>)`)[0]
 	fields := url.Values{}
 	for _, m := range regexp.MustCompile(`name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
 		fields.Add(m[1], m[2])
@@ -51,10 +51,10 @@ func (g *guest) undone(t *testing.T, left reply) reply {
 
 // Undo reverts a change of status and moves of documents and folders, unless other users changed
 // them since.
-func TestChangesAreUndone(t *testing.T) {
+func TestUndo(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
 	for _, row := range []struct{ path, to, was, other string }{
 		{kim.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"), "In Exam", "New", "Complete"},
 		{kim.post(t, 303, "/orders", url.Values{"order_number": {"1"}}).Header.Get("Location"), "on_hold", "active", "completed"},
@@ -64,18 +64,18 @@ func TestChangesAreUndone(t *testing.T) {
 			t.Helper()
 			kim.get(t, 200, row.path).has(t, `name="was" value="`+want+`"`)
 		}
-		kim.undone(t, set(row.to))
+		kim.undo(t, set(row.to))
 		is(row.was)
 		kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").has(t, "Undo", `name="status" value="`+row.was+`"`)
 		kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").lacks(t, "Undo")
 		set(row.was)
 		left := set(row.to)
 		set(row.other)
-		kim.undone(t, left) // another user was faster
+		kim.undo(t, left) // another user was faster
 		is(row.other)
 	}
 
-	one, two := h.put(t, "a.txt", []byte("one")), h.put(t, "b.txt", []byte("two"))
+	one, two := h.upload(t, "a.txt", []byte("one")), h.upload(t, "b.txt", []byte("two"))
 	outer := kim.post(t, 303, "/vault", url.Values{"name": {"Outer"}}).Header.Get("Location")
 	inner := kim.post(t, 303, "/vault", url.Values{"name": {"Inner"}}).Header.Get("Location")
 	number := func(path string) string { return strings.TrimPrefix(path, "/vault/") }
@@ -93,28 +93,28 @@ func TestChangesAreUndone(t *testing.T) {
 	}
 	left := move(number(outer))
 	place(number(outer), one, two)
-	kim.undone(t, left)
+	kim.undo(t, left)
 	place("0", one, two)
 	left = move(number(outer))
 	kim.post(t, 303, "/documents/move", url.Values{"file": both[:1], "to": {number(inner)}})
-	if said := noticeOf(t, kim.undone(t, left)); !strings.Contains(said, "1 document was moved back.") || !strings.Contains(said, "“a.txt” was left") {
+	if said := noticeOf(t, kim.undo(t, left)); !strings.Contains(said, "1 document was moved back.") || !strings.Contains(said, "“a.txt” was left") {
 		t.Errorf("said %q", said)
 	}
 	place(number(inner), one)
 	place("0", two)
 	move(number(inner)) // one is there already: only the other one is moved, and moved back
-	kim.undone(t, move(number(outer)))
+	kim.undo(t, move(number(outer)))
 	place(number(inner), one, two)
 
-	kim.undone(t, kim.post(t, 303, inner+"/move", url.Values{"parent": {number(outer)}}))
-	folder, err := h.vault.Folders.Get(t.Context(), h.number(t, inner))
+	kim.undo(t, kim.post(t, 303, inner+"/move", url.Values{"parent": {number(outer)}}))
+	folder, err := h.vault.Folders.Get(t.Context(), h.pathNumber(t, inner))
 	if err != nil || folder.ParentID != 0 {
 		t.Errorf("%+v, %v", folder, err)
 	}
 	kim.get(t, 200, "/vault", "Cookie", "deedkeep_notice="+kim.post(t, 303, inner+"/move", url.Values{"parent": {"0"}}).cookie(t, "deedkeep_notice").Value).lacks(t, "Undo")
 }
 
-func (h *testServer) number(t *testing.T, path string) uint64 {
+func (h *testServer) pathNumber(t *testing.T, path string) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(path[strings.LastIndex(path, "/")+1:], 10, 64)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 )
 
 // asked by a script, for a part of a page.
-var asPart = []string{"HX-Request", "true"}
+var scriptHeader = []string{"HX-Request", "true"}
 
 func TestOrderPages(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff, viewer := h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
 	viewer.get(t, 200, "/orders").has(t, "No orders yet")
 	viewer.get(t, 200, "/orders").lacks(t, "/orders/new")
 	viewer.get(t, 403, "/orders/new")
@@ -55,14 +55,14 @@ func groupForm(t *testing.T, page reply) url.Values {
 	return form
 }
 
-func TestOrderIsChanged(t *testing.T) {
+func TestEditOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.visit(t, model.RoleStaff)
-	o := h.order(t, "26-1", 5, elm())
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	o := h.createOrder(t, "26-1", 5, elmStreet())
 	path := h.orderPath(o)
 	staff.get(t, 200, path+"?edit=property").has(t, `name="version" value="1"`, `value="12 Elm &lt;St&gt;"`, `name="was.city"`)
-	part := staff.get(t, 200, path+"?group=property&edit=1", asPart...)
+	part := staff.get(t, 200, path+"?group=property&edit=1", scriptHeader...)
 	part.lacks(t, "<html")
 	first, second := groupForm(t, part), groupForm(t, part)
 	for _, form := range []url.Values{first, second} {
@@ -72,7 +72,7 @@ func TestOrderIsChanged(t *testing.T) {
 		form.Set("state", "NY")
 	}
 	first.Set("city", "Albany")
-	saved := staff.post(t, 200, path, first, asPart...)
+	saved := staff.post(t, 200, path, first, scriptHeader...)
 	saved.has(t, `id="group-property"`, "Albany", `id="order-top" class="stack" hx-swap-oob="true"`, "City from <q>Troy</q> to <q>Albany</q>")
 	saved.lacks(t, "<html", `name="city"`)
 	// Another user's change of a different field is kept.
@@ -80,7 +80,7 @@ func TestOrderIsChanged(t *testing.T) {
 	staff.post(t, 303, path, second)
 	// A change of the same field is a conflict: both values are shown.
 	second.Set("city", "Utica")
-	for _, header := range [][]string{nil, asPart} {
+	for _, header := range [][]string{nil, scriptHeader} {
 		clash := staff.post(t, 412, path, second, header...)
 		clash.has(t, "Another person saved changes while you were editing", "Kim of staff changed this to “Albany” on ", `value="Utica"`)
 	}
@@ -89,44 +89,44 @@ func TestOrderIsChanged(t *testing.T) {
 		t.Errorf("%+v, %v", now, err)
 	}
 	first.Set("order_number", "")
-	staff.post(t, 422, path, first, asPart...).has(t, "The order number field is required.", `aria-invalid="true"`)
+	staff.post(t, 422, path, first, scriptHeader...).has(t, "The order number field is required.", `aria-invalid="true"`)
 	staff.post(t, 422, path, first).has(t, "<html", "The order number field is required.")
 	staff.post(t, 404, path, url.Values{"group": {"nothing"}})
-	staff.get(t, 404, path+"?group=nothing", asPart...)
+	staff.get(t, 404, path+"?group=nothing", scriptHeader...)
 	staff.get(t, 200, path+"/history").has(t, "made this order", "State from <q>NY</q> to <q>VT</q>")
 }
 
 func TestOrderStatus(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.visit(t, model.RoleStaff)
-	path := h.orderPath(h.order(t, "26-1", -2, elm()))
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path := h.orderPath(h.createOrder(t, "26-1", -2, elmStreet()))
 	staff.get(t, 200, path).has(t, "2 days overdue")
-	turned := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, asPart...)
+	turned := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, scriptHeader...)
 	turned.has(t, `value="on_hold" aria-pressed="true"`, "Status from <q>Active</q> to <q>On hold</q>", "2 days overdue")
-	staff.post(t, 303, path+"/status", url.Values{"status": {"completed"}}).same(t, map[string]string{"Location": path})
+	staff.post(t, 303, path+"/status", url.Values{"status": {"completed"}}).checkHeaders(t, map[string]string{"Location": path})
 	staff.get(t, 200, path).lacks(t, "overdue")
 	staff.post(t, 422, path+"/status", url.Values{"status": {"lost"}})
 }
 
 func TestOrderTrashAndUndo(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.visit(t, model.RoleStaff)
-	path := h.orderPath(h.order(t, "26-1", 2, elm()))
-	staff.post(t, 303, path+"/trash", nil).same(t, map[string]string{"Location": "/orders"})
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
+	path := h.orderPath(h.createOrder(t, "26-1", 2, elmStreet()))
+	staff.post(t, 303, path+"/trash", nil).checkHeaders(t, map[string]string{"Location": "/orders"})
 	staff.get(t, 404, path)
 	staff.get(t, 200, "/orders").has(t, "No orders yet")
-	staff.post(t, 303, path+"/restore", nil).same(t, map[string]string{"Location": path})
+	staff.post(t, 303, path+"/restore", nil).checkHeaders(t, map[string]string{"Location": path})
 	staff.get(t, 200, path).has(t, "took it out of the trash")
 }
 
-func TestOrderDuplicatesAndNeighbors(t *testing.T) {
+func TestRelatedOrders(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	one, two := h.order(t, "26-1", 2, elm()), h.order(t, "26-1", 3, model.PropertyDraft{})
-	three := h.order(t, "26-3", 3, elm())
-	viewer := h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	one, two := h.createOrder(t, "26-1", 2, elmStreet()), h.createOrder(t, "26-1", 3, model.PropertyDraft{})
+	three := h.createOrder(t, "26-3", 3, elmStreet())
+	viewer := h.openBrowser(t, model.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
 	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three), "No abstract has this parcel or address yet.")
 	page.lacks(t, "New abstract")
@@ -136,7 +136,7 @@ func TestOrderDuplicatesAndNeighbors(t *testing.T) {
 		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elm()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elmStreet()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
@@ -144,13 +144,13 @@ func TestOrderDuplicatesAndNeighbors(t *testing.T) {
 	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
 	viewer.get(t, 200, h.orderPath(one)).has(t, abstract)
 	viewer.get(t, 200, h.orderPath(one)).lacks(t, "No abstract has")
-	staff := h.visit(t, model.RoleStaff)
+	staff := h.openBrowser(t, model.RoleStaff)
 	next := `href="/abstracts/new?order=` + strings.TrimPrefix(h.orderPath(two), "/orders/") + `"`
 	staff.get(t, 200, h.orderPath(two)).has(t, `<a class="button primary" `+next, `<a class="button" `+next, "This order has neither yet.")
 }
 
-// listed returns the order numbers of a page in sequence.
-func listed(page reply) string {
+// orderNumbers returns the order numbers of a page in sequence.
+func orderNumbers(page reply) string {
 	var list []string
 	for _, m := range regexp.MustCompile(`<a class="name" href="[^"]+">([^<]+)</a>`).FindAllStringSubmatch(string(page.body), -1) {
 		list = append(list, m[1])
@@ -160,7 +160,7 @@ func listed(page reply) string {
 
 func TestOrderList(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	at := func(address, county string) model.PropertyDraft {
 		return model.PropertyDraft{Address: model.StringInput(address), County: model.StringInput(county), State: model.StringInput("NY")}
 	}
@@ -173,7 +173,7 @@ func TestOrderList(t *testing.T) {
 		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"}, {"D", 40, at("", ""), ""},
 	} {
 		h.clock.Advance(time.Second)
-		made := h.order(t, o.number, o.days, o.at)
+		made := h.createOrder(t, o.number, o.days, o.at)
 		if made.ID != uint64(i+1) {
 			t.Fatal(made.ID)
 		}
@@ -189,7 +189,7 @@ func TestOrderList(t *testing.T) {
 	us := func(days int) string {
 		return h.clock.Now().In(time.Local).AddDate(0, 0, days).Format("01/02/2006")
 	}
-	viewer := h.visit(t, model.RoleViewer)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	for asked, want := range map[string]string{
 		"":                             "D A B C",
 		"?sort=created_at":             "C B A D",
@@ -215,36 +215,36 @@ func TestOrderList(t *testing.T) {
 		"?q=a&county=Troy":   "",
 		"?county=nowhere":    "",
 	} {
-		if got := listed(viewer.get(t, 200, "/orders"+asked)); got != want {
+		if got := orderNumbers(viewer.get(t, 200, "/orders"+asked)); got != want {
 			t.Errorf("%s lists %q, want %q", asked, got, want)
 		}
 	}
 	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is no date")
 	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No order fits")
 	viewer.get(t, 200, "/orders?sort=due_date").has(t, `aria-sort="ascending"><a href="/orders?sort=-due_date">Due`)
-	part := viewer.get(t, 200, "/orders?show=open", asPart...)
+	part := viewer.get(t, 200, "/orders?show=open", scriptHeader...)
 	part.lacks(t, "<html")
-	part.same(t, map[string]string{"HX-Push-Url": "/orders?show=open"})
+	part.checkHeaders(t, map[string]string{"HX-Push-Url": "/orders?show=open"})
 	part.has(t, `<p id="results-said" hx-swap-oob="innerHTML">3 orders</p>`)
 	part.lacks(t, "aria-live")
-	viewer.get(t, 303, "/orders?go=1&q=3+oak&status=").same(t, map[string]string{"Location": h.orderPath(model.Order{ID: 1})})
-	viewer.get(t, 303, "/orders?go=1&q=&status=on_hold").same(t, map[string]string{"Location": "/orders?status=on_hold"})
+	viewer.get(t, 303, "/orders?go=1&q=3+oak&status=").checkHeaders(t, map[string]string{"Location": h.orderPath(model.Order{ID: 1})})
+	viewer.get(t, 303, "/orders?go=1&q=&status=on_hold").checkHeaders(t, map[string]string{"Location": "/orders?status=on_hold"})
 }
 
 func TestOrderListPages(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	var want []string
 	for n := range 120 {
-		h.order(t, fmt.Sprintf("N%03d", n), 3, model.PropertyDraft{})
+		h.createOrder(t, fmt.Sprintf("N%03d", n), 3, model.PropertyDraft{})
 		want = append(want, fmt.Sprintf("N%03d", n))
 	}
-	viewer := h.visit(t, model.RoleViewer)
+	viewer := h.openBrowser(t, model.RoleViewer)
 	var seen []string
 	pages := []string{}
 	for path := "/orders?sort=order_number"; path != ""; {
 		page := viewer.get(t, 200, path)
-		seen = append(seen, listed(page))
+		seen = append(seen, orderNumbers(page))
 		pages = append(pages, path)
 		next := regexp.MustCompile(`href="([^"]+)" rel="next"`).FindStringSubmatch(string(page.body))
 		if path = ""; next != nil {
@@ -256,23 +256,23 @@ func TestOrderListPages(t *testing.T) {
 	}
 	last := viewer.get(t, 200, pages[2])
 	prev := regexp.MustCompile(`href="([^"]+)" rel="prev"`).FindStringSubmatch(string(last.body))
-	if prev == nil || listed(viewer.get(t, 200, strings.ReplaceAll(prev[1], "&amp;", "&"))) != seen[1] {
+	if prev == nil || orderNumbers(viewer.get(t, 200, strings.ReplaceAll(prev[1], "&amp;", "&"))) != seen[1] {
 		t.Errorf("back from the last: %v", prev)
 	}
 	// A cursor is valid for its list only.
-	if got := listed(viewer.get(t, 200, strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1))); !strings.HasPrefix(got, "N119") {
+	if got := orderNumbers(viewer.get(t, 200, strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1))); !strings.HasPrefix(got, "N119") {
 		t.Errorf("of another list: %s", got)
 	}
 }
 
 // A form warns of a number that other orders have before the order is saved. The order itself
 // doesn't count.
-func TestOrderNumberIsLookedUp(t *testing.T) {
+func TestOrderNumberLookup(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	one := h.order(t, "26-1", 2, elm())
-	h.order(t, "26-2", 2, elm())
-	staff, viewer := h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	one := h.createOrder(t, "26-1", 2, elmStreet())
+	h.createOrder(t, "26-2", 2, elmStreet())
+	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
 	staff.get(t, 200, "/orders/new").has(t, `hx-get="/orders/number"`, `id="order_number-lookup" role="status"`)
 	own := strings.TrimPrefix(h.orderPath(one), "/orders/")
 	staff.get(t, 200, h.orderPath(one)+"?edit=property").has(t, `hx-get="/orders/number?not=`+own+`"`)
@@ -289,16 +289,16 @@ func TestOrderNumberIsLookedUp(t *testing.T) {
 		{"blank", "?order_number=", nil, "warning"},
 		{"too long", "?order_number=" + strings.Repeat("x", 300), nil, "warning"},
 	} {
-		got := staff.get(t, 200, "/orders/number"+row.asked, asPart...)
+		got := staff.get(t, 200, "/orders/number"+row.asked, scriptHeader...)
 		got.has(t, row.want...)
 		if got.lacks(t, row.lacks, "<html"); t.Failed() {
 			t.Fatal(row.name)
 		}
 	}
-	staff.get(t, 303, "/orders/number?order_number=26-1").same(t, map[string]string{"Location": "/orders"})
-	viewer.get(t, 200, "/orders/number?order_number=26-1", asPart...).has(t, "Another order") // who reads them all
+	staff.get(t, 303, "/orders/number?order_number=26-1").checkHeaders(t, map[string]string{"Location": "/orders"})
+	viewer.get(t, 200, "/orders/number?order_number=26-1", scriptHeader...).has(t, "Another order") // who reads them all
 	if err := h.vault.Orders.Trash(t.Context(), staff.actor, one.ID, vault.Match{}); err != nil {
 		t.Fatalf("Orders.Trash: %v", err)
 	}
-	staff.get(t, 200, "/orders/number?order_number=26-1", asPart...).lacks(t, "warning")
+	staff.get(t, 200, "/orders/number?order_number=26-1", scriptHeader...).lacks(t, "warning")
 }

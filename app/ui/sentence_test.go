@@ -12,10 +12,10 @@ import (
 // Validation errors are in the words of the pages, not of the API.
 func TestErrorsInPlainWords(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
 	long := strings.Repeat("x", 3000)
-	_, filed := h.abstractOf(t, kim.actor, nil, model.Property{County: "Albany"}, "a.pdf")
+	_, filed := h.createAbstract(t, kim.actor, nil, model.Property{County: "Albany"}, "a.pdf")
 	row := "/documents/" + fmt.Sprint(filed.Files[0].ID)
 	for _, page := range []reply{
 		kim.post(t, 422, row+"/rename", url.Values{"name": {" "}}, "HX-Request", "true"),

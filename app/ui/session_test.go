@@ -19,12 +19,12 @@ func TestPollingDoesNotExtendSession(t *testing.T) {
 		"polls": {[]string{"HX-Request: true"}, false},
 		"works": {nil, true},
 	} {
-		h := open(t)
-		cookie := h.as(t, "Owner")
+		h := newTestServer(t)
+		cookie := h.cookieFor(t, "Owner")
 		var got reply
 		for range 30 {
 			h.clock.Advance(30 * time.Minute)
-			got = h.ask(t, "GET", "/", append(row.header, cookie)...)
+			got = h.send(t, "GET", "/", append(row.header, cookie)...)
 		}
 		if stays := got.StatusCode == http.StatusOK; stays != row.stays {
 			t.Errorf("%s: %d", name, got.StatusCode)
@@ -33,38 +33,38 @@ func TestPollingDoesNotExtendSession(t *testing.T) {
 }
 
 // Signing out clears what the browser stores. After an expiration, unfinished uploads are kept.
-func TestSigningOutForgets(t *testing.T) {
+func TestSignOutClearsBrowserData(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.post(t, 303, "/sign-out", nil, h.as(t, "Owner")).same(t, map[string]string{"Clear-Site-Data": `"cache", "storage"`})
-	h.post(t, 303, "/me/sessions/end-all", nil, h.as(t, "Owner")).same(t, map[string]string{"Clear-Site-Data": `"cache", "storage"`})
-	h.status(t, 303, "GET", "/", "Cookie: deedkeep=x").same(t, map[string]string{"Clear-Site-Data": `"cache"`})
-	h.status(t, 303, "GET", "/").same(t, map[string]string{"Clear-Site-Data": ""})
+	h := newTestServer(t)
+	h.post(t, 303, "/sign-out", nil, h.cookieFor(t, "Owner")).checkHeaders(t, map[string]string{"Clear-Site-Data": `"cache", "storage"`})
+	h.post(t, 303, "/me/sessions/end-all", nil, h.cookieFor(t, "Owner")).checkHeaders(t, map[string]string{"Clear-Site-Data": `"cache", "storage"`})
+	h.request(t, 303, "GET", "/", "Cookie: deedkeep=x").checkHeaders(t, map[string]string{"Clear-Site-Data": `"cache"`})
+	h.request(t, 303, "GET", "/").checkHeaders(t, map[string]string{"Clear-Site-Data": ""})
 }
 
 // Responses to scripts have the same security headers as pages.
-func TestAnswersToScriptsSayWhatTheyAre(t *testing.T) {
+func TestScriptResponseHeaders(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.status(t, 401, "GET", "/", "HX-Request: true").same(t, map[string]string{
+	h := newTestServer(t)
+	h.request(t, 401, "GET", "/", "HX-Request: true").checkHeaders(t, map[string]string{
 		"Cache-Control": "no-store", "Vary": "HX-Request", "X-Content-Type-Options": "nosniff",
 		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 	})
-	lib, _, files := library(t)
-	g := lib.visit(t, model.RoleStaff)
-	for _, address := range []string{path(files[1], "/find?q=a"), path(files[1], "/pages/1/marks?q=a")} {
-		g.get(t, 200, address).same(t, map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
+	lib, _, files := newServerWithDocuments(t)
+	g := lib.openBrowser(t, model.RoleStaff)
+	for _, address := range []string{documentPath(files[1], "/find?q=a"), documentPath(files[1], "/pages/1/marks?q=a")} {
+		g.get(t, 200, address).checkHeaders(t, map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
 	}
-	h.status(t, 401, "GET", "/uploads/x").same(t, map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
+	h.request(t, 401, "GET", "/uploads/x").checkHeaders(t, map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
 }
 
-// slow counts the extensions of the write deadline.
-type slow struct {
+// deadlineCounter counts the extensions of the write deadline.
+type deadlineCounter struct {
 	*httptest.ResponseRecorder
-	moved int
+	extensions int
 }
 
-func (s *slow) SetWriteDeadline(time.Time) error {
-	s.moved++
+func (s *deadlineCounter) SetWriteDeadline(time.Time) error {
+	s.extensions++
 	return nil
 }

@@ -30,10 +30,10 @@ func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 	return nil
 }
 
-// factor sets up two-factor authentication for a user.
-func (h *testServer) factor(t *testing.T, name string) (plain string, codes []string) {
+// setUpTwoFactor sets up two-factor authentication for a user.
+func (h *testServer) setUpTwoFactor(t *testing.T, name string) (plain string, codes []string) {
 	t.Helper()
-	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.session(t, name, ""))
+	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.signIn(t, name, ""))
 	if err != nil {
 		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
@@ -41,14 +41,14 @@ func (h *testServer) factor(t *testing.T, name string) (plain string, codes []st
 	if err != nil {
 		t.Fatalf("Users.BeginTwoFactor: %v", err)
 	}
-	if codes, err = h.vault.Users.ConfirmTwoFactor(t.Context(), actor, h.code(t, offer.Secret)); err != nil {
+	if codes, err = h.vault.Users.ConfirmTwoFactor(t.Context(), actor, h.totpCode(t, offer.Secret)); err != nil {
 		t.Fatalf("Users.ConfirmTwoFactor: %v", err)
 	}
 	h.clock.Advance(time.Minute)
 	return offer.Secret, codes
 }
 
-func (h *testServer) code(t *testing.T, plain string) string {
+func (h *testServer) totpCode(t *testing.T, plain string) string {
 	t.Helper()
 	code, err := totp.GenerateCode(plain, h.clock.Now())
 	if err != nil {
@@ -58,37 +58,37 @@ func (h *testServer) code(t *testing.T, plain string) string {
 }
 
 // Until there is an administrator, every page only explains the setup link.
-func TestClosed(t *testing.T) {
+func TestSetupRequired(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, nil)
-	h.user(t, "viewer", model.RoleViewer)
+	h := newEmptyTestServer(t, nil)
+	h.createUser(t, "viewer", model.RoleViewer)
 	for _, path := range []string{"/", "/sign-in", "/abstracts", "/me", "/nothing", "/admin/users"} {
-		page := h.status(t, 503, "GET", path)
+		page := h.request(t, 503, "GET", path)
 		page.has(t, "deedkeep is not set up yet", "deedkeep serve", "deedkeep users create NAME --role admin")
 		page.lacks(t, "<form", "<nav")
-		page.same(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
+		page.checkHeaders(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
 	}
 	h.post(t, 503, "/sign-in", credentials("viewer", goodPassword, ""))
-	h.status(t, 503, "PUT", "/", "Content-Length: 0")
+	h.request(t, 503, "PUT", "/", "Content-Length: 0")
 	// Requests that are not pages work.
-	h.status(t, 404, "GET", "/assets/x")
-	h.status(t, 403, "GET", "/dl/x")
+	h.request(t, 404, "GET", "/assets/x")
+	h.request(t, 403, "GET", "/dl/x")
 	token, err := h.vault.Users.NewFirstLink(t.Context())
 	if err != nil {
 		t.Fatalf("Users.NewFirstLink: %v", err)
 	}
-	h.status(t, 200, "GET", "/join/"+token)
-	form := twice(goodPassword)
+	h.request(t, 200, "GET", "/join/"+token)
+	form := newPasswordForm(goodPassword)
 	form.Set("name", "owner")
 	h.post(t, 303, "/join/"+token, form)
-	h.status(t, 200, "GET", "/sign-in")
-	h.status(t, 303, "GET", "/")
+	h.request(t, 200, "GET", "/sign-in")
+	h.request(t, 303, "GET", "/")
 }
 
 // The session cookie with http and https.
 func TestSessionCookie(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	for scheme, name := range map[string]string{"http://": "deedkeep", "https://": "__Host-deedkeep"} {
 		h.scheme = scheme
 		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Origin: "+scheme+"vault.test")
@@ -96,75 +96,75 @@ func TestSessionCookie(t *testing.T) {
 		if !got.HttpOnly || got.Secure != (scheme == "https://") || got.SameSite != http.SameSiteLaxMode || got.Path != "/" || got.Domain != "" || got.MaxAge != 0 || !got.Expires.IsZero() {
 			t.Errorf("%s: %+v", scheme, got)
 		}
-		h.status(t, 200, "GET", "/", "Cookie: "+name+"="+got.Value)
+		h.request(t, 200, "GET", "/", "Cookie: "+name+"="+got.Value)
 		if scheme == "https://" { // what a page of another port or host put there is no session
-			h.status(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
+			h.request(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
 		}
 		out := h.post(t, 303, "/sign-out", nil, "Cookie: "+name+"="+got.Value)
 		if gone := out.cookie(t, name); gone.MaxAge != -1 || gone.Value != "" || !gone.HttpOnly || gone.Secure != (scheme == "https://") {
 			t.Errorf("%s: %+v", scheme, gone)
 		}
-		h.status(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
-		h.status(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
+		h.request(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
+		h.request(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
 	}
 }
 
 // A session token that was in the browser before is invalid after signing in, and no one else can
 // choose the new one.
-func TestNoFixation(t *testing.T) {
+func TestSessionFixation(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.user(t, "mallory", model.RoleViewer)
-	for _, before := range []string{h.session(t, "mallory", ""), h.session(t, "Owner", ""), strings.Repeat("0", 43), "x"} {
+	h := newTestServer(t)
+	h.createUser(t, "mallory", model.RoleViewer)
+	for _, before := range []string{h.signIn(t, "mallory", ""), h.signIn(t, "Owner", ""), strings.Repeat("0", 43), "x"} {
 		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Cookie: deedkeep="+before)
 		fresh := in.cookie(t, "deedkeep").Value
 		if fresh == before {
 			t.Error("the token stays")
 		}
-		h.status(t, 303, "GET", "/", "Cookie: deedkeep="+before)
-		h.status(t, 200, "GET", "/", "Cookie: deedkeep="+fresh).has(t, "Owner")
+		h.request(t, 303, "GET", "/", "Cookie: deedkeep="+before)
+		h.request(t, 200, "GET", "/", "Cookie: deedkeep="+fresh).has(t, "Owner")
 	}
 	// A link to the sign-in page can't set a session.
-	token := h.session(t, "mallory", "")
-	h.status(t, 200, "GET", "/sign-in?deedkeep="+token)
-	h.status(t, 303, "GET", "/?deedkeep="+token)
+	token := h.signIn(t, "mallory", "")
+	h.request(t, 200, "GET", "/sign-in?deedkeep="+token)
+	h.request(t, 303, "GET", "/?deedkeep="+token)
 }
 
-func TestSignInLeadsBack(t *testing.T) {
+func TestSignInRedirectsBack(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	sent := h.status(t, 303, "GET", "/admin/users?status=open&page=2")
-	sent.same(t, map[string]string{"Location": "/sign-in?to=%2Fadmin%2Fusers%3Fstatus%3Dopen%26page%3D2"})
+	h := newTestServer(t)
+	sent := h.request(t, 303, "GET", "/admin/users?status=open&page=2")
+	sent.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fadmin%2Fusers%3Fstatus%3Dopen%26page%3D2"})
 	if len(sent.Cookies()) != 0 {
 		t.Errorf("%v", sent.Cookies())
 	}
-	h.status(t, 200, "GET", sent.Header.Get("Location")).has(t, `name="to" value="/admin/users?status=open&amp;page=2"`,
+	h.request(t, 200, "GET", sent.Header.Get("Location")).has(t, `name="to" value="/admin/users?status=open&amp;page=2"`,
 		`autocomplete="username"`, `type="password" autocomplete="current-password"`)
 	form := credentials("owner", goodPassword, "/abstracts?status=open&page=2")
-	h.post(t, 303, "/sign-in", form).same(t, map[string]string{"Location": "/abstracts?status=open&page=2"})
+	h.post(t, 303, "/sign-in", form).checkHeaders(t, map[string]string{"Location": "/abstracts?status=open&page=2"})
 	// A form that is sent after the session expired leads back to its page, which explains it.
 	late := h.post(t, 303, "/me/password", nil, "Cookie: deedkeep="+strings.Repeat("0", 43), "Referer: http://vault.test/me?x=1")
-	late.same(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
+	late.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
 	if gone := late.cookie(t, "deedkeep"); gone.MaxAge != -1 {
 		t.Errorf("the ended cookie stays: %+v", gone)
 	}
-	h.status(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
-	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").same(t, map[string]string{"Location": "/sign-in"})
+	h.request(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
+	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").checkHeaders(t, map[string]string{"Location": "/sign-in"})
 	// A signed-in user is redirected.
-	h.status(t, 303, "GET", "/sign-in?to=/orders", h.as(t, "Owner")).same(t, map[string]string{"Location": "/orders"})
+	h.request(t, 303, "GET", "/sign-in?to=/orders", h.cookieFor(t, "Owner")).checkHeaders(t, map[string]string{"Location": "/orders"})
 }
 
 // A link to the sign-in page must not lead to another site.
-func TestSignInLeadsToThisSite(t *testing.T) {
+func TestSignInRedirectsWithinSite(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "//elsewhere.example/"))
-	in.same(t, map[string]string{"Location": "/"})
+	in.checkHeaders(t, map[string]string{"Location": "/"})
 }
 
 func TestSignInRejects(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	wrong := h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
 	wrong.has(t, "The name or the password is wrong.", `value="owner"`, `value="/orders"`, `role="alert"`)
 	if len(wrong.Cookies()) != 0 {
@@ -177,7 +177,7 @@ func TestSignInRejects(t *testing.T) {
 	}
 	wait := h.post(t, 429, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
 	wait.has(t, "Too many tries. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
-	wait.same(t, map[string]string{"Retry-After": "1"})
+	wait.checkHeaders(t, map[string]string{"Retry-After": "1"})
 	// From another address the owner can sign in, and afterward from this one, too.
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
 	h.clock.Advance(time.Second)
@@ -185,7 +185,7 @@ func TestSignInRejects(t *testing.T) {
 	// Other sites can't sign a user in or out.
 	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example", "Origin: null"} {
 		h.post(t, 403, "/sign-in", credentials("owner", goodPassword, ""), from)
-		h.post(t, 403, "/sign-out", nil, from, h.as(t, "Owner"))
+		h.post(t, 403, "/sign-out", nil, from, h.cookieFor(t, "Owner"))
 	}
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Sec-Fetch-Site: same-origin")
 }
@@ -193,33 +193,33 @@ func TestSignInRejects(t *testing.T) {
 // The code is requested after the password, which is never in a page or a cookie.
 func TestSignInTwoSteps(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	plain, codes := h.factor(t, "Owner")
+	h := newTestServer(t)
+	plain, codes := h.setUpTwoFactor(t, "Owner")
 	step := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/orders"))
-	step.same(t, map[string]string{"Location": "/sign-in/code?to=%2Forders"})
+	step.checkHeaders(t, map[string]string{"Location": "/sign-in/code?to=%2Forders"})
 	waiting := step.cookie(t, "deedkeep_step")
 	if !waiting.HttpOnly || waiting.SameSite != http.SameSiteStrictMode || waiting.MaxAge != 300 || waiting.Path != "/" || len(step.Cookies()) != 1 {
 		t.Errorf("%+v", step.Cookies())
 	}
 	cookie := "Cookie: deedkeep_step=" + waiting.Value
-	page := h.status(t, 200, "GET", "/sign-in/code?to=%2Forders", cookie)
+	page := h.request(t, 200, "GET", "/sign-in/code?to=%2Forders", cookie)
 	page.has(t, "Enter your code", `autocomplete="one-time-code"`, `value="/orders"`)
 	page.lacks(t, waiting.Value, `type="password"`)
-	h.status(t, 303, "GET", "/", cookie) // not signed in yet
-	h.status(t, 303, "GET", "/", "Cookie: deedkeep="+waiting.Value)
+	h.request(t, 303, "GET", "/", cookie) // not signed in yet
+	h.request(t, 303, "GET", "/", "Cookie: deedkeep="+waiting.Value)
 	answer := url.Values{"code": {"000000"}, "to": {"/orders"}}
 	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "This code is wrong or was used already.", `aria-invalid="true"`)
-	answer.Set("code", h.code(t, plain))
+	answer.Set("code", h.totpCode(t, plain))
 	in := h.post(t, 303, "/sign-in/code", answer, cookie)
-	in.same(t, map[string]string{"Location": "/orders"})
+	in.checkHeaders(t, map[string]string{"Location": "/orders"})
 	if gone := in.cookie(t, "deedkeep_step"); gone.MaxAge != -1 {
 		t.Errorf("%+v", gone)
 	}
-	h.status(t, 200, "GET", "/", "Cookie: deedkeep="+in.cookie(t, "deedkeep").Value)
+	h.request(t, 200, "GET", "/", "Cookie: deedkeep="+in.cookie(t, "deedkeep").Value)
 	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "The code came too late.", `type="password"`)
 	// Without a challenge there is no code to enter.
-	h.status(t, 303, "GET", "/sign-in/code").same(t, map[string]string{"Location": "/sign-in"})
-	h.post(t, 303, "/sign-in/code", answer).same(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
+	h.request(t, 303, "GET", "/sign-in/code").checkHeaders(t, map[string]string{"Location": "/sign-in"})
+	h.post(t, 303, "/sign-in/code", answer).checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
 	// Recovery codes work, too. The challenge expires after five minutes.
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	answer.Set("code", strings.ToUpper(codes[0]))
@@ -233,8 +233,8 @@ func TestSignInTwoSteps(t *testing.T) {
 // With https, the cookie of the challenge is restricted to this host, too.
 func TestStepCookieOverTLS(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	h.factor(t, "Owner")
+	h := newTestServer(t)
+	h.setUpTwoFactor(t, "Owner")
 	h.scheme = "https://"
 	step := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "")).cookie(t, "__Host-deedkeep_step")
 	if !step.Secure || !step.HttpOnly || step.Path != "/" || step.Domain != "" {

@@ -11,10 +11,10 @@ import (
 // Bidirectional controls in a field must not affect the page.
 func TestPagesStripBidi(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.sit(t, "kim", model.RoleStaff)
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
 	const nasty = "1\u202e\u2066\r\n2\x07\u2028\u0085"
-	made := h.abstract(t, staff.actor, nasty)
+	made := h.createAbstractAt(t, staff.actor, nasty)
 	kept, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID)
 	if err != nil || !strings.Contains(kept.Abstract.Address, "\u202e") {
 		t.Fatalf("%q, %v", kept.Abstract.Address, err)

@@ -11,12 +11,12 @@ import (
 const onceField = `name="once" value="([^"]+)"`
 
 // Reloading a page that shows a secret must not create a second one.
-func TestSecretsAreMadeOnce(t *testing.T) {
+func TestSecretsAreCreatedOnce(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.visit(t, model.RoleAdmin)
+	h := newTestServer(t)
+	admin := h.openBrowser(t, model.RoleAdmin)
 	form := func(at string, filled url.Values) url.Values {
-		filled.Set("once", admin.get(t, 200, at).found(t, onceField)[0])
+		filled.Set("once", admin.get(t, 200, at).matches(t, onceField)[0])
 		return filled
 	}
 	keys := func(want int) {
@@ -52,7 +52,7 @@ func TestSecretsAreMadeOnce(t *testing.T) {
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
 	admin.post(t, 409, "/admin/users", invited).has(t, "This link was made already.", `href="`+at+`"`)
 	reset := form(at, url.Values{})
-	link := admin.post(t, 200, at+"/reset", reset).found(t, `value="http://[^/]+(/join/[0-9A-Za-z]{43})"`)[0]
+	link := admin.post(t, 200, at+"/reset", reset).matches(t, `value="http://[^/]+(/join/[0-9A-Za-z]{43})"`)[0]
 	admin.post(t, 409, at+"/reset", reset).has(t, `href="`+at+`"`)
-	h.status(t, 200, "GET", link) // the key that was shown
+	h.request(t, 200, "GET", link) // the key that was shown
 }

@@ -16,15 +16,15 @@ import (
 
 func TestTrash(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.sit(t, "sue", model.RoleStaff)
-	abstract := h.abstract(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
+	h := newTestServer(t)
+	staff := h.newUser(t, "sue", model.RoleStaff)
+	abstract := h.createAbstractAt(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
 	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}
-	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
-	other := h.put(t, "b.pdf", vaulttest.PDF(1, "b"))
+	file := h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
+	other := h.upload(t, "b.pdf", vaulttest.PDF(1, "b"))
 	for _, err := range []error{
 		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}), h.vault.Orders.Trash(t.Context(), staff.actor, order.ID, vault.Match{}),
 		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}), h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
@@ -42,7 +42,7 @@ func TestTrash(t *testing.T) {
 	staff.post(t, 422, "/trash", nil).has(t, "Nothing was chosen")
 	// The button of a row affects that row only, whatever is selected.
 	got := staff.post(t, 303, "/trash", url.Values{"only": {ofFile}, "item": {ofOrder, ofAbstract}, "back": {"/trash?noun=file"}})
-	got.same(t, map[string]string{"Location": "/trash?noun=file"})
+	got.checkHeaders(t, map[string]string{"Location": "/trash?noun=file"})
 	staff.get(t, 200, "/trash", "2026-7", "Elm").lacks(t, "a.pdf")
 	staff.post(t, 303, "/trash", url.Values{"item": {ofOrder, ofAbstract}})
 	if _, err := h.vault.Orders.Get(t.Context(), order.ID); err != nil {
@@ -59,28 +59,28 @@ func TestTrash(t *testing.T) {
 }
 
 // Expired records can't be restored.
-func TestTrashOver(t *testing.T) {
+func TestRestoreExpired(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin := h.sit(t, "ada", model.RoleAdmin)
-	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	file := h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	if err := h.vault.Files.Trash(t.Context(), admin.actor, file.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
 	admin.get(t, 200, "/trash", "a.pdf")
 	h.clock.Advance(30*24*time.Hour + time.Minute)
-	again := h.sit(t, "ben", model.RoleStaff)
+	again := h.newUser(t, "ben", model.RoleStaff)
 	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
 }
 
 // Administrators delete one record or all permanently, after typing a confirmation. Staff can't.
-func TestPurgeFromThePage(t *testing.T) {
+func TestPurge(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour} })
-	h.user(t, "Owner", model.RoleAdmin)
-	staff, admin := h.sit(t, "sue", model.RoleStaff), h.sit(t, "ada", model.RoleAdmin)
-	abstract := h.abstract(t, staff.actor, "12 Elm St").Abstract.ID
-	file, other := h.put(t, "a.pdf", vaulttest.PDF(1, "a")), h.put(t, "b.pdf", vaulttest.PDF(1, "b"))
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour} })
+	h.createUser(t, "Owner", model.RoleAdmin)
+	staff, admin := h.newUser(t, "sue", model.RoleStaff), h.newUser(t, "ada", model.RoleAdmin)
+	abstract := h.createAbstractAt(t, staff.actor, "12 Elm St").Abstract.ID
+	file, other := h.upload(t, "a.pdf", vaulttest.PDF(1, "a")), h.upload(t, "b.pdf", vaulttest.PDF(1, "b"))
 	for _, err := range []error{
 		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}), h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
 		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}),
@@ -100,7 +100,7 @@ func TestPurgeFromThePage(t *testing.T) {
 	form := url.Values{"item": {fmt.Sprintf("file:%d", file.ID)}, "confirm": {"b.pdf"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "The text does not match. Nothing was deleted.", `aria-invalid="true"`)
 	form.Set("confirm", " A.PDF ")
-	admin.post(t, 303, "/admin/trash/purge", form).same(t, map[string]string{"Location": "/trash"})
+	admin.post(t, 303, "/admin/trash/purge", form).checkHeaders(t, map[string]string{"Location": "/trash"})
 	admin.get(t, 200, "/trash", "b.pdf").lacks(t, "a.pdf")
 	admin.post(t, 409, "/admin/trash/purge", form).has(t, "no longer in the trash")
 	admin.get(t, 404, one)
@@ -126,11 +126,11 @@ func TestPurgeFromThePage(t *testing.T) {
 }
 
 // The trash names the abstract of a document and links to it if it exists.
-func TestTrashNamesTheAbstract(t *testing.T) {
+func TestTrashNamesAbstract(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.sit(t, "sue", model.RoleStaff)
-	opaque, file := h.someAbstract(t)
+	h := newTestServer(t)
+	staff := h.newUser(t, "sue", model.RoleStaff)
+	opaque, file := h.createAbstractWithDocument(t)
 	id, _ := h.vault.Secrets.IDs("abstracts").Decode(opaque)
 	if err := h.vault.Abstracts.Detach(t.Context(), staff.actor, id, file, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Detach: %v", err)

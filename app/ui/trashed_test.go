@@ -8,10 +8,10 @@ import (
 )
 
 // A user whose record another user moves to the trash sees who did it, and can restore it.
-func TestTrashedByColleague(t *testing.T) {
+func TestTrashedByAnotherUser(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	dana, kim, viewer := h.visit(t, model.RoleAdmin), h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
+	h := newTestServer(t)
+	dana, kim, viewer := h.openBrowser(t, model.RoleAdmin), h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
 	for _, made := range []string{
 		dana.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"),
 		dana.post(t, 303, "/orders", url.Values{"order_number": {"26-<1>"}}).Header.Get("Location"),

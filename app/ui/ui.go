@@ -22,8 +22,8 @@ import (
 // Options configure New.
 type Options = page.Options
 
-// Room is the type of Options.Room.
-type Room = page.Room
+// BodyLimiter is the type of Options.Room.
+type BodyLimiter = page.BodyLimiter
 
 // New returns the handler of everything outside /v1. It sets http.Request.Pattern to the pattern of
 // the route.

@@ -15,10 +15,10 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// scanner returns text for none, one, or all pages of a document, depending on its content.
-type scanner struct{ vaulttest.Reader }
+// partialTextReader returns text for none, one, or all pages of a document, depending on its content.
+type partialTextReader struct{ vaulttest.Reader }
 
-func (scanner) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
+func (partialTextReader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
 	content, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	switch {
 	case err != nil:
@@ -40,15 +40,15 @@ func (scanner) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 
 func TestDocumentsWithoutText(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Reader = scanner{} })
-	h.user(t, "Owner", model.RoleAdmin)
-	g := h.visit(t, model.RoleStaff)
-	scan := h.put(t, "Scan.pdf", vaulttest.PDF(3, "none"))
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = partialTextReader{} })
+	h.createUser(t, "Owner", model.RoleAdmin)
+	g := h.openBrowser(t, model.RoleStaff)
+	scan := h.upload(t, "Scan.pdf", vaulttest.PDF(3, "none"))
 	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while it is unknown
-	partly, all, picture := h.put(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.put(t, "All.pdf", vaulttest.PDF(3, "each")), h.put(t, "Plat.png", []byte(onePixel))
-	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // from the stored text, for documents without a count
+	partly, all, picture := h.upload(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.upload(t, "All.pdf", vaulttest.PDF(3, "each")), h.upload(t, "Plat.png", []byte(onePixel))
+	g.get(t, 200, documentPath(scan, "/find?q=grant")).has(t, `"unread":3`) // from the stored text, for documents without a count
 	h.vault.Start(time.Hour)
-	h.processed(t)
+	h.waitForProcessing(t)
 	for _, row := range []struct {
 		file       model.File
 		mark, find string // from its row, and from a search without results
@@ -58,27 +58,27 @@ func TestDocumentsWithoutText(t *testing.T) {
 		{all, "", `{"hits":[],"more":false}`},
 		{picture, "Not searchable", ""},
 	} {
-		got := g.get(t, 200, path(row.file, "/row"), "HX-Request", "true")
+		got := g.get(t, 200, documentPath(row.file, "/row"), "HX-Request", "true")
 		if row.mark == "" {
 			got.lacks(t, "ot searchable")
 		} else {
 			got.has(t, ">"+row.mark+"</span>")
 		}
 		if row.find != "" {
-			if found := g.get(t, 200, path(row.file, "/find?q=lien")); string(found.body) != row.find {
+			if found := g.get(t, 200, documentPath(row.file, "/find?q=lien")); string(found.body) != row.find {
 				t.Errorf("%s: got %s, want %s", row.file.Filename, found.body, row.find)
 			}
 		}
 	}
-	g.get(t, 200, path(partly, "/find?q=grant")).has(t, `"unread":2`, `"match":"grant"`)
-	scanned := g.get(t, 200, path(scan, "/text?find=grant"))
+	g.get(t, 200, documentPath(partly, "/find?q=grant")).has(t, `"unread":2`, `"match":"grant"`)
+	scanned := g.get(t, 200, documentPath(scan, "/text?find=grant"))
 	scanned.has(t, "This document has no searchable text: find has nothing to look in.")
 	scanned.lacks(t, "is not in this text")
 	const passed = "2 documents in the vault have no searchable text"
 	g.get(t, 200, "/find?q=quillfeather").has(t, passed)
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, passed)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
-	g.get(t, 200, path(scan, "")).has(t, "None: this is a scan or a picture.")
+	g.get(t, 200, documentPath(scan, "")).has(t, "None: this is a scan or a picture.")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}

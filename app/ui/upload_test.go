@@ -23,15 +23,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// enter creates and signs in a user, and returns the cookie header.
-func (h *testServer) enter(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
+// newUserCookie creates and signs in a user, and returns the cookie header.
+func (h *testServer) newUserCookie(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
 	t.Helper()
-	token, actor := h.newcomer(t, name, role)
+	token, actor := h.createSession(t, name, role)
 	return "Cookie: deedkeep=" + token, actor
 }
 
-// sent sends a request with a body and reads the response.
-func (h *testServer) sent(t *testing.T, want int, method, target, body string, header ...string) reply {
+// sendBody sends a request with a body and reads the response.
+func (h *testServer) sendBody(t *testing.T, want int, method, target, body string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
 	defer conn.Close()
@@ -56,18 +56,18 @@ func (h *testServer) sent(t *testing.T, want int, method, target, body string, h
 
 const tus = "Tus-Resumable: 1.0.0"
 
-// meta returns the header with the name and place of a document.
-func meta(filename, to string) string {
+// uploadMetadata returns the header with the name and place of a document.
+func uploadMetadata(filename, to string) string {
 	code := base64.StdEncoding.EncodeToString
 	return "Upload-Metadata: filename " + code([]byte(filename)) + ",to " + code([]byte(to)) + ",empty"
 }
 
-func offset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
+func uploadOffset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
 
 const chunk = "Content-Type: application/offset+octet-stream"
 
-// became returns the status of an upload.
-func (h *testServer) became(t *testing.T, cookie, path string) (answer struct {
+// uploadState returns the status of an upload.
+func (h *testServer) uploadState(t *testing.T, cookie, path string) (answer struct {
 	State, Name, Path, Note, Advice string
 	Offset, Size                    int64
 	Number                          uint64
@@ -75,7 +75,7 @@ func (h *testServer) became(t *testing.T, cookie, path string) (answer struct {
 	Rejection                       string `json:"refusal"`
 }) {
 	t.Helper()
-	got := h.status(t, 200, "GET", path, cookie)
+	got := h.request(t, 200, "GET", path, cookie)
 	if err := json.Unmarshal(got.body, &answer); err != nil {
 		t.Fatalf("%v: %s", err, got.body)
 	}
@@ -84,9 +84,9 @@ func (h *testServer) became(t *testing.T, cookie, path string) (answer struct {
 
 func TestTus(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.tray(t), vault.Idempotency[vault.AbstractWithFiles]{})
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleAdmin)
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.newStagedUpload(t), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
@@ -99,25 +99,25 @@ func TestTus(t *testing.T) {
 		{"folder:1", "folder:1", `The same document is already here as "Déed.pdf".`, "/documents/2?in=folder:1"},
 		{"none", "none", `The same document is also in 12 Oak St as "Déed.pdf".`, "/documents/1?in=abstract:" + abstract},
 	} {
-		begun := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, length, meta("C:\\scans\\Déed.pdf", row.to))
-		begun.same(t, map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Cache-Control": "no-store", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"})
+		begun := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, length, uploadMetadata("C:\\scans\\Déed.pdf", row.to))
+		begun.checkHeaders(t, map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Cache-Control": "no-store", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"})
 		path := begun.Header.Get("Location")
-		h.sent(t, 204, "PATCH", path, body[:100], cookie, tus, offset(0), chunk).same(t, map[string]string{"Upload-Offset": "100", "Tus-Resumable": "1.0.0"})
-		h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": "100", "Upload-Length": strconv.Itoa(len(body)), "Cache-Control": "no-store"})
-		if got := h.became(t, cookie, path); got.State != "arriving" || got.Offset != 100 {
+		h.sendBody(t, 204, "PATCH", path, body[:100], cookie, tus, uploadOffset(0), chunk).checkHeaders(t, map[string]string{"Upload-Offset": "100", "Tus-Resumable": "1.0.0"})
+		h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": "100", "Upload-Length": strconv.Itoa(len(body)), "Cache-Control": "no-store"})
+		if got := h.uploadState(t, cookie, path); got.State != "arriving" || got.Offset != 100 {
 			t.Errorf("%+v", got)
 		}
-		h.sent(t, 409, "PATCH", path, body[:100], cookie, tus, offset(0), chunk)
-		h.sent(t, 204, "PATCH", path, body[100:], cookie, tus, offset(100), chunk).same(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+		h.sendBody(t, 409, "PATCH", path, body[:100], cookie, tus, uploadOffset(0), chunk)
+		h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
 		for range 2 {
-			got := h.became(t, cookie, path)
+			got := h.uploadState(t, cookie, path)
 			want := fmt.Sprintf("/documents/%d?in=%s", i+1, row.in)
 			if got.State != "filed" || got.Number != uint64(i+1) || got.Name != "Déed.pdf" || got.Path != want || got.Note != row.note || got.Other != row.other {
 				t.Errorf("%+v", got)
 			}
 			// The response to the last part was lost.
-			h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
-			h.sent(t, 204, "PATCH", path, body[100:], cookie, tus, offset(100), chunk)
+			h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+			h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk)
 		}
 	}
 	page, err := h.vault.Files.List(t.Context(), vault.Query{Limit: 10})
@@ -126,7 +126,7 @@ func TestTus(t *testing.T) {
 	}
 }
 
-func (h *testServer) tray(t *testing.T) *vault.StagedUpload {
+func (h *testServer) newStagedUpload(t *testing.T) *vault.StagedUpload {
 	t.Helper()
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
@@ -138,12 +138,12 @@ func (h *testServer) tray(t *testing.T) *vault.StagedUpload {
 
 func TestTusRejects(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	admin, _ := h.enter(t, "kim", model.RoleAdmin)
-	viewer, _ := h.enter(t, "vera", model.RoleViewer)
-	other, _ := h.enter(t, "olga", model.RoleStaff)
+	h := newTestServer(t)
+	admin, _ := h.newUserCookie(t, "kim", model.RoleAdmin)
+	viewer, _ := h.newUserCookie(t, "vera", model.RoleViewer)
+	other, _ := h.newUserCookie(t, "olga", model.RoleStaff)
 	ten := "Upload-Length: 10"
-	path := h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "none")).Header.Get("Location")
+	path := h.sendBody(t, 201, "POST", "/uploads", "", admin, tus, ten, uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	for _, row := range []struct {
 		name   string
 		status int
@@ -152,77 +152,77 @@ func TestTusRejects(t *testing.T) {
 		header []string
 		says   string
 	}{
-		{"signed out", 401, "POST", "/uploads", []string{tus, ten, meta("a.pdf", "none")}, "Your session has ended."},
-		{"signed out, next chunk", 401, "PATCH", path, []string{tus, offset(0), chunk}, "Sign in again"},
-		{"a viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, meta("a.pdf", "none")}, "role"},
+		{"signed out", 401, "POST", "/uploads", []string{tus, ten, uploadMetadata("a.pdf", "none")}, "Your session has ended."},
+		{"signed out, next chunk", 401, "PATCH", path, []string{tus, uploadOffset(0), chunk}, "Sign in again"},
+		{"a viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, uploadMetadata("a.pdf", "none")}, "role"},
 		{"another user", 404, "HEAD", path, []string{other, tus}, ""},
 		{"another user asks", 404, "GET", path, []string{other}, ""},
 		{"another user cancels", 404, "DELETE", path, []string{other, tus}, ""},
-		{"elsewhere", 403, "PATCH", path, []string{admin, tus, offset(0), chunk, "Sec-Fetch-Site: cross-site"}, ""},
+		{"elsewhere", 403, "PATCH", path, []string{admin, tus, uploadOffset(0), chunk, "Sec-Fetch-Site: cross-site"}, ""},
 		{"another version", 412, "POST", "/uploads", []string{admin, ten}, "Tus-Resumable header must be 1.0.0"},
-		{"no length", 400, "POST", "/uploads", []string{admin, tus, meta("a.pdf", "none")}, "Upload-Length"},
+		{"no length", 400, "POST", "/uploads", []string{admin, tus, uploadMetadata("a.pdf", "none")}, "Upload-Length"},
 		{"no metadata that is any", 400, "POST", "/uploads", []string{admin, tus, ten, "Upload-Metadata: filename %"}, "Upload-Metadata"},
-		{"a kind", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.exe", "none")}, "Accepted types"},
-		{"nothing", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", meta("a.pdf", "none")}, document.ReasonEmpty},
-		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", meta("a.pdf", "none")}, document.ReasonTooLarge(100 << 20)},
-		{"no abstract", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "abstract:00000000000")}, "no longer there"},
-		{"no id", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "abstract:1")}, "no longer there"},
-		{"no folder", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "folder:99")}, "no longer there"},
-		{"another content", 415, "PATCH", path, []string{admin, tus, offset(0)}, "offset+octet-stream"},
+		{"a kind", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.exe", "none")}, "Accepted types"},
+		{"nothing", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", uploadMetadata("a.pdf", "none")}, document.ReasonEmpty},
+		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", uploadMetadata("a.pdf", "none")}, document.ReasonTooLarge(100 << 20)},
+		{"no abstract", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:00000000000")}, "no longer there"},
+		{"no id", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:1")}, "no longer there"},
+		{"no folder", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "folder:99")}, "no longer there"},
+		{"another content", 415, "PATCH", path, []string{admin, tus, uploadOffset(0)}, "offset+octet-stream"},
 		{"no offset", 400, "PATCH", path, []string{admin, tus, chunk}, "Upload-Offset"},
-		{"another offset", 409, "PATCH", path, []string{admin, tus, chunk, offset(5)}, "byte 0"},
-		{"no upload", 404, "PATCH", "/uploads/x", []string{admin, tus, chunk, offset(5)}, ""},
+		{"another offset", 409, "PATCH", path, []string{admin, tus, chunk, uploadOffset(5)}, "byte 0"},
+		{"no upload", 404, "PATCH", "/uploads/x", []string{admin, tus, chunk, uploadOffset(5)}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := h.sent(t, row.status, row.method, row.path, "", row.header...)
+			got := h.sendBody(t, row.status, row.method, row.path, "", row.header...)
 			if row.says != "" && !strings.Contains(string(got.body), row.says) {
 				t.Errorf("%s", got.body)
 			}
 			if strings.Contains(row.name, "elsewhere") {
 				return
 			}
-			got.same(t, map[string]string{"Tus-Resumable": "1.0.0", "X-Content-Type-Options": "nosniff"})
+			got.checkHeaders(t, map[string]string{"Tus-Resumable": "1.0.0", "X-Content-Type-Options": "nosniff"})
 		})
 	}
-	h.sent(t, 422, "PATCH", path, "more than ten", admin, tus, offset(0), chunk)
-	h.sent(t, 204, "PATCH", path, "ten bytes.", admin, tus, offset(0), chunk)
-	if got := h.became(t, admin, path); got.State != "refused" || got.Rejection != document.ReasonMismatch("pdf") || got.Size != 10 {
+	h.sendBody(t, 422, "PATCH", path, "more than ten", admin, tus, uploadOffset(0), chunk)
+	h.sendBody(t, 204, "PATCH", path, "ten bytes.", admin, tus, uploadOffset(0), chunk)
+	if got := h.uploadState(t, admin, path); got.State != "refused" || got.Rejection != document.ReasonMismatch("pdf") || got.Size != 10 {
 		t.Errorf("%+v", got)
 	}
 	secret := "%PDF-1.7 /Encrypt\n"
-	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, "Upload-Length: "+strconv.Itoa(len(secret)), meta("Payoff.pdf", "")).Header.Get("Location")
-	h.sent(t, 204, "PATCH", path, secret, admin, tus, offset(0), chunk)
-	if got := h.became(t, admin, path); got.Rejection != "PDF is password-protected" || !strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
+	path = h.sendBody(t, 201, "POST", "/uploads", "", admin, tus, "Upload-Length: "+strconv.Itoa(len(secret)), uploadMetadata("Payoff.pdf", "")).Header.Get("Location")
+	h.sendBody(t, 204, "PATCH", path, secret, admin, tus, uploadOffset(0), chunk)
+	if got := h.uploadState(t, admin, path); got.Rejection != "PDF is password-protected" || !strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
 		t.Errorf("a PDF with a password: got %+v", got)
 	}
-	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "")).Header.Get("Location")
-	h.sent(t, 204, "DELETE", path, "", admin, tus)
-	h.sent(t, 404, "HEAD", path, "", admin, tus)
-	h.sent(t, 204, "OPTIONS", "/uploads", "").same(t, map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
+	path = h.sendBody(t, 201, "POST", "/uploads", "", admin, tus, ten, uploadMetadata("a.pdf", "")).Header.Get("Location")
+	h.sendBody(t, 204, "DELETE", path, "", admin, tus)
+	h.sendBody(t, 404, "HEAD", path, "", admin, tus)
+	h.sendBody(t, 204, "OPTIONS", "/uploads", "").checkHeaders(t, map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
 }
 
 // A lost connection keeps the received bytes. A second request for the same upload waits.
-func TestTusBreaksOff(t *testing.T) {
+func TestTusConnectionLost(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
+	h := newTestServer(t)
+	cookie, _ := h.newUserCookie(t, "kim", model.RoleAdmin)
 	body := string(vaulttest.PDF(1, "x"))
-	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), meta("a.pdf", "none")).Header.Get("Location")
+	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
-	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", path, cookie, tus, offset(0), chunk, len(body), body[:10]); err != nil {
+	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", path, cookie, tus, uploadOffset(0), chunk, len(body), body[:10]); err != nil {
 		t.Fatalf("write request: %v", err)
 	}
-	h.wait(t, "it is being written", func() bool {
-		return h.ask(t, "PATCH", path, cookie, tus, offset(0), chunk, "Content-Length: 0").StatusCode == 423
+	h.waitFor(t, "it is being written", func() bool {
+		return h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode == 423
 	})
 	if err := conn.Close(); err != nil {
 		t.Fatalf("close connection: %v", err)
 	}
-	h.wait(t, "it is settled", func() bool {
-		return h.ask(t, "HEAD", path, cookie, tus).Header.Get("Upload-Offset") == "10"
+	h.waitFor(t, "it is settled", func() bool {
+		return h.send(t, "HEAD", path, cookie, tus).Header.Get("Upload-Offset") == "10"
 	})
-	h.sent(t, 204, "PATCH", path, body[10:], cookie, tus, offset(10), chunk)
-	if got := h.became(t, cookie, path); got.State != "filed" {
+	h.sendBody(t, 204, "PATCH", path, body[10:], cookie, tus, uploadOffset(10), chunk)
+	if got := h.uploadState(t, cookie, path); got.State != "filed" {
 		t.Errorf("%+v", got)
 	}
 	_, file, err := h.vault.Files.Open(t.Context(), 1)
@@ -236,18 +236,18 @@ func TestTusBreaksOff(t *testing.T) {
 }
 
 // A server that stops ends uploads immediately and cleanly.
-func TestTusStops(t *testing.T) {
+func TestTusServerStops(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
-	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: 100", meta("a.pdf", "none")).Header.Get("Location")
+	h := newTestServer(t)
+	cookie, _ := h.newUserCookie(t, "kim", model.RoleAdmin)
+	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: 100", uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.", path, cookie, tus, offset(0), chunk); err != nil {
+	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.", path, cookie, tus, uploadOffset(0), chunk); err != nil {
 		t.Fatalf("write request: %v", err)
 	}
-	h.wait(t, "it is being written", func() bool {
-		return h.ask(t, "PATCH", path, cookie, tus, offset(0), chunk, "Content-Length: 0").StatusCode == 423
+	h.waitFor(t, "it is being written", func() bool {
+		return h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode == 423
 	})
 	began := time.Now()
 	h.vault.Uploads.Pause()
@@ -259,10 +259,10 @@ func TestTusStops(t *testing.T) {
 	if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || time.Since(began) > 5*time.Second {
 		t.Errorf("status %d after %s", response.StatusCode, time.Since(began))
 	}
-	h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": "10"})
+	h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": "10"})
 }
 
-func (h *testServer) wait(t *testing.T, what string, holds func() bool) {
+func (h *testServer) waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -273,8 +273,8 @@ func (h *testServer) wait(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// multipart returns a form with documents, as browsers send it without scripts.
-func multipart(parts ...string) (body, kind string) {
+// multipartForm returns a form with documents, as browsers send it without scripts.
+func multipartForm(parts ...string) (body, kind string) {
 	var b bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
 		fmt.Fprintf(&b, "--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=%q\r\nContent-Type: application/pdf\r\n\r\n%s\r\n", parts[i], parts[i+1])
@@ -284,18 +284,18 @@ func multipart(parts ...string) (body, kind string) {
 
 func TestPlainUpload(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
-	viewer, _ := h.enter(t, "vera", model.RoleViewer)
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.tray(t), vault.Idempotency[vault.AbstractWithFiles]{})
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleAdmin)
+	viewer, _ := h.newUserCookie(t, "vera", model.RoleViewer)
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.newStagedUpload(t), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(made.Abstract.ID)
 	one, two := string(vaulttest.PDF(1, "1")), string(vaulttest.PDF(1, "2"))
-	both, kind := multipart("one.pdf", one, "two.pdf", two, "x.exe", "MZ")
-	bad, _ := multipart("x.exe", "MZ")
-	none, _ := multipart("", "")
+	both, kind := multipartForm("one.pdf", one, "two.pdf", two, "x.exe", "MZ")
+	bad, _ := multipartForm("x.exe", "MZ")
+	none, _ := multipartForm("", "")
 	for _, row := range []struct{ path, to, body, says string }{
 		{abstract + "/documents", abstract, both, "1 document was not uploaded: x.exe (" + document.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
 		{abstract + "/documents", abstract, both, "Uploaded 2 documents: one.pdf, two.pdf."},
@@ -304,7 +304,7 @@ func TestPlainUpload(t *testing.T) {
 		{"/vault/documents", "/vault", bad, "1 document was not uploaded: x.exe"},
 		{"/vault/documents", "/vault", none, "No document was chosen."},
 	} {
-		got := h.sent(t, 303, "POST", row.path, row.body, cookie, kind)
+		got := h.sendBody(t, 303, "POST", row.path, row.body, cookie, kind)
 		if got.Header.Get("Location") != row.to {
 			t.Errorf("%s leads to %s", row.path, got.Header.Get("Location"))
 		}
@@ -312,24 +312,24 @@ func TestPlainUpload(t *testing.T) {
 			t.Errorf("%s: %q", row.path, notice)
 		}
 	}
-	h.sent(t, 403, "POST", "/vault/documents", both, viewer, kind)
-	h.sent(t, 404, "POST", "/abstracts/x/documents", both, cookie, kind)
-	h.sent(t, 422, "POST", "/vault/99/documents", both, cookie, kind)
-	h.sent(t, 400, "POST", "/vault/documents", both[:200], cookie, kind)
-	h.sent(t, 415, "POST", "/vault/documents", "a=b", cookie, "Content-Type: application/x-www-form-urlencoded")
-	h.sent(t, 403, "POST", "/vault/documents", both, cookie, kind, "Sec-Fetch-Site: cross-site")
+	h.sendBody(t, 403, "POST", "/vault/documents", both, viewer, kind)
+	h.sendBody(t, 404, "POST", "/abstracts/x/documents", both, cookie, kind)
+	h.sendBody(t, 422, "POST", "/vault/99/documents", both, cookie, kind)
+	h.sendBody(t, 400, "POST", "/vault/documents", both[:200], cookie, kind)
+	h.sendBody(t, 415, "POST", "/vault/documents", "a=b", cookie, "Content-Type: application/x-www-form-urlencoded")
+	h.sendBody(t, 403, "POST", "/vault/documents", both, cookie, kind, "Sec-Fetch-Site: cross-site")
 	if got, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID); err != nil || len(got.Files) != 4 {
 		t.Errorf("%d documents, %v", len(got.Files), err)
 	}
 }
 
-// killable is a worker pool whose processes are killed while killed is set.
-type killable struct {
+// killableReader is a worker pool whose processes are killed while killed is set.
+type killableReader struct {
 	vaulttest.Reader
 	killed *atomic.Bool
 }
 
-func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
+func (k killableReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	if k.killed.Load() {
 		return document.Report{}, sandbox.ErrKilled
 	}
@@ -338,20 +338,20 @@ func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext 
 
 // While worker processes are killed, no document is rejected: forms must be sent again; resumable
 // uploads wait until the document can be checked.
-func TestUploadWhileReadersAreKilled(t *testing.T) {
+func TestUploadWhileWorkersAreKilled(t *testing.T) {
 	t.Parallel()
 	var killed atomic.Bool
 	killed.Store(true)
-	h := openEmpty(t, func(o *instance.Options) { o.Reader = killable{killed: &killed} })
-	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = killableReader{killed: &killed} })
+	cookie, _ := h.newUserCookie(t, "kim", model.RoleAdmin)
 	body := string(vaulttest.PDF(1, "1"))
-	form, kind := multipart("one.pdf", body)
-	h.sent(t, 503, "POST", "/vault/documents", form, cookie, kind).same(t, map[string]string{"Retry-After": "10"})
-	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), meta("a.pdf", "none")).Header.Get("Location")
-	h.sent(t, 204, "PATCH", path, body, cookie, tus, offset(0), chunk)
-	h.sent(t, 503, "GET", path, "", cookie).same(t, map[string]string{"Retry-After": "10"})
+	form, kind := multipartForm("one.pdf", body)
+	h.sendBody(t, 503, "POST", "/vault/documents", form, cookie, kind).checkHeaders(t, map[string]string{"Retry-After": "10"})
+	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), uploadMetadata("a.pdf", "none")).Header.Get("Location")
+	h.sendBody(t, 204, "PATCH", path, body, cookie, tus, uploadOffset(0), chunk)
+	h.sendBody(t, 503, "GET", path, "", cookie).checkHeaders(t, map[string]string{"Retry-After": "10"})
 	killed.Store(false)
-	if got := h.became(t, cookie, path); got.State != "filed" {
+	if got := h.uploadState(t, cookie, path); got.State != "filed" {
 		t.Errorf("got %+v, want it uploaded", got)
 	}
 }

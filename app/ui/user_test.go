@@ -12,44 +12,44 @@ import (
 
 func TestInvite(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
-	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Owner", "(you)", "Administrator", "Active", "Invite somebody")
-	h.status(t, 200, "GET", "/admin/users/new", cookie).has(t, `value="staff" required checked`)
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
+	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Owner", "(you)", "Administrator", "Active", "Invite somebody")
+	h.request(t, 200, "GET", "/admin/users/new", cookie).has(t, `value="staff" required checked`)
 	h.post(t, 422, "/admin/users", url.Values{"role": {"staff"}}, cookie).has(t, "The name field is required.", `aria-describedby="name-problem"`)
 	h.post(t, 422, "/admin/users", url.Values{"name": {"kim"}, "role": {"king"}}, cookie).has(t, "The selected role is invalid.", `value="kim"`)
 	h.post(t, 422, "/admin/users", url.Values{"name": {"OWNER"}, "role": {"staff"}}, cookie).has(t, "name-problem")
 	made := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}}, cookie)
 	made.has(t, "One-time link for Kim &amp; &lt;Lee&gt;, Viewer", "May 30, 2026", `data-copy="#link"`)
-	made.same(t, map[string]string{"Cache-Control": "no-store"})
-	link := made.found(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
-	list := h.status(t, 200, "GET", "/admin/users", cookie)
+	made.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
+	link := made.matches(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
+	list := h.request(t, 200, "GET", "/admin/users", cookie)
 	list.has(t, "Kim &amp; &lt;Lee&gt;", "Invited", "Never")
 	list.lacks(t, "/join/")
 	path := strings.TrimPrefix(link, "http://vault.test")
-	h.status(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
+	h.request(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
 	h.clock.Advance(model.PasswordLinkTTL)
-	h.status(t, 404, "GET", path)
-	cookie = h.as(t, "Owner")
-	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
+	h.request(t, 404, "GET", path)
+	cookie = h.cookieFor(t, "Owner")
+	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
 	user, err := h.vault.Users.GetByName(t.Context(), "Kim & <Lee>")
 	if err != nil {
 		t.Fatalf("Users.GetByName: %v", err)
 	}
-	another := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).found(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
-	in := h.post(t, 303, another, twice(goodPassword))
-	h.status(t, 403, "GET", "/admin/users", "Cookie: "+in.cookies()).has(t, "Your role does not allow this.")
+	another := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).matches(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
+	in := h.post(t, 303, another, newPasswordForm(goodPassword))
+	h.request(t, 403, "GET", "/admin/users", "Cookie: "+in.cookies()).has(t, "Your role does not allow this.")
 }
 
 func TestChangeUser(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	kim := h.user(t, "kim", model.RoleAdmin)
-	cookie, theirs := h.as(t, "Owner"), h.as(t, "kim")
+	h := newTestServer(t)
+	kim := h.createUser(t, "kim", model.RoleAdmin)
+	cookie, theirs := h.cookieFor(t, "Owner"), h.cookieFor(t, "kim")
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
-	h.status(t, 200, "GET", at, cookie).has(t, "Change the role", "Reset", "Disable", `value="admin" required checked`)
+	h.request(t, 200, "GET", at, cookie).has(t, "Change the role", "Reset", "Disable", `value="admin" required checked`)
 	for _, none := range []string{"/admin/users/99", "/admin/users/0", "/admin/users/x", "/admin/users/01"} {
-		h.status(t, 404, "GET", none, cookie)
+		h.request(t, 404, "GET", none, cookie)
 		for _, verb := range []string{"/name", "/role", "/reset", "/disable", "/enable"} {
 			h.post(t, 404, none+verb, url.Values{"name": {"x"}, "role": {"staff"}}, cookie)
 		}
@@ -58,44 +58,44 @@ func TestChangeUser(t *testing.T) {
 	h.post(t, 303, at+"/name", url.Values{"name": {"Kim Lee"}}, cookie)
 	h.post(t, 422, at+"/role", url.Values{"role": {"king"}}, cookie).has(t, "The selected role is invalid.")
 	h.post(t, 303, at+"/role", url.Values{"role": {"viewer"}}, cookie)
-	h.status(t, 403, "GET", "/admin/users", theirs) // from the next request on
+	h.request(t, 403, "GET", "/admin/users", theirs) // from the next request on
 	done := h.post(t, 303, at+"/disable", nil, cookie)
-	h.status(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t, "Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
-	h.status(t, 303, "GET", "/", theirs)
+	h.request(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t, "Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
+	h.request(t, 303, "GET", "/", theirs)
 	h.post(t, 409, at+"/reset", nil, cookie).has(t, "The user is disabled; enable the user first.")
-	h.status(t, 200, "GET", at, cookie).has(t, "Enable")
+	h.request(t, 200, "GET", at, cookie).has(t, "Enable")
 	h.post(t, 303, at+"/enable", nil, cookie)
-	h.as(t, "Kim Lee")
-	link := h.post(t, 200, at+"/reset", nil, cookie).found(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
+	h.cookieFor(t, "Kim Lee")
+	link := h.post(t, 200, at+"/reset", nil, cookie).matches(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
 	h.post(t, 422, "/sign-in", credentials("Kim Lee", goodPassword, ""))
-	h.status(t, 200, "GET", link).has(t, "Choose a new password")
+	h.request(t, 200, "GET", link).has(t, "Choose a new password")
 }
 
 // Administrators can disable neither themselves nor the last administrator.
 func TestLastAdministrator(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
-	page := h.status(t, 200, "GET", "/admin/users/1", cookie)
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
+	page := h.request(t, 200, "GET", "/admin/users/1", cookie)
 	page.has(t, "This is you")
 	page.lacks(t, "Disable<", "Reset<")
 	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "another administrator can")
 	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
 	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
 	// When two administrators disable each other at the same time, one stays enabled and sees why.
-	kim := h.user(t, "kim", model.RoleAdmin)
-	other := h.as(t, "kim")
+	kim := h.createUser(t, "kim", model.RoleAdmin)
+	other := h.cookieFor(t, "kim")
 	h.post(t, 303, fmt.Sprintf("/admin/users/%d/role", kim.ID), url.Values{"role": {"staff"}}, cookie)
 	h.post(t, 403, "/admin/users/1/role", url.Values{"role": {"staff"}}, other)
-	h.status(t, 200, "GET", "/admin/users", cookie)
+	h.request(t, 200, "GET", "/admin/users", cookie)
 }
 
-func TestMakeKey(t *testing.T) {
+func TestCreateKey(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
-	h.status(t, 200, "GET", "/admin/keys", cookie).has(t, "No program has a key yet")
-	h.status(t, 200, "GET", "/admin/keys/new", cookie).has(t, `value="api:v1" checked`, "90 days", "Never")
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
+	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "No program has a key yet")
+	h.request(t, 200, "GET", "/admin/keys/new", cookie).has(t, `value="api:v1" checked`, "90 days", "Never")
 	form := url.Values{"name": {"Closing <b>"}, "ability": {"api:v1:read", "events"}, "life": {"90"}}
 	for field, wrong := range map[string]string{"name": "", "ability": "all", "life": "7"} {
 		bad := url.Values{"name": form["name"], "ability": form["ability"], "life": form["life"]}
@@ -104,9 +104,9 @@ func TestMakeKey(t *testing.T) {
 	}
 	h.post(t, 422, "/admin/keys", url.Values{"name": {"x"}, "life": {"90"}}, cookie).has(t, "Choose what the key may do.")
 	made := h.post(t, 200, "/admin/keys", form, cookie)
-	made.same(t, map[string]string{"Cache-Control": "no-store"})
+	made.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
 	made.has(t, "Closing &lt;b&gt;", "Aug 2", `curl -H "Authorization: Bearer $DEEDKEEP_KEY" "http://vault.test/v1/abstracts"`)
-	text := made.found(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
+	text := made.matches(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
 	if strings.Count(string(made.body), text) != 1 {
 		t.Error("the key is shown more than once")
 	}
@@ -114,11 +114,11 @@ func TestMakeKey(t *testing.T) {
 	if err != nil || len(actor.Abilities) != 2 {
 		t.Fatalf("%+v, %v", actor, err)
 	}
-	list := h.status(t, 200, "GET", "/admin/keys", cookie)
+	list := h.request(t, 200, "GET", "/admin/keys", cookie)
 	list.has(t, "Closing &lt;b&gt;", "Active", "<code>api:v1:read</code>, <code>events</code>", text[:12])
 	list.lacks(t, text)
 	at := fmt.Sprintf("/admin/keys/%d", actor.ID)
-	page := h.status(t, 200, "GET", at, cookie)
+	page := h.request(t, 200, "GET", at, cookie)
 	page.has(t, "Replace it", "Revoke it")
 	page.lacks(t, text)
 	forever := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
@@ -128,15 +128,15 @@ func TestMakeKey(t *testing.T) {
 
 func TestReplaceAndRevokeKey(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie := h.as(t, "Owner")
+	h := newTestServer(t)
+	cookie := h.cookieFor(t, "Owner")
 	text, key, err := h.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatalf("Keys.Create: %v", err)
 	}
 	at, next := fmt.Sprintf("/admin/keys/%d", key.ID), fmt.Sprintf("/admin/keys/%d", key.ID+1)
 	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Choose one of the list.")
-	fresh := h.post(t, 200, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).found(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
+	fresh := h.post(t, 200, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).matches(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
 	opens := func(text string, want bool) {
 		t.Helper()
 		if _, err := h.vault.Keys.Authenticate(t.Context(), text); (err == nil) != want {
@@ -145,20 +145,20 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	}
 	opens(text, true)
 	opens(fresh, true)
-	h.status(t, 200, "GET", "/admin/keys", cookie).has(t, "Ends soon")
+	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Ends soon")
 	h.clock.Advance(7 * 24 * time.Hour)
-	cookie = h.as(t, "Owner")
+	cookie = h.cookieFor(t, "Owner")
 	opens(text, false)
 	opens(fresh, true)
-	h.status(t, 200, "GET", at, cookie).lacks(t, "Revoke it")
+	h.request(t, 200, "GET", at, cookie).lacks(t, "Revoke it")
 	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
 	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Tick this to revoke the key.")
 	opens(fresh, true)
 	h.post(t, 303, next+"/revoke", url.Values{"sure": {"yes"}}, cookie)
 	opens(fresh, false)
-	h.status(t, 200, "GET", "/admin/keys", cookie).has(t, "Revoked", "Ended")
+	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Revoked", "Ended")
 	for _, none := range []string{"/admin/keys/99", "/admin/keys/0", "/admin/keys/x"} {
-		h.status(t, 404, "GET", none, cookie)
+		h.request(t, 404, "GET", none, cookie)
 		h.post(t, 404, none+"/rotate", url.Values{"overlap": {"0"}}, cookie)
 		h.post(t, 404, none+"/revoke", url.Values{"sure": {"yes"}}, cookie)
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // Which responses to a signed link count as views.
-func TestViewsAreTakenDown(t *testing.T) {
+func TestViewsAreLogged(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := newTestServer(t)
 	content := append(vaulttest.PDF(1, "views"), bytes.Repeat([]byte("0123456789"), 100)...)
-	file := h.put(t, "a.pdf", content)
+	file := h.upload(t, "a.pdf", content)
 	tag := `"` + file.Digest + `"`
-	link := h.link(file)
+	link := h.signedLink(file)
 	var want []string
 	for i, c := range []struct {
 		name   string
@@ -40,21 +40,21 @@ func TestViewsAreTakenDown(t *testing.T) {
 		{"this is wanted", "GET", []string{"If-Match: " + tag}, 200, true},
 	} {
 		from := fmt.Sprint(i + 1)
-		h.status(t, c.status, c.method, link, append(c.header, "From: "+from)...)
+		h.request(t, c.status, c.method, link, append(c.header, "From: "+from)...)
 		if c.counts {
 			want = append(want, "link 192.0.2."+from)
 		}
 	}
-	h.status(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues
-	h.status(t, 200, "GET", link, "From: 1")                      // within the minute
-	h.rejected(t, 403, "GET", link+"?")
-	if got := h.views(t); !slices.Equal(got, want) {
+	h.request(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues
+	h.request(t, 200, "GET", link, "From: 1")                      // within the minute
+	h.requestErrorPage(t, 403, "GET", link+"?")
+	if got := h.viewEvents(t); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
-// views returns the views in the audit log.
-func (h *testServer) views(t *testing.T) (views []string) {
+// viewEvents returns the views in the audit log.
+func (h *testServer) viewEvents(t *testing.T) (views []string) {
 	t.Helper()
 	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" {
@@ -73,19 +73,19 @@ func (h *testServer) views(t *testing.T) (views []string) {
 
 // A view is logged before the first byte is sent, whatever the kind of request, so that a crash
 // loses no view.
-func TestViewIsTakenDownBeforeItsBytes(t *testing.T) {
+func TestViewIsLoggedBeforeFirstByte(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	file := h.put(t, "a.pdf", append(vaulttest.PDF(1, "long"), bytes.Repeat([]byte("0123456789"), 1<<20)...))
+	h := newTestServer(t)
+	file := h.upload(t, "a.pdf", append(vaulttest.PDF(1, "long"), bytes.Repeat([]byte("0123456789"), 1<<20)...))
 	for i, header := range []string{"Accept: */*", "Range: bytes=0-", "Range: bytes=5-"} {
 		conn := h.dial(t)
-		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: vault.test\r\nFrom: %d\r\n%s\r\n\r\n", h.link(file), i, header); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: vault.test\r\nFrom: %d\r\n%s\r\n\r\n", h.signedLink(file), i, header); err != nil {
 			t.Fatalf("write request: %v", err)
 		}
 		if _, err := conn.Read(make([]byte, 1)); err != nil { // the response is still being sent
 			t.Fatalf("read response: %v", err)
 		}
-		if got := h.views(t); len(got) != i+1 {
+		if got := h.viewEvents(t); len(got) != i+1 {
 			t.Errorf("%s: %q", header, got)
 		}
 		if err := conn.Close(); err != nil {

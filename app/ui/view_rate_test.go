@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// readings returns the views and downloads in the audit log.
-func (h *testServer) readings(t *testing.T) (list []string) {
+// accessEvents returns the views and downloads in the audit log.
+func (h *testServer) accessEvents(t *testing.T) (list []string) {
 	t.Helper()
 	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" || e.Kind == "file.downloaded" {
@@ -34,16 +34,16 @@ func (h *testServer) readings(t *testing.T) (list []string) {
 }
 
 // Every response with document content is logged as a view.
-func TestEveryWayToReadIsNoted(t *testing.T) {
+func TestEveryReadIsLogged(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	for _, address := range []string{"", "/text", "/pages/1", "/pages/1/marks?q=deed", "/find?q=deed", "/original", "/print", "/download"} {
-		before := len(h.readings(t))
+		before := len(h.accessEvents(t))
 		h.clock.Advance(11 * time.Minute)
-		g.get(t, 200, path(deed, address))
-		if got := h.readings(t); len(got) != before+1 || !strings.Contains(got[before], fmt.Sprintf(" user file:%d ", deed.ID)) {
+		g.get(t, 200, documentPath(deed, address))
+		if got := h.accessEvents(t); len(got) != before+1 || !strings.Contains(got[before], fmt.Sprintf(" user file:%d ", deed.ID)) {
 			t.Errorf("%s: %q", address, got)
 		}
 	}
@@ -52,8 +52,8 @@ func TestEveryWayToReadIsNoted(t *testing.T) {
 // A user who opens too many documents must wait for a minute; other users need not.
 func TestReadingRateIsLimited(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
-	g := h.visit(t, model.RoleViewer)
+	h, _, files := newServerWithDocuments(t)
+	g := h.openBrowser(t, model.RoleViewer)
 	in, err := h.vault.Sessions.Authenticate(t.Context(), g.token)
 	if err != nil {
 		t.Fatalf("Sessions.Authenticate: %v", err)
@@ -62,18 +62,18 @@ func TestReadingRateIsLimited(t *testing.T) {
 		h.vault.Events.RecordAccess(in, "file.opened", fmt.Sprint("file:", 1000+i), nil)
 	}
 	for _, address := range []string{"", "/pages/1", "/original", "/thumbnail"} {
-		g.get(t, http.StatusTooManyRequests, path(files[1], address)).same(t, map[string]string{"Retry-After": "60"})
+		g.get(t, http.StatusTooManyRequests, documentPath(files[1], address)).checkHeaders(t, map[string]string{"Retry-After": "60"})
 	}
 	g.get(t, 200, "/abstracts")
-	h.status(t, 200, "GET", path(files[1], ""), h.as(t, "Owner"))
+	h.request(t, 200, "GET", documentPath(files[1], ""), h.cookieFor(t, "Owner"))
 	h.clock.Advance(time.Minute)
-	g.get(t, 200, path(files[1], ""))
+	g.get(t, 200, documentPath(files[1], ""))
 }
 
-// measured returns for each document the size in its name.
-type measured struct{ drawer }
+// sizedRenderer returns for each document the size in its name.
+type sizedRenderer struct{ pageRenderer }
 
-func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
+func (sizedRenderer) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
 	content := make([]byte, r.Size)
 	if _, err := r.Doc.ReadAt(content, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -91,16 +91,16 @@ func (measured) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLi
 }
 
 // A readable thumbnail counts as a view.
-func TestReadableThumbnailsAreNoted(t *testing.T) {
+func TestReadableThumbnailsAreLogged(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Reader = measured{} })
-	h.user(t, "Owner", model.RoleAdmin)
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = sizedRenderer{} })
+	h.createUser(t, "Owner", model.RoleAdmin)
 	var files []model.File
 	for _, name := range []string{"letter.pdf", "receipt.pdf", "photo.pdf", "scan.pdf"} {
-		files = append(files, h.put(t, name, vaulttest.PDF(1, name)))
+		files = append(files, h.upload(t, name, vaulttest.PDF(1, name)))
 	}
 	h.vault.Start(1 << 40)
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	for _, file := range files {
 		for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 			if now, err := h.vault.Files.Get(t.Context(), file.ID); err == nil && !now.Processing {
@@ -110,11 +110,11 @@ func TestReadableThumbnailsAreNoted(t *testing.T) {
 				t.Fatal("never processed")
 			}
 		}
-		g.send(t, 200, http.MethodHead, path(file, "/thumbnail"), nil, nil)
-		g.get(t, 200, path(file, "/thumbnail")).same(t, map[string]string{"Content-Type": "image/png"})
+		g.send(t, 200, http.MethodHead, documentPath(file, "/thumbnail"), nil, nil)
+		g.get(t, 200, documentPath(file, "/thumbnail")).checkHeaders(t, map[string]string{"Content-Type": "image/png"})
 	}
 	want := []string{fmt.Sprintf("file.opened user file:%d map[]", files[1].ID), fmt.Sprintf("file.opened user file:%d map[]", files[2].ID)}
-	if got := h.readings(t); !slices.Equal(got, want) {
+	if got := h.accessEvents(t); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -17,16 +17,16 @@ import (
 )
 
 // The viewer links back to the document's row, on the right page of its list.
-func TestBackToTheRow(t *testing.T) {
+func TestViewerLinksBackToRow(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	h := newTestServer(t)
+	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	names := make([]string, 100) // the maximum of one form
 	for i := range names {
 		names[i] = fmt.Sprintf("%03d.pdf", i)
 	}
-	path, filed := h.abstractOf(t, actor, nil, model.Property{}, names...)
-	tray := h.tray(t)
+	path, filed := h.createAbstract(t, actor, nil, model.Property{}, names...)
+	tray := h.newStagedUpload(t)
 	if err := tray.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
@@ -34,27 +34,27 @@ func TestBackToTheRow(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
 	}
-	filed = h.read(t, more.Abstract.ID)
+	filed = h.getAbstract(t, more.Abstract.ID)
 	in := "?in=" + url.QueryEscape("abstract:"+path[len("/abstracts/"):])
 	for at, want := range map[int]string{0: path + "#read-%d", 99: path + "#read-%d", 100: path + "?page=2#read-%d"} {
 		id := filed.Files[at].ID
 		back := fmt.Sprintf(want, id)
-		h.status(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).has(t, `data-back="`+back+`"`, `href="`+back+`" aria-label="Back to`)
+		h.request(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).has(t, `data-back="`+back+`"`, `href="`+back+`" aria-label="Back to`)
 	}
 	last := fmt.Sprintf(`id="read-%d"`, filed.Files[100].ID)
-	h.status(t, 200, "GET", path+"?page=2", cookie).has(t, last)
-	h.status(t, 200, "GET", path, cookie).lacks(t, last)
-	h.status(t, 200, "GET", path, cookie).has(t, `<a class="skip" href="#documents">`)
-	loose := h.put(t, "loose.txt", []byte("words"))
+	h.request(t, 200, "GET", path+"?page=2", cookie).has(t, last)
+	h.request(t, 200, "GET", path, cookie).lacks(t, last)
+	h.request(t, 200, "GET", path, cookie).has(t, `<a class="skip" href="#documents">`)
+	loose := h.upload(t, "loose.txt", []byte("words"))
 	row := fmt.Sprintf("read-%d", loose.ID)
-	h.status(t, 200, "GET", fmt.Sprintf("/documents/%d", loose.ID), cookie).has(t, `data-back="/vault#`+row+`"`)
-	h.status(t, 200, "GET", "/vault", cookie).has(t, `id="`+row+`"`)
+	h.request(t, 200, "GET", fmt.Sprintf("/documents/%d", loose.ID), cookie).has(t, `data-back="/vault#`+row+`"`)
+	h.request(t, 200, "GET", "/vault", cookie).has(t, `id="`+row+`"`)
 }
 
-// hopeless renders no images: permanently for one document, temporarily for the other.
-type hopeless struct{ drawer }
+// failingRenderer renders no images: permanently for one document, temporarily for the other.
+type failingRenderer struct{ pageRenderer }
 
-func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
+func (failingRenderer) Picture(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
 	if r.Size%2 == 0 {
 		return document.Image{}, fmt.Errorf("too wide: %w", document.ErrTooLarge)
 	}
@@ -62,10 +62,10 @@ func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ docume
 }
 
 // Permanent failures offer no retry and request no image. After a week the dashboard drops them.
-func TestFailedForGood(t *testing.T) {
+func TestPermanentProcessingFailure(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, func(o *instance.Options) { o.Reader = hopeless{} })
-	h.user(t, "Owner", model.RoleAdmin)
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = failingRenderer{} })
+	h.createUser(t, "Owner", model.RoleAdmin)
 	pdf := func(length int) []byte {
 		salt := ""
 		for len(vaulttest.PDF(1, salt))%2 != length%2 {
@@ -73,7 +73,7 @@ func TestFailedForGood(t *testing.T) {
 		}
 		return vaulttest.PDF(1, salt)
 	}
-	never, slow := h.put(t, "never.pdf", pdf(0)), h.put(t, "slow.pdf", pdf(1))
+	never, slow := h.upload(t, "never.pdf", pdf(0)), h.upload(t, "slow.pdf", pdf(1))
 	h.vault.Start(time.Hour)
 	for _, f := range []model.File{never, slow} {
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -86,19 +86,19 @@ func TestFailedForGood(t *testing.T) {
 			}
 		}
 	}
-	g := h.visit(t, model.RoleStaff)
-	retry := func(f model.File) string { return path(f, "/retry") }
-	page := g.get(t, 200, path(never, ""))
-	page.has(t, "cannot be shown", "beyond the limits", path(never, "/download"))
+	g := h.openBrowser(t, model.RoleStaff)
+	retry := func(f model.File) string { return documentPath(f, "/retry") }
+	page := g.get(t, 200, documentPath(never, ""))
+	page.has(t, "cannot be shown", "beyond the limits", documentPath(never, "/download"))
 	page.lacks(t, retry(never), "/pages/")
-	g.get(t, 200, path(slow, "")).has(t, path(slow, "/pages/1"), `data-as="pages"`)
+	g.get(t, 200, documentPath(slow, "")).has(t, documentPath(slow, "/pages/1"), `data-as="pages"`)
 	for _, list := range []string{"/vault", "/"} {
 		page := g.get(t, 200, list)
 		page.has(t, "never.pdf", "beyond the limits", retry(slow))
 		page.lacks(t, retry(never))
 	}
 	h.clock.Advance(8 * 24 * time.Hour)
-	g = h.visit(t, model.RoleAdmin)
+	g = h.openBrowser(t, model.RoleAdmin)
 	page = g.get(t, 200, "/")
 	page.has(t, retry(slow))
 	page.lacks(t, "beyond the limits")

@@ -25,11 +25,11 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// drawer renders pages whose size encodes their number and width, and reads text from the document
+// pageRenderer renders pages whose size encodes their number and width, and reads text from the document
 // itself.
-type drawer struct{ vaulttest.Reader }
+type pageRenderer struct{ vaulttest.Reader }
 
-func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
+func (pageRenderer) Picture(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
 	if r.MIME != "application/pdf" {
 		return document.Image{}, document.ErrUnsupported
 	}
@@ -43,7 +43,7 @@ func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ d
 	return document.Image{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
 }
 
-func (d drawer) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
+func (d pageRenderer) Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(int, string) error) error {
 	if r.MIME != "application/pdf" {
 		return d.Reader.Text(ctx, r, lim, emit)
 	}
@@ -55,18 +55,18 @@ func (d drawer) Text(ctx context.Context, r sandbox.Request, lim document.Extrac
 	return nil
 }
 
-func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ document.ExtractLimits) ([][]document.Rect, error) {
+func (pageRenderer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ document.ExtractLimits) ([][]document.Rect, error) {
 	if r.MIME != "application/pdf" {
 		return nil, document.ErrUnsupported
 	}
 	return [][]document.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
 }
 
-// library returns a server with an abstract of three documents.
-func library(t *testing.T) (h *testServer, abstract string, files []model.File) {
+// newServerWithDocuments returns a server with an abstract of three documents.
+func newServerWithDocuments(t *testing.T) (h *testServer, abstract string, files []model.File) {
 	t.Helper()
-	h = openEmpty(t, func(o *instance.Options) { o.Reader = drawer{} })
-	h.user(t, "Owner", model.RoleAdmin)
+	h = newEmptyTestServer(t, func(o *instance.Options) { o.Reader = pageRenderer{} })
+	h.createUser(t, "Owner", model.RoleAdmin)
 	tray, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
@@ -96,66 +96,68 @@ var onePixel = func() string {
 	return b.String()
 }()
 
-func path(f model.File, rest string) string { return fmt.Sprintf("/documents/%d%s", f.ID, rest) }
+func documentPath(f model.File, rest string) string {
+	return fmt.Sprintf("/documents/%d%s", f.ID, rest)
+}
 
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	h, abstract, files := library(t)
+	h, abstract, files := newServerWithDocuments(t)
 	search, deed, picture := files[0], files[1], files[2]
-	g := h.visit(t, model.RoleViewer)
-	page := g.get(t, 200, path(deed, "?page=2"))
-	page.has(t, "b Deed.pdf", "118 Orchard &lt;Lane&gt;", "/abstracts/"+abstract, `data-as="pages"`, path(deed, "/pages/2?w=1275"),
-		path(deed, "?page=3"), path(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, `data-widths="[200,`)
+	g := h.openBrowser(t, model.RoleViewer)
+	page := g.get(t, 200, documentPath(deed, "?page=2"))
+	page.has(t, "b Deed.pdf", "118 Orchard &lt;Lane&gt;", "/abstracts/"+abstract, `data-as="pages"`, documentPath(deed, "/pages/2?w=1275"),
+		documentPath(deed, "?page=3"), documentPath(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, `data-widths="[200,`)
 	page.lacks(t, "/trash\"", "style=", "onclick", "<script>", deed.Digest)
-	g.get(t, 200, path(deed, "?page=99&w=99999&turn=90")).has(t, path(deed, "/pages/3?w=5100"), "rotate(90)", `aria-disabled="true" role="link" aria-label="Next page"`)
-	g.get(t, 200, path(deed, "?page=x&w=-1&turn=45")).has(t, path(deed, "/pages/1?w=200"))
-	g.get(t, 200, path(search, "?find=judgments+NONE")).has(t, `<mark id="hit-1">Judgments
+	g.get(t, 200, documentPath(deed, "?page=99&w=99999&turn=90")).has(t, documentPath(deed, "/pages/3?w=5100"), "rotate(90)", `aria-disabled="true" role="link" aria-label="Next page"`)
+	g.get(t, 200, documentPath(deed, "?page=x&w=-1&turn=45")).has(t, documentPath(deed, "/pages/1?w=200"))
+	g.get(t, 200, documentPath(search, "?find=judgments+NONE")).has(t, `<mark id="hit-1">Judgments
 none</mark>`, "&lt;b&gt;Smith", "1 hit")
-	g.get(t, 200, path(picture, "")).has(t, "cannot be shown", path(picture, "/download"))
+	g.get(t, 200, documentPath(picture, "")).has(t, "cannot be shown", documentPath(picture, "/download"))
 	for _, gone := range []string{"/documents/0", "/documents/99", "/documents/01", "/documents/x", "/documents/99999999999999999999"} {
 		g.get(t, 404, gone)
 	}
-	staff := h.visit(t, model.RoleStaff)
-	staff.get(t, 200, path(deed, "")).has(t, path(deed, "/trash"), path(deed, "/rename"))
+	staff := h.openBrowser(t, model.RoleStaff)
+	staff.get(t, 200, documentPath(deed, "")).has(t, documentPath(deed, "/trash"), documentPath(deed, "/rename"))
 }
 
 // The place in the address determines the previous and next document. A place without the document
 // is ignored.
-func TestNeighbors(t *testing.T) {
+func TestPreviousAndNextDocument(t *testing.T) {
 	t.Parallel()
-	h, abstract, files := library(t)
-	g := h.visit(t, model.RoleViewer)
+	h, abstract, files := newServerWithDocuments(t)
+	g := h.openBrowser(t, model.RoleViewer)
 	filed, err := h.vault.Abstracts.Get(t.Context(), files[0].AbstractID)
 	if err != nil {
 		t.Fatalf("Abstracts.Get: %v", err)
 	}
 	first, second, third := filed.Files[0], filed.Files[1], filed.Files[2]
-	got := g.get(t, 200, path(second, "?in=abstract:"+abstract))
-	got.has(t, "2 of 3", path(first, "?in=abstract:"+abstract), path(third, "?in=abstract:"+abstract), `rel="prev"`, `rel="next"`)
+	got := g.get(t, 200, documentPath(second, "?in=abstract:"+abstract))
+	got.has(t, "2 of 3", documentPath(first, "?in=abstract:"+abstract), documentPath(third, "?in=abstract:"+abstract), `rel="prev"`, `rel="next"`)
 	for _, in := range []string{"", "none", "folder:1", "abstract:nonsense", "abstract:", "folder:x", "desk"} {
-		got := g.get(t, 200, path(first, "?in="+in))
-		got.has(t, "1 of 3", `data-next="`+path(second, `"`))
+		got := g.get(t, 200, documentPath(first, "?in="+in))
+		got.has(t, "1 of 3", `data-next="`+documentPath(second, `"`))
 		got.lacks(t, `rel="prev"`)
 	}
-	loose := []model.File{h.put(t, "z.pdf", vaulttest.PDF(1, "z")), h.put(t, "Y.pdf", vaulttest.PDF(1, "y"))}
-	g.get(t, 200, path(loose[0], "")).has(t, "2 of 2", `data-previous="`+path(loose[1], `"`), `href="/vault"`)
+	loose := []model.File{h.upload(t, "z.pdf", vaulttest.PDF(1, "z")), h.upload(t, "Y.pdf", vaulttest.PDF(1, "y"))}
+	g.get(t, 200, documentPath(loose[0], "")).has(t, "2 of 2", `data-previous="`+documentPath(loose[1], `"`), `href="/vault"`)
 }
 
-func TestPagePictures(t *testing.T) {
+func TestPageImages(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	for _, c := range []struct {
 		query string
 		width int
 	}{{"", 1275}, {"?w=1", 200}, {"?w=200", 200}, {"?w=201", 425}, {"?w=2550", 2550}, {"?w=2551", 5100}, {"?w=1000000", 5100}} {
-		got := g.get(t, 200, path(deed, "/pages/3"+c.query))
+		got := g.get(t, 200, documentPath(deed, "/pages/3"+c.query))
 		drawn, err := png.DecodeConfig(bytes.NewReader(got.body))
 		if err != nil || drawn.Width != c.width || drawn.Height != 3 {
 			t.Errorf("%s: %+v, %v", c.query, drawn, err)
 		}
-		got.same(t, map[string]string{
+		got.checkHeaders(t, map[string]string{
 			"Content-Type": "image/png", "Content-Length": fmt.Sprint(len(got.body)), "Cache-Control": "private, max-age=3600", "Vary": "Cookie",
 			"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox",
 		})
@@ -163,45 +165,45 @@ func TestPagePictures(t *testing.T) {
 		if len(tag) != 18 || strings.Contains(deed.Digest, strings.Trim(tag, `"`)) {
 			t.Errorf("tag %s", tag)
 		}
-		again := g.get(t, 304, path(deed, "/pages/3"+c.query), "If-None-Match", `"x", W/`+tag)
+		again := g.get(t, 304, documentPath(deed, "/pages/3"+c.query), "If-None-Match", `"x", W/`+tag)
 		if len(again.body) != 0 || again.Header.Get("ETag") != tag {
 			t.Errorf("%s: %d bytes", c.query, len(again.body))
 		}
 	}
-	one, two := g.get(t, 200, path(deed, "/pages/1?w=200")).Header.Get("ETag"), g.get(t, 200, path(deed, "/pages/2?w=200")).Header.Get("ETag")
+	one, two := g.get(t, 200, documentPath(deed, "/pages/1?w=200")).Header.Get("ETag"), g.get(t, 200, documentPath(deed, "/pages/2?w=200")).Header.Get("ETag")
 	if one == two {
 		t.Error("two pages have one tag")
 	}
 	for _, bad := range []string{"/pages/0", "/pages/-1", "/pages/4", "/pages/01", "/pages/x", "/pages/1000001", "/pages/99999999999999999999", "/pages/1?w=0", "/pages/1?w=-5", "/pages/1?w=x", "/pages/1?w=1000001", "/pages/1?w=1e3"} {
-		got := g.get(t, 404, path(deed, bad))
+		got := g.get(t, 404, documentPath(deed, bad))
 		if keep := got.Header.Get("Cache-Control"); keep != "no-store" || got.Header.Get("ETag") != "" {
 			t.Errorf("%s is kept: %s, %s", bad, keep, got.Header.Get("ETag"))
 		}
 	}
-	head := g.send(t, 200, http.MethodHead, path(deed, "/pages/2?w=850"), nil, nil)
+	head := g.send(t, 200, http.MethodHead, documentPath(deed, "/pages/2?w=850"), nil, nil)
 	if len(head.body) != 0 || head.Header.Get("Content-Length") == "" {
 		t.Errorf("HEAD: %d bytes, %v", len(head.body), head.Header)
 	}
 }
 
 // Without permission, nothing is shown, and cached images are not revalidated for other users.
-func TestDocumentRights(t *testing.T) {
+func TestDocumentPermissions(t *testing.T) {
 	t.Parallel()
-	h, abstract, files := library(t)
+	h, abstract, files := newServerWithDocuments(t)
 	deed := files[1]
-	tag := h.visit(t, model.RoleViewer).get(t, 200, path(deed, "/pages/1")).Header.Get("ETag")
+	tag := h.openBrowser(t, model.RoleViewer).get(t, 200, documentPath(deed, "/pages/1")).Header.Get("ETag")
 	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/find?q=a", "/thumbnail", "/text", "/download", "/original", "/print"} {
-		got := h.ask(t, "GET", path(deed, address), "If-None-Match: "+tag)
+		got := h.send(t, "GET", documentPath(deed, address), "If-None-Match: "+tag)
 		if got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/sign-in") {
 			t.Errorf("%s: %d to %s", address, got.StatusCode, got.Header.Get("Location"))
 		}
 	}
-	if got := h.ask(t, "GET", "/abstracts/"+abstract+"/zip"); got.StatusCode != http.StatusSeeOther {
+	if got := h.send(t, "GET", "/abstracts/"+abstract+"/zip"); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("zip: %d", got.StatusCode)
 	}
-	viewer := &guest{h: h, token: h.session(t, "Kim of viewer", ""), client: &http.Client{}}
+	viewer := &browser{h: h, token: h.signIn(t, "Kim of viewer", ""), client: &http.Client{}}
 	for _, verb := range []string{"/rename", "/trash", "/restore", "/retry"} {
-		viewer.post(t, 403, path(deed, verb), url.Values{"name": {"x.pdf"}})
+		viewer.post(t, 403, documentPath(deed, verb), url.Values{"name": {"x.pdf"}})
 	}
 	if file, err := h.vault.Files.Get(t.Context(), deed.ID); err != nil || file.Filename != deed.Filename {
 		t.Errorf("%+v, %v", file, err)
@@ -210,9 +212,9 @@ func TestDocumentRights(t *testing.T) {
 
 func TestThumbnail(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
-	g := h.visit(t, model.RoleViewer)
-	g.get(t, 200, path(files[1], "/thumbnail")).same(t, map[string]string{"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
+	h, _, files := newServerWithDocuments(t)
+	g := h.openBrowser(t, model.RoleViewer)
+	g.get(t, 200, documentPath(files[1], "/thumbnail")).checkHeaders(t, map[string]string{"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
 	h.vault.Start(1 << 40)
 	processed := func(f model.File) bool {
 		f, err := h.vault.Files.Get(t.Context(), f.ID)
@@ -223,23 +225,23 @@ func TestThumbnail(t *testing.T) {
 			t.Fatal("never processed")
 		}
 	}
-	drawn := func(f model.File) reply { return g.get(t, 200, path(f, "/thumbnail")) }
+	drawn := func(f model.File) reply { return g.get(t, 200, documentPath(f, "/thumbnail")) }
 	if got := drawn(files[1]); got.Header.Get("Content-Type") != "image/png" || got.Header.Get("ETag") == "" {
 		t.Errorf("%v", got.Header)
 	} else {
-		g.get(t, 304, path(files[1], "/thumbnail"), "If-None-Match", got.Header.Get("ETag"))
+		g.get(t, 304, documentPath(files[1], "/thumbnail"), "If-None-Match", got.Header.Get("ETag"))
 	}
 	got := drawn(files[0])
 	got.has(t, "<svg", ">TXT<")
-	got.same(t, map[string]string{"Content-Type": "image/svg+xml", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
+	got.checkHeaders(t, map[string]string{"Content-Type": "image/svg+xml", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
 	g.get(t, 404, "/documents/99/thumbnail")
 }
 
 func TestFindInDocument(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	var found struct {
 		Hits []struct {
 			Page                 int
@@ -247,60 +249,60 @@ func TestFindInDocument(t *testing.T) {
 		}
 		More bool
 	}
-	answer := g.get(t, 200, path(deed, "/find?q="+url.QueryEscape("warranty  deed")))
+	answer := g.get(t, 200, documentPath(deed, "/find?q="+url.QueryEscape("warranty  deed")))
 	if err := json.Unmarshal(answer.body, &found); err != nil || len(found.Hits) != 3 || found.More {
 		t.Fatalf("%s, %v", answer.body, err)
 	}
 	if hit := found.Hits[1]; hit.Page != 2 || hit.Match != "WARRANTY DEED" || hit.Before != "Page 2: GENERAL " {
 		t.Errorf("%+v", hit)
 	}
-	if got := g.get(t, 200, path(deed, "/find?q=")); string(got.body) != `{"hits":[],"more":false}` {
+	if got := g.get(t, 200, documentPath(deed, "/find?q=")); string(got.body) != `{"hits":[],"more":false}` {
 		t.Errorf("%s", got.body)
 	}
-	if got := g.get(t, 200, path(deed, "/pages/2/marks?q=deed")); string(got.body) != `{"marks":[[[0.25,0.5,0.5,0.5]]]}` {
+	if got := g.get(t, 200, documentPath(deed, "/pages/2/marks?q=deed")); string(got.body) != `{"marks":[[[0.25,0.5,0.5,0.5]]]}` {
 		t.Errorf("%s", got.body)
 	}
-	if got := g.get(t, 200, path(files[0], "/pages/1/marks?q=deed")); string(got.body) != `{"marks":[]}` {
+	if got := g.get(t, 200, documentPath(files[0], "/pages/1/marks?q=deed")); string(got.body) != `{"marks":[]}` {
 		t.Errorf("%s", got.body)
 	}
-	g.get(t, 200, path(deed, "/text?find=deed")).has(t, "3 hits", path(deed, "?page=2&amp;find=deed"), `<mark id="hit-3">DEED</mark>`)
-	g.get(t, 200, path(deed, "/text?find=lien")).has(t, "is not in this text")
+	g.get(t, 200, documentPath(deed, "/text?find=deed")).has(t, "3 hits", documentPath(deed, "?page=2&amp;find=deed"), `<mark id="hit-3">DEED</mark>`)
+	g.get(t, 200, documentPath(deed, "/text?find=lien")).has(t, "is not in this text")
 	g.get(t, 404, "/documents/99/find?q=a")
-	g.get(t, 200, path(files[2], "/text")).has(t, "no text")
+	g.get(t, 200, documentPath(files[2], "/text")).has(t, "no text")
 }
 
 func TestOriginals(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	search, deed := files[0], files[1]
-	g := h.visit(t, model.RoleViewer)
+	g := h.openBrowser(t, model.RoleViewer)
 	for _, address := range []string{"/original", "/print"} {
-		got := g.get(t, 200, path(deed, address))
-		got.same(t, map[string]string{"Content-Disposition": `inline; filename="` + deed.Filename + `"`, "Content-Type": "application/pdf", "ETag": "", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"})
+		got := g.get(t, 200, documentPath(deed, address))
+		got.checkHeaders(t, map[string]string{"Content-Disposition": `inline; filename="` + deed.Filename + `"`, "Content-Type": "application/pdf", "ETag": "", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"})
 		if string(got.body) != string(vaulttest.PDF(3, "a")) {
 			t.Errorf("%s: %q", address, got.body)
 		}
-		g.get(t, 206, path(deed, address), "Range", "bytes=5-9")
+		g.get(t, 206, documentPath(deed, address), "Range", "bytes=5-9")
 	}
-	got := g.get(t, 200, path(search, "/download"))
-	got.same(t, map[string]string{"Content-Disposition": `attachment; filename="a Search.txt"`, "Content-Type": "text/plain", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
+	got := g.get(t, 200, documentPath(search, "/download"))
+	got.checkHeaders(t, map[string]string{"Content-Disposition": `attachment; filename="a Search.txt"`, "Content-Type": "text/plain", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
 	if string(got.body) != "Judgments\nnone against <b>Smith</b>\n" {
 		t.Errorf("%q", got.body)
 	}
-	g.get(t, 200, path(search, "/print")).has(t, "&lt;b&gt;Smith")
+	g.get(t, 200, documentPath(search, "/print")).has(t, "&lt;b&gt;Smith")
 	// When the session ends, its documents can't be read anymore.
 	if err := h.vault.Sessions.SignOut(t.Context(), g.token, ""); err != nil {
 		t.Fatalf("Sessions.SignOut: %v", err)
 	}
-	g.get(t, 303, path(deed, "/original"), "Range", "bytes=5-9")
+	g.get(t, 303, documentPath(deed, "/original"), "Range", "bytes=5-9")
 }
 
 func TestZipOfAbstract(t *testing.T) {
 	t.Parallel()
-	h, abstract, files := library(t)
-	g := h.visit(t, model.RoleViewer)
+	h, abstract, files := newServerWithDocuments(t)
+	g := h.openBrowser(t, model.RoleViewer)
 	got := g.get(t, 200, "/abstracts/"+abstract+"/zip")
-	got.same(t, map[string]string{"Content-Type": "application/zip", "Content-Disposition": `attachment; filename="118 Orchard _Lane_.zip"`})
+	got.checkHeaders(t, map[string]string{"Content-Type": "application/zip", "Content-Disposition": `attachment; filename="118 Orchard _Lane_.zip"`})
 	z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body)))
 	if err != nil || len(z.File) != 3 {
 		t.Fatalf("%v", err)
@@ -314,13 +316,13 @@ func TestZipOfAbstract(t *testing.T) {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 	}
-	bytesOf, err := os.ReadFile(h.blob(files[0]))
+	bytesOf, err := os.ReadFile(h.blobPath(files[0]))
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
-	h.lose(t, files[0])
+	h.deleteBlob(t, files[0])
 	defer func() {
-		if err := os.WriteFile(h.blob(files[0]), bytesOf, 0o400); err != nil {
+		if err := os.WriteFile(h.blobPath(files[0]), bytesOf, 0o400); err != nil {
 			t.Fatalf("os.WriteFile: %v", err)
 		}
 	}()
@@ -343,9 +345,9 @@ func TestZipOfAbstract(t *testing.T) {
 
 func TestDocumentForms(t *testing.T) {
 	t.Parallel()
-	h, _, files := library(t)
+	h, _, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleStaff)
+	g := h.openBrowser(t, model.RoleStaff)
 	name := func() string {
 		f, err := h.vault.Files.Get(t.Context(), deed.ID)
 		if err != nil {
@@ -360,30 +362,30 @@ func TestDocumentForms(t *testing.T) {
 		{"02 Deed.pdf", "02 Deed.pdf", 303}, {"03 Deed", "03 Deed.pdf", 303}, {"04_Deed Bk. 12", "04_Deed Bk. 12.pdf", 303},
 		{" ", "04_Deed Bk. 12.pdf", 422},
 	} {
-		got := g.post(t, c.status, path(deed, "/rename"), url.Values{"name": {c.typed}, "back": {path(deed, "?page=2")}})
-		if name() != c.want || c.status == 303 && got.Header.Get("Location") != path(deed, "?page=2") {
+		got := g.post(t, c.status, documentPath(deed, "/rename"), url.Values{"name": {c.typed}, "back": {documentPath(deed, "?page=2")}})
+		if name() != c.want || c.status == 303 && got.Header.Get("Location") != documentPath(deed, "?page=2") {
 			t.Errorf("%q: %q, to %s", c.typed, name(), got.Header.Get("Location"))
 		}
 	}
-	g.post(t, 422, path(deed, "/rename"), url.Values{"name": {" "}, "back": {path(deed, "?page=2")}}).has(t, `data-dialog="rename" aria-labelledby="rename-heading" open`,
-		`value=" "`, `aria-invalid="true"`, "field is required", path(deed, "/pages/2?w=1275"), `name="back" value="`+path(deed, "?page=2"))
-	g.get(t, 200, path(deed, "?page=2&rename=1")).has(t, ` open>`, `name="back" value="`+path(deed, `?page=2"`))
-	g.get(t, 200, path(deed, "?page=2")).lacks(t, ` open>`)
-	g.post(t, 303, path(deed, "/trash"), url.Values{})
-	g.get(t, 200, path(deed, "")).has(t, "is in the trash", path(deed, "/restore"))
-	h.visit(t, model.RoleViewer).get(t, 404, path(deed, ""))
-	g.get(t, 404, path(deed, "/pages/1"))
-	g.post(t, 404, path(deed, "/trash"), url.Values{})
-	g.post(t, 303, path(deed, "/restore"), url.Values{"back": {"https://elsewhere.example"}})
-	g.get(t, 200, path(deed, "")).has(t, "04_Deed Bk. 12.pdf")
+	g.post(t, 422, documentPath(deed, "/rename"), url.Values{"name": {" "}, "back": {documentPath(deed, "?page=2")}}).has(t, `data-dialog="rename" aria-labelledby="rename-heading" open`,
+		`value=" "`, `aria-invalid="true"`, "field is required", documentPath(deed, "/pages/2?w=1275"), `name="back" value="`+documentPath(deed, "?page=2"))
+	g.get(t, 200, documentPath(deed, "?page=2&rename=1")).has(t, ` open>`, `name="back" value="`+documentPath(deed, `?page=2"`))
+	g.get(t, 200, documentPath(deed, "?page=2")).lacks(t, ` open>`)
+	g.post(t, 303, documentPath(deed, "/trash"), url.Values{})
+	g.get(t, 200, documentPath(deed, "")).has(t, "is in the trash", documentPath(deed, "/restore"))
+	h.openBrowser(t, model.RoleViewer).get(t, 404, documentPath(deed, ""))
+	g.get(t, 404, documentPath(deed, "/pages/1"))
+	g.post(t, 404, documentPath(deed, "/trash"), url.Values{})
+	g.post(t, 303, documentPath(deed, "/restore"), url.Values{"back": {"https://elsewhere.example"}})
+	g.get(t, 200, documentPath(deed, "")).has(t, "04_Deed Bk. 12.pdf")
 }
 
 // The forms of a document and their log entries don't depend on its place or on the page.
 func TestDocumentFormsAnywhere(t *testing.T) {
 	t.Parallel()
-	h, abstract, files := library(t)
-	g := h.visit(t, model.RoleStaff)
-	loose, foldered := h.put(t, "loose.pdf", vaulttest.PDF(1, "1")), h.put(t, "foldered.pdf", vaulttest.PDF(1, "2"))
+	h, abstract, files := newServerWithDocuments(t)
+	g := h.openBrowser(t, model.RoleStaff)
+	loose, foldered := h.upload(t, "loose.pdf", vaulttest.PDF(1, "1")), h.upload(t, "foldered.pdf", vaulttest.PDF(1, "2"))
 	if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{foldered.ID}, 2); err != nil {
 		t.Fatalf("Files.Move: %v", err)
 	}
@@ -394,7 +396,7 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 		script := []string{"HX-Request", "true", "HX-Current-URL", h.server.URL + c.list}
 		row := fmt.Sprintf(`id="document-%d"`, c.file.ID)
 		back := url.Values{"back": {c.list}}
-		at := func(verb string) string { return path(c.file, verb) }
+		at := func(verb string) string { return documentPath(c.file, verb) }
 		last := func(want string) {
 			t.Helper()
 			kind := ""
@@ -421,7 +423,7 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 			t.Errorf("trash leads to %s", to)
 		}
 		last("file.trashed")
-		h.status(t, 200, "GET", c.list, "Cookie: deedkeep="+g.token+"; "+strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]).has(t, `action="`+at("/restore")+`"`, "is in the trash.")
+		h.request(t, 200, "GET", c.list, "Cookie: deedkeep="+g.token+"; "+strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]).has(t, `action="`+at("/restore")+`"`, "is in the trash.")
 		if to := g.post(t, 303, at("/restore"), back).Header.Get("Location"); to != fmt.Sprintf("%s#document-%d", c.list, c.file.ID) {
 			t.Errorf("restore leads to %s", to)
 		}
@@ -429,30 +431,30 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 }
 
 // A view is one entry, however many pages are read. Prefetching is not a view.
-func TestReadingIsNoted(t *testing.T) {
+func TestReadingIsLoggedOnce(t *testing.T) {
 	t.Parallel()
-	h, abstract, files := library(t)
+	h, abstract, files := newServerWithDocuments(t)
 	deed := files[1]
-	g := h.visit(t, model.RoleViewer)
-	g.send(t, 200, http.MethodHead, path(deed, "/pages/1"), nil, nil)
-	g.get(t, 200, path(deed, "/thumbnail"))
+	g := h.openBrowser(t, model.RoleViewer)
+	g.send(t, 200, http.MethodHead, documentPath(deed, "/pages/1"), nil, nil)
+	g.get(t, 200, documentPath(deed, "/thumbnail"))
 	for _, address := range []string{"", "/text", "/original", "/print", "/download"} {
-		g.send(t, 200, http.MethodHead, path(deed, address), nil, nil)
+		g.send(t, 200, http.MethodHead, documentPath(deed, address), nil, nil)
 	}
-	noted := func() []string { return h.readings(t) }
+	noted := func() []string { return h.accessEvents(t) }
 	if got := noted(); len(got) != 0 {
 		t.Errorf("before: %q", got)
 	}
-	g.get(t, 200, path(deed, ""))
+	g.get(t, 200, documentPath(deed, ""))
 	for page := 1; page <= 3; page++ {
-		g.get(t, 200, path(deed, fmt.Sprintf("/pages/%d", page)))
+		g.get(t, 200, documentPath(deed, fmt.Sprintf("/pages/%d", page)))
 	}
-	g.get(t, 200, path(deed, "/find?q=deed"))
+	g.get(t, 200, documentPath(deed, "/find?q=deed"))
 	record := fmt.Sprintf("file:%d", deed.ID)
 	if got := noted(); !slices.Equal(got, []string{"file.opened user " + record + " map[]"}) {
 		t.Errorf("after reading: %q", got)
 	}
-	g.get(t, 200, path(files[2], "/download"))
+	g.get(t, 200, documentPath(files[2], "/download"))
 	g.get(t, 200, "/abstracts/"+abstract+"/zip")
 	if got := noted(); len(got) != 5 {
 		t.Errorf("after downloads: %q", got)

@@ -12,54 +12,54 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// slowTaker reads a response, calls a function after a number of bytes, and remembers the last
+// slowReader reads a response, calls a function after a number of bytes, and remembers the last
 // deadline.
-type slowTaker struct {
+type slowReader struct {
 	*httptest.ResponseRecorder
-	until time.Time
-	at    int
-	then  func()
+	deadline  time.Time
+	callAfter int
+	callback  func()
 }
 
-func (s *slowTaker) Write(b []byte) (int, error) {
+func (s *slowReader) Write(b []byte) (int, error) {
 	n, err := s.ResponseRecorder.Write(b)
-	if s.then != nil && s.Body.Len() >= s.at {
-		s.then()
-		s.then = nil
+	if s.callback != nil && s.Body.Len() >= s.callAfter {
+		s.callback()
+		s.callback = nil
 	}
 	return n, err
 }
 
-func (s *slowTaker) SetWriteDeadline(at time.Time) error {
-	s.until = at
+func (s *slowReader) SetWriteDeadline(at time.Time) error {
+	s.deadline = at
 	return nil
 }
 
 // A zip is aborted when its reader loses permission: within a document, and before the next.
-func TestZipEndsWithItsSession(t *testing.T) {
+func TestZipStopsWithSession(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	staff := h.visit(t, model.RoleStaff)
+	h := newTestServer(t)
+	staff := h.openBrowser(t, model.RoleStaff)
 	body := append(vaulttest.PDF(1, "big"), make([]byte, 2<<20)...)
 	for n, name := range []string{"a.pdf", "b.pdf"} {
-		form, kind := multipart(name, string(append(body, byte(n))))
-		h.sent(t, 303, "POST", "/vault/1/documents", form, "Cookie: deedkeep="+staff.token, kind)
+		form, kind := multipartForm(name, string(append(body, byte(n))))
+		h.sendBody(t, 303, "POST", "/vault/1/documents", form, "Cookie: deedkeep="+staff.token, kind)
 	}
 	for _, row := range []struct {
 		name string
 		at   int
 	}{{"within a document", 300 << 10}, {"before the next", 2 << 20}, {"never", 0}} {
 		t.Run(row.name, func(t *testing.T) {
-			reader := h.session(t, "Owner", "")
-			taker := &slowTaker{ResponseRecorder: httptest.NewRecorder(), at: row.at}
+			reader := h.signIn(t, "Owner", "")
+			taker := &slowReader{ResponseRecorder: httptest.NewRecorder(), callAfter: row.at}
 			if row.at > 0 {
-				taker.then = func() {
+				taker.callback = func() {
 					if err := h.vault.Sessions.SignOut(t.Context(), reader, "192.0.2.1"); err != nil {
 						t.Errorf("Sessions.SignOut: %v", err)
 					}
 				}
 			}
-			cut := h.takeZip(t, taker, reader)
+			cut := h.downloadZip(t, taker, reader)
 			if row.at == 0 {
 				got, err := zip.NewReader(bytes.NewReader(taker.Body.Bytes()), int64(taker.Body.Len()))
 				if cut || err != nil || len(got.File) != 2 {
@@ -70,15 +70,15 @@ func TestZipEndsWithItsSession(t *testing.T) {
 			if maxBytes := row.at + 600<<10; !cut || taker.Body.Len() > maxBytes {
 				t.Errorf("cut %v; %d bytes went out, at most %d may", cut, taker.Body.Len(), maxBytes)
 			}
-			if left := time.Until(taker.until); left > 10*time.Minute {
+			if left := time.Until(taker.deadline); left > 10*time.Minute {
 				t.Errorf("it may take %s more", left)
 			}
 		})
 	}
 }
 
-// takeZip downloads a folder and reports whether the response was aborted.
-func (h *testServer) takeZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
+// downloadZip downloads a folder and reports whether the response was aborted.
+func (h *testServer) downloadZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)
 	r.AddCookie(&http.Cookie{Name: "deedkeep", Value: token})

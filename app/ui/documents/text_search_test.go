@@ -7,7 +7,7 @@ import (
 )
 
 // Short rows are padded to the longest row. A heading spans all columns.
-func TestRows(t *testing.T) {
+func TestTableRows(t *testing.T) {
 	t.Parallel()
 	var m highlighter
 	for text, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-func TestFiledNoticeOfAPassword(t *testing.T) {
+func TestUploadNoticeForPasswords(t *testing.T) {
 	t.Parallel()
 	rejected := []model.RejectedFile{{Filename: "a.pdf", Reason: "PDF is password-protected"}, {Filename: "b.pdf", Reason: "PDF is password-protected"}, {Filename: "c.pdf", Reason: "PDF is empty"}}
 	const want = "3 documents were not uploaded: a.pdf (PDF is password-protected); b.pdf (PDF is password-protected); c.pdf (PDF is empty). " +

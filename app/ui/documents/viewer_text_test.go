@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/model"
 )
 
-func TestWhatATextLacks(t *testing.T) {
+func TestTextViewLimits(t *testing.T) {
 	t.Parallel()
 	const office = "application/vnd.openxmlformats-officedocument."
 	const lacks = "Text only: layout and tables are not shown. Download the original to see them."

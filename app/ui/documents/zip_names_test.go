@@ -74,7 +74,7 @@ func TestZipNamesBesideFolders(t *testing.T) {
 }
 
 // The run time must be linear in the number of equal names.
-func TestZipNamesOfManyAlike(t *testing.T) {
+func TestZipNamesOfManyDuplicates(t *testing.T) {
 	list := make([]zipEntry, maxZipDocuments)
 	for i := range list {
 		list[i].File.Filename = "Deed.pdf"

@@ -9,7 +9,7 @@ import (
 )
 
 // Histories and the activity page describe a change with the same formatter.
-func TestChangeWords(t *testing.T) {
+func TestDescribeChange(t *testing.T) {
 	t.Parallel()
 	defs := []model.Field{{Key: "rush", Label: "Rush order", Type: model.Checkbox}, {Key: "number", Label: "Book", Type: model.Text}, {Key: "day", Label: "Effective", Type: model.Date}}
 	names := map[string]vault.RecordName{"folder:3": {Text: "Deeds"}}

@@ -36,7 +36,7 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 		length = maxBytes
 	}
 	end := formDeadline(r, maxBytes)
-	r.Body, done = p.Room(r.Context(), owner, r.Body, length, func(waited time.Duration) {
+	r.Body, done = p.LimitBody(r.Context(), owner, r.Body, length, func(waited time.Duration) {
 		end = end.Add(waited)
 		_ = http.NewResponseController(w).SetReadDeadline(end) // as in readForm
 	})

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-func TestLateness(t *testing.T) {
+func TestDueLabel(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		due, status string
@@ -31,7 +31,7 @@ func TestLateness(t *testing.T) {
 	}
 }
 
-func TestHumane(t *testing.T) {
+func TestFormatStatus(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{
 		"active": "Active", "on_hold": "On hold", "Needs Curative": "Needs Curative", "eClosed": "eClosed", "waiting on client": "waiting on client", "": "", "été": "été",
@@ -43,7 +43,7 @@ func TestHumane(t *testing.T) {
 }
 
 // One table gives the color of every status, of orders and abstracts.
-func TestTone(t *testing.T) {
+func TestStatusTone(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{
 		"active": "neutral", "on_hold": "warn", "On Hold": "warn", "completed": "good", "Complete": "good", "Delivered": "good", "cancelled": "", "Cancelled (by client)": "",
@@ -55,8 +55,8 @@ func TestTone(t *testing.T) {
 	}
 }
 
-// zoned is what shows times in a time zone at 1:44 AM UTC on November 22.
-func zoned(t *testing.T, name string) *Site {
+// siteInZone is what shows times in a time zone at 1:44 AM UTC on November 22.
+func siteInZone(t *testing.T, name string) *Site {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func zoned(t *testing.T, name string) *Site {
 	return &Site{Options: Options{Zone: zone, Now: func() time.Time { return now }}}
 }
 
-func TestTimesInTheOfficesZone(t *testing.T) {
+func TestTimesInOfficeZone(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ zone, today, when, day string }{
 		{"America/New_York", "2026-11-21", "Nov 21, 2026, 8:44 PM EST", "Nov 21, 2026"},
@@ -74,7 +74,7 @@ func TestTimesInTheOfficesZone(t *testing.T) {
 		{"UTC", "2026-11-22", "Nov 22, 2026, 1:44 AM UTC", "Nov 22, 2026"},
 		{"America/Sao_Paulo", "2026-11-21", "Nov 21, 2026, 10:44 PM UTC-03", "Nov 21, 2026"},
 	} {
-		p := zoned(t, row.zone)
+		p := siteInZone(t, row.zone)
 		if got := p.Today(); got != row.today {
 			t.Errorf("%s: today is %s, want %s", row.zone, got, row.today)
 		}
@@ -86,7 +86,7 @@ func TestTimesInTheOfficesZone(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", row.zone, got, want)
 		}
 	}
-	p := zoned(t, "America/New_York")
+	p := siteInZone(t, "America/New_York")
 	if got := string(p.formatTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))); got != `<time datetime="2026-07-01T12:00:00Z">Jul 1, 2026, 8:00 AM EDT</time>` {
 		t.Errorf("in summer: got %s", got)
 	}

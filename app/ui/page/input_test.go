@@ -29,7 +29,7 @@ var everyField = []model.Field{
 }
 
 // Submitted fields become the JSON that app/model validates, and the other way around.
-func TestSentCustom(t *testing.T) {
+func TestSubmittedCustom(t *testing.T) {
 	t.Parallel()
 	form := url.Values{
 		"custom_fields.line": {" a <b> "}, "custom_fields.long": {"one\r\ntwo"}, "custom_fields.day": {"2026-03-14"},
@@ -53,7 +53,7 @@ func TestSentCustom(t *testing.T) {
 }
 
 // A date is taken as people in the US write it, and only where it says one day.
-func TestDateText(t *testing.T) {
+func TestNormalizeDate(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"2026-03-14": "2026-03-14", "3/14/2026": "2026-03-14", "03/14/2026": "2026-03-14", " 3-14-2026 ": "2026-03-14", "12/1/1899": "1899-12-01",
@@ -75,7 +75,7 @@ func TestDateText(t *testing.T) {
 
 // Numbers can be typed as they are written in the US, and are shown that way. Validation rejects
 // ambiguous ones.
-func TestWrittenNumbers(t *testing.T) {
+func TestNumberInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ typed, sent, shown string }{
 		{"$387,500.00", "387500.00", "387,500.00"}, {"387,500", "387500", "387,500"}, {"387500", "387500", "387,500"},
@@ -102,7 +102,7 @@ func TestWrittenNumbers(t *testing.T) {
 
 // Money can be typed as it is commonly written, is stored as a decimal, and is shown in dollars
 // and cents. Rejected text is shown as it was typed.
-func TestWrittenMoney(t *testing.T) {
+func TestMoneyInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ typed, sent, shown string }{
 		{"$387,500.00", "387500.00", "$387,500.00"}, {"387500", "387500.00", "$387,500.00"}, {" $ 1,250.5 ", "1250.50", "$1,250.50"},
@@ -125,7 +125,7 @@ func TestWrittenMoney(t *testing.T) {
 	}
 }
 
-func TestTextsOfStoredValues(t *testing.T) {
+func TestStoredTexts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		raw  string
@@ -165,7 +165,7 @@ func TestFieldLinks(t *testing.T) {
 }
 
 // Each type has its control, keeps its value, escapes it, and says what is wrong.
-func TestFieldPart(t *testing.T) {
+func TestFieldTemplate(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").ParseFS(web.Pages(), "part_field.html"))
 	show := func(in Input) string {

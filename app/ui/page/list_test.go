@@ -8,9 +8,9 @@ import (
 
 // A day that is asked for is one of the office's zone, with the hour that daylight saving
 // adds to it.
-func TestAskedDaysInTheOfficesZone(t *testing.T) {
+func TestDayRangeInOfficeZone(t *testing.T) {
 	t.Parallel()
-	p := zoned(t, "America/New_York")
+	p := siteInZone(t, "America/New_York")
 	asked := url.Values{"from": {"2026-10-31"}, "to": {"11/1/2026"}} // the clocks go back
 	from, to := DayRangeParams(asked, map[string]string{}, p.Zone)
 	if got, want := from.UTC().Format(time.RFC3339Nano), "2026-10-31T04:00:00Z"; got != want {

@@ -2,7 +2,7 @@ package page
 
 import "testing"
 
-func TestUndoIsRestoring(t *testing.T) {
+func TestUndoPattern(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
 		"/abstracts/a1B2/status?status=In+Exam&was=New": true, "/orders/a1B2/status?status=on_hold&was=": true, "/vault/7/move?parent=0": true, "/documents/move?file=1&file=2&from=0&to=7": true,

@@ -2,7 +2,7 @@ package page
 
 import "testing"
 
-func TestUnder(t *testing.T) {
+func TestIsUnderPath(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, address, place string
@@ -21,7 +21,7 @@ func TestUnder(t *testing.T) {
 }
 
 // A link to the sign-in page must not lead to another site.
-func TestLocal(t *testing.T) {
+func TestLocalAddress(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{
 		"/": "/", "/abstracts?status=open#x": "/abstracts?status=open#x", "/a%2Fb": "/a%2Fb",

@@ -7,7 +7,7 @@ import (
 )
 
 // Users see the status of the search index where it affects their search.
-func TestSearchIndexSays(t *testing.T) {
+func TestSearchIndexStatus(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name          string

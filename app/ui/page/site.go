@@ -30,7 +30,7 @@ type Options struct {
 	Version      string                                         // of this program
 	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics; nil: unavailable
 	FormBytes    int64                                          // maximum size of a form; 0: 8 MB
-	Room         Room                                           // limits the memory of large forms; nil: no limit
+	LimitBody    BodyLimiter                                    // limits the memory of large forms; nil: no limit
 	BodyBytes    int64                                          // maximum size of a request with documents; 0: 10 GB
 	Parts        int                                            // maximum number of parts of such a request; 0: 1,000
 	Stall        time.Duration                                  // timeout without receiving a byte; 0: 30 seconds
@@ -40,10 +40,11 @@ type Options struct {
 	Log          *slog.Logger
 }
 
-// Room charges the memory of a body of at most length bytes to its owner while the body is read. If
-// there is no memory, reading fails with errs.Unavailable. It calls granted with the time that it
-// had to wait for memory.
-type Room = func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(waited time.Duration)) (counted io.ReadCloser, release func())
+// BodyLimiter charges the memory of a body of at most length bytes to its owner while the body is
+// read. If there is no memory, reading fails with errs.Unavailable. It calls granted with the time
+// that it had to wait for memory.
+type BodyLimiter = func(ctx context.Context, owner string, body io.ReadCloser, length int64,
+	granted func(waited time.Duration)) (counted io.ReadCloser, release func())
 
 // documentStore opens the content of documents, or returns NotFound.
 type documentStore interface {
@@ -77,8 +78,8 @@ type Site struct {
 // New reads the assets and the shared templates. Mount adds the pages.
 func New(opts Options) (*Site, error) {
 	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
-	if opts.Room == nil {
-		opts.Room = func(_ context.Context, _ string, body io.ReadCloser, _ int64, _ func(time.Duration)) (io.ReadCloser, func()) {
+	if opts.LimitBody == nil {
+		opts.LimitBody = func(_ context.Context, _ string, body io.ReadCloser, _ int64, _ func(time.Duration)) (io.ReadCloser, func()) {
 			return body, func() {}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLegible(t *testing.T) {
+func TestStripBidi(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                                "",
@@ -25,7 +25,7 @@ func TestLegible(t *testing.T) {
 	}
 }
 
-func FuzzLegible(f *testing.F) {
+func FuzzStripBidi(f *testing.F) {
 	f.Add("1\u202e\r\n2\x07")
 	f.Add("\xe2\x07\x80\xae")
 	f.Add("\u2067\u2028\u0085")

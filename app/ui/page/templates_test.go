@@ -33,7 +33,7 @@ func TestAllPagesParse(t *testing.T) {
 	}
 }
 
-func TestPageRejects(t *testing.T) {
+func TestInvalidPages(t *testing.T) {
 	set, err := newTemplates(fstest.MapFS{
 		"layout.html":  {Data: []byte(`{{block "body" .}}{{end}}`)},
 		"part_a.html":  {Data: []byte(`{{define "a"}}{{end}}`)},

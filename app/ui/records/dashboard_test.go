@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-func TestDeskWarnings(t *testing.T) {
+func TestDashboardWarnings(t *testing.T) {
 	t.Parallel()
 	as := func(role model.Role) page.Visitor {
 		return page.Visitor{Actor: model.Actor{Kind: model.ActorUser, Role: role}}

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/search"
 )
 
-func TestWithout(t *testing.T) {
+func TestLooseNotice(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"mill s":           "Also shown: what has no word “s”. Type on to narrow it.",
@@ -26,7 +26,7 @@ func TestWithout(t *testing.T) {
 }
 
 // Text of separate lines must not read as one.
-func TestBroken(t *testing.T) {
+func TestSingleLine(t *testing.T) {
 	t.Parallel()
 	of := func(mime string) search.Hit {
 		return search.Hit{Kind: "file", File: &model.File{MIME: mime}}
