@@ -48,7 +48,7 @@
 //	1     app/search/index inverted index                                         -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
-//	1     app/client     typed client of /v1 and of the control socket            -
+//	1     app/client     typed client of /v1                                      -
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/apitypes   JSON shapes of /v1                                       -

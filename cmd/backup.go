@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/backup"
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 	"deedkeep/app/instance"
 )
 
@@ -59,7 +59,7 @@ be mounted. With --new the backup is made there all the same.`,
 			if err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				report, finish := s.showProgress("backup")
 				defer finish()
 				created, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: encryption, NewArchive: newArchive}, report)
@@ -309,7 +309,7 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 	}
 	from, err := filepath.Abs(from)
 	if err == nil {
-		err = s.withClient(context.WithoutCancel(ctx), func(ctx context.Context, c *client.Client) error {
+		err = s.withClient(context.WithoutCancel(ctx), func(ctx context.Context, c *control.Client) error {
 			return c.BackupsPruned(ctx, apitypes.BackupPruned{From: from, Removed: removed})
 		})
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
 
@@ -38,7 +38,7 @@ func directoriesOnly(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 
 // wordsFromVault completes the first argument with words that query reads from the
 // vault. It completes nothing if the vault doesn't respond in time.
-func (s *shell) wordsFromVault(query func(context.Context, *client.Client) ([]string, error)) completion {
+func (s *shell) wordsFromVault(query func(context.Context, *control.Client) ([]string, error)) completion {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -51,7 +51,7 @@ func (s *shell) wordsFromVault(query func(context.Context, *client.Client) ([]st
 		ctx, cancel := context.WithTimeout(parent, completionTimeout)
 		defer cancel()
 		var list []string
-		err := s.withClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		err := s.withClient(ctx, func(ctx context.Context, c *control.Client) (err error) {
 			list, err = query(ctx, c)
 			return err
 		})
@@ -109,15 +109,15 @@ func commandPath(cmd *cobra.Command) string {
 	return path
 }
 
-func completeTemplates(ctx context.Context, c *client.Client) (list []string, err error) {
-	all, err := c.TemplateDefinitions(ctx)
+func completeTemplates(ctx context.Context, c *control.Client) (list []string, err error) {
+	all, err := c.Templates(ctx)
 	for _, t := range all {
 		list = append(list, fmt.Sprintf("%d\t%s", t.ID, t.Name))
 	}
 	return list, err
 }
 
-func completeUsers(ctx context.Context, c *client.Client) (list []string, err error) {
+func completeUsers(ctx context.Context, c *control.Client) (list []string, err error) {
 	all, err := c.Users(ctx)
 	for _, u := range all {
 		list = append(list, fmt.Sprintf("%s\t%s", u.Name, u.Role))
@@ -125,7 +125,7 @@ func completeUsers(ctx context.Context, c *client.Client) (list []string, err er
 	return list, err
 }
 
-func completeLiveKeys(ctx context.Context, c *client.Client) (list []string, err error) {
+func completeLiveKeys(ctx context.Context, c *control.Client) (list []string, err error) {
 	all, err := c.Keys(ctx)
 	for _, k := range all {
 		if k.RevokedAt == nil {
@@ -135,7 +135,7 @@ func completeLiveKeys(ctx context.Context, c *client.Client) (list []string, err
 	return list, err
 }
 
-func completeFailedFiles(ctx context.Context, c *client.Client) (list []string, err error) {
+func completeFailedFiles(ctx context.Context, c *control.Client) (list []string, err error) {
 	all, err := c.ProcessFailures(ctx)
 	for _, f := range all {
 		list = append(list, fmt.Sprintf("%d\t%s", f.ID, quoteUnprintable(f.Filename)))

@@ -13,6 +13,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
 
@@ -133,7 +134,7 @@ func (s *strictYAML) missingKey(root *yaml.Node, key string) {
 }
 
 // importFunc sends parsed definitions to the vault.
-type importFunc func(context.Context, *client.Client) (apitypes.DefinitionsChanged, error)
+type importFunc func(context.Context, *control.Client) (apitypes.DefinitionsChanged, error)
 
 // importDefinitions parses the file at path with prepare, sends it, and prints the
 // changes.
@@ -146,7 +147,7 @@ func (s *shell) importDefinitions(ctx context.Context, path, recordType string, 
 	if file.sortProblems(); len(file.problems) > 0 {
 		return file.err()
 	}
-	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
+	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
 		result, err := doImport(ctx, c)
 		if err != nil {
 			return file.explain(err)

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
@@ -23,17 +22,17 @@ import (
 // data directory or, if none runs, of a handler in this process that opens the vault. fn
 // may run twice if the server stops in between, so it must not print before its first
 // request succeeds.
-func (s *shell) withClient(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+func (s *shell) withClient(ctx context.Context, fn func(context.Context, *control.Client) error) error {
 	return s.connect(ctx, false, fn)
 }
 
 // withClientAndSandbox is like withClient for commands that upload documents. If no
 // server runs, sandbox workers of this process inspect them.
-func (s *shell) withClientAndSandbox(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+func (s *shell) withClientAndSandbox(ctx context.Context, fn func(context.Context, *control.Client) error) error {
 	return s.connect(ctx, true, fn)
 }
 
-func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.Context, *client.Client) error) error {
+func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.Context, *control.Client) error) error {
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -55,7 +54,7 @@ func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.C
 
 // callServer runs fn with a client of the running server. The error wraps
 // control.ErrNoServer if there is none; no request was sent then.
-func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
+func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context.Context, *control.Client) error) error {
 	transport := control.RoundTripper(c.Data)
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
 	err := fn(ctx, s.newClient(transport))
@@ -65,12 +64,12 @@ func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context
 	return err
 }
 
-func (s *shell) newClient(transport http.RoundTripper) *client.Client {
-	return client.New(client.ControlBaseURL, "", transport).AsOperator(cmp.Or(s.operator, operatorName()))
+func (s *shell) newClient(transport http.RoundTripper) *control.Client {
+	return control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName()))
 }
 
 // callInProcess opens the vault in this process and serves the control API from memory.
-func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox bool, fn func(context.Context, *client.Client) error) (err error) {
+func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox bool, fn func(context.Context, *control.Client) error) (err error) {
 	if err := s.becomeOwner(c); err != nil {
 		return err
 	}

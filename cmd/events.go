@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/instance"
 )
 
@@ -21,7 +21,7 @@ func (s *shell) eventsCommand() *cobra.Command {
 }
 
 func (s *shell) eventsList() *cobra.Command {
-	var filter client.EventFilter
+	var filter control.EventFilter
 	var from, to string
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -41,7 +41,7 @@ func (s *shell) eventsList() *cobra.Command {
 			if filter.To, err = parseTimeBound("--to", to, 1, s.location()); err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				events, err := c.Events(ctx, filter)
 				if err != nil {
 					return asUsageError(err)
@@ -148,7 +148,7 @@ between the first and the last of the export are named.`,
 		Example: "  deedkeep events verify\n  deedkeep events verify --export events-2026-05.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			err := s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				report, err := c.VerifyEvents(ctx, s.progress())
 				if err != nil {
 					return err

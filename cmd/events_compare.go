@@ -14,7 +14,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
 
@@ -23,7 +23,7 @@ const maxDifferences = 1000
 
 // compareWithExport compares the log with an earlier export and adds the differences to
 // report: entries that were rewritten and entries that are missing.
-func compareWithExport(ctx context.Context, c *client.Client, path string, report *apitypes.EventVerify) error {
+func compareWithExport(ctx context.Context, c *control.Client, path string, report *apitypes.EventVerify) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 func (s *shell) eventsExport() *cobra.Command {
@@ -36,7 +36,7 @@ An entry that cannot be read is left out and named, and the exit code is 3.`,
 			if format != "jsonl" && format != "csv" {
 				return &usageError{fmt.Errorf("--format: %q is neither jsonl nor csv", format)}
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				return s.withOutput(file, func(out io.Writer) error { return s.exportEvents(ctx, c, from, newEventWriter(format, out)) })
 			})
 		},
@@ -47,7 +47,7 @@ An entry that cannot be read is left out and named, and the exit code is 3.`,
 	return cmd
 }
 
-func (s *shell) exportEvents(ctx context.Context, c *client.Client, from int64, out eventWriter) error {
+func (s *shell) exportEvents(ctx context.Context, c *control.Client, from int64, out eventWriter) error {
 	damaged := false
 	err := c.ExportEvents(ctx, from, out.write, func(f apitypes.Finding) error {
 		damaged = true

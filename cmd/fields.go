@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 func (s *shell) fieldsCommand() *cobra.Command {
@@ -31,8 +31,8 @@ func (s *shell) fieldsList() *cobra.Command {
 		Example: "  deedkeep fields list\n  deedkeep fields list --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				fields, err := c.OrderDefinitions(ctx)
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+				fields, err := c.OrderFields(ctx)
 				if err != nil {
 					return err
 				}
@@ -72,8 +72,8 @@ func (s *shell) fieldsExport() *cobra.Command {
 		Example: "  deedkeep fields export > fields.yaml\n  deedkeep fields export --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				fields, err := c.OrderDefinitions(ctx)
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+				fields, err := c.OrderFields(ctx)
 				if err != nil {
 					return err
 				}
@@ -112,7 +112,7 @@ trash too. Nothing is written then.`,
 				} else {
 					file.missingKey(root, "custom_fields")
 				}
-				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
+				return func(ctx context.Context, c *control.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportOrderFields(ctx, fields, dryRun)
 				}
 			})

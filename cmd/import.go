@@ -13,7 +13,6 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/client"
 	"deedkeep/app/control"
 	"deedkeep/app/importer"
 )
@@ -90,7 +89,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err != nil {
 		return err
 	}
-	return s.withClientAndSandbox(ctx, func(ctx context.Context, c *client.Client) (err error) {
+	return s.withClientAndSandbox(ctx, func(ctx context.Context, c *control.Client) (err error) {
 		rejections, err := newRejectionReport(f.report)
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/importer"
 )
 
@@ -22,7 +23,7 @@ import (
 // that upload them.
 type importRun struct {
 	shell       *shell
-	client      *client.Client
+	client      *control.Client
 	dry         bool
 	destination []string // path of the folder in the vault that DIR is imported into
 
@@ -156,7 +157,7 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 		return ctx.Err()
 	}
 	defer i.advance()
-	d := client.Import{Filename: e.Name, Size: e.Size, DryRun: i.dry}
+	d := control.ImportFile{Filename: e.Name, Size: e.Size, DryRun: i.dry}
 	result, err := i.client.CheckImport(ctx, d)
 	if err != nil {
 		return err
@@ -188,7 +189,7 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 
 // checkExisting checks whether the same document is in its folder already. If it isn't,
 // checkExisting creates the folder that the document is about to be uploaded to.
-func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *client.Import) (result apitypes.Imported, err error) {
+func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *control.ImportFile) (result apitypes.Imported, err error) {
 	folder, err := i.folderFor(ctx, e.Folder.Path, false)
 	if err == nil && folder.missing > 0 && folder.rejection == "" && !i.dry {
 		folder, err = i.folderFor(ctx, e.Folder.Path, true)
@@ -235,7 +236,7 @@ const (
 )
 
 // send uploads a document and retries while the server is busy.
-func (i *importRun) send(ctx context.Context, d client.Import, document *os.File) (apitypes.Imported, error) {
+func (i *importRun) send(ctx context.Context, d control.ImportFile, document *os.File) (apitypes.Imported, error) {
 	for attempt := 1; ; attempt++ {
 		if _, err := document.Seek(0, io.SeekStart); err != nil {
 			return apitypes.Imported{}, &readError{err}

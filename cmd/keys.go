@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
 
@@ -43,7 +44,7 @@ func (s *shell) keysCreate() *cobra.Command {
 				}
 				draft.ExpiresAt = new(apitypes.At(time.Now().Add(lifetime)))
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				created, err := c.CreateKey(ctx, draft)
 				if err != nil {
 					return explainAbilities(err)
@@ -85,7 +86,7 @@ func (s *shell) keysList() *cobra.Command {
 		Example: "  deedkeep keys list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				keys, err := c.Keys(ctx)
 				if err != nil {
 					return err
@@ -135,7 +136,7 @@ func (s *shell) keysRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				key, err := c.RevokeKey(ctx, id)
 				if err != nil {
 					return explainNotFound(err, "key", args[0])
@@ -175,7 +176,7 @@ func (s *shell) keysRotate() *cobra.Command {
 			if overlapDuration < 0 {
 				return &usageError{errors.New("--overlap: is below zero")}
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				created, err := c.RotateKey(ctx, id, overlapDuration)
 				if err != nil {
 					return explainNotFound(err, "key", args[0])

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 func (s *shell) processCommand() *cobra.Command {
@@ -24,7 +24,7 @@ stored and can be downloaded; they have no picture, or cannot be found by their 
 		Example: "  deedkeep process list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				failures, err := c.ProcessFailures(ctx)
 				if err != nil {
 					return err
@@ -60,7 +60,7 @@ func (s *shell) processRetry() *cobra.Command {
 					return err
 				}
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				n, err := c.RetryProcessing(ctx, id)
 				if err != nil {
 					return explainNotFound(err, "document", strconv.FormatInt(id, 10))

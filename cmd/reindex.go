@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 func (s *shell) reindexCommand() *cobra.Command {
@@ -23,7 +23,7 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 		Example: "  deedkeep reindex\n  deedkeep reindex --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				report, finish := s.showProgress("reindex")
 				defer finish()
 				index, err := c.Reindex(ctx, report)

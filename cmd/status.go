@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 func (s *shell) statusCommand() *cobra.Command {
@@ -18,7 +18,7 @@ func (s *shell) statusCommand() *cobra.Command {
 		Example: "  deedkeep status --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				status, err := c.Status(ctx)
 				if err != nil {
 					return err

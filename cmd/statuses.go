@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 func (s *shell) statusesCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (s *shell) statusesList() *cobra.Command {
 }
 
 func (s *shell) askStatuses(ctx context.Context, show func([]string) error) error {
-	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
+	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
 		statuses, err := c.OrderStatuses(ctx)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ counted, and nothing is written.`,
 				} else {
 					file.missingKey(root, "statuses")
 				}
-				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
+				return func(ctx context.Context, c *control.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportOrderStatuses(ctx, statuses, dryRun)
 				}
 			})

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
 
@@ -29,8 +29,8 @@ func (s *shell) templatesList() *cobra.Command {
 		Example: "  deedkeep templates list\n  deedkeep templates list --all --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				list, err := c.TemplateDefinitions(ctx)
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+				list, err := c.Templates(ctx)
 				if err != nil {
 					return err
 				}
@@ -83,8 +83,8 @@ func (s *shell) templatesShow() *cobra.Command {
 	}
 }
 
-func findTemplate(c *client.Client, ctx context.Context, id int64) (apitypes.TemplateDefinition, error) { //nolint:revive // the parameters match those of a method expression
-	list, err := c.TemplateDefinitions(ctx)
+func findTemplate(c *control.Client, ctx context.Context, id int64) (apitypes.TemplateDefinition, error) { //nolint:revive // the parameters match those of a method expression
+	list, err := c.Templates(ctx)
 	if err != nil {
 		return apitypes.TemplateDefinition{}, err
 	}
@@ -97,13 +97,13 @@ func findTemplate(c *client.Client, ctx context.Context, id int64) (apitypes.Tem
 
 // withTemplate calls do for the template that arg names and prints the result with show
 // or as JSON.
-func (s *shell) withTemplate(ctx context.Context, arg string, do func(*client.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
+func (s *shell) withTemplate(ctx context.Context, arg string, do func(*control.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
 	show func(apitypes.TemplateDefinition) error) error {
 	id, err := parseID(arg, "template", "deedkeep templates list --all")
 	if err != nil {
 		return err
 	}
-	return s.withClient(ctx, func(ctx context.Context, c *client.Client) error {
+	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
 		t, err := do(c, ctx, id)
 		switch {
 		case err != nil:
@@ -135,8 +135,8 @@ out, for another vault, where the name counts.`,
 				}
 				ids = append(ids, id)
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				list, err := c.TemplateDefinitions(ctx)
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+				list, err := c.Templates(ctx)
 				if err == nil {
 					list, err = selectTemplates(list, ids, all)
 				}
@@ -212,7 +212,7 @@ values, in the trash too. Nothing is written then.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.importDefinitions(cmd.Context(), args[0], "template", func(file *strictYAML, root *yaml.Node) importFunc {
 				drafts := parseTemplates(file, root)
-				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
+				return func(ctx context.Context, c *control.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportTemplates(ctx, drafts, dryRun)
 				}
 			})
@@ -229,7 +229,7 @@ func (s *shell) templatesDefault() *cobra.Command {
 		Example: "  deedkeep templates default 2",
 		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withTemplate(cmd.Context(), args[0], (*client.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) error {
+			return s.withTemplate(cmd.Context(), args[0], (*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) error {
 				return s.printf("%s is the default now\n", t.Name)
 			})
 		},
@@ -246,7 +246,7 @@ default template cannot be retired. To bring one back, import it with
 		Example: "  deedkeep templates retire 3",
 		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withTemplate(cmd.Context(), args[0], (*client.Client).RetireTemplate, func(t apitypes.TemplateDefinition) error {
+			return s.withTemplate(cmd.Context(), args[0], (*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) error {
 				return s.printf("%s is retired\n", t.Name)
 			})
 		},

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
 
@@ -44,7 +44,7 @@ purged with the abstract.`,
 			if limit < 1 || limit > maxTrashLimit {
 				return &usageError{fmt.Errorf("--limit must be between 1 and %d, not %d", maxTrashLimit, limit)}
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				items, err := c.TrashItems(ctx, limit)
 				if err != nil {
 					return err
@@ -130,7 +130,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 			if err := s.canConfirm(yes); err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				return s.purgeRecord(ctx, c, record, args[0], reason, yes)
 			})
 		},
@@ -143,7 +143,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 
 // purgeRecord deletes a record in the trash, after confirmation unless yes is set. id is the
 // record as the user named it. A reason lifts the record's retention.
-func (s *shell) purgeRecord(ctx context.Context, c *client.Client, record, id, reason string, yes bool) error {
+func (s *shell) purgeRecord(ctx context.Context, c *control.Client, record, id, reason string, yes bool) error {
 	item, err := c.TrashItem(ctx, record)
 	if err != nil {
 		return explainNotFound(err, "record in the trash", id)
@@ -184,7 +184,7 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 			if err := s.canConfirm(yes); err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				counted, err := c.TrashPurgeable(ctx)
 				if err != nil {
 					return err

@@ -16,6 +16,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
@@ -24,8 +25,8 @@ import (
 func (s *shell) usersCommand() *cobra.Command {
 	return commandGroup("users", "Let people in, and out again", "  deedkeep users create \"Kim Lee\" --role staff\n  deedkeep users list",
 		s.usersCreate(), s.usersList(), s.usersRole(),
-		s.usersChange("disable", "End a user's sessions and link, and let the user in no more", (*client.Client).DisableUser),
-		s.usersChange("enable", "Let a disabled user in again", (*client.Client).EnableUser),
+		s.usersChange("disable", "End a user's sessions and link, and let the user in no more", (*control.Client).DisableUser),
+		s.usersChange("enable", "Let a disabled user in again", (*control.Client).EnableUser),
 		s.usersReset())
 }
 
@@ -55,7 +56,7 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 				}
 				draft.Password = &password
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				created, err := c.CreateUser(ctx, draft)
 				if err != nil {
 					return explainRoles(err)
@@ -139,7 +140,7 @@ func (s *shell) usersList() *cobra.Command {
 		Example: "  deedkeep users list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				users, err := c.Users(ctx)
 				if err != nil {
 					return err
@@ -189,7 +190,7 @@ func (s *shell) usersRole() *cobra.Command {
   deedkeep users role 3 viewer`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				id, err := userID(ctx, c, args[0])
 				if err != nil {
 					return err
@@ -208,14 +209,14 @@ func (s *shell) usersRole() *cobra.Command {
 }
 
 // usersChange returns the command "users disable" or "users enable".
-func (s *shell) usersChange(command, short string, change func(*client.Client, context.Context, int64) (apitypes.User, error)) *cobra.Command {
+func (s *shell) usersChange(command, short string, change func(*control.Client, context.Context, int64) (apitypes.User, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     command + " NAME",
 		Short:   short,
 		Example: fmt.Sprintf("  deedkeep users %s \"Kim Lee\"\n  deedkeep users %s 3", command, command),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				id, err := userID(ctx, c, args[0])
 				if err != nil {
 					return err
@@ -246,7 +247,7 @@ one-time link under which a new password is chosen within 24 hours.`,
   deedkeep users reset 3`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				id, err := userID(ctx, c, args[0])
 				if err != nil {
 					return err
@@ -263,7 +264,7 @@ one-time link under which a new password is chosen within 24 hours.`,
 
 // userID returns the ID of the user with the given name or, if no user has that name,
 // the number itself.
-func userID(ctx context.Context, c *client.Client, nameOrID string) (int64, error) {
+func userID(ctx context.Context, c *control.Client, nameOrID string) (int64, error) {
 	users, err := c.Users(ctx)
 	if err != nil {
 		return 0, err

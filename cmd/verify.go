@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/control"
 	"deedkeep/app/instance"
 )
 
@@ -32,7 +32,7 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := s.withClient(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			err := s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				work := c.Verify
 				if repair {
 					work = c.Repair

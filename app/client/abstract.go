@@ -69,7 +69,7 @@ func (c *Client) Abstract(ctx context.Context, id string) (apitypes.Abstract, er
 		return apitypes.Abstract{}, err
 	}
 	var body apitypes.AbstractBody
-	err = c.call(ctx, http.MethodGet, path, nil, &body)
+	err = c.Do(ctx, http.MethodGet, path, nil, &body)
 	return body.Data, err
 }
 
@@ -90,7 +90,7 @@ func (c *Client) PatchAbstract(ctx context.Context, id string, change Patch) (ap
 		return apitypes.Abstract{}, err
 	}
 	var body apitypes.AbstractBody
-	err = c.call(ctx, http.MethodPatch, path, change, &body)
+	err = c.Do(ctx, http.MethodPatch, path, change, &body)
 	return body.Data, err
 }
 
@@ -110,7 +110,7 @@ func (c *Client) RestoreAbstract(ctx context.Context, id string) (apitypes.Abstr
 		return apitypes.Abstract{}, err
 	}
 	var body apitypes.AbstractBody
-	err = c.call(ctx, http.MethodPost, path+"/restore", nil, &body)
+	err = c.Do(ctx, http.MethodPost, path+"/restore", nil, &body)
 	return body.Data, err
 }
 
@@ -145,7 +145,7 @@ func (c *Client) post(ctx context.Context, path string, f *form, result any) err
 	if err != nil {
 		return fmt.Errorf("POST %s: %w", path, err)
 	}
-	return c.exchange(ctx, http.MethodPost, path, body, contentType, result)
+	return c.DoRaw(ctx, http.MethodPost, path, body, contentType, result)
 }
 
 func abstractPath(id string) (string, error) {

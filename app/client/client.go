@@ -1,4 +1,5 @@
-// Package client is a Go client for the /v1 API and for the API of the control socket.
+// Package client speaks /v1 in Go. The client of the control socket, in package control,
+// is built on its Do, DoRaw, and Lines.
 //
 //	vault := client.New("https://vault.example/v1", key, http.DefaultTransport)
 //	created, err := vault.CreateAbstract(ctx, client.AbstractDraft{
@@ -15,7 +16,7 @@
 // An error response is returned as *Error with the server's message. All other errors come from the network, from the
 // reader of an upload, or from a truncated response.
 //
-// The client doesn't retry and doesn't log. The caller provides the transport, for TCP or for the control socket.
+// The client doesn't retry and doesn't log. The caller provides the transport.
 package client
 
 import (
@@ -25,18 +26,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"deedkeep/app/apitypes"
 )
-
-// ControlBaseURL is the base URL of a client whose transport dials the control socket.
-const ControlBaseURL = "http://deedkeep"
-
-// OperatorHeader names the person who runs a command. The server accepts it only on the control socket.
-const OperatorHeader = "X-Deedkeep-Operator"
 
 const (
 	maxResponse  = 64 << 20 // bytes of a JSON response
@@ -45,12 +41,12 @@ const (
 
 // Client calls one server. It is safe for concurrent use.
 type Client struct {
-	base     *url.URL
-	baseErr  error
-	key      string
-	operator string
-	options  CallOptions
-	http     *http.Client
+	base    *url.URL
+	baseErr error
+	key     string
+	header  http.Header // of every request to the installation
+	options CallOptions
+	http    *http.Client
 }
 
 // New returns a client for the server at base, which is its address with or without /v1. It authenticates with key,
@@ -69,11 +65,15 @@ func New(base, key string, rt http.RoundTripper) *Client {
 	return c
 }
 
-// AsOperator returns a client that sends operator in OperatorHeader. The server records it in the audit log.
-func (c *Client) AsOperator(operator string) *Client {
-	named := *c
-	named.operator = operator
-	return &named
+// WithHeader returns a copy of the client that sends a header with every request, but to no other host.
+func (c *Client) WithHeader(name, value string) *Client {
+	with := *c
+	with.header = c.header.Clone()
+	if with.header == nil {
+		with.header = http.Header{}
+	}
+	with.header.Set(name, value)
+	return &with
 }
 
 // CallOptions are the optional headers of a request and of its response.
@@ -95,13 +95,14 @@ func (c *Client) With(call CallOptions) *Client {
 	return &with
 }
 
-// call sends body as JSON and decodes the JSON of a successful response into result.
-func (c *Client) call(ctx context.Context, method, path string, body any, result any) error {
+// Do sends a request with body as JSON, or without content if body is nil, and decodes the JSON of a successful
+// response into result. Any other status returns an *Error.
+func (c *Client) Do(ctx context.Context, method, path string, body, result any) error {
 	content, contentType, err := encode(body)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	return c.exchange(ctx, method, path, content, contentType, result)
+	return c.DoRaw(ctx, method, path, content, contentType, result)
 }
 
 func encode(body any) (content io.Reader, contentType string, err error) {
@@ -112,7 +113,8 @@ func encode(body any) (content io.Reader, contentType string, err error) {
 	return bytes.NewReader(text), "application/json", err
 }
 
-func (c *Client) exchange(ctx context.Context, method, path string, content io.Reader, contentType string, result any) error {
+// DoRaw is Do with content of any type. The transport closes content if it is an io.Closer.
+func (c *Client) DoRaw(ctx context.Context, method, path string, content io.Reader, contentType string, result any) error {
 	answer, err := c.send(ctx, method, path, content, contentType)
 	if err != nil {
 		return err
@@ -171,15 +173,13 @@ func (a CallOptions) readHeaders(answer *http.Response) {
 	}
 }
 
-// do sends req. It adds the key and the operator only if req goes to the host of the base URL.
+// do sends req. Only requests to the installation itself get the key and the client's headers.
 func (c *Client) do(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme == c.base.Scheme && req.URL.Host == c.base.Host {
 		if c.key != "" {
 			req.Header.Set("Authorization", "Bearer "+c.key)
 		}
-		if c.operator != "" {
-			req.Header.Set(OperatorHeader, c.operator)
-		}
+		maps.Copy(req.Header, c.header)
 	}
 	answer, err := c.http.Do(req)
 	if err != nil {

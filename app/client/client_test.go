@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
@@ -28,25 +26,17 @@ const (
 		`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}`
 	fieldJSON  = `{"key":"search_type","label":"Search type","type":"dropdown","required":true,"options":["full"]}`
 	folderJSON = `{"id":4,"name":"2026","parent_id":1}`
-	keyJSON    = `{"id":4,"name":"Desk","prefix":"dk_live_ab12","abilities":["api:v1"],"created_at":"2026-05-29T04:00:00.000000Z",` +
-		`"last_used_at":null,"use_count":3,"expires_at":"2026-08-29T04:00:00.000000Z","revoked_at":null}`
-	statusJSON = `{"running":true,"started_at":"2026-05-29T04:00:00.000000Z","version":"1.0","commit":"c","data":"d","listen":"l","certificate":null,"abstracts":1,"orders":2,` +
-		`"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"disk_free":9,"disk_reserve":10,"read_only":true,"last_backup_at":null,"writes_denied":null,` +
-		`"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},` +
-		`"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`
-	verifyJSON = `{"ok":false,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":8,` +
-		`"findings":[{"kind":"blob","subject":"ab12","problem":"its bytes differ"}]}`
 )
 
 func ptr[T any](v T) *T { return &v }
 
-// seen records the requests to a test server.
+// seen is what a test server was asked.
 type seen struct {
 	request *http.Request
 	body    string
 }
 
-// serve responds to every request with one status and body, and records the requests.
+// serve answers everything with one status and body, and keeps what was asked.
 func serve(t *testing.T, status int, body string) (*httptest.Server, *seen) {
 	t.Helper()
 	got := &seen{}
@@ -103,27 +93,10 @@ func TestCalls(t *testing.T) {
 			`{"name":"2026","parent_id":null}`},
 		{"file", func(ctx context.Context, c *client.Client) (any, error) { return c.File(ctx, 77) },
 			200, `{"data":` + fileJSON + `}`, fileJSON, "GET /v1/file-vault/files/77", ""},
-		{"status", func(ctx context.Context, c *client.Client) (any, error) { return c.Status(ctx) },
-			200, statusJSON, statusJSON, "GET /control/status", ""},
-		{"keys", func(ctx context.Context, c *client.Client) (any, error) { return c.Keys(ctx) },
-			200, `{"data":[` + keyJSON + `]}`, `[` + keyJSON + `]`, "GET /control/keys", ""},
-		{"key", func(ctx context.Context, c *client.Client) (any, error) {
-			return c.CreateKey(ctx, apitypes.KeyCreate{Name: "Desk", Abilities: apitypes.List[string]{"api:v1"},
-				ExpiresAt: ptr(apitypes.At(time.Date(2026, 8, 29, 4, 0, 0, 0, time.UTC)))})
-		}, 201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`, "POST /control/keys",
-			`{"name":"Desk","abilities":["api:v1"],"expires_at":"2026-08-29T04:00:00.000000Z"}`},
-		{"revoke", func(ctx context.Context, c *client.Client) (any, error) { return c.RevokeKey(ctx, 4) },
-			200, `{"data":` + keyJSON + `}`, keyJSON, "POST /control/keys/4/revoke", `{}`},
-		{"rotate", func(ctx context.Context, c *client.Client) (any, error) { return c.RotateKey(ctx, 4, 90*time.Second) },
-			201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`, "POST /control/keys/4/rotate",
-			`{"overlap_seconds":90}`},
-		{"verify", func(ctx context.Context, c *client.Client) (any, error) { return c.Verify(ctx, nil) },
-			200, `{"progress":{"done":1,"total":2,"unit":"bytes"}}` + "\n" + `{"result":` + verifyJSON + `}` + "\n", verifyJSON,
-			"POST /control/verify", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv, got := serve(t, row.status, row.answer)
-			result, err := row.do(t.Context(), client.New(srv.URL+"/v1/", key, srv.Client().Transport).AsOperator("ann"))
+			result, err := row.do(t.Context(), client.New(srv.URL+"/v1/", key, srv.Client().Transport).WithHeader("X-Operator", "ann"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +110,7 @@ func TestCalls(t *testing.T) {
 				t.Errorf("sent %s, want %s", got.body, row.body)
 			}
 			h := got.request.Header
-			if h.Get("Authorization") != "Bearer "+key || h.Get(client.OperatorHeader) != "ann" {
+			if h.Get("Authorization") != "Bearer "+key || h.Get("X-Operator") != "ann" {
 				t.Errorf("headers %v", h)
 			}
 			if row.body != "" && h.Get("Content-Type") != "application/json" {
@@ -147,40 +120,41 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestWithoutKeyOrOperator(t *testing.T) {
-	srv, got := serve(t, 200, statusJSON)
-	if _, err := client.New(srv.URL, "", nil).Status(t.Context()); err != nil {
-		t.Fatal(err)
+func TestWithoutKey(t *testing.T) {
+	srv, got := serve(t, 200, `{"folders":[]}`)
+	if _, err := client.New(srv.URL, "", nil).Folders(t.Context()); err != nil {
+		t.Fatalf("list folders: %v", err)
 	}
-	for _, name := range []string{"Authorization", client.OperatorHeader} {
-		if _, sent := got.request.Header[name]; sent {
-			t.Errorf("%s was sent", name)
-		}
+	if value, sent := got.request.Header["Authorization"]; sent {
+		t.Errorf("sent Authorization %q, want none", value)
 	}
 }
 
-func TestControlSocket(t *testing.T) {
-	srv, got := serve(t, 200, statusJSON)
-	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
-		if address != "deedkeep:80" {
-			t.Errorf("dialed %s", address)
-		}
-		return (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())
-	}
-	socketTransport := &http.Transport{DialContext: dial}
-	defer socketTransport.CloseIdleConnections()
-	if _, err := client.New(client.ControlBaseURL, "", socketTransport).Status(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got.request.Host != "deedkeep" || got.request.RequestURI != "/control/status" {
-		t.Errorf("asked %s of %s", got.request.RequestURI, got.request.Host)
+// WithHeader must not change the client that it copies.
+func TestWithHeaderCopies(t *testing.T) {
+	srv, got := serve(t, 200, `{"folders":[]}`)
+	first := client.New(srv.URL, "", nil).WithHeader("X-First", "1")
+	second := first.WithHeader("X-Second", "2")
+	for _, row := range []struct {
+		name          string
+		c             *client.Client
+		first, second string
+	}{{"one header", first, "1", ""}, {"two headers", second, "1", "2"}} {
+		t.Run(row.name, func(t *testing.T) {
+			if _, err := row.c.Folders(t.Context()); err != nil {
+				t.Fatalf("list folders: %v", err)
+			}
+			if h := got.request.Header; h.Get("X-First") != row.first || h.Get("X-Second") != row.second {
+				t.Errorf("headers = %q, %q, want %q, %q", h.Get("X-First"), h.Get("X-Second"), row.first, row.second)
+			}
+		})
 	}
 }
 
 func TestBadBase(t *testing.T) {
 	for _, base := range []string{"", "vault.test", "ftp://vault.test", "http://", "http://a b", "://"} {
 		c := client.New(base, key, nil)
-		if _, err := c.Status(t.Context()); err == nil {
+		if _, err := c.Folders(t.Context()); err == nil {
 			t.Errorf("base %q was called", base)
 		}
 		if _, err := c.Download(t.Context(), 1); err == nil {
@@ -214,12 +188,12 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// answers is a transport that returns prepared responses.
+// answers is a transport that makes its answers itself.
 type answers func(*http.Request) *http.Response
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
 
-// tracked records whether it was closed.
+// tracked notes whether it was closed.
 type tracked struct {
 	io.Reader
 	closed bool
@@ -241,8 +215,8 @@ func TestBodiesAreClosedAndBounded(t *testing.T) {
 		{"a page", 200, strings.NewReader(`<html>`), true},
 		{"empty", 204, strings.NewReader(``), true},
 		{"endless", 200, endless{}, true},
-		{"error", 404, strings.NewReader(`{"message":"Not found."}`), true},
-		{"endless error", 500, endless{}, true},
+		{"refused", 404, strings.NewReader(`{"message":"Not found."}`), true},
+		{"refused without end", 500, endless{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			body := &tracked{Reader: row.body}

@@ -35,7 +35,7 @@ func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (api
 // File returns the metadata of file n.
 func (c *Client) File(ctx context.Context, n int64) (apitypes.File, error) {
 	var body apitypes.FileBody
-	err := c.call(ctx, http.MethodGet, filePath(n), nil, &body)
+	err := c.Do(ctx, http.MethodGet, filePath(n), nil, &body)
 	return body.Data, err
 }
 
@@ -52,7 +52,7 @@ func (c *Client) Files(ctx context.Context, l List) iter.Seq2[apitypes.File, err
 // PatchFile renames or moves a file and returns the changed file.
 func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (apitypes.File, error) {
 	var body apitypes.FileBody
-	err := c.call(ctx, http.MethodPatch, filePath(n), change, &body)
+	err := c.Do(ctx, http.MethodPatch, filePath(n), change, &body)
 	return body.Data, err
 }
 
@@ -62,7 +62,7 @@ func (c *Client) TrashFile(ctx context.Context, n int64) error { return c.delete
 // RestoreFile restores a file from the trash.
 func (c *Client) RestoreFile(ctx context.Context, n int64) (apitypes.File, error) {
 	var body apitypes.FileBody
-	err := c.call(ctx, http.MethodPost, filePath(n)+"/restore", nil, &body)
+	err := c.Do(ctx, http.MethodPost, filePath(n)+"/restore", nil, &body)
 	return body.Data, err
 }
 

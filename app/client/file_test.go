@@ -60,7 +60,7 @@ func TestDownloadSendsTheKeyOnlyToTheServer(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			to, away, home = row.to, nil, nil
-			body, err := client.New(srv.URL+"/v1", key, nil).AsOperator("ann").Download(t.Context(), 77)
+			body, err := client.New(srv.URL+"/v1", key, nil).WithHeader("X-Operator", "ann").Download(t.Context(), 77)
 			if row.want == "" {
 				if err == nil {
 					t.Error("it was downloaded")
@@ -81,7 +81,7 @@ func TestDownloadSendsTheKeyOnlyToTheServer(t *testing.T) {
 			if row.home && home.Get("Authorization") != "Bearer "+key {
 				t.Error("the same host was not given the key")
 			}
-			if row.away && (away.Get("Authorization") != "" || away.Get(client.OperatorHeader) != "") {
+			if row.away && (away.Get("Authorization") != "" || away.Get("X-Operator") != "") {
 				t.Errorf("the other host was given %v", away)
 			}
 		})

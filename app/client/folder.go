@@ -11,7 +11,7 @@ import (
 // Folders lists all folders, parents before children, then by name.
 func (c *Client) Folders(ctx context.Context) ([]apitypes.Folder, error) {
 	var body apitypes.Folders
-	err := c.call(ctx, http.MethodGet, "/v1/file-vault/folders", nil, &body)
+	err := c.Do(ctx, http.MethodGet, "/v1/file-vault/folders", nil, &body)
 	return body.Folders, err
 }
 
@@ -22,21 +22,21 @@ func (c *Client) CreateFolder(ctx context.Context, name string, parent *int64) (
 		ParentID *int64 `json:"parent_id"`
 	}{name, parent}
 	var body apitypes.FolderCreated
-	err := c.call(ctx, http.MethodPost, "/v1/file-vault/folders", draft, &body)
+	err := c.Do(ctx, http.MethodPost, "/v1/file-vault/folders", draft, &body)
 	return body.Folder, err
 }
 
 // Folder returns folder n.
 func (c *Client) Folder(ctx context.Context, n int64) (apitypes.Folder, error) {
 	var body apitypes.FolderBody
-	err := c.call(ctx, http.MethodGet, folderPath(n), nil, &body)
+	err := c.Do(ctx, http.MethodGet, folderPath(n), nil, &body)
 	return body.Data, err
 }
 
 // PatchFolder renames or moves a folder and returns the changed folder.
 func (c *Client) PatchFolder(ctx context.Context, n int64, change Patch) (apitypes.Folder, error) {
 	var body apitypes.FolderBody
-	err := c.call(ctx, http.MethodPatch, folderPath(n), change, &body)
+	err := c.Do(ctx, http.MethodPatch, folderPath(n), change, &body)
 	return body.Data, err
 }
 

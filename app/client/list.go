@@ -41,7 +41,7 @@ func (l List) query() string {
 
 func page[T any](ctx context.Context, c *Client, path string, l List) (apitypes.Page[T], error) {
 	var p apitypes.Page[T]
-	err := c.call(ctx, http.MethodGet, path+l.query(), nil, &p)
+	err := c.Do(ctx, http.MethodGet, path+l.query(), nil, &p)
 	return p, err
 }
 

@@ -25,21 +25,21 @@ type OrderDraft struct {
 // CreateOrder creates an order.
 func (c *Client) CreateOrder(ctx context.Context, draft OrderDraft) (apitypes.Order, error) {
 	var body apitypes.OrderBody
-	err := c.call(ctx, http.MethodPost, "/v1/orders", draft, &body)
+	err := c.Do(ctx, http.MethodPost, "/v1/orders", draft, &body)
 	return body.Data, err
 }
 
 // OrderFields lists the fields that orders accept.
 func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) {
 	var body apitypes.OrderFields
-	err := c.call(ctx, http.MethodGet, "/v1/order-fields", nil, &body)
+	err := c.Do(ctx, http.MethodGet, "/v1/order-fields", nil, &body)
 	return body, err
 }
 
 // Statuses lists the statuses of orders. A new order has the first.
 func (c *Client) Statuses(ctx context.Context) ([]string, error) {
 	var body apitypes.OrderStatuses
-	err := c.call(ctx, http.MethodGet, "/v1/order-statuses", nil, &body)
+	err := c.Do(ctx, http.MethodGet, "/v1/order-statuses", nil, &body)
 	return body.Statuses, err
 }
 
@@ -83,7 +83,7 @@ func (c *Client) order(ctx context.Context, method, id, action string, content a
 		return apitypes.Order{}, err
 	}
 	var body apitypes.OrderBody
-	err = c.call(ctx, method, path+action, content, &body)
+	err = c.Do(ctx, method, path+action, content, &body)
 	return body.Data, err
 }
 

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 )
 
 // Options configures Run.
@@ -29,7 +29,7 @@ type Options struct {
 	Log            *slog.Logger
 
 	// WithClient calls fn once with a client of the control socket.
-	WithClient func(ctx context.Context, fn func(context.Context, *client.Client) error) error
+	WithClient func(ctx context.Context, fn func(context.Context, *control.Client) error) error
 	// Explain converts an error of WithClient to a sentence for people.
 	Explain func(error) string
 
@@ -100,7 +100,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 // checkup returns the facts about the vault, or the reason why they are not available.
 func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diagnosis) {
 	var found apitypes.Checkup
-	err := o.WithClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
+	err := o.WithClient(ctx, func(ctx context.Context, c *control.Client) (err error) {
 		found, err = c.Checkup(ctx)
 		return err
 	})

@@ -19,6 +19,7 @@ import (
 	"deedkeep/app/certificate"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -365,7 +366,7 @@ func TestLostSecret(t *testing.T) {
 		failed := errors.New("no answer")
 		_, failure := Options{
 			Config: c, Explain: error.Error,
-			WithClient: func(context.Context, func(context.Context, *client.Client) error) error { return failed },
+			WithClient: func(context.Context, func(context.Context, *control.Client) error) error { return failed },
 		}.checkup(t.Context())
 		if failure == nil {
 			t.Fatalf("%s: got nothing, want a finding", row.name)

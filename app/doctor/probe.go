@@ -21,6 +21,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/client"
+	"deedkeep/app/control"
 )
 
 const (
@@ -54,7 +55,7 @@ func checkProxy(ctx context.Context, opts Options, found *apitypes.Checkup) []ap
 // what arrived.
 func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	path := ""
-	err := opts.WithClient(ctx, func(ctx context.Context, c *client.Client) (err error) {
+	err := opts.WithClient(ctx, func(ctx context.Context, c *control.Client) (err error) {
 		path, err = c.OpenProbe(ctx)
 		return err
 	})

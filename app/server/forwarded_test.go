@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 )
@@ -28,7 +27,7 @@ func TestForwardedHeadersAreReported(t *testing.T) {
 			if answer.StatusCode != http.StatusOK {
 				t.Fatal(answer.Status)
 			}
-			found, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Checkup(t.Context())
+			found, err := control.NewClient(control.RoundTripper(r.vault.Dir)).Checkup(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,7 +100,7 @@ func TestProbeThroughProxies(t *testing.T) {
 	if err != nil {
 		t.Error(list, err)
 	}
-	status, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Status(t.Context())
+	status, err := control.NewClient(control.RoundTripper(r.vault.Dir)).Status(t.Context())
 	if err != nil || status.Files != 0 || status.Bytes != 0 {
 		t.Errorf("it kept something: %+v, %v", status, err)
 	}
@@ -115,8 +115,8 @@ func look(t *testing.T, r *running, through string, transport http.RoundTripper)
 		Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
 		CheckAssets:    func() error { return errors.New("not in this test") },
 		FileSystemType: func(string) (string, bool, error) { return "disk", false, nil },
-		WithClient: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-			return fn(ctx, client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)))
+		WithClient: func(ctx context.Context, fn func(context.Context, *control.Client) error) error {
+			return fn(ctx, control.NewClient(control.RoundTripper(r.vault.Dir)))
 		},
 		ProbeURL: through, ProbeKey: r.key, ProbeTransport: transport, ProbeSize: 1 << 20, ProbePause: 800 * time.Millisecond,
 	})
@@ -141,7 +141,7 @@ func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis
 // A path from the control socket accepts one body, and no other path is accepted.
 func TestProbePaths(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
+	door := control.NewClient(control.RoundTripper(r.vault.Dir))
 	public := client.New("http://"+r.address, r.key, nil)
 	path, err := door.OpenProbe(t.Context())
 	if err != nil {
@@ -159,8 +159,8 @@ func TestProbePaths(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := public.OpenProbe(t.Context()); err == nil {
-		t.Error("it can be opened from outside")
+	if err := public.Do(t.Context(), http.MethodPost, "/control/probe", nil, &apitypes.ProbeOpened{}); err == nil {
+		t.Error("POST /control/probe at the public address succeeded, want an error")
 	}
 	path, err = door.OpenProbe(t.Context())
 	if err != nil {
@@ -245,8 +245,8 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 				Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
 				CheckAssets:    func() error { return errors.New("not in this test") },
 				FileSystemType: func(string) (string, bool, error) { return "disk", false, nil },
-				WithClient: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-					return fn(ctx, client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)))
+				WithClient: func(ctx context.Context, fn func(context.Context, *control.Client) error) error {
+					return fn(ctx, control.NewClient(control.RoundTripper(r.vault.Dir)))
 				},
 				ProbeTransport: transport, ProbePause: 1, ProbeTimeout: row.patience,
 			})

@@ -427,7 +427,7 @@ func TestDoor(t *testing.T) {
 			}
 		})
 	}
-	c := client.New(client.ControlBaseURL, "", door)
+	c := control.NewClient(door)
 	status, err := c.Status(t.Context())
 	if err != nil || !status.Running || status.Listen == nil || *status.Listen != r.address {
 		t.Errorf("%+v, %v", status, err)
@@ -466,7 +466,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 		}
 		return true
 	})
-	if _, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Status(t.Context()); err != nil {
+	if _, err := control.NewClient(control.RoundTripper(r.vault.Dir)).Status(t.Context()); err != nil {
 		t.Errorf("the door while stopping: %v", err)
 	}
 	_, err := body.Write(content[10:])
@@ -512,7 +512,7 @@ func TestAddressInUse(t *testing.T) {
 // A thousand keys are created through the control socket while API clients use the vault.
 func TestKeysUnderLoad(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
+	door := control.NewClient(control.RoundTripper(r.vault.Dir))
 	public := client.New("http://"+r.address, r.key, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -562,7 +562,7 @@ func TestKeysUnderLoad(t *testing.T) {
 
 func TestRevokedAtOnce(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir))
+	door := control.NewClient(control.RoundTripper(r.vault.Dir))
 	made, err := door.CreateKey(t.Context(), keyDraft(1))
 	if err != nil {
 		t.Fatal(err)

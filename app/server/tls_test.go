@@ -95,7 +95,7 @@ func TestSelfSigned(t *testing.T) {
 	}
 	sum := sha256.Sum256(answer.TLS.PeerCertificates[0].Raw)
 	want := strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
-	status, err := client.New(client.ControlBaseURL, "", control.RoundTripper(r.vault.Dir)).Status(t.Context())
+	status, err := control.NewClient(control.RoundTripper(r.vault.Dir)).Status(t.Context())
 	if err != nil || status.Certificate == nil || status.Certificate.Fingerprint != want || r.answering.Certificate.Fingerprint != want {
 		t.Errorf("fingerprint %s, status says %+v, %v", want, status.Certificate, err)
 	}

@@ -1,4 +1,4 @@
-package client
+package control
 
 import (
 	"context"
@@ -8,16 +8,17 @@ import (
 	"strconv"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/client"
 )
 
-// EventFilter selects entries of the audit log. Zero fields match every entry. From and To are inclusive.
+// EventFilter selects entries of the audit log. Zero fields don't restrict the selection; From and To are inclusive.
 type EventFilter struct {
-	Actor, Kind, Record string // "key:7", "file.opened", "order:" + ID
+	Actor, Kind, Record string // such as "key:7", "file.opened", and "order:" with the ID
 	From, To            *apitypes.Time
 	Limit               int // 1 to 10,000
 }
 
-// Events lists matching entries of the audit log, newest first. Control socket only.
+// Events returns the newest entries of the audit log that match f, newest first.
 func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, error) {
 	query := url.Values{"limit": {strconv.Itoa(f.Limit)}}
 	for name, value := range map[string]string{"actor": f.Actor, "kind": f.Kind, "record": f.Record} {
@@ -31,24 +32,23 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 		}
 	}
 	var body apitypes.Events
-	err := c.call(ctx, http.MethodGet, "/control/events?"+query.Encode(), nil, &body)
+	err := c.http.Do(ctx, http.MethodGet, "/control/events?"+query.Encode(), nil, &body)
 	return body.Data, err
 }
 
-// ExportEvents calls each for every entry of the audit log, in sequence, beginning with number from. It calls damaged
-// for entries that can't be read. It stops at the first error of either. A truncated response is io.ErrUnexpectedEOF.
-// Control socket only.
-func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error,
-	damaged func(apitypes.Finding) error) error {
+// ExportEvents calls each for every entry of the audit log, in order, starting with number from, and damaged for every
+// entry that can't be read, until one of them returns an error. It returns io.ErrUnexpectedEOF if the response ends
+// early.
+func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error, damaged func(apitypes.Finding) error) error {
 	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)
-	return c.lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
+	return c.http.Lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
 		var line apitypes.EventLine
 		if err := read(&line); err != nil {
 			return false, err
 		}
 		switch {
 		case line.Error != "":
-			return false, &Error{Status: http.StatusInternalServerError, Message: line.Error, RequestID: requestID}
+			return false, &client.Error{Status: http.StatusInternalServerError, Message: line.Error, RequestID: requestID}
 		case line.Event != nil:
 			return true, each(*line.Event)
 		case line.Damaged != nil:
@@ -58,7 +58,8 @@ func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitype
 	})
 }
 
-// VerifyEvents verifies the hash chain of the audit log. Progress and errors are those of Verify. Control socket only.
+// VerifyEvents checks every entry of the audit log against its own hash and that of the previous entry. Progress and
+// errors are like those of Verify.
 func (c *Client) VerifyEvents(ctx context.Context, progress func(apitypes.Progress)) (apitypes.EventVerify, error) {
 	return followProgress[apitypes.EventVerify](ctx, c, "/control/events/verify", nil, progress)
 }
