@@ -18,44 +18,43 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// small4M mounts a small disk of its own as the data directory.
-func small4M(t *testing.T, dir string) {
+// mountSmallDisk mounts a file system of 4 MB at dir.
+func mountSmallDisk(t *testing.T, dir string) {
 	t.Helper()
 	vaulttest.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"))
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
+			t.Errorf("Unmount: %v", err)
 		}
 	})
 }
 
-// readAll is what must work on a disk that takes no byte: a verification without
-// findings, and a backup to another disk.
+// readAll checks the operations that must work on a disk without free space: a verification without findings, and a
+// backup to another disk.
 func readAll(t *testing.T, v *instance.Instance, to string) {
 	t.Helper()
 	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
 		t.Errorf("verify: got %+v, %v; want 1 document and no findings", r, err)
 	}
-	if made, err := v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {}); err != nil || made.Files != 1 {
-		t.Errorf("backup: got %+v, %v; want 1 document", made, err)
+	if created, err := v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {}); err != nil || created.Files != 1 {
+		t.Errorf("backup: got %+v, %v; want 1 document", created, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(to, "tmp", "*")); err != nil || len(left) > 0 {
-		t.Errorf("left in the backup's tmp: %v, %v", left, err)
+		t.Errorf("files in the backup's tmp = %v, %v; want none", left, err)
 	}
 	if page, err := v.Events.List(t.Context(), store.Query{}); err != nil || len(page.Items) == 0 {
 		t.Errorf("events: got %d, %v; want some", len(page.Items), err)
 	}
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "deedkeep-*.db")); err != nil || len(left) > 0 {
-		t.Errorf("copies of the database that stayed: %v, %v", left, err)
+		t.Errorf("copies of the database = %v, %v; want none", left, err)
 	}
 }
 
-// A read-only disk can be verified and backed up, by a server that is running and by a
-// command, and refuses changes.
+// A running server and a command can verify and back up a read-only disk. Changes are rejected.
 func TestReadOnlyDisk(t *testing.T) {
 	opts := vaulttest.Options(t)
 	t.Setenv("TMPDIR", t.TempDir())
-	small4M(t, opts.Dir)
+	mountSmallDisk(t, opts.Dir)
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
@@ -66,11 +65,12 @@ func TestReadOnlyDisk(t *testing.T) {
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
 	readAll(t, v, t.TempDir())
-	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
-	vaulttest.WantKind(t, "an order", err, errs.Unavailable)
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+		vault.Idempotency[model.Order]{})
+	vaulttest.WantKind(t, "create an order", err, errs.Unavailable)
 }
 
-// fillDisk leaves no byte free.
+// fillDisk fills the disk until it has no free space.
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	ballast, err := os.OpenFile(filepath.Join(dir, "tmp", "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -79,15 +79,15 @@ func fillDisk(t *testing.T, dir string) {
 		_, err = ballast.Write(make([]byte, 4096))
 	}
 	if vaulttest.NoError(t, ballast.Close()); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
+		t.Fatalf("fill disk: got %v, want ENOSPC", err)
 	}
 }
 
-// At zero bytes free, too, where the temporary directory is on the same disk: served and
-// not, and damage is found.
+// A full disk can be verified and backed up by a running server and by a command, even if the temporary directory is on
+// the same disk. Damage is still found.
 func TestFullDiskIsReadable(t *testing.T) {
 	opts := vaulttest.Options(t)
-	small4M(t, opts.Dir)
+	mountSmallDisk(t, opts.Dir)
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	aside := filepath.Join(opts.Dir, "aside")
@@ -96,26 +96,26 @@ func TestFullDiskIsReadable(t *testing.T) {
 	to := t.TempDir() // below TMPDIR: another disk of 64 MB
 	vaulttest.NoError(t, syscall.Mount("tmpfs", to, "tmpfs", 0, "size=64m"))
 	t.Cleanup(func() { vaulttest.NoError(t, syscall.Unmount(to, syscall.MNT_DETACH)) })
-	stored := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	fillDisk(t, opts.Dir)
-	readAll(t, v, filepath.Join(to, "served"))
+	readAll(t, v, filepath.Join(to, "server"))
 	vaulttest.Close(t, v)
 	fillDisk(t, opts.Dir)
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	readAll(t, v, filepath.Join(to, "alone"))
+	readAll(t, v, filepath.Join(to, "command"))
 	vaulttest.Close(t, v)
-	// An encrypted archive gets no copy in clear.
+	// For an encrypted archive, the database isn't copied in plain text to the archive's disk.
 	opts.Settings.Backup.Passphrase = "a passphrase of some length"
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
-	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(to, "sealed"), func(backup.Progress) {})
+	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(to, "encrypted"), func(backup.Progress) {})
 	vaulttest.WantKind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
 	t.Setenv("TMPDIR", to)
-	readAll(t, v, filepath.Join(to, "sealed"))
-	blob := filepath.Join(opts.Dir, "blobs", stored[0].Digest[:2], stored[0].Digest)
+	readAll(t, v, filepath.Join(to, "encrypted"))
+	blob := filepath.Join(opts.Dir, "blobs", files[0].Digest[:2], files[0].Digest)
 	vaulttest.NoError(t, os.Chmod(blob, 0o600))
 	f, err := os.OpenFile(blob, os.O_WRONLY, 0)
 	vaulttest.NoError(t, err)

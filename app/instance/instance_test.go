@@ -17,33 +17,33 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func TestOpenMakesThenKeeps(t *testing.T) {
+func TestOpenCreatesThenReopens(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Dir = filepath.Join(opts.Dir, "new", "data")
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
-	made := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
-	mark := v.Secrets.Fingerprint()
+	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
+	fingerprint := v.Secrets.Fingerprint()
 	vaulttest.Close(t, v)
-	vaulttest.Close(t, v) // twice is harmless
+	vaulttest.Close(t, v) // a second Close does nothing
 
 	opts.Create = false
 	again := vaulttest.Open(t, opts)
-	if again.Secrets.Fingerprint() != mark {
+	if again.Secrets.Fingerprint() != fingerprint {
 		t.Error("the secret changed")
 	}
-	if !bytes.Equal(vaulttest.Content(t, again, made.ID), vaulttest.PDF(1, "a")) {
+	if !bytes.Equal(vaulttest.Content(t, again, file.ID), vaulttest.PDF(1, "a")) {
 		t.Error("the document changed")
 	}
 	if again.Dir != opts.Dir {
-		t.Errorf("Dir is %s", again.Dir)
+		t.Errorf("Dir = %s, want %s", again.Dir, opts.Dir)
 	}
 }
 
-func TestOpenNothingThere(t *testing.T) {
+func TestOpenMissingDirectory(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Create = false
@@ -51,29 +51,29 @@ func TestOpenNothingThere(t *testing.T) {
 		opts.Dir = dir
 		_, err := instance.Open(t.Context(), opts)
 		if !errors.Is(err, instance.ErrNoVault) || errs.KindOf(err) != errs.NotFound {
-			t.Errorf("%v", err)
+			t.Errorf("Open(%s): %v, want ErrNoVault of kind NotFound", dir, err)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Dir(opts.Dir))
 	if err != nil || len(entries) > 0 {
-		t.Errorf("made %v, %v", entries, err)
+		t.Errorf("entries = %v, %v; want none", entries, err)
 	}
 }
 
 func TestOpenDirectoryIsPrivate(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		return // an access list there, not a mode
+		return // Windows has access control lists instead of modes
 	}
 	opts := vaulttest.Options(t)
 	if err := os.Chmod(opts.Dir, 0o755); err != nil {
-		t.Fatal(err)
+		t.Fatalf("chmod: %v", err)
 	}
 	vaulttest.Open(t, opts)
 	for path, want := range map[string]os.FileMode{"": 0o700, "vault.db": 0o600, "secret.key": 0o600, "blobs": 0o700, "tmp": 0o700} {
 		info, err := os.Stat(filepath.Join(opts.Dir, path))
 		if err != nil || info.Mode().Perm() != want {
-			t.Errorf("%q: %v, %v, want %v", path, info.Mode().Perm(), err, want)
+			t.Errorf("mode of %q = %v, %v; want %v", path, info.Mode().Perm(), err, want)
 		}
 	}
 }
@@ -81,13 +81,13 @@ func TestOpenDirectoryIsPrivate(t *testing.T) {
 func TestOpenSecret(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name  string
-		spoil func(path string) error
-		says  string
+		name    string
+		damage  func(path string) error
+		message string
 	}{
-		{"lost", os.Remove, "is missing"},
+		{"missing", os.Remove, "is missing"},
 		{"damaged", func(path string) error { return os.WriteFile(path, []byte("deedkeep-secret-1 x"), 0o600) }, "damaged"},
-		{"of another vault", func(path string) error {
+		{"from another vault", func(path string) error {
 			other := filepath.Join(filepath.Dir(path), "..", "other")
 			if err := os.Rename(filepath.Join(other, "secret.key"), path); err != nil {
 				return err
@@ -101,25 +101,25 @@ func TestOpenSecret(t *testing.T) {
 			root := t.TempDir()
 			opts := vaulttest.Options(t)
 			for _, name := range []string{"other", "own"} {
-				opts.Dir = filepath.Join(root, name) // the one Chance goes on: another secret
+				opts.Dir = filepath.Join(root, name) // Rand continues, so the secrets differ
 				v, err := instance.Open(t.Context(), opts)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("open instance: %v", err)
 				}
 				vaulttest.Close(t, v)
 			}
 			path := filepath.Join(opts.Dir, "secret.key")
-			if err := tt.spoil(path); err != nil {
-				t.Fatal(err)
+			if err := tt.damage(path); err != nil {
+				t.Fatalf("damage secret: %v", err)
 			}
-			before, _ := os.ReadFile(path) // absent after a loss
+			before, _ := os.ReadFile(path) // doesn't exist if it is missing
 			v, err := instance.Open(t.Context(), opts)
 			if err == nil {
 				vaulttest.Close(t, v)
-				t.Fatal("opened")
+				t.Fatal("Open succeeded, want an error")
 			}
-			if !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("says %v", err)
+			if !strings.Contains(err.Error(), tt.message) {
+				t.Errorf("Open: %v, want %q in it", err, tt.message)
 			}
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 				t.Error("the secret was replaced")
@@ -128,20 +128,19 @@ func TestOpenSecret(t *testing.T) {
 	}
 }
 
-// The second opener must find out before it empties the first one's tmp.
+// Opening a data directory a second time fails before it empties the tmp directory of the first instance.
 func TestOpenTwice(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	tray := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
-	second := opts
-	_, err := instance.Open(t.Context(), second)
-	vaulttest.WantKind(t, "second opener", err, errs.Locked)
+	staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	_, err := instance.Open(t.Context(), opts)
+	vaulttest.WantKind(t, "open again", err, errs.Locked)
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "tmp")); n != 1 {
-		t.Errorf("%d files in tmp", n)
+		t.Errorf("files in tmp = %d, want 1", n)
 	}
-	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
-	if err != nil || len(filed.Files) != 1 {
-		t.Errorf("the first cannot go on: %v", err)
+	uploaded, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil || len(uploaded.Files) != 1 {
+		t.Errorf("upload to the first instance = %d files, %v; want 1", len(uploaded.Files), err)
 	}
 }
 
@@ -150,19 +149,19 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	vaulttest.Close(t, v)
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("half a deed"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
-	opts.Create = false // a command looks, and leaves it
+	opts.Create = false // as a command opens it, which keeps the file
 	v, err = instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	if report := vaulttest.VerifyReport(t, v); report.Leftovers != 1 {
-		t.Errorf("leftovers: %+v", report)
+		t.Errorf("Verify() = %+v, want 1 leftover", report)
 	}
 	vaulttest.Close(t, v)
 	opts.Create = true
@@ -170,41 +169,43 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	vaulttest.WantNoDocuments(t, opts.Dir)
 }
 
-func TestClosedVaultRefuses(t *testing.T) {
+func TestClosedInstanceReturnsUnavailable(t *testing.T) {
 	t.Parallel()
 	v, err := instance.Open(t.Context(), vaulttest.Options(t))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	vaulttest.Close(t, v)
-	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{})
-	vaulttest.WantKind(t, "order", err, errs.Unavailable)
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("1")},
+		vault.Idempotency[model.Order]{})
+	vaulttest.WantKind(t, "create order", err, errs.Unavailable)
 	_, err = v.Files.Stage(t.Context())
-	vaulttest.WantKind(t, "tray", err, errs.Unavailable)
+	vaulttest.WantKind(t, "stage upload", err, errs.Unavailable)
 	_, err = v.Folders.List(t.Context())
-	vaulttest.WantKind(t, "list", err, errs.Unavailable)
+	vaulttest.WantKind(t, "list folders", err, errs.Unavailable)
 }
 
-// A new vault is made neither among somebody's files nor on top of documents whose
-// database is gone; and nothing of either is touched.
-func TestOpenSurveysTheDirectory(t *testing.T) {
+// A new vault is not created in a directory with other files or with documents whose database is missing, and neither is
+// changed.
+func TestOpenRejectsUsedDirectory(t *testing.T) {
 	t.Parallel()
-	elsewhere := t.TempDir()
-	victim := filepath.Join(elsewhere, "victim")
+	linked := t.TempDir()
+	victim := filepath.Join(linked, "victim")
 	if err := os.WriteFile(victim, nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	tests := []struct {
-		name string
-		lay  func(dir string) error
-		says string
+		name    string
+		setUp   func(dir string) error
+		message string
 	}{
-		{"somebody's files", func(dir string) error {
+		{"other files", func(dir string) error {
 			return errors.Join(os.MkdirAll(filepath.Join(dir, "tmp", "photos"), 0o755), os.WriteFile(filepath.Join(dir, "letter.txt"), nil, 0o644))
 		}, "choose an empty directory"},
-		{"tmp is a link", func(dir string) error { return os.Symlink(elsewhere, filepath.Join(dir, "tmp")) }, "no link"},
-		{"documents without their database", func(dir string) error {
-			return errors.Join(os.MkdirAll(filepath.Join(dir, "blobs", "ab"), 0o700), os.WriteFile(filepath.Join(dir, "blobs", "ab", "x"), nil, 0o400))
+		{"tmp is a symlink", func(dir string) error { return os.Symlink(linked, filepath.Join(dir, "tmp")) }, "no link"},
+		{"documents without a database", func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, "blobs", "ab"), 0o700),
+				os.WriteFile(filepath.Join(dir, "blobs", "ab", "x"), nil, 0o400))
 		}, "put it back from a backup"},
 	}
 	for _, tt := range tests {
@@ -212,42 +213,41 @@ func TestOpenSurveysTheDirectory(t *testing.T) {
 			t.Parallel()
 			opts := vaulttest.Options(t)
 			if err := os.Chmod(opts.Dir, 0o755); err != nil {
-				t.Fatal(err)
+				t.Fatalf("chmod: %v", err)
 			}
-			if err := tt.lay(opts.Dir); err != nil {
-				t.Fatal(err)
+			if err := tt.setUp(opts.Dir); err != nil {
+				t.Fatalf("set up directory: %v", err)
 			}
 			before := vaulttest.FilesUnder(t, opts.Dir, ".")
 			v, err := instance.Open(t.Context(), opts)
 			if err == nil {
 				vaulttest.Close(t, v)
 			}
-			if err == nil || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("said %v", err)
+			if err == nil || !strings.Contains(err.Error(), tt.message) {
+				t.Errorf("Open: %v, want %q in it", err, tt.message)
 			}
 			if info, err := os.Stat(opts.Dir); err != nil || info.Mode().Perm() != 0o755 {
-				t.Errorf("mode %v, %v", info.Mode(), err)
+				t.Errorf("mode = %v, %v; want it unchanged", info.Mode(), err)
 			}
 			if after := vaulttest.FilesUnder(t, opts.Dir, "."); len(after) != len(before) {
-				t.Errorf("before %v, after %v", before, after)
+				t.Errorf("files = %v, want %v", after, before)
 			}
 			if _, err := os.Stat(victim); err != nil {
-				t.Error(err)
+				t.Errorf("stat: %v", err)
 			}
 		})
 	}
 }
 
-// An older vault.db that was put back does not know the documents filed since: they
-// must not be swept by its word.
-func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
+// An older vault.db that replaces the current one lacks the documents uploaded since. The sweep must not delete them.
+func TestOlderDatabaseDisablesSweep(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	database := filepath.Join(opts.Dir, "vault.db")
 	serve := func(name string) *instance.Instance {
 		v, err := instance.Open(t.Context(), opts)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open instance: %v", err)
 		}
 		v.Start(time.Hour)
 		if name != "" {
@@ -258,53 +258,55 @@ func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
 	vaulttest.Close(t, serve("1.pdf"))
 	old, err := os.ReadFile(database)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	vaulttest.Close(t, serve("2.pdf"))
 	if err := os.WriteFile(database, old, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
-	for range 2 { // and not at the next start either
+	for range 2 { // the sweep stays disabled after a restart
 		v := serve("")
 		if report := vaulttest.VerifyReport(t, v); report.Orphans != 1 || !report.OK() {
-			t.Errorf("%+v", report)
+			t.Errorf("Verify() = %+v, want 1 orphan and no findings", report)
 		}
 		vaulttest.Close(t, v)
 	}
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 2 {
-		t.Errorf("%d documents are left", n)
+		t.Errorf("documents = %d, want 2", n)
 	}
 	if err := os.Remove(filepath.Join(opts.Dir, "generation")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	v := serve("")
-	vaulttest.Eventually(t, "the sweep of what was given up", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 1 })
+	vaulttest.Eventually(t, "the sweep of the orphan", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 1 })
 	vaulttest.Close(t, v)
 }
 
-// A key that ended while documents arrived files none.
-func TestAKeyThatEndedFilesNothing(t *testing.T) {
+// An API key that is revoked while documents are staged can't upload them.
+func TestRevokedKeyCannotUpload(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	_, key, err := v.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: "scanner"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create API key: %v", err)
 	}
 	actor := model.Actor{Kind: model.ActorKey, ID: key.ID}
-	begun := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+	staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
 	if _, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID); err != nil {
-		t.Fatal(err)
+		t.Fatalf("revoke API key: %v", err)
 	}
-	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Idempotency[vault.AbstractWithFiles]{}); errs.KindOf(err) != errs.Unauthenticated {
-		t.Errorf("upload: %v", err)
+	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{}); errs.KindOf(err) != errs.Unauthenticated {
+		t.Errorf("upload: got %v, want Unauthenticated", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("1")}, vault.Idempotency[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
-		t.Errorf("order: %v", err)
+	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.StringInput("1")},
+		vault.Idempotency[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
+		t.Errorf("create order: got %v, want Unauthenticated", err)
 	}
 }
 
-// A lost secret is not replaced, and the error names the command that brings it back.
-func TestOpenWithoutItsSecret(t *testing.T) {
+// A missing secret is not replaced, and the error names the command that restores it.
+func TestOpenWithMissingSecret(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
@@ -320,6 +322,6 @@ func TestOpenWithoutItsSecret(t *testing.T) {
 		t.Errorf("got %v, want %q in it", err, want)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Errorf("secret.key: got %v, want none", err)
+		t.Errorf("stat secret.key: %v, want that it doesn't exist", err)
 	}
 }

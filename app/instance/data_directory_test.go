@@ -14,9 +14,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// While the data directory is not where it was opened, nothing is written, and nothing
-// is created in its place; once it is back, all works again.
-func TestDataDirectoryGone(t *testing.T) {
+// While the data directory is missing from its path, nothing is written, and nothing is created in its place. Once it is
+// back, everything works again.
+func TestDataDirectoryMissing(t *testing.T) {
 	t.Parallel()
 	for name, mountPoint := range map[string]bool{"moved": false, "unmounted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -32,19 +32,21 @@ func TestDataDirectoryGone(t *testing.T) {
 			v.Start(time.Hour)
 			vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 			vaulttest.WantKind(t, "status", vaulttest.Status(t, v).Denied, errs.Unavailable)
-			_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")}, vault.Idempotency[model.Order]{})
-			vaulttest.WantKind(t, "an order", err, errs.Unavailable)
+			_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
+				vault.Idempotency[model.Order]{})
+			vaulttest.WantKind(t, "create an order", err, errs.Unavailable)
 			_, err = v.Files.Stage(t.Context())
-			vaulttest.WantKind(t, "an upload", err, errs.Unavailable)
+			vaulttest.WantKind(t, "stage an upload", err, errs.Unavailable)
 			_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 0, bytes.NewReader([]byte("0123456789")))
-			vaulttest.WantKind(t, "a resumed upload", err, errs.Unavailable)
-			vaulttest.WantKind(t, "a deletion", v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}), errs.Unavailable)
+			vaulttest.WantKind(t, "resume an upload", err, errs.Unavailable)
+			vaulttest.WantKind(t, "move a file to the trash", v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}),
+				errs.Unavailable)
 			if _, err := v.Previews.PageImage(t.Context(), vaulttest.Operator, file.ID, 1, 600); err == nil {
-				t.Error("a preview was made")
+				t.Error("PageImage returned a preview, want an error")
 			}
 			left, err := os.ReadDir(opts.Dir)
 			if os.IsNotExist(err) != !mountPoint || len(left) > 0 {
-				t.Errorf("in the old place: got %v, %v; want nothing", left, err)
+				t.Errorf("entries in the data directory: got %v, %v; want none", left, err)
 			}
 			if mountPoint {
 				vaulttest.NoError(t, os.Remove(opts.Dir))
@@ -57,8 +59,8 @@ func TestDataDirectoryGone(t *testing.T) {
 	}
 }
 
-// A vault.db that another one replaced is not written to by name.
-func TestAnotherDatabaseInPlace(t *testing.T) {
+// If another vault.db replaces the open one, the instance isn't ready and doesn't write to it.
+func TestDatabaseReplaced(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	away := opts.Dir + ".away"

@@ -1,0 +1,243 @@
+package instance_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// randomClient calls random operations of an instance.
+type randomClient struct {
+	*testing.T
+	v      *instance.Instance
+	clock  *vaulttest.Clock
+	r      *rand.Rand
+	counts map[string]int      // number of successful calls by operation
+	staged *vault.StagedUpload // by the current operation, or nil
+}
+
+// TestRandomOperations calls all operations in random order. Errors must be of the expected kinds, and the data must stay
+// consistent.
+func TestRandomOperations(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			v, opts, clock := vaulttest.OpenWithClock(t)
+			p := &randomClient{T: t, v: v, clock: clock, r: rand.New(rand.NewPCG(seed, 1)), counts: map[string]int{}}
+			for step := range 400 {
+				p.step()
+				if step%40 == 0 {
+					vaulttest.Verify(t, v)
+				}
+				if t.Failed() {
+					t.Fatalf("at step %d: %v", step, p.counts)
+				}
+			}
+			if len(p.counts) < len(operations()) {
+				t.Errorf("operations called = %v, want all %d", p.counts, len(operations()))
+			}
+			p.removeAll(opts.Dir)
+		})
+	}
+}
+
+func (p *randomClient) step() {
+	all := operations()
+	op := all[p.r.IntN(len(all))]
+	err := op.do(p)
+	if p.staged != nil {
+		p.staged.Discard()
+		p.staged = nil
+	}
+	switch errs.KindOf(err) {
+	case errs.NotFound, errs.Invalid, errs.Conflict, errs.PreconditionFailed:
+		return
+	}
+	if err != nil {
+		p.Errorf("%s: %v", op.name, err)
+		return
+	}
+	p.counts[op.name]++
+}
+
+// id returns the ID of a record that exists or may exist later.
+func (p *randomClient) id() uint64 { return 1 + p.r.Uint64N(12) }
+
+func (p *randomClient) folder() model.IDInput {
+	if p.r.IntN(3) == 0 {
+		return model.IDInput{}
+	}
+	return vaulttest.IDInput(p.id())
+}
+
+func (p *randomClient) match() vault.Match {
+	if p.r.IntN(3) > 0 {
+		return vault.Match{}
+	}
+	return vaulttest.MatchVersions(p.r.Uint64N(4))
+}
+
+func (p *randomClient) docs() *vault.StagedUpload {
+	var docs []vaulttest.Doc
+	for range p.r.IntN(4) {
+		docs = append(docs, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(p.r.IntN(6))))
+	}
+	p.staged = vaulttest.StageDocs(p.T, p.v, docs...)
+	return p.staged
+}
+
+type operation struct {
+	name string
+	do   func(p *randomClient) error
+}
+
+// onlyError drops the result of an operation.
+func onlyError[T any](_ T, err error) error { return err }
+
+func operations() []operation {
+	return slices.Concat(abstractOperations(), fileOperations(), otherOperations())
+}
+
+func abstractOperations() []operation {
+	return []operation{
+		{"abstract create", func(p *randomClient) error {
+			return onlyError(p.v.Abstracts.Create(p.Context(), vaulttest.Operator, model.AbstractDraft{}, p.docs(),
+				vault.Idempotency[vault.AbstractWithFiles]{}))
+		}},
+		{"abstract attach", func(p *randomClient) error {
+			return onlyError(p.v.Abstracts.Attach(p.Context(), vaulttest.Operator, p.id(), model.UploadDraft{}, p.docs(),
+				vault.Idempotency[vault.AbstractWithFiles]{}))
+		}},
+		{"abstract patch", func(p *randomClient) error {
+			return onlyError(p.v.Abstracts.Patch(p.Context(), vaulttest.Operator, p.id(), model.AbstractPatch{Status: vaulttest.SomeText("Complete"),
+				PropertyPatch: model.PropertyPatch{County: vaulttest.SomeText(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
+		}},
+		{"abstract reorder", func(p *randomClient) error {
+			abstract, err := p.v.Abstracts.Get(p.Context(), p.id())
+			if err != nil {
+				return err
+			}
+			sequence := model.IDListInput{IsArray: true}
+			for _, i := range p.r.Perm(len(abstract.Files)) {
+				sequence.Items = append(sequence.Items, vaulttest.IDInput(abstract.Files[i].ID))
+			}
+			return onlyError(p.v.Abstracts.Patch(p.Context(), vaulttest.Operator, abstract.Abstract.ID,
+				model.AbstractPatch{Files: model.Some(sequence)}, vault.Match{}))
+		}},
+		{"abstract trash", func(p *randomClient) error {
+			return p.v.Abstracts.Trash(p.Context(), vaulttest.Operator, p.id(), p.match())
+		}},
+		{"abstract restore", func(p *randomClient) error {
+			return onlyError(p.v.Abstracts.Restore(p.Context(), vaulttest.Operator, p.id(), vault.Idempotency[vault.AbstractWithFiles]{}))
+		}},
+		{"abstract detach", func(p *randomClient) error {
+			abstract, err := p.v.Abstracts.Get(p.Context(), p.id())
+			if err != nil || len(abstract.Files) == 0 {
+				return err
+			}
+			return p.v.Abstracts.Detach(p.Context(), vaulttest.Operator, abstract.Abstract.ID,
+				abstract.Files[p.r.IntN(len(abstract.Files))].ID, vault.Match{})
+		}},
+	}
+}
+
+func fileOperations() []operation {
+	return []operation{
+		{"upload", func(p *randomClient) error {
+			return onlyError(p.v.Files.Upload(p.Context(), vaulttest.Operator, model.UploadDraft{FolderID: p.folder()}, p.docs(),
+				vault.Idempotency[vault.AbstractWithFiles]{}))
+		}},
+		{"file patch", func(p *randomClient) error {
+			return onlyError(p.v.Files.Patch(p.Context(), vaulttest.Operator, p.id(), model.FilePatch{FolderID: model.Some(p.folder())}, p.match()))
+		}},
+		{"file trash", func(p *randomClient) error {
+			return p.v.Files.Trash(p.Context(), vaulttest.Operator, p.id(), p.match())
+		}},
+		{"file restore", func(p *randomClient) error {
+			return onlyError(p.v.Files.Restore(p.Context(), vaulttest.Operator, p.id(), vault.Idempotency[model.File]{}))
+		}},
+		{"folder create", func(p *randomClient) error {
+			return onlyError(p.v.Folders.Create(p.Context(), vaulttest.Operator,
+				model.FolderDraft{Name: model.StringInput(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Idempotency[model.Folder]{}))
+		}},
+		{"folder patch", func(p *randomClient) error {
+			return onlyError(p.v.Folders.Patch(p.Context(), vaulttest.Operator, p.id(),
+				model.FolderPatch{ParentID: model.Some(p.folder())}, p.match()))
+		}},
+		{"folder remove", func(p *randomClient) error {
+			return p.v.Folders.Remove(p.Context(), vaulttest.Operator, p.id(), p.match())
+		}},
+	}
+}
+
+func otherOperations() []operation {
+	return []operation{
+		{"order create", func(p *randomClient) error {
+			return onlyError(p.v.Orders.Create(p.Context(), vaulttest.Operator,
+				model.OrderDraft{Number: model.StringInput(fmt.Sprint(p.r.IntN(5)))}, vaulttest.IdempotencyKey[model.Order](byte(p.r.IntN(99)))))
+		}},
+		{"order patch", func(p *randomClient) error {
+			return onlyError(p.v.Orders.Patch(p.Context(), vaulttest.Operator, p.id(),
+				model.OrderPatch{Number: vaulttest.SomeText(fmt.Sprint(p.r.IntN(5)))}, p.match()))
+		}},
+		{"order trash", func(p *randomClient) error {
+			return p.v.Orders.Trash(p.Context(), vaulttest.Operator, p.id(), p.match())
+		}},
+		{"order restore", func(p *randomClient) error {
+			return onlyError(p.v.Orders.Restore(p.Context(), vaulttest.Operator, p.id(), vault.Idempotency[model.Order]{}))
+		}},
+		{"time passes", func(p *randomClient) error {
+			p.clock.Advance(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))
+			return nil
+		}},
+		{"purge", func(p *randomClient) error { return p.v.Purge(p.Context()) }},
+		{"sweep", func(p *randomClient) error { return p.v.Sweeper.Sweep(p.Context()) }},
+	}
+}
+
+// removeAll checks that after a sweep the disk has exactly the documents of the records, including the trash. Then it moves
+// all records to the trash and purges them.
+func (p *randomClient) removeAll(dir string) {
+	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
+	digests := map[string]bool{}
+	var files []model.File
+	vaulttest.NoError(p.T, p.v.Store.View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
+	for _, f := range files {
+		if _, err := blobstore.ParseDigest(f.Digest); err != nil {
+			p.Errorf("blobstore.ParseDigest: %v", err)
+		}
+		digests[f.Digest] = true
+	}
+	if n := len(vaulttest.FilesUnder(p.T, dir, "blobs")); n != len(digests) {
+		p.Errorf("documents on disk = %d, want %d", n, len(digests))
+	}
+	for n := range uint64(1000) { // more than were created
+		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
+			p.v.Orders.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
+			p.v.Files.Trash(p.Context(), vaulttest.Operator, n, vault.Match{})} {
+			if err != nil && errs.KindOf(err) != errs.NotFound {
+				p.Errorf("move record %d to trash: %v", n, err)
+			}
+		}
+	}
+	vaulttest.Verify(p.T, p.v)
+	p.clock.Advance(vaulttest.TrashKeep)
+	vaulttest.NoError(p.T, p.v.Purge(p.Context()))
+	vaulttest.Verify(p.T, p.v)
+	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
+	vaulttest.WantNoDocuments(p.T, dir)
+	if s := vaulttest.Status(p.T, p.v); s.Abstracts+s.Orders+s.Files+s.Trashed+s.Queue+s.Bytes != 0 {
+		p.Errorf("Status() after the purge = %+v, want no records", s)
+	}
+}

@@ -1,0 +1,151 @@
+package instance_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/backup"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/instance"
+	"deedkeep/app/store"
+	"deedkeep/app/vaulttest"
+)
+
+// -fixture writes testdata/backup-schema-N, a backup of a vault with the current schema, if it doesn't exist. From a backup
+// of schema 2, it also writes one of schema 1:
+//
+//	go test ./app/instance -run TestWriteBackupFixture -fixture
+var writeFixture = flag.Bool("fixture", false, "write testdata/backup-schema-N if it doesn't exist")
+
+// fixtureDir returns the directory of the backup of a schema.
+func fixtureDir(schema int) string {
+	return filepath.Join("testdata", fmt.Sprintf("backup-schema-%d", schema))
+}
+
+func TestWriteBackupFixture(t *testing.T) {
+	if !*writeFixture {
+		return
+	}
+	v, _ := vaulttest.OpenVerified(t, nil)
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.PDFDoc("Plat.pdf", "b"))
+	dir := fixtureDir(store.Schema)
+	vaulttest.CreateBackup(t, v, filepath.Join(t.TempDir(), "b"))
+	to := filepath.Join(t.TempDir(), "fixture")
+	vaulttest.CreateBackup(t, v, to)
+	if err := os.CopyFS(dir, os.DirFS(to)); err != nil {
+		t.Fatalf("copy directory: %v", err)
+	}
+	if store.Schema == 2 {
+		convertToSchema1(t, dir, fixtureDir(1))
+	}
+	for _, dir := range []string{dir, fixtureDir(1)} {
+		for _, name := range []string{"lock", "tmp", "reading"} { // every writer creates them
+			_ = os.Remove(filepath.Join(dir, name))
+		}
+	}
+}
+
+// convertToSchema1 writes an archive with schema 1 from one with schema 2.
+func convertToSchema1(t *testing.T, from, to string) {
+	t.Helper()
+	opts := archive.Options{Now: vaulttest.NewClock().Now, Rand: vaulttest.Rand()}
+	a, err := archive.Open(from, opts)
+	if err != nil {
+		t.Fatalf("open archive: %v", err)
+	}
+	var entries []archive.Entry
+	info, err := a.Manifest(archive.Latest, func(e archive.Entry) error { entries = append(entries, e); return nil })
+	if err != nil {
+		t.Fatalf("Manifest: %v", err)
+	}
+	r, err := a.Database(info)
+	if err != nil {
+		t.Fatalf("Database: %v", err)
+	}
+	raw, err := io.ReadAll(r)
+	path := filepath.Join(t.TempDir(), "vault.db")
+	if err = errors.Join(err, r.Close(), os.WriteFile(path, raw, 0o600)); err != nil {
+		t.Fatalf("copy database: %v", err)
+	}
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatalf("open database with bbolt: %v", err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		return errors.Join(tx.DeleteBucket([]byte("failed")), tx.Bucket([]byte("counters")).Delete([]byte("failed")),
+			tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 1}))
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatalf("change schema: %v", err)
+	}
+	opts.Vault = a.Vault()
+	b, err := archive.OpenOrCreate(to, opts)
+	if err != nil {
+		t.Fatalf("open archive: %v", err)
+	}
+	s, err := b.NewSnapshot(t.Context(), nil)
+	if err != nil {
+		t.Fatalf("NewSnapshot: %v", err)
+	}
+	digest := func(e archive.Entry) archive.Digest {
+		d, err := blobstore.ParseDigest(e.Digest)
+		if err != nil {
+			t.Fatalf("blobstore.ParseDigest: %v", err)
+		}
+		return archive.Digest(d)
+	}
+	for _, e := range entries {
+		s.Plan(digest(e), e.Size)
+	}
+	info.Schema = 1
+	if err := s.Start(t.Context(), info, path); err != nil {
+		t.Fatalf("Start: %v", err)
+	}
+	for _, e := range entries {
+		if err := s.Add(t.Context(), digest(e), e.Size, func() (io.ReadCloser, error) { return a.Blob(e) }); err != nil {
+			t.Fatalf("Add: %v", err)
+		}
+	}
+	_, _, err = s.Commit(t.Context())
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatalf("commit snapshot: %v", err)
+	}
+}
+
+// Backups of every schema can be restored completely, or one document at a time, and the restored vault accepts uploads.
+func TestRestoreEverySchema(t *testing.T) {
+	t.Parallel()
+	for schema := 1; schema <= store.Schema; schema++ {
+		t.Run(fmt.Sprint(schema), func(t *testing.T) {
+			from := filepath.Join(t.TempDir(), "b")
+			if err := os.CopyFS(from, os.DirFS(fixtureDir(schema))); err != nil {
+				t.Fatalf("copy directory: %v", err)
+			}
+			opts := vaulttest.RestoreOptions(t, from)
+			r, err := instance.Restore(t.Context(), opts)
+			if err != nil || r.Info.Schema != schema || r.Info.Files != 2 {
+				t.Fatalf("Restore() = %+v, %v; want 2 files of schema %d", r, err, schema)
+			}
+			v := vaulttest.Open(t, opts.Vault)
+			if !bytes.Equal(vaulttest.Content(t, v, 1), vaulttest.PDF(1, "a")) || !bytes.Equal(vaulttest.Content(t, v, 2), vaulttest.PDF(1, "b")) {
+				t.Error("the restored documents differ from the uploaded ones")
+			}
+			if f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("New.pdf", "c"))[0]; f.ID != 3 {
+				t.Errorf("next upload = file %d, want file 3", f.ID)
+			}
+			out := filepath.Join(t.TempDir(), "plat.pdf")
+			if f, err := backup.RestoreFile(t.Context(), from, archive.Latest, opts.Archive, 2, out); err != nil || f.Filename != "Plat.pdf" {
+				t.Errorf("RestoreFile(2) = %+v, %v; want Plat.pdf", f, err)
+			}
+		})
+	}
+}
